@@ -1,0 +1,26 @@
+"""Readers and writers for what cdec, Joshua and Moses wrote: files <-> plain records and columns.
+
+Works alone: imports nothing of smtplugins. One module per format, in the folder of its kind, ending in its
+``FORMAT``.
+"""
+
+from __future__ import annotations
+
+from smtformats.candidates import Candidates
+from smtformats.columns import Columns, ListColumns
+from smtformats.errors import FormatError
+from smtformats.files import open_bytes, open_lines, open_write
+from smtformats.format import Format, all_formats, detect
+
+__all__ = [
+    "Candidates",
+    "Columns",
+    "Format",
+    "FormatError",
+    "ListColumns",
+    "all_formats",
+    "detect",
+    "open_bytes",
+    "open_lines",
+    "open_write",
+]

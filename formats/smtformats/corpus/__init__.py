@@ -1,0 +1,1 @@
+"""Corpora: a stream of sentences."""

@@ -1,0 +1,213 @@
+"""The one place that opens files: compression, standard streams, line limits, output written aside and renamed."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from smtformats.errors import FormatError
+
+HEAD_BYTES = 1 << 16
+MAX_LINE_BYTES = 1 << 24
+_BUFFER = 1 << 18
+_MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
+_SUFFIXES = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
+
+
+class _Filled(io.RawIOBase):
+    """A stream whose every read is full until the end: a pipe then shows enough to tell its format."""
+
+    def __init__(self, stream: io.RawIOBase | BinaryIO) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer)
+        filled = 0
+        while filled < len(view):
+            data = self._stream.read(len(view) - filled)
+            if not data:
+                break
+            view[filled : filled + len(data)] = data
+            filled += len(data)
+        return filled
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+        super().close()
+
+
+class _Unpacked(_Filled):
+    """The same over a decompressor, which closes the compressed stream too and has one kind of error."""
+
+    def __init__(self, packed: io.BufferedReader, kind: str) -> None:
+        from xopen import xopen
+
+        self._packed = packed
+        super().__init__(xopen(packed, "rb", threads=0, format=kind))
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            return super().readinto(buffer)
+        except Exception as error:
+            # zlib, lzma and zstd each have an exception of their own for spoilt data.
+            raise EOFError(str(error)) from error
+
+    def close(self) -> None:
+        try:
+            super().close()
+        finally:
+            self._packed.close()
+
+
+def open_bytes(path: str | os.PathLike[str]) -> io.BufferedReader:
+    """Open a file (``-`` is standard input) for reading, decompressed whatever its name says."""
+    name = os.fspath(path)
+    if name == "-":
+        file = io.FileIO(sys.stdin.fileno(), closefd=False)
+    else:
+        file = io.FileIO(name)
+    # A regular file fills the buffer by itself.
+    regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+    raw: io.BufferedReader = io.BufferedReader(file if regular else _Filled(file), _BUFFER)
+    start = raw.peek(6)[:6]
+    for magic, kind in _MAGIC.items():
+        if start.startswith(magic):
+            return io.BufferedReader(_Unpacked(raw, kind), _BUFFER)
+    return raw
+
+
+def head(stream: io.BufferedReader, name: str = "") -> bytes:
+    """The first bytes of a stream, left in place: what formats are told apart by."""
+    try:
+        return stream.peek(HEAD_BYTES)[:HEAD_BYTES]
+    except EOFError as error:
+        raise FormatError("a complete compressed file", str(error), file=name, line=1, field=1) from error
+
+
+class Lines:
+    r"""The text lines of an opened stream, each with its ``\n``; knows the file's name and the line it is at.
+
+    Text is UTF-8 and split on ``\n`` only: U+2028, U+0085 and ``\r`` stay inside a line.
+    """
+
+    def __init__(self, stream: BinaryIO | io.BufferedReader, name: str, *, max_bytes: int = MAX_LINE_BYTES) -> None:
+        self.stream = stream
+        self.name = name
+        self.number = 0
+        self.max_bytes = max_bytes
+
+    def __iter__(self) -> Iterator[str]:
+        readline = self.stream.readline
+        limit = self.max_bytes
+        while True:
+            try:
+                data = readline(limit + 1)
+            except EOFError as error:
+                line = self.number + 1
+                raise self.error("a complete compressed file", str(error), 1, line) from error
+            if not data:
+                return
+            self.number += 1
+            if len(data) > limit:
+                raise self.error(f"a line of at most {limit} bytes", "a longer one", 1)
+            try:
+                text = data.decode()
+            except UnicodeDecodeError as error:
+                byte, field = data[error.start], data.count(b" |||", 0, error.start) + 1
+                raise self.error("UTF-8 text", f"byte 0x{byte:02x} at column {error.start + 1}", field) from error
+            yield text
+
+    def error(self, expected: str, found: str, field: int | None = None, line: int | None = None) -> FormatError:
+        """An error at the line just given out (or at another line of this file)."""
+        return FormatError(expected, found, file=self.name, line=line or max(self.number, 1), field=field)
+
+
+def shown_name(path: str | os.PathLike[str]) -> str:
+    """How a path is named in messages."""
+    name = os.fspath(path)
+    return "<stdin>" if name == "-" else name
+
+
+@contextlib.contextmanager
+def open_lines(path: str | os.PathLike[str]) -> Iterator[Lines]:
+    """Open a text file for reading by lines."""
+    with open_bytes(path) as stream:
+        yield Lines(stream, shown_name(path))
+
+
+@contextlib.contextmanager
+def open_write(path: str | os.PathLike[str]) -> Iterator[io.TextIOWrapper]:
+    """Open a file (``-`` is standard output) for writing text, compressed by suffix.
+
+    A file is written aside and takes its name only when the block ends without an error, so a failed run
+    leaves nothing, or what was there before, at the path.
+    """
+    name = os.fspath(path)
+    if name == "-":
+        stream = io.BufferedWriter(io.FileIO(sys.stdout.fileno(), "w", closefd=False), _BUFFER)
+        out = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+        try:
+            yield out
+            out.flush()
+        finally:
+            with contextlib.suppress(BrokenPipeError):
+                out.detach()
+        return
+    with open_binary_write(name) as binary:
+        text = io.TextIOWrapper(binary, encoding="utf-8", newline="")
+        yield text
+        text.flush()
+        text.detach()
+
+
+@contextlib.contextmanager
+def open_binary_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """The same for bytes, files only."""
+    # Through links: renaming would replace the link itself, and /dev/stdout is one.
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        # A device or a named pipe cannot be replaced by renaming.
+        with open(target, "wb") as stream:
+            yield stream
+        return
+    try:
+        handle, aside = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    except OSError as error:
+        error.filename = os.fspath(path)
+        raise
+    try:
+        with contextlib.ExitStack() as stack:
+            raw = stack.enter_context(os.fdopen(handle, "wb"))
+            kind = _SUFFIXES.get(Path(path).suffix)
+            if kind is None:
+                yield raw
+            else:
+                from xopen import xopen
+
+                yield stack.enter_context(xopen(raw, "wb", threads=0, format=kind))
+        os.chmod(aside, _mode_of(target))
+        os.replace(aside, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(aside)
+        raise
+
+
+def _mode_of(target: Path) -> int:
+    """The permissions a plain ``open`` would have given or left."""
+    if target.exists():
+        return target.stat().st_mode & 0o7777
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask

@@ -1,0 +1,88 @@
+"""The record every format module ends in, how formats are found, and how a file's format is told by its shape."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+from smtformats.errors import FormatError, quote
+from smtformats.files import Lines
+
+Number = Callable[[float], str]
+
+
+def shortest(value: float) -> str:
+    """The shortest decimal that reads back as the same number; whole numbers without a point."""
+    text = repr(float(value))
+    return text[:-2] if text.endswith(".0") else text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """What a format module offers. Its name is toolkit-kind, as ``moses-nbest``.
+
+    ``matches(head)`` decides by the first bytes of the decompressed file, never by a suffix.
+    ``parse(lines)`` streams records over one opened stream; ``write(records, out, number)`` returns their count.
+    ``update(values, lines, out, number)`` rewrites only the lines that hold the values and copies all others; it
+    returns the names that found no place. ``carries`` names the extra fields of lists that ``write`` keeps.
+    """
+
+    name: str
+    kind: str
+    summary: str
+    matches: Callable[[bytes], bool] = lambda head: False
+    parse: Callable[[Lines], Iterator[Any]] | None = None
+    write: Callable[[Iterable[Any], TextIO, Number], int] | None = None
+    update: Callable[[dict[str, float], Lines, TextIO, Number], list[str]] | None = None
+    suffixes: tuple[str, ...] = ()
+    carries: frozenset[str] = frozenset()
+    fallback: bool = False
+
+    def read(self, lines: Lines) -> Any:
+        """The one record of a file that holds exactly one."""
+        if self.parse is None:
+            raise TypeError(f"format {self.name} cannot be read")
+        records = list(self.parse(lines))
+        if len(records) != 1:
+            raise lines.error("exactly one record", f"{len(records)}")
+        return records[0]
+
+
+@functools.cache
+def all_formats() -> tuple[Format, ...]:
+    """Every format of this package, by name: a module in a folder named after its kind, holding ``FORMAT``."""
+    import smtformats
+
+    found = []
+    for folder in pkgutil.iter_modules(smtformats.__path__):
+        if not folder.ispkg:
+            continue
+        package = importlib.import_module(f"smtformats.{folder.name}")
+        for module in pkgutil.iter_modules(package.__path__):
+            record = getattr(importlib.import_module(f"{package.__name__}.{module.name}"), "FORMAT", None)
+            if record is not None:
+                found.append(record)
+    return tuple(sorted(found, key=lambda record: record.name))
+
+
+def detect(start: bytes, formats: Iterable[Format], name: str) -> Format:
+    """The one readable format whose shape the first bytes of a file have."""
+    readable = [record for record in formats if record.parse is not None]
+    if not start:
+        kinds = " or ".join(sorted({record.kind for record in readable}))
+        raise FormatError(f"{kinds} data", "an empty file", file=name, line=1, field=1)
+    fitting = [record for record in readable if record.matches(start)]
+    specific = [record for record in fitting if not record.fallback] or fitting
+    if len(specific) == 1:
+        return specific[0]
+    names = ", ".join(record.name for record in (specific or readable))
+    if specific:
+        expected, found = f"one clear format (name it with --from: {names})", "a shape that fits several"
+    else:
+        expected = f"the shape of one of {names} (--from names one)"
+        found = quote(start.split(b"\n", 1)[0].decode("utf-8", "replace"))
+    raise FormatError(expected, found, file=name, line=1, field=1)

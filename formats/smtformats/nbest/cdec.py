@@ -1,0 +1,138 @@
+"""cdec k-best lists, ``cdec -k N``.
+
+    0 ||| a man in an orange hat ||| WordPenalty=-3.9 LanguageModel=-15.4 ||| -14.2475
+
+A sentence without a parse leaves a blank line, and ``--show_feature_dictionary`` the names of all features at the
+end of the file; both are kept. A name may contain ``=``: items are split at their last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TextIO
+
+from smtformats.candidates import Candidates, Layout
+from smtformats.errors import quote
+from smtformats.files import Lines
+from smtformats.format import Format, Number
+from smtformats.nbest.fields import (
+    BAR,
+    BadField,
+    Dialect,
+    Grouper,
+    Layouts,
+    add_items,
+    blanks,
+    composed_text,
+    composed_total,
+    first_features,
+    numbers,
+    split_line,
+    total_of,
+    write_lists,
+)
+
+NAME = "cdec-nbest"
+_SHAPE = "`id ||| text ||| name=value ... ||| score`"
+
+
+def feature_field(text: str, layouts: Layouts) -> tuple[Layout, list[float]]:
+    """Read ``name=value name=value``."""
+    items = [token.rpartition("=") for token in blanks(text)]
+    for name, mark, value in items:
+        if not name:
+            raise BadField("name=value", quote(mark + value))
+    values = numbers([value for _, _, value in items])
+    return layouts.share(tuple([name for name, _, _ in items])), values
+
+
+def parse(lines: Lines) -> Iterator[Candidates]:
+    """One list at a time."""
+    layouts = Layouts()
+    group = Grouper(lines, NAME)
+    blank = ""
+    known: set[str] = set()
+    stream = iter(lines)
+    for line in stream:
+        key, fields = split_line(line)
+        if not fields and not line.strip():
+            blank += line
+            continue
+        if not fields and group.current is not None:
+            known.update(group.current.names())
+            group.current.after = blank + _dictionary(line, stream, lines, known)
+            blank = ""
+            break
+        if len(fields) != 3:
+            at = min(len(fields) + 2, 5) if fields else 1
+            raise lines.error(f"4 fields, {_SHAPE}", f"{len(fields) + 1}", at)
+        done = group.place(key)
+        if done is not None:
+            known.update(done.names())
+            yield done
+        elif blank and group.current is not None and len(group.current):
+            raise lines.error("no blank line inside the list of a sentence", "one", 1, lines.number - 1)
+        field = 3
+        try:
+            layout, values = feature_field(fields[1], layouts)
+            field = 4
+            total = total_of(fields[2])
+        except BadField as bad:
+            raise lines.error(bad.expected, bad.found, field) from None
+        group.add(fields[0].strip(" "), layout, values, total, line)
+        if blank and group.current is not None:
+            group.current.before, blank = blank, ""
+    for last in group.finish():
+        last.after += blank
+        yield last
+
+
+def _dictionary(first: str, rest: Iterator[str], lines: Lines, used: set[str]) -> str:
+    """The trailing feature dictionary: one name a line, every name of the lists among them."""
+    start = lines.number
+    kept = [first, *rest]
+    names = [line.rstrip("\r\n") for line in kept]
+    if not used <= set(names) or any(not name or " " in name for name in names):
+        raise lines.error(_SHAPE, quote(first.rstrip("\n")), 1, line=start)
+    return "".join(kept)
+
+
+def equals(layout: Layout, values: Sequence[float], number: Number) -> str:
+    """Features in cdec's spelling."""
+    for name in layout:
+        if blanks(name) != [name]:
+            raise BadField("a feature name without blanks", quote(name))
+    return " ".join(f"{name}={number(value)}" for name, value in zip(layout, values, strict=True))
+
+
+def _append(body: str, layout: Layout, values: Sequence[float], number: Number) -> str:
+    return add_items(body, equals(layout, values, number))
+
+
+def _compose(one: Candidates, i: int, number: Number) -> str:
+    features = equals(one.layouts[i], one.values[i], number)
+    return BAR.join([one.id, composed_text(one, i), features, composed_total(one, i, number)]) + "\n"
+
+
+_DIALECT = Dialect(NAME, _compose, _append)
+
+
+def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
+    """Write lists as cdec does; returns how many."""
+    return write_lists(lists, out, number, _DIALECT)
+
+
+def matches(head: bytes) -> bool:
+    """A third field that begins with ``name=value``, or lists without any feature."""
+    items = first_features(head)
+    return items is not None and (not items or ("=" in items[0] and items[0][-1] not in "=:"))
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="nbest",
+    summary="cdec k-best list: id ||| text ||| name=value ... ||| score",
+    matches=matches,
+    parse=parse,
+    write=write,
+)

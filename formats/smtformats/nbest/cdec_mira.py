@@ -1,0 +1,222 @@
+"""cdec k-best lists for MapReduce MIRA, ``cdec -k N --mr_mira_compat``.
+
+    2
+    0 ||| 11 ||| a man in an orange hat ||| V29yZFBlbmFsdHkAr8HLd+pED8A= ||| -14.2475
+    (a blank line)
+
+A line with N, then N lines: hypotheses with the length of the source as second field, and blank lines where there
+are fewer than N. The features are base64 of a name, a NUL and eight bytes (a little-endian double) each; cdec leaves
+zeros out.
+
+When the number of bytes is two past a multiple of three, cdec's encoder drops the low four bits of the last byte. That
+spoils the last value if it is between -2 and 2, which comes out near zero, or past 131072. The bits are not in the
+file: we take what is there, as cdec's own reader does, which reads a missing digit as zero bits. We write such a rest
+whole, and that reader takes it.
+"""
+
+from __future__ import annotations
+
+import binascii
+import math
+import re
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TextIO
+
+from smtformats.candidates import Candidates, Layout
+from smtformats.errors import quote
+from smtformats.files import Lines
+from smtformats.format import Format, Number
+from smtformats.nbest.fields import (
+    BAR,
+    BadField,
+    Dialect,
+    Grouper,
+    Layouts,
+    blanks,
+    composed_text,
+    composed_total,
+    is_id,
+    split_line,
+    total_of,
+    write_lists,
+)
+
+NAME = "cdec-mira-nbest"
+_SHAPE = "`id ||| source length ||| text ||| features in base64 ||| score`"
+_BASE64 = re.compile(r"([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+_DOUBLE = struct.Struct("<d")
+
+
+def _unpack(text: str) -> bytes:
+    """The bytes of a feature field, a missing digit read as zero bits: up to two bytes too many."""
+    if not _BASE64.fullmatch(text):
+        raise BadField("features in base64", quote(text))
+    return binascii.a2b_base64(text.replace("=", "A"))
+
+
+def _items(data: bytes) -> Iterator[tuple[str, float, int]]:
+    """Name, value and end of each feature."""
+    at = 0
+    while len(data) - at > 2 or any(data[at:]):
+        stop = data.find(b"\0", at)
+        end = stop + 1 + _DOUBLE.size
+        if stop < at or end > len(data):
+            raise BadField("a name, a NUL and 8 bytes for each feature", f"{len(data) - at} bytes left over")
+        if stop == at:
+            raise BadField("a feature name", "an empty one")
+        try:
+            name = data[at:stop].decode()
+        except UnicodeDecodeError:
+            raise BadField("a feature name in UTF-8", repr(data[at:stop])) from None
+        value = _DOUBLE.unpack_from(data, stop + 1)[0]
+        if not math.isfinite(value):
+            raise BadField("a finite number", f"{value} for {quote(name)}")
+        yield name, value, end
+        at = end
+
+
+def feature_field(text: str, layouts: Layouts) -> tuple[Layout, list[float]]:
+    """Read the features out of base64."""
+    items = list(_items(_unpack(text.strip(" "))))
+    return layouts.share(tuple([name for name, _, _ in items])), [value for _, value, _ in items]
+
+
+def parse(lines: Lines) -> Iterator[Candidates]:
+    """One list at a time."""
+    layouts = Layouts()
+    group = Grouper(lines, NAME)
+    front = ""  # lines in front of the next list, the last of them its size
+    due = 0
+    inside = padded = False
+    for line in lines:
+        if not due:
+            front += line
+            inside = padded = False
+            if line.strip(" \t\r\n"):
+                due = _size(line, lines)
+            continue
+        due -= 1
+        if not line.strip(" \t\r\n"):
+            padded = True
+            if inside and group.current is not None:
+                group.current.after += line
+            else:
+                front += line
+            continue
+        key, fields = split_line(line)
+        if padded:
+            raise lines.error("no hypothesis behind the blank lines of a list", quote(key), 1)
+        if inside != (group.current is not None and group.current.id == key):
+            expected = f"a list of {due + 1} more lines of one id" if inside else f"an id after {key} (ids ascend)"
+            raise lines.error(expected, quote(key), 1)
+        if len(fields) != 4:
+            at = min(len(fields) + 2, 6) if fields else 1
+            raise lines.error(f"5 fields, {_SHAPE}", f"{len(fields) + 1}", at)
+        done = group.place(key)
+        if done is not None:
+            yield done
+        _add(group, fields, layouts, lines, line)
+        if not inside and group.current is not None:
+            group.current.before, front, inside = front, "", True
+    if due:
+        raise lines.error(f"{due} more lines of the list, as its size says", "the end of the file", 1)
+    for last in group.finish():
+        last.after += front
+        yield last
+
+
+def _size(line: str, lines: Lines) -> int:
+    size = line.strip(" \t\r\n")
+    if not is_id(size):
+        raise lines.error("the number of lines of the next list", quote(size), 1)
+    return int(size)
+
+
+def _add(group: Grouper, fields: Sequence[str], layouts: Layouts, lines: Lines, line: str) -> None:
+    """Put a hypothesis into the list made room for."""
+    field = 2
+    try:
+        length = fields[0].strip(" ")
+        if not is_id(length):
+            raise BadField("the length of the source (a whole number)", quote(length))
+        field = 4
+        layout, values = feature_field(fields[2], layouts)
+        field = 5
+        total = total_of(fields[3])
+    except BadField as bad:
+        raise lines.error(bad.expected, bad.found, field) from None
+    group.add(fields[1].strip(" "), layout, values, total, line)
+    if group.current is not None:
+        group.current.extras.setdefault("source_length", []).append(length)
+
+
+def _pack(layout: Layout, values: Sequence[float]) -> bytes:
+    for name in layout:
+        if not name or "\0" in name:
+            raise BadField("a feature name without NUL", quote(name))
+    return b"".join(name.encode() + b"\0" + _DOUBLE.pack(value) for name, value in zip(layout, values, strict=True))
+
+
+def _base64(data: bytes) -> str:
+    return binascii.b2a_base64(data, newline=False).decode()
+
+
+def _append(body: str, layout: Layout, values: Sequence[float], number: Number) -> str:
+    data = _unpack(body.strip(" "))
+    end = max((end for _, _, end in _items(data)), default=0)
+    return _base64(data[:end] + _pack(layout, values))
+
+
+def _compose(one: Candidates, i: int, number: Number) -> str:
+    if "source_length" in one.extras:
+        length = one.extras["source_length"][i]
+    else:
+        length = str(len(blanks(one.source or "")))
+    features = _base64(_pack(one.layouts[i], one.values[i]))
+    return BAR.join([one.id, length, composed_text(one, i), features, composed_total(one, i, number)]) + "\n"
+
+
+def _frame(one: Candidates, own: bool) -> tuple[str, str]:
+    """The size in front and the blank lines behind; a list that lost lines gets its new size and no blank ones."""
+    if not own:
+        return f"{len(one)}\n", ""
+    *front, size = _LINES.findall(one.before)
+    after = _LINES.findall(one.after)
+    padding = next((i for i, line in enumerate(after) if line.strip()), len(after))
+    if len(one) <= int(size) <= len(one) + padding:
+        return one.before, one.after
+    return "".join(front) + size.replace(size.strip(), str(len(one))), "".join(after[padding:])
+
+
+_DIALECT = Dialect(NAME, _compose, _append, features=2, frame=_frame)
+
+
+def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
+    """Write lists as cdec does; returns how many."""
+    return write_lists(lists, out, number, _DIALECT)
+
+
+def matches(head: bytes) -> bool:
+    """A line with a number alone, then a hypothesis with a number as second field."""
+    sized = False
+    for line in head.decode("utf-8", "ignore").split("\n"):
+        key, fields = split_line(line)
+        if fields:
+            return sized and is_id(key) and len(fields) > 1 and is_id(fields[0].strip(" "))
+        if line.strip():
+            sized = is_id(line.strip())
+            if not sized:
+                return False
+    return False
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="nbest",
+    summary="cdec k-best list of --mr_mira_compat: N, then id ||| source length ||| text ||| base64 ||| score",
+    matches=matches,
+    parse=parse,
+    write=write,
+)

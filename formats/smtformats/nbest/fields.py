@@ -1,0 +1,258 @@
+"""What all ``id ||| text ||| features ||| total`` lists share: fields, numbers, grouping by id, writing back.
+
+A line is copied byte for byte unless something in it changed, and then only that field is rewritten.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+from smtformats.candidates import Candidates, Layout
+from smtformats.errors import FormatError, quote
+from smtformats.files import Lines
+from smtformats.format import Number
+
+BAR = " ||| "
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_WHITE = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"  # where str.split() cuts an ASCII text
+_BLANKS = re.compile(f"[{_WHITE}]+")
+_KEPT_LAYOUTS = 4096
+_ID_DIGITS = 18
+
+
+class BadField(Exception):
+    """What is wrong inside a field; the caller knows which line and field it is."""
+
+    def __init__(self, expected: str, found: str) -> None:
+        super().__init__(expected, found)
+        self.expected = expected
+        self.found = found
+
+
+def blanks(text: str) -> list[str]:
+    """Split on ASCII blanks only; other Unicode spaces belong to the words."""
+    if text.isascii():
+        return text.split()
+    text = text.strip(_WHITE)
+    return _BLANKS.split(text) if text else []
+
+
+def is_id(text: str) -> bool:
+    """Whether this is a whole number of sensible length."""
+    return text.isascii() and text.isdigit() and len(text) <= _ID_DIGITS
+
+
+def numbers(tokens: Sequence[str], *, what: str = "a finite number") -> list[float]:
+    """All tokens as finite numbers, or ``BadField`` naming the first that is none."""
+    try:
+        values = list(map(float, tokens))
+    except ValueError:
+        values = [math.nan]
+    # The sum is finite only if all are; Python's float also takes `1_0`, `nan` and foreign digits.
+    if not math.isfinite(sum(values)) or "_" in (joined := "".join(tokens)) or not joined.isascii():
+        for token in tokens:
+            if not _NUMBER.fullmatch(token) or not math.isfinite(float(token)):
+                raise BadField(what, quote(token))
+    return values
+
+
+def total_of(text: str) -> float:
+    """A total score; toolkits print infinite ones when a weight was infinite."""
+    token = text.strip(" \t\r\n")
+    if token in ("inf", "-inf"):
+        return float(token)
+    return numbers([token], what="a number as total score")[0]
+
+
+class Layouts:
+    """Shares one tuple of names among all hypotheses that have the same features."""
+
+    def __init__(self) -> None:
+        self._known: dict[Layout, Layout] = {}
+
+    def share(self, names: Layout) -> Layout:
+        """The shared tuple for these names; a name that stands twice in a line is an error."""
+        known = self._known.get(names)
+        if known is not None:
+            return known
+        if len(set(names)) != len(names):
+            twice = next(name for i, name in enumerate(names) if name in names[:i])
+            raise BadField("each feature once", f"{quote(twice)} twice")
+        if len(self._known) >= _KEPT_LAYOUTS:
+            self._known.clear()
+        self._known[names] = names
+        return names
+
+
+def split_line(line: str) -> tuple[str, list[str]]:
+    """The id and the other fields of a line; joined again by :func:`join_line` they give the same bytes."""
+    key, bar, rest = line.partition(" |||")
+    if not bar:
+        return line, []
+    return key, rest.split(BAR)
+
+
+def join_line(key: str, fields: Sequence[str]) -> str:
+    """The inverse of :func:`split_line`."""
+    return key + " |||" + BAR.join(fields)
+
+
+def first_features(head: bytes) -> list[str] | None:
+    """The first feature items of what may be a list (empty if it shows none), or ``None`` if it is no list."""
+    found: list[str] | None = None
+    lines = head.decode("utf-8", "ignore").split("\n")
+    for line in lines:
+        if not line.strip():
+            continue
+        key, fields = split_line(line)
+        if not is_id(key) or len(fields) < 2:
+            break
+        items = blanks(fields[1])
+        if line is lines[-1] and len(fields) == 2:
+            items = items[:-1]  # the head ends inside this one
+        if items:
+            return items
+        found = []
+    return found
+
+
+class Grouper:
+    """Collects the lines of one id into :class:`Candidates` and checks that ids never go backwards."""
+
+    def __init__(self, lines: Lines, origin: str) -> None:
+        self.lines = lines
+        self.origin = origin
+        self.count = 0
+        self.current: Candidates | None = None
+
+    def place(self, key: str) -> Candidates | None:
+        """Make room for a line of this id; gives the list before it when that is now complete."""
+        current = self.current
+        if current is not None and current.id == key:
+            return None
+        if not is_id(key):
+            raise self.lines.error("a sentence id (a whole number)", quote(key), field=1)
+        if current is not None and int(key) <= int(current.id):
+            raise self.lines.error(f"an id after {current.id} (ids ascend)", quote(key), field=1)
+        self.current = Candidates(
+            id=key,
+            texts=[],
+            layouts=[],
+            values=[],
+            totals=[],
+            raw=[],
+            origin=self.origin,
+            file=self.lines.name,
+            line=self.lines.number,
+            first=self.count,
+        )
+        return current
+
+    def add(self, text: str, layout: Layout, values: list[float], total: float, raw: str) -> None:
+        """Put one hypothesis into the list made room for."""
+        one = self.current
+        assert one is not None
+        assert one.totals is not None
+        assert one.raw is not None
+        one.texts.append(text)
+        one.layouts.append(layout)
+        one.values.append(values)
+        one.totals.append(total)
+        one.raw.append(raw)
+        self.count += 1
+
+    def finish(self) -> Iterator[Candidates]:
+        """The last list; a file without any is an error."""
+        if self.current is None:
+            raise self.lines.error("an n-best list", "no hypothesis in the file", 1, line=1)
+        yield self.current
+
+
+def _frame(one: Candidates, own: bool) -> tuple[str, str]:
+    return (one.before, one.after) if own else ("", "")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a format spells its lists.
+
+    ``compose`` makes a whole line; ``append`` puts more features behind those in a field. The features stand in
+    ``fields[features]`` of a line and the total behind them. ``frame`` gives the lines before and after a list,
+    told whether the list was read by this very format.
+    """
+
+    origin: str
+    compose: Callable[[Candidates, int, Number], str]
+    append: Callable[[str, Layout, Sequence[float], Number], str]
+    features: int = 1
+    frame: Callable[[Candidates, bool], tuple[str, str]] = _frame
+
+
+def write_lists(lists: Iterable[Candidates], out: TextIO, number: Number, dialect: Dialect) -> int:
+    """Write lists: lines of this very format are copied with their changes, all others composed anew."""
+    count = 0
+    open_end = False
+    for one in lists:
+        raw = one.raw if one.origin == dialect.origin else None
+        before, after = dialect.frame(one, raw is not None)
+        block = [before] if before else []
+        for i in range(len(one)):
+            try:
+                line = dialect.compose(one, i, number) if raw is None else _patched(one, i, raw[i], number, dialect)
+            except BadField as bad:
+                field = dialect.features + 2
+                raise FormatError(bad.expected, bad.found, file=one.file, line=one.line, field=field) from None
+            if block and block[-1][-1:] != "\n":
+                block[-1] += "\n"
+            block.append(line)
+        block.append(after)
+        text = "".join(block)
+        if open_end and text:
+            out.write("\n")
+        out.write(text)
+        if text:
+            open_end = text[-1] != "\n"
+        count += 1
+    return count
+
+
+def _patched(one: Candidates, i: int, raw: str, number: Number, dialect: Dialect) -> str:
+    kept = one.original[i] if one.original is not None else len(one.layouts[i])
+    if not one.rescored and kept == len(one.layouts[i]):
+        return raw
+    key, fields = split_line(raw)
+    at = dialect.features
+    if kept < len(one.layouts[i]):
+        body = fields[at].rstrip(" ")
+        longer = dialect.append(body, one.layouts[i][kept:], one.values[i][kept:], number)
+        fields[at] = longer + fields[at][len(body) :]
+    if one.rescored and one.totals is not None:
+        body = fields[at + 1].rstrip(" \t\r\n")
+        fields[at + 1] = number(one.totals[i]) + fields[at + 1][len(body) :]
+    return join_line(key, fields)
+
+
+def add_items(body: str, more: str) -> str:
+    """Features put behind those that a field has."""
+    return f"{body} {more}" if body.strip(" ") else more
+
+
+def composed_text(one: Candidates, i: int) -> str:
+    """The text of a hypothesis, fit to stand between bars."""
+    text = one.texts[i]
+    if "|||" in text or "\n" in text:
+        expected = "a text without `|||` or a line break"
+        raise FormatError(expected, quote(text), file=one.file, line=one.line, field=2)
+    return text
+
+
+def composed_total(one: Candidates, i: int, number: Number) -> str:
+    """The total of a hypothesis, which this kind of list cannot do without."""
+    if one.totals is None:
+        expected = "a total score (rescore the list with weights first)"
+        raise FormatError(expected, "none", file=one.file, line=one.line, field=4)
+    return number(one.totals[i])

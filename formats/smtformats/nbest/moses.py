@@ -1,0 +1,192 @@
+"""Moses n-best lists, phrase-based and chart, labelled or not, with old ``d:`` labels or LMBR's ``map:``.
+
+    0 ||| a man with a hat  ||| LM0= -37.1 TranslationModel0= -7.8 -9.5 ||| -103.1 [||| 0-3=0-3 4=4] [||| 0-0 1-1 ]
+
+A label with several values gives ``Name[0]``, ``Name[1]``, ...; values before any label give ``F[0]``, ``F[1]``,
+... Fields after the total are told apart by shape: segmentation, word alignment, tree, chosen input words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
+from typing import Any, TextIO
+
+from smtformats.candidates import Candidates, Layout
+from smtformats.errors import quote
+from smtformats.files import Lines
+from smtformats.format import Format, Number
+from smtformats.nbest.fields import (
+    BAR,
+    BadField,
+    Dialect,
+    Grouper,
+    Layouts,
+    add_items,
+    blanks,
+    composed_text,
+    composed_total,
+    first_features,
+    numbers,
+    split_line,
+    total_of,
+    write_lists,
+)
+
+NAME = "moses-nbest"
+UNLABELLED = "F"
+_UNLABELLED = (f"{UNLABELLED}[0]", f"{UNLABELLED}[1]")
+_SEGMENTATION = re.compile(r"\d+(-\d+)?=\d+(-\d+)?( \d+(-\d+)?=\d+(-\d+)?)* ?", re.ASCII)
+_ALIGNMENT = re.compile(r"(\d+-\d+ )*(\d+-\d+)? ?", re.ASCII)
+_EXTRAS = ("segmentation", "alignment", "tree", "input")
+
+
+class _FeatureField:
+    """Reads ``Name= v v Name2= v``; remembers where labels and numbers stood in the line before."""
+
+    def __init__(self) -> None:
+        self._layouts = Layouts()
+        self._size = -1
+        self._labels: Callable[[Any], Any] = tuple
+        self._numbers: Callable[[Any], Any] = tuple
+        self._expected: tuple[str, ...] = ()
+        self._layout: Layout = ()
+
+    def __call__(self, text: str) -> tuple[Layout, list[float]]:
+        tokens = blanks(text)
+        if len(tokens) == self._size and self._labels(tokens) == self._expected:
+            try:
+                return self._layout, numbers(self._numbers(tokens))
+            except BadField:
+                pass  # a label may stand where a number stood: look again with care
+        return self._careful(tokens)
+
+    def _careful(self, tokens: list[str]) -> tuple[Layout, list[float]]:
+        at = [i for i, token in enumerate(tokens) if len(token) > 1 and token[-1] in "=:"]
+        names: list[str] = []
+        if at[:1] != [0]:
+            names += [f"{UNLABELLED}[{k}]" for k in range(at[0] if at else len(tokens))]
+        for i, following in zip(at, [*at[1:], len(tokens)], strict=False):
+            label, count = tokens[i][:-1], following - i - 1
+            if not count:
+                raise BadField("a number after the label", f"{quote(tokens[i])} alone")
+            names += [label] if count == 1 else [f"{label}[{k}]" for k in range(count)]
+        labels = set(at)
+        number_at = [i for i in range(len(tokens)) if i not in labels]
+        values = numbers([tokens[i] for i in number_at])
+        layout = self._layouts.share(tuple(names))
+        if len(at) > 1 and len(number_at) > 1:
+            self._size = len(tokens)
+            self._labels, self._numbers = itemgetter(*at), itemgetter(*number_at)
+            self._expected = tuple(tokens[i] for i in at)
+            self._layout = layout
+        return layout, values
+
+
+def parse(lines: Lines) -> Iterator[Candidates]:
+    """One list at a time."""
+    feature_field = _FeatureField()
+    group = Grouper(lines, NAME)
+    for line in lines:
+        key, fields = split_line(line)
+        if len(fields) < 3:
+            at = len(fields) + bool(fields)
+            missing = ("the id", "the text", "the features", "the total score")[at]
+            raise lines.error(f"`id ||| text ||| features ||| total`: {missing}", "the end of the line", at + 1)
+        done = group.place(key)
+        if done is not None:
+            yield done
+        field = 3
+        try:
+            layout, values = feature_field(fields[1])
+            field = 4
+            total = total_of(fields[2])
+        except BadField as bad:
+            raise lines.error(bad.expected, bad.found, field) from None
+        group.add(fields[0].strip(" "), layout, values, total, line)
+        if group.current is not None and (len(fields) > 3 or group.current.extras):
+            _add_extras(group.current, fields[3:])
+    yield from group.finish()
+
+
+def _add_extras(one: Candidates, fields: list[str]) -> None:
+    """Put the last fields of a line into columns as long as the list, empty where a line has no such field."""
+    here: dict[str, str] = {}
+    for text in fields:
+        body = text.rstrip("\n")
+        if _SEGMENTATION.fullmatch(body):
+            name = "segmentation"
+        elif _ALIGNMENT.fullmatch(body):
+            name = "alignment"
+        else:
+            name = "tree" if body.startswith("[") else "input"
+        here[name] = here.get(name) or body.strip(" ")
+    for name in here.keys() - one.extras.keys():
+        one.extras[name] = [""] * (len(one) - 1)
+    for name, column in one.extras.items():
+        column.append(here.get(name, ""))
+
+
+def vectors(layout: Layout) -> Iterator[tuple[str, int, int]]:
+    """The labels that names stand behind: ``Name`` for ``Name[0] Name[1] ...``, else a name is its own label."""
+    first = 0
+    while first < len(layout):
+        label, last = layout[first], first + 1
+        if label.endswith("[0]"):
+            stem = label[:-3]
+            while last < len(layout) and layout[last] == f"{stem}[{last - first}]":
+                last += 1
+            label = stem if last - first > 1 else label
+        yield label, first, last
+        first = last
+
+
+def labelled(layout: Layout, values: Sequence[float], number: Number, mark: str = "=") -> str:
+    """Features in Moses' spelling: the components of a vector feature stand behind one label."""
+    parts: list[str] = []
+    for label, first, last in vectors(layout):
+        if blanks(label) != [label]:
+            raise BadField("a feature name without blanks", quote(label))
+        parts.append(label + mark)
+        parts += map(number, values[first:last])
+    return " ".join(parts)
+
+
+def _append(body: str, layout: Layout, values: Sequence[float], number: Number) -> str:
+    old_style = ": " in body and "= " not in body
+    return add_items(body, labelled(layout, values, number, ":" if old_style else "="))
+
+
+def _compose(one: Candidates, i: int, number: Number) -> str:
+    features = labelled(one.layouts[i], one.values[i], number)
+    if one.layouts[i][:2] == _UNLABELLED:
+        features = features.removeprefix(f"{UNLABELLED}= ")
+    fields = [one.id, composed_text(one, i) + " ", features, composed_total(one, i, number)]
+    fields += [one.extras[name][i] + " " for name in _EXTRAS if name in one.extras]
+    return BAR.join(fields) + "\n"
+
+
+_DIALECT = Dialect(NAME, _compose, _append)
+
+
+def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
+    """Write lists as Moses does; returns how many."""
+    return write_lists(lists, out, number, _DIALECT)
+
+
+def matches(head: bytes) -> bool:
+    """A third field that begins with a label, which ends in ``=`` or ``:``, or with a bare number."""
+    items = first_features(head) or [""]
+    return items[0][-1:] in ("=", ":") or (items[0] != "" and "=" not in items[0])
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="nbest",
+    summary="Moses n-best list: id ||| text ||| Name= v v ||| total [||| segmentation] [||| alignment]",
+    matches=matches,
+    parse=parse,
+    write=write,
+    carries=frozenset(_EXTRAS),
+)

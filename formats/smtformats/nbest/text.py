@@ -1,0 +1,29 @@
+"""The texts of n-best lists alone, a hypothesis on each line (write only): what outside scorers want to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TextIO
+
+from smtformats.candidates import Candidates
+from smtformats.format import Format, Number
+
+NAME = "text-nbest"
+
+
+def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
+    """Write each hypothesis; returns the number of lists."""
+    count = 0
+    for one in lists:
+        out.writelines(f"{text}\n" for text in one.texts)
+        count += 1
+    return count
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="nbest",
+    summary="the hypotheses alone, one on each line (write only)",
+    write=write,
+    suffixes=(".txt",),
+)

@@ -1,0 +1,139 @@
+"""Weights as cdec writes them and as we do: a name and a number on each line.
+
+    # Objective = 7.6
+    LanguageModel 0.857264855823583
+    Glue=-0.35
+
+A name may contain ``=``; one ``=`` between name and number counts as a blank. Stricter than cdec, on purpose: a
+missing or unreadable number, which cdec takes for 0, and a repeated name, where the last wins there, are errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, TextIO
+
+from smtformats.errors import quote
+from smtformats.files import Lines
+from smtformats.format import Format, Number
+from smtformats.nbest.fields import BadField, blanks, numbers
+
+NAME = "cdec-weights"
+
+
+class _Entry(NamedTuple):
+    name: str
+    first: int
+    last: int
+
+    def value(self, line: str) -> str:
+        return line[self.first : self.last]
+
+
+def _split(line: str) -> _Entry | None:
+    """Where name and number stand in a line, if it looks like one of a weight."""
+    body = line.rstrip(" \t\r\n")
+    first = max(body.rfind(mark) for mark in " \t=") + 1
+    name = body[:first].rstrip(" \t")
+    if body[first - 1 : first] == "=" or name[-1:] == "=":
+        name = name[:-1].rstrip(" \t")
+    if not name or first == len(body) or " " in name or "\t" in name:
+        return None
+    return _Entry(name, first, len(body))
+
+
+def _is_weight(line: str) -> bool:
+    return bool(line.strip()) and not line.startswith("#")
+
+
+def _entry(line: str, lines: Lines) -> _Entry | None:
+    """The weight of a line; none in a comment or a blank line."""
+    if not _is_weight(line):
+        return None
+    entry = _split(line)
+    if entry is None:
+        body = line.strip(" \t\r\n")
+        alone = line[:1] not in (" ", "\t", "=") and len(blanks(body.rstrip("="))) == 1
+        raise lines.error("a name without blanks and a number", quote(body), 2 if alone else 1)
+    return entry
+
+
+def parse(lines: Lines) -> Iterator[dict[str, float]]:
+    """The one set of weights in the file."""
+    weights: dict[str, float] = {}
+    for line in lines:
+        entry = _entry(line, lines)
+        if entry is None:
+            continue
+        if entry.name in weights:
+            raise lines.error("each weight once", f"{quote(entry.name)} again", 1)
+        try:
+            weights[entry.name] = numbers([entry.value(line)])[0]
+        except BadField as bad:
+            raise lines.error(bad.expected, bad.found, 2) from None
+    if not weights:
+        raise lines.error("weights, a name and a number on each line", "none in the file", 1, line=1)
+    yield weights
+
+
+def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:
+    """Write sets of weights, a line for each; returns how many sets."""
+    count = 0
+    for weights in records:
+        out.writelines(_line(name, value, number) for name, value in weights.items())
+        count += 1
+    return count
+
+
+def _line(name: str, value: float, number: Number) -> str:
+    line = f"{name} {number(value)}\n"
+    entry = _split(line)
+    if entry is None or entry.name != name or not _is_weight(line):
+        raise ValueError(f"expected a name without blanks, `#` in front or `=` at the end, found {quote(name)}")
+    return line
+
+
+def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) -> list[str]:
+    """Put new values into an existing file; names it does not have are added at its end."""
+    placed = set()
+    last = "\n"
+    for line in lines:
+        entry = _entry(line, lines)
+        if entry is not None and entry.name in values:
+            line = line[: entry.first] + number(values[entry.name]) + line[entry.last :]
+            placed.add(entry.name)
+        out.write(line)
+        last = line
+    missing = [name for name in values if name not in placed]
+    if missing and last[-1:] != "\n":
+        out.write("\n")
+    out.writelines(_line(name, values[name], number) for name in missing)
+    return []
+
+
+def matches(head: bytes) -> bool:
+    """Every line a name and a value, or a comment, and some value a number: two words a line may be a text."""
+    lines = head.decode("utf-8", "ignore").split("\n")
+    lines = [line for line in (lines[:-1] or lines)[:50] if _is_weight(line)]
+    entries = [_split(line) for line in lines]
+    if any(entry is None or "|" in entry.name for entry in entries):
+        return False
+    return any(_is_number(entry.value(line)) for entry, line in zip(entries, lines, strict=True) if entry)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(numbers([text]))
+    except BadField:
+        return False
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="weights",
+    summary="weights, a name and a number on each line (cdec's, and our own)",
+    matches=matches,
+    parse=parse,
+    write=write,
+    update=update,
+)

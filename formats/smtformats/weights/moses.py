@@ -1,0 +1,159 @@
+"""The ``[weight]`` section of a moses.ini.
+
+    [weight]
+    LM0= 0.1
+    TranslationModel0= 0.09 0.03 0.10 0.07
+
+A feature with one weight is ``LM0``, one with several ``TranslationModel0[0]`` ... ``[3]``. ``UNTUNEABLE`` lines
+(as ``-show-weights`` prints them) are left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from smtformats.errors import quote
+from smtformats.files import Lines
+from smtformats.format import Format, Number
+from smtformats.nbest.fields import BadField, blanks, numbers
+from smtformats.nbest.moses import labelled, vectors
+
+NAME = "moses-ini"
+_SECTION = re.compile(r"[ \t]*\[([^\]]*)\][ \t\r]*")
+_COMPONENT = re.compile(r"(.+)\[(\d{1,9})\]", re.ASCII)
+_HEADS = (b"[weight]", b"[feature]", b"[input-factors]", b"[mapping]")
+
+
+def _component_names(label: str, count: int) -> list[str]:
+    return [label] if count == 1 else [f"{label}[{k}]" for k in range(count)]
+
+
+class _Section:
+    """Follows which section the lines are in and takes weight lines apart."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.lines = lines
+        self.name = ""
+        self.seen: set[str] = set()
+
+    def weight_line(self, line: str) -> tuple[str, list[str]] | None:
+        """Label and values if this is a weight line."""
+        body = line.rstrip("\n").split("#", 1)[0]
+        section = _SECTION.fullmatch(body)
+        if section is not None:
+            self.name = section[1]
+            return None
+        tokens = blanks(body)
+        if self.name != "weight" or not tokens or tokens[1:] == ["UNTUNEABLE"]:
+            return None
+        label = tokens[0]
+        if not label.endswith("=") or len(label) < 2:
+            raise self.lines.error("`Name= number ...`, a blank after the `=`", quote(body.strip()), 1)
+        if label in self.seen:
+            raise self.lines.error("each weight once", f"{quote(label[:-1])} again", 1)
+        self.seen.add(label)
+        if len(tokens) < 2:
+            raise self.lines.error("a number after the label", f"{quote(label)} alone", 2)
+        return label[:-1], tokens[1:]
+
+
+def parse(lines: Lines) -> Iterator[dict[str, float]]:
+    """The one set of weights in the file."""
+    section = _Section(lines)
+    weights: dict[str, float] = {}
+    for line in lines:
+        found = section.weight_line(line)
+        if found is None:
+            continue
+        label, tokens = found
+        for field, token in enumerate(tokens, 2):
+            try:
+                value = numbers([token])[0]
+            except BadField as bad:
+                raise lines.error(bad.expected, bad.found, field) from None
+            weights[_component_names(label, len(tokens))[field - 2]] = value
+    if not weights:
+        raise lines.error("a [weight] section with weights", "none in the file", 1, line=1)
+    yield weights
+
+
+def _gathered(names: Iterable[str]) -> tuple[str, ...]:
+    """The names with the components of a vector together and in order, where the first of them stood."""
+    stems: dict[str, list[tuple[int, str]]] = {}
+    for name in names:
+        part = _COMPONENT.fullmatch(name)
+        stem, index = (part[1], int(part[2])) if part else (name, -1)
+        stems.setdefault(stem, []).append((index, name))
+    return tuple(name for stem in stems.values() for _, name in sorted(stem))
+
+
+def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:
+    """Write a ``[weight]`` section for each set of weights; returns how many."""
+    count = 0
+    for weights in records:
+        out.write("[weight]\n")
+        names = _gathered(weights)
+        for _, first, last in vectors(names):
+            here = names[first:last]
+            try:
+                out.write(labelled(here, [weights[name] for name in here], number) + "\n")
+            except BadField as bad:
+                raise ValueError(f"expected {bad.expected}, found {bad.found}") from None
+        count += 1
+    return count
+
+
+def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) -> list[str]:
+    """Put new values into the weight lines of a moses.ini and copy every other byte."""
+    section = _Section(lines)
+    placed: set[str] = set()
+    for line in lines:
+        found = section.weight_line(line)
+        if found is not None:
+            label, tokens = found
+            names = _component_names(label, len(tokens))
+            here = [name for name in names if name in values]
+            if here and len(here) < len(names):
+                lacking = next(name for name in names if name not in values)
+                expected = f"new weights for all {len(names)} values of {label}"
+                raise lines.error(expected, f"none for {lacking}", 1)
+            stray = [name for name in values if name == label or name.startswith(f"{label}[")]
+            if len(stray) != len(here):
+                expected = f"{len(stray)} weights of {label}, as the new weights have"
+                raise lines.error(expected, f"{len(names)}", 2)
+            if here:
+                line = _replace_numbers(line, [number(values[name]) for name in names])
+                placed.update(here)
+        out.write(line)
+    return [name for name in values if name not in placed]
+
+
+def _replace_numbers(line: str, new: list[str]) -> str:
+    body, mark, comment = line.partition("#")
+    label, *old = blanks(body)
+    at = body.index(label) + len(label)
+    done = body[:at]
+    for token, fresh in zip(old, new, strict=True):
+        start = body.index(token, at)
+        done += body[at:start] + fresh
+        at = start + len(token)
+    return done + body[at:] + mark + comment
+
+
+def matches(head: bytes) -> bool:
+    """A section that every moses.ini has stands on a line of its own."""
+    return any(line.strip() in _HEADS for line in head.split(b"\n"))
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="weights",
+    summary="the [weight] section of a moses.ini; --into changes those lines only",
+    matches=matches,
+    parse=parse,
+    write=write,
+    update=update,
+    suffixes=(".ini",),
+)

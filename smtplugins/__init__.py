@@ -1,0 +1,29 @@
+"""smtplugins: a host for discriminative statistical machine translation.
+
+    import smtplugins as smt
+
+    host = smt.load_plugins()
+    lists = host.score(smt.read("dev.nbest", source="dev.de"), ["length"])
+    print(smt.rescore(lists, {"LM0": 0.1, "length": 0.2}).best())
+"""
+
+from __future__ import annotations
+
+from smtplugins.host.hookspecs import hookimpl
+from smtplugins.host.lists import ListStream, candidates, load, read, rescore
+from smtplugins.host.manager import load_plugins
+from smtplugins.host.offers import Command, Offer
+from smtplugins.host.shortcut import feature
+
+__all__ = [
+    "Command",
+    "ListStream",
+    "Offer",
+    "candidates",
+    "feature",
+    "hookimpl",
+    "load",
+    "load_plugins",
+    "read",
+    "rescore",
+]

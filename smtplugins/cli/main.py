@@ -1,0 +1,131 @@
+"""``smt``: finds the command, runs it, and turns every failure into a message and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+COMMANDS = {
+    "plugins": "plugins",
+    "formats": "offers",
+    "features": "offers",
+    "learners": "offers",
+    "decoders": "offers",
+    "metrics": "offers",
+    "info": "info",
+    "convert": "convert",
+    "score": "score",
+    "rescore": "rescore",
+    "best": "best",
+    "dedup": "dedup",
+    "evaluate": "evaluate",
+    "config": "config",
+}
+"""The core commands in the order of the help page, and the module of each."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    verbose = False
+    try:
+        parser = find_parser(arguments)
+        if parser is None:
+            return 0
+        args = parser.parse_args(arguments[1:])
+        verbose = bool(getattr(args, "verbose", 0))
+        args.command(args)
+        sys.stdout.flush()
+        return 0
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 2
+    except BaseException as error:
+        from smtplugins.host.errors import exit_code, message
+
+        code = exit_code(error)
+        if code is None or (verbose and code in (1, 2)):
+            import traceback
+
+            traceback.print_exc()
+        if isinstance(error, BrokenPipeError):
+            # Python flushes standard output once more at exit; that must not complain either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        elif isinstance(error, KeyboardInterrupt):
+            print("smt: interrupted", file=sys.stderr)
+        else:
+            print(f"smt: {message(error)}", file=sys.stderr)
+        return 1 if code is None else code
+
+
+def find_parser(arguments: Sequence[str]) -> argparse.ArgumentParser | None:
+    """The parser of the command named first; ``None`` after printing help or version."""
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(help_page())
+        return None
+    name = arguments[0]
+    if name == "--version":
+        from importlib.metadata import version
+
+        import smtplugins
+
+        print(f"smtplugins {version('smtplugins')} ({os.path.dirname(smtplugins.__file__)})")
+        return None
+    if name in COMMANDS:
+        return command_parser(name)
+    return _plugin_parser(name)
+
+
+def command_parser(name: str) -> argparse.ArgumentParser:
+    """The parser of a core command."""
+    module = importlib.import_module(f"smtplugins.cli.{COMMANDS[name]}")
+    parser = argparse.ArgumentParser(
+        prog=f"smt {name}", description=module.summary(name), formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    module.configure(parser)
+    return parser
+
+
+def help_page() -> str:
+    """What ``smt --help`` prints. Plugins are named from their metadata, none is imported."""
+    from smtplugins.host.installed import plugin_names
+
+    lines = ["usage: smt COMMAND [options]", "", "Work with the output of machine translation systems.", "", "commands:"]
+    for name, module in COMMANDS.items():
+        lines.append(f"  {name:<10} {importlib.import_module(f'smtplugins.cli.{module}').summary(name)}")
+    names = ", ".join(plugin_names()) or "none"
+    lines += [
+        "",
+        f"plugins: {names}",
+        "",
+        "`smt COMMAND --help` shows a command's options, `smt PLUGIN` a plugin's own commands, `smt --version` the version.",
+        "Exit codes: 0 done, 1 bad data, 2 wrong call, 130 interrupted.",
+    ]
+    return "\n".join(lines)
+
+
+def _plugin_parser(name: str) -> argparse.ArgumentParser | None:
+    from smtplugins.host.errors import PluginError, UsageError
+    from smtplugins.host.manager import load_plugins
+    from smtplugins.host.spec import suggestion
+
+    host = load_plugins()
+    info = next((one for one in host.plugins if one.name == name), None)
+    if info is None:
+        known = [*COMMANDS, *(one.name for one in host.plugins)]
+        raise UsageError(f"unknown command {name!r}{suggestion(name, known)}")
+    if info.status == "broken":
+        raise PluginError(f"plugin {info.described()} is broken: {info.reason}")
+    commands = [entry.record for entry in host.registry.entries("commands") if entry.plugin is info]
+    if info.status == "disabled" or not commands:
+        why = "is switched off" if info.status == "disabled" else "has no commands of its own"
+        raise UsageError(f"plugin {info.described()} {why}")
+    parser = argparse.ArgumentParser(prog=f"smt {name}", description=f"Commands of the plugin {name}.")
+    verbs = parser.add_subparsers(metavar="COMMAND", required=True)
+    for command in commands:
+        verb = verbs.add_parser(command.name, help=command.summary, description=command.summary)
+        command.configure(verb)
+        verb.set_defaults(command=lambda args, run=command.run: run(host, args))
+    return parser

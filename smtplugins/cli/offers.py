@@ -1,0 +1,97 @@
+"""what is there of one kind: formats, features, learners, decoders, metrics, and `show NAME` for one of them"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from typing import Any
+
+from smtplugins.cli import options, tables
+
+_SUMMARIES = {
+    "formats": "the file formats that can be read and written",
+    "features": "the features there are, with their plugins",
+    "learners": "the learners there are, with their plugins",
+    "decoders": "the decoders there are, with their plugins",
+    "metrics": "the metrics there are, with their plugins",
+}
+
+
+def summary(name: str) -> str:
+    """A line for the help page."""
+    return _SUMMARIES[name]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options."""
+    kind = parser.prog.split()[-1]
+    parser.add_argument("verb", nargs="?", choices=("show",), help="`show NAME` prints one with its options")
+    parser.add_argument("name", nargs="?", metavar="NAME", help=f"one of the {kind}")
+    options.add_table(parser)
+    options.add_common(parser)
+    parser.set_defaults(command=lambda args: run(kind, args))
+
+
+def run(kind: str, args: argparse.Namespace) -> None:
+    """Do it."""
+    from smtplugins.host.errors import UsageError
+
+    host = options.load_host(args)
+    if (args.verb is None) != (args.name is None):
+        raise UsageError(f"expected `smt {kind}` or `smt {kind} show NAME`")
+    entries = [host.registry.entry(kind, args.name)] if args.name else list(host.registry.entries(kind))
+    describe = _format_row if kind == "formats" else _offer_row
+    rows = [describe(host, entry) for entry in entries]
+    if args.name is None:
+        columns = ["name", "kind", "access", "plugin", "summary"] if kind == "formats" else ["name", "plugin", "summary"]
+        print(tables.render(rows, columns, args.format) if rows or args.format == "json" else f"no {kind} are loaded")
+        return
+    facts = [{"what": name, "value": value} for name, value in rows[0].items() if name != "options" and value]
+    choices = rows[0].get("options", [])
+    if args.format == "json":
+        print(tables.render(rows, [], "json"))
+        return
+    print(tables.render(facts, ["what", "value"], args.format))
+    if choices:
+        print()
+        print(tables.render(choices, ["option", "type", "default"], args.format))
+
+
+def _offer_row(host: Any, entry: Any) -> dict[str, Any]:
+    from smtplugins.host.spec import parameters
+
+    offer = entry.record
+    choices = []
+    for name, one in parameters(offer.make).items():
+        required = one.default is inspect.Parameter.empty
+        choices.append(
+            {
+                "option": name,
+                "type": "" if one.annotation is inspect.Parameter.empty else inspect.formatannotation(one.annotation),
+                "default": "(required)" if required else str(one.default),
+            }
+        )
+    unavailable = host.registry.unavailable(offer)
+    return {
+        "name": offer.name,
+        "plugin": entry.plugin.name,
+        "summary": offer.summary + (f" (unavailable: {unavailable})" if unavailable else ""),
+        "details": inspect.cleandoc(offer.make.__doc__ or "").split("\n\n")[0].replace("\n", " "),
+        "reference": offer.reference,
+        "needs": sorted(offer.needs),
+        "requires": list(offer.requires),
+        "options": choices,
+    }
+
+
+def _format_row(host: Any, entry: Any) -> dict[str, Any]:
+    record = entry.record
+    return {
+        "name": record.name,
+        "kind": record.kind,
+        "access": ("r" if record.parse else "") + ("w" if record.write else ""),
+        "plugin": entry.plugin.name,
+        "summary": record.summary,
+        "suffixes": list(record.suffixes),
+        "details": inspect.cleandoc(inspect.getmodule(record.parse or record.write).__doc__ or ""),
+    }

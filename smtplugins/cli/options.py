@@ -1,0 +1,138 @@
+"""Options that many commands share: one spelling, one meaning, one help text."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from smtplugins.host.host import Host
+    from smtplugins.host.lists import ListStream
+
+TABLES = ("text", "json", "tsv", "latex")
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Plugins, verbosity: for every command."""
+    group = parser.add_argument_group("general")
+    group.add_argument(
+        "--plugin", action="append", default=[], metavar="FILE.py|MODULE", help="load one more plugin (repeatable)"
+    )
+    group.add_argument("-q", "--quiet", action="store_true", help="no progress and no notes on standard error")
+    group.add_argument("-v", "--verbose", action="count", default=0, help="tracebacks of failures")
+
+
+def add_input(parser: argparse.ArgumentParser, what: str = "n-best list") -> None:
+    """Input file and format."""
+    parser.add_argument("-i", "--input", default="-", metavar="FILE", help=f"{what} (default: standard input)")
+    parser.add_argument("--from", dest="from_format", metavar="FORMAT", help="format of the input (default: by shape)")
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """Output file, format and digits."""
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write (default: standard output)")
+    parser.add_argument("--to", dest="to_format", metavar="FORMAT", help="format of the output (default: the input's)")
+    add_precision(parser)
+
+
+def add_precision(parser: argparse.ArgumentParser) -> None:
+    """Digits of printed numbers."""
+    parser.add_argument(
+        "--precision",
+        type=int,
+        metavar="N",
+        help="significant digits of new numbers (default: as many as read back the same)",
+    )
+
+
+def add_sources(parser: argparse.ArgumentParser) -> None:
+    """Side files joined by id."""
+    parser.add_argument("-s", "--source", metavar="FILE", help="source sentences; line 1 belongs to id 0")
+    parser.add_argument(
+        "--annotation",
+        action="append",
+        default=[],
+        metavar="NAME=FILE",
+        help="a line per sentence for features that need annotations:NAME (repeatable)",
+    )
+    add_partial(parser)
+
+
+def add_partial(parser: argparse.ArgumentParser) -> None:
+    """Permission for ids that are not everywhere."""
+    parser.add_argument("--allow-partial", action="store_true", help="accept ids that are not in all files")
+
+
+def add_table(parser: argparse.ArgumentParser) -> None:
+    """Shape of a table."""
+    parser.add_argument("-f", "--format", choices=TABLES, default="text", help="how to print the table")
+
+
+def add_manifest(parser: argparse.ArgumentParser) -> None:
+    """A record of the run."""
+    parser.add_argument("--manifest", metavar="FILE", help="write versions, options and input hashes as JSON")
+
+
+def load_host(args: argparse.Namespace) -> Host:
+    """The host with the plugins of this run."""
+    from smtplugins.host.manager import load_plugins
+
+    return load_plugins(args.plugin)
+
+
+def open_lists(host: Host, args: argparse.Namespace) -> ListStream:
+    """The input lists, joined with the side files that were given."""
+    from smtplugins.host.errors import UsageError
+
+    annotations = {}
+    for one in getattr(args, "annotation", []):
+        name, equals, path = one.partition("=")
+        if not equals or not name or not path:
+            raise UsageError(f"--annotation: expected NAME=FILE, found {one!r}")
+        annotations[name] = path
+    return host.read(
+        args.input,
+        source=getattr(args, "source", None),
+        annotations=annotations,
+        format=args.from_format,
+        allow_partial=getattr(args, "allow_partial", False),
+    )
+
+
+def write_lists(host: Host, lists: ListStream, args: argparse.Namespace) -> None:
+    """The lists to the output, with progress on a terminal."""
+    from smtplugins.host.conversion import write_records
+
+    write_records(
+        host,
+        iter(lists),
+        lists.format,
+        args.output,
+        args.to_format,
+        precision=args.precision,
+        note=(lambda text: None) if args.quiet else note,
+        quiet=args.quiet,
+    )
+
+
+def note(text: str) -> None:
+    """A remark on standard error."""
+    print(f"smt: note: {text}", file=sys.stderr)
+
+
+def write_manifest(host: Host, args: argparse.Namespace, inputs: list[str | None], **more: Any) -> None:
+    """The manifest, if one was asked for."""
+    if not args.manifest:
+        return
+    from smtplugins.host import runs
+
+    options = {name: value for name, value in vars(args).items() if name != "command" and value not in (None, [], False)}
+    record = runs.manifest(
+        command=runs.argv(),
+        options=options,
+        inputs=[one for one in inputs if one],
+        plugins=host.plugins,
+        **more,
+    )
+    runs.write_manifest(args.manifest, record)

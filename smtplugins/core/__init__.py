@@ -1,0 +1,1 @@
+"""Data structures and kernels: thin Python faces over the native core."""

@@ -1,0 +1,133 @@
+"""N-gram language models: ARPA files read natively, KenLM's binary files through the kenlm package."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Protocol
+
+from smtformats.errors import FormatError
+from smtformats.files import open_bytes, shown_name
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_KENLM_MAGIC = b"mmap lm http://kheafield.com/code"
+_PIECE_BYTES = 1 << 20
+
+
+class ArpaError(ValueError):
+    """A fault in the text of an ARPA file. `read_lm` adds the file's name and raises it as a FormatError."""
+
+    def __init__(self, line: int, expected: str, found: str) -> None:
+        super().__init__(line, expected, found)
+        self.line = line
+        self.expected = expected
+        self.found = found
+
+    def __str__(self) -> str:
+        return f"line {self.line}: expected {self.expected}, found {self.found}"
+
+
+class KenlmMissing(RuntimeError):
+    """A KenLM binary file, and no kenlm package to read it."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
+        self.file = file
+
+    def __str__(self) -> str:
+        return (
+            f"{self.file} is a KenLM binary file: `pip install kenlm`, or give the ARPA file it was made from"
+        )
+
+
+class LanguageModel(Protocol):
+    """What `read_lm` gives. Scores are log10; spaces and tabs part words, nothing else does."""
+
+    @property
+    def order(self) -> int:
+        """The length of the longest n-grams."""
+
+    def score_sentences(
+        self, sentences: list[str], bos: bool = True, eos: bool = True
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """Each sentence's log probability and number of unknown words."""
+
+    def full_scores(self, sentence: str, bos: bool = True, eos: bool = True) -> list[tuple[float, int, bool]]:
+        """For each word its log probability, the length of the n-gram that matched, whether it is unknown."""
+
+
+class KenlmModel:
+    """A KenLM binary file behind the methods of a native model."""
+
+    def __init__(self, file: str) -> None:
+        try:
+            import kenlm
+        except ImportError:
+            raise KenlmMissing(file) from None
+        try:
+            self._model: Any = kenlm.Model(file)
+        except OSError as error:
+            raise FormatError("a file that the kenlm package can load", str(error), file=file) from error
+        self._new_state = kenlm.State
+
+    @property
+    def order(self) -> int:
+        """The length of the longest n-grams."""
+        return int(self._model.order)
+
+    def score_sentences(
+        self, sentences: list[str], bos: bool = True, eos: bool = True
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """Each sentence's log probability and number of unknown words."""
+        import numpy as np
+
+        probs = np.zeros(len(sentences), np.float64)
+        unknown = np.zeros(len(sentences), np.int32)
+        for i, sentence in enumerate(sentences):
+            for prob, _, is_unknown in self._scores(sentence, bos, eos):
+                probs[i] += prob
+                unknown[i] += is_unknown
+        return probs, unknown
+
+    def full_scores(self, sentence: str, bos: bool = True, eos: bool = True) -> list[tuple[float, int, bool]]:
+        """For each word its log probability, the length of the n-gram that matched, whether it is unknown."""
+        return list(self._scores(sentence, bos, eos))
+
+    def _scores(self, sentence: str, bos: bool, eos: bool) -> Iterator[tuple[float, int, bool]]:
+        # Word by word: kenlm's own methods part words at other characters too.
+        words = [word for word in sentence.replace("\t", " ").split(" ") if word]
+        if eos:
+            words.append("</s>")
+        state, following = self._new_state(), self._new_state()
+        if bos:
+            self._model.BeginSentenceWrite(state)
+        else:
+            self._model.NullContextWrite(state)
+        for word in words:
+            score = self._model.BaseFullScore(state, word, following)
+            yield score.log_prob, score.ngram_length, score.oov
+            state, following = following, state
+
+
+def read_lm(path: str | os.PathLike[str]) -> LanguageModel:
+    """Read an ARPA file (compressed or not, ``-`` is standard input) or a KenLM binary file."""
+    from smtplugins.core._core import ArpaReader
+
+    name = shown_name(path)
+    reader = ArpaReader()
+    with open_bytes(path) as stream:
+        try:
+            piece = stream.read(_PIECE_BYTES)
+            if piece.startswith(_KENLM_MAGIC):
+                return KenlmModel(os.fspath(path))
+            while piece:
+                reader.feed(piece)
+                piece = stream.read(_PIECE_BYTES)
+            return reader.finish()
+        except ArpaError as error:
+            raise FormatError(error.expected, error.found, file=name, line=error.line) from None
+        except (OSError, EOFError) as error:
+            raise FormatError("a complete compressed file", str(error), file=name) from error

@@ -1,0 +1,7 @@
+// smtplugins.core._core: the native core, one bind_<topic>.cpp for each topic.
+#include "bindings.hpp"
+
+NB_MODULE(_core, m) {
+  m.doc() = "The native core. Use the Python modules around it.";
+  smt::bind_lm(m);
+}

@@ -1,0 +1,219 @@
+"""run.yaml: what a run uses, typed; unknown keys and wrong values are errors with file, line and key.
+
+Paths are relative to the file. ``--set decoder.pop_limit=200`` overrides any key.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.spec import Spec, suggestion
+
+
+class ConfigError(SmtError):
+    """A run.yaml that cannot be used."""
+
+    def __init__(self, file: str, line: int | None, key: str, text: str) -> None:
+        place = file + (f":{line}" if line is not None else "")
+        super().__init__(f"{place}: {key}: {text}" if key else f"{place}: {text}")
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """What scores translations."""
+
+    grammar: tuple[Path, ...] = ()
+    features: tuple[Spec, ...] = ()
+    weights: Path | None = None
+
+
+@dataclass(frozen=True)
+class OutputConfig:
+    """Where results go."""
+
+    dir: Path | None = None
+    nbest: int = 1
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """A run: plugins to load, data, decoder, model, learner, metric, seed, output."""
+
+    plugins: tuple[str, ...] = ()
+    source: Path | None = None
+    references: tuple[Path, ...] = ()
+    decoder: Spec | None = None
+    model: ModelConfig = field(default_factory=ModelConfig)
+    learner: Spec | None = None
+    metric: Spec | None = None
+    runner: Spec | None = None
+    seed: int = 1
+    output: OutputConfig = field(default_factory=OutputConfig)
+
+    def to_yaml(self) -> str:
+        """The record as a run.yaml with every key, paths absolute."""
+        import yaml
+
+        text: str = yaml.safe_dump(_plain(self), sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
+        return text
+
+
+def load_config(path: str | os.PathLike[str], overrides: Iterable[str] = ()) -> RunConfig:
+    """Read a run.yaml and apply ``key=value`` overrides."""
+    import yaml
+
+    from smtformats.files import open_bytes, shown_name
+
+    name = shown_name(path)
+    with open_bytes(path) as stream:
+        data = stream.read()
+    try:
+        node = yaml.compose(data.decode("utf-8"), Loader=yaml.SafeLoader)
+    except UnicodeDecodeError as error:
+        raise ConfigError(name, data[: error.start].count(b"\n") + 1, "", "expected UTF-8 text") from None
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise ConfigError(name, line, "", f"expected YAML, found: {error.problem}") from None
+    if node is None:
+        raise ConfigError(name, 1, "", "expected a run configuration, found an empty file")
+    folder = Path(os.fspath(path)).resolve().parent if os.fspath(path) != "-" else Path.cwd()
+    tree = _Tree(name, folder)
+    plain = tree.plain(node, ())
+    for override in overrides:
+        tree.override(plain, override)
+    record: RunConfig = tree.bind(plain, RunConfig, ())
+    return record
+
+
+class _Tree:
+    """Binds plain YAML values to dataclasses, knowing on which line each key stood."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name = name
+        self.folder = folder
+        self.lines: dict[tuple[str, ...], int] = {}
+        self.overridden: set[tuple[str, ...]] = set()
+
+    def error(self, key: tuple[str, ...], text: str) -> ConfigError:
+        """An error at a key, with the line of the nearest key that stood in the file."""
+        near = next((key[:n] for n in range(len(key), -1, -1) if key[:n] in self.lines), ())
+        if any(key[:n] in self.overridden for n in range(1, len(key) + 1)):
+            return ConfigError("--set", None, ".".join(key), text)
+        return ConfigError(self.name, self.lines.get(near), ".".join(key), text)
+
+    def plain(self, node: Any, key: tuple[str, ...]) -> Any:
+        """A YAML node as dictionaries, lists and scalars, safely; remembers lines, refuses a key given twice."""
+        import yaml
+
+        self.lines[key] = node.start_mark.line + 1
+        if isinstance(node, yaml.MappingNode):
+            result: dict[str, Any] = {}
+            for key_node, value_node in node.value:
+                if not isinstance(key_node, yaml.ScalarNode):
+                    raise ConfigError(self.name, key_node.start_mark.line + 1, ".".join(key), "expected a plain key")
+                inner = (*key, str(key_node.value))
+                if key_node.value in result:
+                    raise ConfigError(self.name, key_node.start_mark.line + 1, ".".join(inner), "the key is given twice")
+                result[str(key_node.value)] = self.plain(value_node, inner)
+                self.lines[inner] = key_node.start_mark.line + 1
+            return result
+        if isinstance(node, yaml.SequenceNode):
+            return [self.plain(child, (*key, str(i))) for i, child in enumerate(node.value)]
+        try:
+            return yaml.SafeLoader("").construct_object(node, deep=True)
+        except yaml.YAMLError as error:
+            raise ConfigError(self.name, node.start_mark.line + 1, ".".join(key), str(error).split("\n")[0]) from None
+
+    def override(self, plain: Any, text: str) -> None:
+        """Put ``a.b=value`` into the plain tree; the value is read as YAML."""
+        import yaml
+
+        path, equals, value = text.partition("=")
+        keys = path.strip().split(".")
+        if not equals or not all(keys):
+            raise UsageError(f"--set: expected KEY=VALUE as decoder.pop_limit=200, found {text!r}")
+        try:
+            read = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise UsageError(f"--set {path}: expected a YAML value, found {value!r}") from None
+        if not isinstance(plain, dict):
+            raise self.error((), "expected keys and values")
+        at = plain
+        for key in keys[:-1]:
+            inner = at.get(key)
+            if isinstance(inner, str):
+                inner = {"name": inner}
+            at[key] = inner if isinstance(inner, dict) else {}
+            at = at[key]
+        at[keys[-1]] = read
+        self.overridden.add(tuple(keys))
+
+    def bind(self, value: Any, wanted: Any, key: tuple[str, ...]) -> Any:
+        """A plain value as the wanted type."""
+        origin, args = typing.get_origin(wanted), typing.get_args(wanted)
+        if origin in (typing.Union, types.UnionType):
+            return None if value is None else self.bind(value, next(a for a in args if a is not type(None)), key)
+        if origin is tuple:
+            listed = value if isinstance(value, list) else [value]
+            return tuple(self.bind(one, args[0], (*key, str(i))) for i, one in enumerate(listed))
+        if wanted is Spec:
+            return self._spec(value, key)
+        if dataclasses.is_dataclass(wanted):
+            return self._record(value, wanted, key)
+        if wanted is Path:
+            if not isinstance(value, str) or not value:
+                raise self.error(key, f"expected a path, found {value!r}")
+            return Path(os.path.normpath(self.folder / value))
+        if wanted is int:
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise self.error(key, f"expected a whole number, found {value!r}")
+            return value
+        if not isinstance(value, str):
+            raise self.error(key, f"expected text, found {value!r}")
+        if key[:1] == ("plugins",) and value.endswith(".py"):
+            return os.path.normpath(self.folder / value)
+        return value
+
+    def _record(self, value: Any, wanted: Any, key: tuple[str, ...]) -> Any:
+        if not isinstance(value, Mapping):
+            raise self.error(key, f"expected keys and values, found {value!r}")
+        hints = typing.get_type_hints(wanted)
+        for name in value:
+            if name not in hints:
+                raise self.error((*key, name), f"unknown key{suggestion(name, hints)}")
+        return wanted(**{name: self.bind(one, hints[name], (*key, name)) for name, one in value.items()})
+
+    def _spec(self, value: Any, key: tuple[str, ...]) -> Spec:
+        try:
+            if isinstance(value, (str, Mapping)):
+                spec = Spec.of(value)
+                options = {name: self._path_option(name, one) for name, one in spec.options.items()}
+                return Spec(spec.name, options)
+        except UsageError as error:
+            raise self.error(key, str(error)) from None
+        raise self.error(key, f"expected NAME or {{name: NAME, option: value}}, found {value!r}")
+
+    def _path_option(self, name: str, value: Any) -> Any:
+        # Options called `path` (and `..._path`) are files beside the configuration, like all its paths.
+        if isinstance(value, str) and (name == "path" or name.endswith("_path")):
+            return os.path.normpath(self.folder / value)
+        return value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Spec):
+        return {"name": value.name, **value.options} if value.options else value.name
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        shown = {one.name: _plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
+        return {name: one for name, one in shown.items() if one not in (None, [], {})}
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return os.fspath(value) if isinstance(value, Path) else value

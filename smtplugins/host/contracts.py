@@ -1,0 +1,234 @@
+"""The contracts: what a feature, scorer, learner, decoder, metric and runner have to do. The kit checks each.
+
+Three ways to be a feature, from the most local: ``RuleFeature`` sees rules, ``StatefulFeature`` needs the words of
+neighbours, ``CandidateFeature`` whole hypotheses. The host adapts the first two to lists, so a feature is written once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtformats import Candidates, Columns
+    from smtplugins.core.rules import Edges, Rules
+    from smtplugins.host.model import Model
+
+S = TypeVar("S")
+Scores = Any
+"""Columns, an array (rows, or rows x components), or a sequence of floats: one row for each thing scored."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """What is to be translated or was translated: an id, tokens, and whatever else travels with it."""
+
+    id: str
+    tokens: tuple[str, ...]
+    references: tuple[str, ...] = ()
+    annotations: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The tokens joined by blanks."""
+        return " ".join(self.tokens)
+
+
+@runtime_checkable
+class RuleFeature(Protocol):
+    """Local to a rule: one call for all rules of a grammar, or all that were made for a sentence."""
+
+    def score_rules(self, rules: Rules) -> Scores: ...
+
+
+class Scorer(Protocol[S]):
+    """A stateful feature at work on one sentence.
+
+    ``combine`` scores a batch of edges, ``tails[i]`` being the states of edge i's children in target order, and gives
+    each new state; states are compared by ``==``. ``finish`` scores what only the whole sentence shows.
+    ``estimate`` guides pruning and never enters a score.
+    """
+
+    def combine(self, edges: Edges, tails: Sequence[Sequence[S]]) -> tuple[Scores, Sequence[S]]: ...
+
+    def finish(self, states: Sequence[S]) -> Scores: ...
+
+    def estimate(self, edges: Edges) -> Scores: ...
+
+
+@runtime_checkable
+class StatefulFeature(Protocol):
+    """Needs neighbours' words. The feature itself never changes; what belongs to a sentence lives in the scorer."""
+
+    def start(self, sentence: Sentence) -> Scorer[Any]: ...
+
+
+@runtime_checkable
+class CandidateFeature(Protocol):
+    """Scores whole hypotheses, one call per list.
+
+    May have ``done(hypotheses)``, called once with their number when all lists went through, to check that its own
+    data had as many; and ``close()``.
+    """
+
+    def score_candidates(self, source: str | None, candidates: Candidates) -> Scores: ...
+
+
+class SimpleStateful:
+    """A stateful feature written for one edge at a time.
+
+    Implement ``combine_one(target, tails)``, where ``target`` mixes words with child numbers (0 is the first child),
+    and, if the ends of the sentence matter, ``finish_one(state)``. States must be hashable.
+    """
+
+    def combine_one(self, target: Sequence[str | int], tails: Sequence[Any]) -> tuple[float, Any]:
+        """Score of one edge, and the state of its result."""
+        raise NotImplementedError
+
+    def finish_one(self, state: Any) -> float:
+        """What is added for the whole sentence."""
+        return 0.0
+
+    def estimate_one(self, target: Sequence[str | int]) -> float:
+        """A guess at the score of an edge whose children are unknown."""
+        return 0.0
+
+    def start(self, sentence: Sentence) -> Scorer[Any]:
+        """A scorer for this sentence."""
+        return _OneByOne(self)
+
+
+class _OneByOne:
+    def __init__(self, feature: SimpleStateful) -> None:
+        self._feature = feature
+
+    def combine(self, edges: Edges, tails: Sequence[Sequence[Any]]) -> tuple[list[float], list[Any]]:
+        results = [self._feature.combine_one(edges.rules.target_of(i), tails[i]) for i in range(len(edges.rules))]
+        return [score for score, _ in results], [state for _, state in results]
+
+    def finish(self, states: Sequence[Any]) -> list[float]:
+        return [self._feature.finish_one(state) for state in states]
+
+    def estimate(self, edges: Edges) -> list[float]:
+        return [self._feature.estimate_one(edges.rules.target_of(i)) for i in range(len(edges.rules))]
+
+
+@runtime_checkable
+class Metric(Protocol):
+    """Scores translations by statistics that add up, so that any learner and any test can use it.
+
+    ``references`` is a sequence of reference streams, each as long as ``hypotheses``. ``score`` takes statistics of
+    one corpus, or of many along leading axes. ``sentence`` scores single rows, smoothed as the signature says.
+    """
+
+    name: str
+    higher_is_better: bool
+
+    def stats(
+        self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None = None
+    ) -> NDArray[Any]: ...
+
+    def score(self, stats: NDArray[Any]) -> NDArray[Any]: ...
+
+    def sentence(self, stats: NDArray[Any]) -> NDArray[Any]: ...
+
+    def signature(self) -> str: ...
+
+
+@runtime_checkable
+class Runner(Protocol):
+    """Spreads the items of a job. Results come in the order of the items; a failure names its item.
+
+    With ``setup``, each worker calls it once and ``function`` is called as ``function(state, item)``.
+    """
+
+    def map(
+        self, function: Callable[..., Any], items: Iterable[Any], *, setup: Callable[[], Any] | None = None
+    ) -> Iterator[Any]: ...
+
+
+@dataclass(frozen=True)
+class Lists:
+    """A problem for a learner: n-best lists, and for each the metric's statistics of its hypotheses."""
+
+    lists: Sequence[Candidates]
+    stats: Sequence[NDArray[Any]]
+    metric: Metric
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A problem for a learner: feature rows with a label (and a weight) each."""
+
+    features: Columns
+    labels: NDArray[Any]
+    weights: NDArray[Any] | None = None
+
+
+@dataclass
+class State:
+    """All a learner needs to go on bit for bit: arrays, and values that JSON holds (generator states among them)."""
+
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def save(self, folder: Path) -> None:
+        """Write the state; plain files, never pickle."""
+        import numpy as np
+
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, array in self.arrays.items():
+            np.save(folder / f"{name}.npy", array, allow_pickle=False)
+        (folder / "state.json").write_text(json.dumps({"arrays": sorted(self.arrays), "values": self.values}))
+
+    @classmethod
+    def load(cls, folder: Path) -> State:
+        """Read a state that was saved."""
+        import numpy as np
+
+        data = json.loads((folder / "state.json").read_text())
+        arrays = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in data["arrays"]}
+        return cls(arrays, data["values"])
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of learning: the model so far, the objective, metrics, and the state to resume from."""
+
+    model: Model
+    objective: float
+    metrics: Mapping[str, float]
+    state: State
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """Makes a model from a problem of one of the accepted types, step by step; the last step is the result."""
+
+    accepts: frozenset[type]
+
+    def learn(
+        self, problem: Any, start: Model, *, resume: State | None = None, seed: int = 1, runner: Runner | None = None
+    ) -> Iterator[Step]: ...
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """What a decoder gives for one sentence."""
+
+    id: str
+    best: str
+    candidates: Candidates | None = None
+    stats: Mapping[str, float] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Decoder(Protocol):
+    """Translates sentences with a model, in input order."""
+
+    def decode(self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1) -> Iterator[Decoding]: ...

@@ -1,0 +1,117 @@
+"""Conversion between formats of a kind, and putting weights into a file that holds more than weights."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.lists import Path, find_format, number, open_stream
+from smtplugins.host.progress import progress
+
+if TYPE_CHECKING:
+    from smtformats import Candidates, Format
+    from smtplugins.host.host import Host
+
+Note = Callable[[str], None]
+
+
+def write_records(
+    host: Host,
+    records: Iterator[Any],
+    record_format: Format | None,
+    target: Path,
+    to_format: str | None,
+    *,
+    precision: int | None = None,
+    note: Note = lambda text: None,
+    quiet: bool = True,
+) -> int:
+    """Write records of one kind in a format of that kind; says what the format cannot carry."""
+    from smtformats.files import open_write
+
+    kind = record_format.kind if record_format is not None else "nbest"
+    record = find_format(to_format, kind, host.formats()) if to_format else record_format
+    if record is None or record.write is None:
+        fitting = [one.name for one in host.formats() if one.kind == kind and one.write is not None]
+        shown = record.name if record is not None else "this list"
+        raise UsageError(f"{shown} can only be read; name another format with --to: {', '.join(fitting)}")
+    if kind == "nbest" and (record_format is None or record.name != record_format.name):
+        records = _noting(records, record, note)
+    with open_write(target) as out:
+        return record.write(progress(records, kind, quiet=quiet), out, number(precision))
+
+
+def _noting(lists: Iterator[Candidates], record: Format, note: Note) -> Iterator[Candidates]:
+    lost: dict[str, None] = {}
+    for one in lists:
+        lost.update(dict.fromkeys(name for name in one.extras if name not in record.carries))
+        if one.before.strip() or one.after.strip():
+            lost["lines outside the lists"] = None
+        yield one
+    if lost:
+        note(f"{record.name} cannot carry {', '.join(lost)}: left out")
+
+
+def convert(
+    host: Host,
+    source: Path,
+    target: Path,
+    from_format: str | None = None,
+    to_format: str | None = None,
+    *,
+    precision: int | None = None,
+    note: Note = lambda text: None,
+    quiet: bool = True,
+) -> int:
+    """A file in another format of its kind; returns how many records."""
+    record, records = open_any(host, source, from_format)
+    return write_records(
+        host, records, record, target, to_format, precision=precision, note=note, quiet=quiet
+    )
+
+
+def open_any(host: Host, path: Path, format: str | None = None) -> tuple[Format, Iterator[Any]]:  # noqa: A002
+    """Open a file of any kind."""
+    from smtformats import detect
+    from smtformats.files import head, open_bytes, shown_name
+    from smtplugins.host.lists import stream_records
+
+    if format is not None:
+        record = find_format(format, None, host.formats())
+        return open_stream(path, record.kind, record.name, host.formats())
+    stream = open_bytes(path)
+    try:
+        record = detect(head(stream), host.formats(), shown_name(path))
+    except BaseException:
+        stream.close()
+        raise
+    return record, stream_records(record, stream, path)
+
+
+def update(
+    host: Host,
+    source: Path,
+    into: Path,
+    target: Path,
+    from_format: str | None = None,
+    *,
+    precision: int | None = None,
+    note: Note = lambda text: None,
+) -> None:
+    """Write ``into`` to ``target`` with the weights of ``source`` in its weight lines and every other byte as it was."""
+    from smtformats import detect
+    from smtformats.files import Lines, head, open_bytes, open_write, shown_name
+
+    weights = host.read_weights(source, from_format)
+    with open_bytes(into) as stream:
+        fitting = [one for one in host.formats() if one.update is not None]
+        record = detect(head(stream), fitting, shown_name(into))
+        assert record.update is not None
+        with open_write(target) as out:
+            homeless = record.update(weights, Lines(stream, shown_name(into)), out, number(precision))
+            if len(homeless) == len(weights):
+                raise SmtError(f"{os.fspath(into)}: expected lines for the weights of {os.fspath(source)}, found none")
+    if homeless:
+        note(f"{os.fspath(into)} has no line for {', '.join(homeless)}: left out")

@@ -1,0 +1,136 @@
+"""What a file is: format, counts, features and their ranges, and problems with their lines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.conversion import open_any
+from smtplugins.host.lists import Path
+
+if TYPE_CHECKING:
+    from smtformats import Candidates
+    from smtplugins.host.host import Host
+
+MAX_PROBLEMS = 20
+_ODD = {"\u00a0": "a no-break space", "\u2028": "a line separator (U+2028)", "\u0085": "a next-line character (U+0085)",
+        "\r": "a carriage return", "\t": "a tab", "\u200b": "a zero-width space", "\ufeff": "a byte order mark"}  # fmt: skip
+
+
+@dataclass
+class Description:
+    """Facts by name, a row per feature, a row per problem."""
+
+    facts: dict[str, Any] = field(default_factory=dict)
+    features: list[dict[str, Any]] = field(default_factory=list)
+    problems: list[dict[str, Any]] = field(default_factory=list)
+
+    def record(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {**self.facts, "features": self.features, "problems": self.problems}
+
+    def problem(self, line: int, text: str) -> None:
+        """Keep a problem; only the first few are shown, all are counted."""
+        self.facts["problems"] = self.facts.get("problems", 0) + 1
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append({"line": line, "problem": text})
+
+
+def describe(host: Host, path: Path, format: str | None = None) -> Description:  # noqa: A002
+    """Read a file through and describe it; what makes it unreadable is raised as usual."""
+    record, records = open_any(host, path, format)
+    found = Description({"format": record.name, "kind": record.kind, "is": record.summary})
+    readers: dict[str, Callable[[Iterable[Any], Description], None]] = {
+        "nbest": _lists,
+        "weights": _weights,
+        "corpus": _corpus,
+    }
+    readers.get(record.kind, _others)(records, found)
+    return found
+
+
+class _Range:
+    def __init__(self) -> None:
+        self.count, self.low, self.high, self.sum = 0, math.inf, -math.inf, 0.0
+
+    def add(self, value: float) -> None:
+        self.count += 1
+        self.sum += value
+        self.low = min(self.low, value)
+        self.high = max(self.high, value)
+
+    def row(self, name: str) -> dict[str, Any]:
+        return {"feature": name, "hypotheses": self.count, "min": self.low, "mean": self.sum / self.count, "max": self.high}
+
+
+def _lists(lists: Iterable[Candidates], found: Description) -> None:
+    ranges: dict[str, _Range] = {}
+    hypotheses = words = distinct = unsorted = 0
+    sizes: list[int] = []
+    first = last = None
+    extras: dict[str, None] = {}
+    for one in lists:
+        first, last = first or one.id, one.id
+        sizes.append(len(one))
+        extras.update(dict.fromkeys(one.extras))
+        hypotheses += len(one)
+        distinct += len(set(one.texts))
+        if one.totals is not None and any(a < b for a, b in zip(one.totals, one.totals[1:], strict=False)):
+            unsorted += 1
+            found.problem(one.line, f"list {one.id} is not sorted by total")
+        for i, (text, features, _) in enumerate(one.rows()):
+            words += len(text.split(" ")) if text else 0
+            for trouble in _oddities(text):
+                found.problem(one.line + i, f"the text has {trouble}")
+            for name, value in features.items():
+                ranges.setdefault(name, _Range()).add(value)
+    found.facts |= {
+        "lists": len(sizes),
+        "ids": f"{first} to {last}",
+        "hypotheses": hypotheses,
+        "per list": f"{min(sizes)} to {max(sizes)}, {hypotheses / len(sizes):.1f} on average",
+        "distinct texts": distinct,
+        "words per text": round(words / hypotheses, 2),
+        "also has": ", ".join(extras) or None,
+    }
+    found.features += [one.row(name) for name, one in ranges.items()]
+
+
+def _oddities(text: str) -> Iterator[str]:
+    if not text:
+        yield "no words"
+    elif not text.isascii() or "\r" in text or "\t" in text:
+        yield from (what for char, what in _ODD.items() if char in text)
+
+
+def _weights(records: Iterable[dict[str, float]], found: Description) -> None:
+    (weights,) = records
+    found.facts |= {"weights": len(weights), "zero": sum(value == 0 for value in weights.values())}
+    found.features += [_single(name, value) for name, value in weights.items()]
+    if not any(weights.values()):
+        found.problem(1, "all weights are 0")
+
+
+def _single(name: str, value: float) -> dict[str, Any]:
+    one = _Range()
+    one.add(value)
+    return one.row(name) | {"hypotheses": None}
+
+
+def _corpus(texts: Iterable[str], found: Description) -> None:
+    lines = words = characters = 0
+    vocabulary: set[str] = set()
+    for lines, text in enumerate(texts, 1):  # noqa: B007
+        tokens = text.split(" ") if text else []
+        words += len(tokens)
+        characters += len(text)
+        vocabulary.update(tokens)
+        for trouble in _oddities(text):
+            found.problem(lines, f"the line has {trouble}")
+    found.facts |= {"lines": lines, "words": words, "distinct words": len(vocabulary), "characters": characters}
+
+
+def _others(records: Iterable[Any], found: Description) -> None:
+    found.facts["records"] = sum(1 for _ in records)

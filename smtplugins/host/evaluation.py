@@ -1,0 +1,161 @@
+"""Scores of systems by any metric, with bootstrap intervals and a paired test against the first system."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.lists import ListStream, open_stream, read_corpus
+
+if TYPE_CHECKING:
+    from smtformats import Format
+    from smtplugins.host.contracts import Metric
+
+System = Any
+"""A path (text, or lists whose best hypotheses count), a stream of lists, or a list of strings."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """One system under one metric. ``low``, ``high`` and ``p`` are there if resampling was asked for."""
+
+    system: str
+    metric: str
+    score: float
+    signature: str
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """All scores, systems in the order given, the first being the baseline."""
+
+    scores: tuple[Score, ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each score, for tables and JSON."""
+        names = ("system", "metric", "score", "low", "high", "p", "signature")
+        return [{name: getattr(one, name) for name in names} for one in self.scores]
+
+    def __str__(self) -> str:
+        lines = []
+        for one in self.scores:
+            extra = "" if one.low is None else f" [{one.low:.2f}, {one.high:.2f}]"
+            extra += "" if one.p is None else f" p={one.p:.4f}"
+            lines.append(f"{one.system}\t{one.metric} {one.score:.2f}{extra}\t{one.signature}")
+        return "\n".join(lines)
+
+
+def texts_of(system: System, formats: Iterable[Format] | None = None) -> tuple[list[str | None], str]:
+    """A system's translations by id, and how to name it in messages."""
+    if isinstance(system, ListStream):
+        return _by_id(system), system.name
+    if isinstance(system, (str, os.PathLike)):
+        return _of_file(os.fspath(system), formats), os.fspath(system)
+    listed = list(system)
+    if listed and not isinstance(listed[0], str):
+        return _by_id(ListStream(lambda: iter(listed), "<lists>")), "<lists>"
+    return listed, "<texts>"
+
+
+def _of_file(path: str, formats: Iterable[Format] | None) -> list[str | None]:
+    from smtformats import all_formats, detect
+    from smtformats.files import head, open_bytes, shown_name
+
+    known = [one for one in (formats or all_formats()) if one.kind in ("nbest", "corpus") and one.parse is not None]
+    if path == "-":
+        raise UsageError("a system is read from a file, not from standard input")
+    with open_bytes(path) as stream:
+        record = detect(head(stream), known, shown_name(path))
+    if record.kind == "corpus":
+        return list(read_corpus(path))
+    return _by_id(ListStream(lambda: open_stream(path, "nbest", record.name, known)[1], path, record))
+
+
+def _by_id(lists: ListStream) -> list[str | None]:
+    texts: list[str | None] = []
+    for key, text in lists.best_by_id():
+        if not key.isdigit():
+            raise SmtError(f"{lists.name}: expected line numbers of the references as ids, found {key!r}")
+        texts.extend([None] * (int(key) - len(texts)))
+        texts.append(text)
+    return texts
+
+
+def evaluate(
+    systems: Mapping[str, System],
+    refs: Sequence[System],
+    metrics: Sequence[Metric],
+    *,
+    sources: System | None = None,
+    bootstrap: int = 0,
+    seed: int = 12345,
+    allow_partial: bool = False,
+    formats: Iterable[Format] | None = None,
+) -> Evaluation:
+    """Score every system under every metric; with ``bootstrap`` samples, intervals and p against the first system."""
+    import numpy as np
+
+    from smtplugins.core import resampling
+
+    if not systems:
+        raise UsageError("name at least one system")
+    streams = [texts_of(one, formats) for one in refs]
+    read = {name: texts_of(one, formats) for name, one in systems.items()}
+    kept = _common(read, streams, allow_partial)
+    source_texts = None
+    if sources is not None:
+        source_stream = texts_of(sources, formats)
+        _common({"source": source_stream}, streams, allow_partial)
+        source_texts = [source_stream[0][i] or "" for i in kept]
+    references = [[texts[i] or "" for i in kept] for texts, _ in streams]
+    counts = resampling.sample_counts(len(kept), bootstrap, seed) if bootstrap else None
+    scores = []
+    for metric in metrics:
+        base = None
+        for name, (texts, _) in read.items():
+            stats = np.asarray(metric.stats([texts[i] or "" for i in kept], references, source_texts), dtype=np.float64)
+            score = float(metric.score(stats.sum(axis=0)))
+            signature = metric.signature()
+            low = high = p = None
+            if counts is not None:
+                signature += f"|bs:{bootstrap}|rs:{seed}"
+                sampled = resampling.sampled_scores(stats, metric.score, counts)
+                low, high = resampling.interval(sampled)
+                if base is None:
+                    base = (score, sampled)
+                else:
+                    p = resampling.paired_p(base[1], sampled, score - base[0])
+            if len(kept) < len(streams[0][0] if streams else texts):
+                signature += f"|segments:{len(kept)}"
+            scores.append(Score(name, metric.name, score, signature, low, high, p))
+    return Evaluation(tuple(scores))
+
+
+def _common(
+    read: Mapping[str, tuple[list[str | None], str]], streams: Sequence[tuple[list[str | None], str]], partial: bool
+) -> list[int]:
+    """The ids that all have; anything less than all is an error unless ``partial``."""
+    everything = [*streams, *read.values()]
+    longest = max(len(texts) for texts, _ in everything)
+    if longest == 0:
+        raise SmtError(f"{everything[0][1]}: expected sentences to judge, found none")
+    first = streams[0] if streams else everything[0]
+    kept = []
+    for i in range(longest):
+        lacking = next((name for texts, name in everything if i >= len(texts) or texts[i] is None), None)
+        if lacking is None:
+            kept.append(i)
+        elif not partial:
+            raise SmtError(
+                f"{lacking}: expected a sentence for id {i} (line {i + 1} of {first[1]}), found none; "
+                "--allow-partial judges what all have"
+            )
+    if not kept:
+        raise SmtError("no sentence is in all files")
+    return kept

@@ -1,0 +1,119 @@
+"""The host: the loaded plugins, their registry, and the jobs done with them. Every command is a parser and one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.lists import ListStream, Path, as_stream, read_lists, read_weights
+from smtplugins.host.registry import Registry
+from smtplugins.host.spec import Spec
+
+if TYPE_CHECKING:
+    from smtformats import Candidates, Format
+    from smtplugins.host.contracts import Metric, Runner
+    from smtplugins.host.evaluation import Evaluation, System
+    from smtplugins.host.manager import _Loader
+
+AnySpec = str | Mapping[str, Any] | Spec
+
+
+class Host:
+    """Loaded plugins (``plugins``), what they offer (``registry``), and the jobs."""
+
+    def __init__(self, loaded: _Loader) -> None:
+        self.plugins = loaded.infos
+        self.registry = Registry(loaded.infos)
+        self.hooks = loaded.manager
+        for kind, record, info in loaded.records:
+            self.registry.add(kind, record, info)
+
+    def __repr__(self) -> str:
+        return f"<smtplugins host, plugins: {', '.join(one.name for one in self.plugins)}>"
+
+    def formats(self) -> list[Format]:
+        """All formats, built in or from plugins."""
+        return [entry.record for entry in self.registry.entries("formats")]
+
+    def read(
+        self,
+        path: Path,
+        *,
+        source: Path | None = None,
+        annotations: Mapping[str, Path] | None = None,
+        format: str | None = None,  # noqa: A002
+        allow_partial: bool = False,
+    ) -> ListStream:
+        """Open n-best lists in any known format."""
+        return read_lists(
+            path,
+            source=source,
+            annotations=annotations,
+            format=format,
+            allow_partial=allow_partial,
+            formats=self.formats(),
+        )
+
+    def read_weights(self, path: Path, format: str | None = None) -> dict[str, float]:  # noqa: A002
+        """Read weights in any known format."""
+        return read_weights(path, format, self.formats())
+
+    def score(
+        self,
+        lists: ListStream | Iterable[Candidates] | Path,
+        features: Sequence[AnySpec | Callable[..., Any]],
+        *,
+        jobs: int = 1,
+        runner: AnySpec | None = None,
+    ) -> ListStream:
+        """The lists with the features' columns appended."""
+        from smtplugins.host.scoring import activate, score_lists
+
+        stream = as_stream(lists)
+        active = activate(self.registry, features)
+
+        def start() -> Iterator[Candidates]:
+            spread: Runner = self.registry.make("runners", runner or default_runner(jobs))
+            try:
+                yield from score_lists(stream, active, spread)
+            finally:
+                for one in active:
+                    if hasattr(one.feature, "close"):
+                        one.feature.close()
+
+        return ListStream(start, stream.name, stream.format)
+
+    def metric(self, spec: AnySpec) -> Metric:
+        """A metric by name."""
+        made: Metric = self.registry.make("metrics", spec)
+        return made
+
+    def evaluate(
+        self,
+        refs: Sequence[System],
+        systems: Mapping[str, System],
+        metrics: Sequence[AnySpec] = ("bleu",),
+        *,
+        sources: System | None = None,
+        bootstrap: int = 0,
+        seed: int = 12345,
+        allow_partial: bool = False,
+    ) -> Evaluation:
+        """Score systems (the first is the baseline) against references."""
+        from smtplugins.host.evaluation import evaluate
+
+        return evaluate(
+            systems,
+            refs,
+            [self.metric(one) for one in metrics],
+            sources=sources,
+            bootstrap=bootstrap,
+            seed=seed,
+            allow_partial=allow_partial,
+            formats=self.formats(),
+        )
+
+
+def default_runner(jobs: int) -> Spec:
+    """One process after another, or several at once."""
+    return Spec("serial") if jobs <= 1 else Spec("processes", {"jobs": jobs})

@@ -1,0 +1,337 @@
+"""N-best lists as a stream that can be read again: open, join with sources by id, rescore, dedup, best, write."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from smtplugins.host.errors import SmtError, UsageError
+
+if TYPE_CHECKING:
+    from smtformats import Candidates, Format, ListColumns
+
+Path = str | os.PathLike[str]
+
+
+class ListStream:
+    """A source of n-best lists, one sentence at a time.
+
+    Iterating starts afresh each time, so a stream over files can be gone through often while only one list is in
+    memory; standard input can be read once.
+    """
+
+    def __init__(self, start: Callable[[], Iterator[Candidates]], name: str, format: Format | None = None) -> None:  # noqa: A002
+        self._start = start
+        self.name = name
+        self.format = format
+
+    def __iter__(self) -> Iterator[Candidates]:
+        return self._start()
+
+    def __repr__(self) -> str:
+        return f"<n-best lists of {self.name}>"
+
+    def map(self, change: Callable[[Candidates], Candidates]) -> ListStream:
+        """The stream with every list changed."""
+        return ListStream(lambda: (change(one) for one in self), self.name, self.format)
+
+    def load(self) -> ListColumns:
+        """All lists at once, as columns."""
+        from smtformats import ListColumns
+
+        return ListColumns.from_lists(self)
+
+    def rescore(self, weights: Mapping[str, float] | Path, *, missing: float | None = None) -> ListStream:
+        """Total scores from weights, and each list sorted by them (equal totals keep their order)."""
+        from smtplugins.host.model import Weigher
+
+        table = weights if isinstance(weights, Mapping) else read_weights(weights)
+
+        def start() -> Iterator[Candidates]:
+            weigher = Weigher(table, missing)
+            for one in self:
+                totals = weigher.totals(one)
+                order = sorted(range(len(one)), key=lambda i: -totals[i])
+                yield one.with_totals(totals).select(order)
+            if not weigher.used:
+                raise SmtError(f"{self.name}: none of the {len(table)} weights names a feature of the lists")
+
+        return ListStream(start, self.name, self.format)
+
+    def dedup(self, merge: Literal["max", "logsum"] = "max") -> ListStream:
+        """Each text once per list, at the place of its first; its total is the best one, or the log of their sum."""
+        if merge not in ("max", "logsum"):
+            raise UsageError(f"merge: expected max or logsum, found {merge!r}")
+        return self.map(lambda one: _dedup(one, merge))
+
+    def best(self) -> list[str]:
+        """The text with the highest total of each list (the first of equals; the first of all without totals)."""
+        return [text for _, text in self.best_by_id()]
+
+    def best_by_id(self) -> Iterator[tuple[str, str]]:
+        """The same with ids, streaming."""
+        for one in self:
+            at = 0 if one.totals is None else max(range(len(one)), key=one.totals.__getitem__)
+            yield one.id, one.texts[at]
+
+    def write(self, path: Path, format: str | None = None, *, precision: int | None = None) -> int:  # noqa: A002
+        """Write the lists, in their own format unless another is named; returns how many lists."""
+        from smtformats.files import open_write
+
+        record = find_format(format, "nbest") if format else self.format
+        if record is None or record.write is None:
+            raise UsageError(f"name a format that can be written: {', '.join(writable('nbest'))}")
+        with open_write(path) as out:
+            return record.write(self, out, number(precision))
+
+
+def _dedup(one: Candidates, merge: str) -> Candidates:
+    groups: dict[str, list[int]] = {}
+    for i, text in enumerate(one.texts):
+        groups.setdefault(" ".join(text.split(" ")), []).append(i)
+    totals = one.totals
+    if totals is None:
+        return one.select([group[0] for group in groups.values()])
+    order = [max(group, key=totals.__getitem__) for group in groups.values()]
+    kept = one.select(order)
+    if merge == "max" or len(groups) == len(one):
+        return kept
+    return kept.with_totals([_log_sum([totals[i] for i in group]) for group in groups.values()])
+
+
+def _log_sum(values: Sequence[float]) -> float:
+    top = max(values)
+    if math.isinf(top):
+        return top
+    return top + math.log(math.fsum(math.exp(value - top) for value in values))
+
+
+def number(precision: int | None) -> Callable[[float], str]:
+    """How numbers are printed: so that they read back the same, or with some significant digits."""
+    from smtformats.format import shortest
+
+    if precision is None:
+        return shortest
+    if not 1 <= precision <= 17:
+        raise UsageError(f"precision: expected 1 to 17 significant digits, found {precision}")
+    return lambda value: f"{value:.{precision}g}"
+
+
+def writable(kind: str) -> list[str]:
+    """The built-in formats of a kind that can be written."""
+    from smtformats import all_formats
+
+    return [one.name for one in all_formats() if one.kind == kind and one.write is not None]
+
+
+def find_format(name: str, kind: str | None = None, formats: Iterable[Format] | None = None) -> Format:
+    """The format of this name; `moses` is enough where the kind is clear, as `tsv` for lists is `tsv-nbest`."""
+    from smtformats import all_formats
+    from smtplugins.host.spec import suggestion
+
+    known = {one.name: one for one in (all_formats() if formats is None else formats)}
+    found = known.get(f"{name}-{kind}") if kind else None
+    found = found or known.get(name)
+    if found is None or (kind is not None and found.kind != kind):
+        fitting = [one.name for one in known.values() if kind is None or one.kind == kind]
+        if found is not None:
+            raise UsageError(f"format {name!r} is of kind {found.kind}, expected {kind}: {', '.join(sorted(fitting))}")
+        raise UsageError(f"unknown format {name!r}{suggestion(name, fitting)}")
+    return found
+
+
+def open_stream(
+    path: Path, kind: str, format: str | None = None, formats: Iterable[Format] | None = None  # noqa: A002
+) -> tuple[Format, Iterator[Any]]:
+    """Open a file of a kind: the format, and its records streaming."""
+    from smtformats import all_formats, detect
+    from smtformats.files import head, open_bytes, shown_name
+
+    known = list(all_formats() if formats is None else formats)
+    stream = open_bytes(path)
+    try:
+        if format is not None:
+            record = find_format(format, kind, known)
+            if record.parse is None:
+                raise UsageError(f"format {record.name!r} can only be written")
+        else:
+            record = detect(head(stream), [one for one in known if one.kind == kind], shown_name(path))
+    except BaseException:
+        stream.close()
+        raise
+
+    return record, stream_records(record, stream, path)
+
+
+def stream_records(record: Format, stream: io.BufferedReader, path: Path) -> Iterator[Any]:
+    """The records of an opened stream, which is closed after the last."""
+    from smtformats.files import Lines, shown_name
+
+    with stream:
+        assert record.parse is not None
+        yield from record.parse(Lines(stream, shown_name(path)))
+
+
+def read_weights(path: Path, format: str | None = None, formats: Iterable[Format] | None = None) -> dict[str, float]:  # noqa: A002
+    """The weights in a file of any weights format."""
+    _, records = open_stream(path, "weights", format, formats)
+    weights: dict[str, float] = next(records)
+    records.close()  # type: ignore[attr-defined]
+    return weights
+
+
+def write_best(lists: ListStream, path: Path, *, fill: bool = False) -> int:
+    """The best text of each list, a line each; returns how many ids in between had no list."""
+    from smtformats.files import open_write
+
+    skipped = at = 0
+    with open_write(path) as out:
+        for key, text in lists.best_by_id():
+            missing = int(key) - at if key.isdigit() else 0
+            skipped += missing
+            out.write("\n" * missing * fill + text + "\n")
+            at += missing + 1
+    return skipped
+
+
+def read_corpus(path: Path) -> Iterator[str]:
+    """The sentences of a text file."""
+    from smtformats.corpus.text import FORMAT
+    from smtformats.files import open_lines
+
+    assert FORMAT.parse is not None
+    with open_lines(path) as lines:
+        yield from FORMAT.parse(lines)
+
+
+def read_lists(
+    path: Path,
+    *,
+    source: Path | None = None,
+    annotations: Mapping[str, Path] | None = None,
+    format: str | None = None,  # noqa: A002
+    allow_partial: bool = False,
+    formats: Iterable[Format] | None = None,
+) -> ListStream:
+    """Open n-best lists; sources and annotations (a line per sentence) are joined by id, id 0 being the first line."""
+    known = None if formats is None else list(formats)
+    record, first = open_stream(path, "nbest", format, known)
+    unread = [first]
+
+    def start() -> Iterator[Candidates]:
+        if unread:
+            lists = unread.pop()
+        elif os.fspath(path) == "-":
+            raise UsageError("standard input can be read only once; write it to a file first")
+        else:
+            lists = open_stream(path, "nbest", record.name, known)[1]
+        if source is not None:
+            lists = _join(lists, source, None, allow_partial)
+        for name, side in (annotations or {}).items():
+            lists = _join(lists, side, name, allow_partial)
+        return lists
+
+    return ListStream(start, os.fspath(path), record)
+
+
+def _join(lists: Iterable[Candidates], path: Path, annotation: str | None, partial: bool) -> Iterator[Candidates]:
+    """Give each list its line of a side file; ids and lines must correspond one to one unless ``partial``."""
+    from dataclasses import replace
+
+    from smtformats import FormatError
+    from smtformats.files import shown_name
+
+    texts = enumerate(read_corpus(path))
+    shown = shown_name(path)
+    at, text = -1, ""
+    for one in lists:
+        if not one.id.isdigit():
+            raise FormatError(f"a line number of {shown} as id", repr(one.id), file=one.file, line=one.line, field=1)
+        wanted = int(one.id)
+        while at < wanted:
+            skipped = at
+            at, text = next(texts, (math.inf, ""))  # type: ignore[assignment]
+            if at == math.inf:
+                raise FormatError(
+                    f"an id below {skipped + 1}, as {shown} has {skipped + 1} lines (the first is id 0)",
+                    f"id {wanted}",
+                    file=one.file,
+                    line=one.line,
+                    field=1,
+                )
+            if at < wanted and not partial:
+                raise FormatError(
+                    f"a list for id {at}, line {at + 1} of {shown} (--allow-partial skips it)",
+                    f"id {wanted}",
+                    file=one.file,
+                    line=one.line,
+                    field=1,
+                )
+        if annotation is None:
+            yield replace(one, source=text)
+        else:
+            yield replace(one, annotations={**one.annotations, annotation: text})
+    left = next(texts, None)
+    if left is not None and not partial:
+        raise FormatError(
+            f"lines for the ids 0 to {at} alone (--allow-partial skips the rest)",
+            f"a line for id {left[0]}",
+            file=shown,
+            line=left[0] + 1,
+        )
+
+
+def candidates(
+    texts: Sequence[str],
+    *,
+    id: str | int = 0,  # noqa: A002
+    scores: Sequence[float] | Mapping[str, Sequence[float]] | None = None,
+    source: str | None = None,
+) -> Candidates:
+    """A list made from Python objects: texts, one score each or several named ones, the source."""
+    from smtformats import Candidates
+
+    named = scores if isinstance(scores, Mapping) else ({} if scores is None else {"score": scores})
+    layout = tuple(named)
+    for name, column in named.items():
+        if len(column) != len(texts):
+            raise ValueError(f"expected {len(texts)} values of {name!r}, found {len(column)}")
+    return Candidates(
+        id=str(id),
+        texts=list(texts),
+        layouts=[layout] * len(texts),
+        values=[[float(named[name][i]) for name in layout] for i in range(len(texts))],
+        totals=None if scores is None or isinstance(scores, Mapping) else [float(score) for score in scores],
+        source=source,
+    )
+
+
+def read(path: Path, *, source: Path | None = None, format: str | None = None, allow_partial: bool = False) -> ListStream:  # noqa: A002
+    """Open n-best lists for streaming."""
+    return read_lists(path, source=source, format=format, allow_partial=allow_partial)
+
+
+def load(path: Path, *, source: Path | None = None, format: str | None = None) -> ListColumns:  # noqa: A002
+    """Read n-best lists into columns."""
+    return read(path, source=source, format=format).load()
+
+
+def rescore(
+    lists: ListStream | Iterable[Candidates], weights: Mapping[str, float] | Path, *, missing: float | None = None
+) -> ListStream:
+    """Total scores from weights, each list sorted by them."""
+    return as_stream(lists).rescore(weights, missing=missing)
+
+
+def as_stream(lists: ListStream | Iterable[Candidates] | Path) -> ListStream:
+    """Whatever holds lists as a stream: a path, a stream, columns, a Python list of candidates."""
+    if isinstance(lists, ListStream):
+        return lists
+    if isinstance(lists, (str, os.PathLike)):
+        return read(lists)
+    return ListStream(lambda: iter(lists), "<lists>")
+
+

@@ -1,0 +1,130 @@
+"""A model: weights, named artefacts beside them, one hash. Plain files (text, JSON, npy), never pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from smtplugins.host.errors import SmtError
+
+if TYPE_CHECKING:
+    from smtformats import Candidates
+
+WEIGHTS = "weights.txt"
+
+
+class Artefact(Protocol):
+    """A named part of a model that is more than a weight: trees, a policy, a language model."""
+
+    def save(self, folder: Path) -> None: ...
+
+    def digest(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Files:
+    """An artefact as the plain files it was saved in; its maker reads them."""
+
+    folder: Path
+
+    def save(self, folder: Path) -> None:
+        """Copy the files."""
+        shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+
+    def digest(self) -> str:
+        """A hash of names and contents."""
+        total = hashlib.sha256()
+        for path in sorted(self.folder.rglob("*")):
+            if path.is_file():
+                total.update(path.relative_to(self.folder).as_posix().encode() + b"\0" + path.read_bytes())
+        return total.hexdigest()
+
+
+@dataclass(frozen=True)
+class Model:
+    """Weights by feature name, and artefacts by name."""
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+    artefacts: Mapping[str, Artefact] = field(default_factory=dict)
+
+    def with_weights(self, weights: Mapping[str, float]) -> Model:
+        """The same model with other weights; artefacts are shared."""
+        return replace(self, weights=dict(weights))
+
+    def digest(self) -> str:
+        """A hash that is the same for the same weights and artefacts."""
+        total = hashlib.sha256()
+        for name, value in sorted(self.weights.items()):
+            total.update(f"{name} {float(value)!r}\n".encode())
+        for name, artefact in sorted(self.artefacts.items()):
+            total.update(f"{name} {artefact.digest()}\n".encode())
+        return total.hexdigest()
+
+    def save(self, folder: Path) -> None:
+        """Write the model into a folder."""
+        from smtformats.format import shortest
+
+        folder.mkdir(parents=True, exist_ok=True)
+        lines = [f"{name} {shortest(value)}\n" for name, value in sorted(self.weights.items())]
+        (folder / WEIGHTS).write_text("".join(lines), encoding="utf-8")
+        for name, artefact in self.artefacts.items():
+            artefact.save(folder / name)
+        record = {"artefacts": sorted(self.artefacts), "digest": self.digest()}
+        (folder / "model.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> Model:
+        """Read a model that was saved; artefacts come as :class:`Files`."""
+        from smtformats.files import open_lines
+        from smtformats.weights.cdec import FORMAT
+
+        try:
+            record = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise SmtError(f"{folder}: expected a saved model, found no model.json") from None
+        except ValueError as error:
+            raise SmtError(f"{folder / 'model.json'}: expected JSON, found {error}") from None
+        weights = {}
+        if (folder / WEIGHTS).read_text(encoding="utf-8").strip():
+            with open_lines(folder / WEIGHTS) as lines:
+                weights = FORMAT.read(lines)
+        return cls(weights, {name: Files(folder / name) for name in record["artefacts"]})
+
+
+class Weigher:
+    """Totals of lists under weights, with the rules for names that have none.
+
+    A feature without a weight counts 0 if its name is in an open namespace (``prefix:key``) and is an error elsewhere,
+    unless ``missing`` says what it counts.
+    """
+
+    def __init__(self, weights: Mapping[str, float], missing: float | None = None) -> None:
+        self.weights = weights
+        self.missing = missing
+        self.used: set[str] = set()
+
+    def totals(self, one: Candidates) -> list[float]:
+        """The weighted sum of each hypothesis of a list, added up in order of the names."""
+        import numpy as np
+
+        features = one.features()
+        row = np.zeros(len(features.names))
+        for i, name in enumerate(features.names):
+            value = self.weights.get(name)
+            if value is None:
+                value = 0.0 if ":" in name else self.missing
+                if value is None:
+                    raise SmtError(
+                        f"{one.file or '<data>'}:{one.line}: feature {name!r} has no weight; "
+                        "--missing-weight 0 counts such features 0"
+                    )
+            else:
+                self.used.add(name)
+            row[i] = value
+        totals: list[float] = features.dot(row).tolist()
+        return totals

@@ -1,0 +1,133 @@
+"""Run directories and manifests: what was run, on what, with which versions, so that a result can be made again."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.errors import UsageError
+
+if TYPE_CHECKING:
+    from smtplugins.host.contracts import State, Step
+    from smtplugins.host.model import Model
+    from smtplugins.host.offers import PluginInfo
+
+MANIFEST = "manifest.json"
+
+
+def file_hash(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of a file as it is on disk."""
+    total = hashlib.sha256()
+    with open(path, "rb") as stream:
+        while block := stream.read(1 << 20):
+            total.update(block)
+    return total.hexdigest()
+
+
+def manifest(
+    *,
+    command: Iterable[str] = (),
+    options: Mapping[str, Any] | None = None,
+    inputs: Iterable[str | os.PathLike[str]] = (),
+    plugins: Iterable[PluginInfo] = (),
+    seed: int | None = None,
+    signatures: Iterable[str] = (),
+) -> dict[str, Any]:
+    """The record of a run. It holds no time and no machine: the same run gives the same manifest."""
+    from importlib.metadata import version
+
+    import numpy
+
+    record: dict[str, Any] = {
+        "command": list(command),
+        "options": dict(options or {}),
+        "seed": seed,
+        "inputs": {os.fspath(path): file_hash(path) for path in sorted(map(os.fspath, inputs)) if path != "-"},
+        "signatures": list(signatures),
+        "versions": {
+            "smtplugins": version("smtplugins"),
+            "python": platform.python_version(),
+            "numpy": numpy.__version__,
+            "sacrebleu": version("sacrebleu"),
+        },
+        "plugins": {
+            one.name: {"distribution": one.distribution, "version": one.version, "status": one.status}
+            for one in plugins
+        },
+    }
+    return record
+
+
+def write_manifest(path: str | os.PathLike[str], record: Mapping[str, Any]) -> None:
+    """Write a manifest as JSON."""
+    from smtformats.files import open_write
+
+    with open_write(path) as out:
+        json.dump(record, out, indent=1, ensure_ascii=False, default=str)
+        out.write("\n")
+
+
+@dataclass(frozen=True)
+class RunDirectory:
+    """The folder of a learning run: a manifest, and a model and state for each finished step."""
+
+    path: Path
+
+    @classmethod
+    def create(cls, path: Path, record: Mapping[str, Any], *, resume: bool = False) -> RunDirectory:
+        """Make the folder, or go on in one whose manifest says it is the same run."""
+        existing = path / MANIFEST
+        if existing.exists():
+            if not resume:
+                raise UsageError(f"{path}: a run is already there; resume it or name another folder")
+            old = json.loads(existing.read_text(encoding="utf-8"))
+            for key in ("options", "inputs", "seed"):
+                if old.get(key) != json.loads(json.dumps(record.get(key), default=str)):
+                    raise UsageError(f"{path}: cannot resume, {key} differ from those of the run there")
+        elif path.exists() and any(path.iterdir()):
+            raise UsageError(f"{path}: expected an empty folder or a run, found other files")
+        path.mkdir(parents=True, exist_ok=True)
+        write_manifest(existing, record)
+        return cls(path)
+
+    def save_step(self, number: int, step: Step) -> None:
+        """Keep a finished step; a step counts only once all its files are there."""
+        target = self.path / f"step-{number:04d}"
+        aside = self.path / f".step-{number:04d}.part"
+        _remove(aside)
+        _remove(target)
+        step.model.save(aside / "model")
+        step.state.save(aside / "state")
+        record = {"objective": step.objective, "metrics": dict(step.metrics)}
+        (aside / "step.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        os.replace(aside, target)
+
+    def last_step(self) -> tuple[int, Model, State] | None:
+        """The last finished step: its number, model and state."""
+        from smtplugins.host.contracts import State
+        from smtplugins.host.model import Model
+
+        steps = sorted(self.path.glob("step-*"))
+        if not steps:
+            return None
+        return int(steps[-1].name[5:]), Model.load(steps[-1] / "model"), State.load(steps[-1] / "state")
+
+
+def _remove(folder: Path) -> None:
+    import shutil
+
+    with contextlib.suppress(FileNotFoundError):
+        shutil.rmtree(folder)
+
+
+def argv() -> list[str]:
+    """The command line of this process."""
+    return ["smt", *sys.argv[1:]]

@@ -1,0 +1,185 @@
+"""Features on n-best lists: what a feature needs is checked, adapted or refused; its columns get names and are checked."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from smtformats import FormatError
+from smtplugins.host.errors import FeatureError, SmtError, UsageError
+from smtplugins.host.offers import Offer
+from smtplugins.host.spec import Spec
+
+if TYPE_CHECKING:
+    from smtformats import Candidates
+    from smtplugins.host.contracts import Runner
+    from smtplugins.host.registry import Registry
+
+Layout = tuple[str, ...]
+Block = tuple[list[Layout], list[list[float]]]
+
+_REMEDIES = {
+    "source": "--source FILE brings it",
+    "alignment": "the decoder has to print word alignments into the list",
+    "segmentation": "the decoder has to print the segmentation into the list",
+    "derivation": "an n-best list does not carry derivations; a decoder or a forest does",
+    "grammar": "an n-best list does not carry the grammar; a decoder does",
+}
+
+
+@dataclass(frozen=True)
+class Active:
+    """A feature made for one run, and the name of its column."""
+
+    label: str
+    offer: Offer
+    feature: Any
+
+    def score(self, one: Candidates) -> Block:
+        """Names and values for each hypothesis of a list."""
+        self._check_needs(one)
+        try:
+            return as_block(adapt(self.feature)(one), len(one), self.label)
+        except (SmtError, FormatError):
+            raise
+        except Exception as error:
+            place = f"list {one.id} ({one.file or '<data>'}:{one.line})"
+            raise FeatureError(f"feature {self.label!r} on {place}: {type(error).__name__}: {error}") from error
+
+    def _check_needs(self, one: Candidates) -> None:
+        for need in sorted(self.offer.needs - {"target"}):
+            kind, _, name = need.partition(":")
+            if kind == "annotations":
+                there, remedy = name in one.annotations, f"--annotation {name}=FILE brings it"
+            else:
+                there = one.source is not None if kind == "source" else kind in one.extras
+                remedy = _REMEDIES[kind]
+            if not there:
+                raise UsageError(f"feature {self.label!r} needs the {kind} {name}".rstrip() + f": {remedy}")
+
+
+def activate(registry: Registry, specs: Iterable[str | Mapping[str, Any] | Spec | Callable[..., Any]]) -> list[Active]:
+    """Make features; two columns of one name are an error with the remedy."""
+    active: list[Active] = []
+    for one in specs:
+        if callable(one) and isinstance(offer := getattr(one, "smt_offers", None), Offer):
+            made = Active(offer.name, offer, offer.make())
+        else:
+            spec = Spec.of(one)  # type: ignore[arg-type]
+            offer = registry.entry("features", spec.name).record
+            made = Active(
+                str(spec.options.get("name", spec.name)), offer, registry.make("features", spec, without=("name",))
+            )
+        if any(other.label == made.label for other in active):
+            raise UsageError(f"two features are named {made.label!r}; give one of them another `name=`")
+        if not made.label or any(char in made.label for char in " \t\n=|"):
+            raise UsageError(f"expected a column name without blanks, `=` and `|`, found {made.label!r}")
+        active.append(made)
+    if not active:
+        raise UsageError("name at least one feature")
+    return active
+
+
+def adapt(feature: Any) -> Callable[[Candidates], Any]:
+    """How to score a list with a feature of any contract that lists can serve."""
+    if hasattr(feature, "score_candidates"):
+        return lambda one: feature.score_candidates(one.source, one)
+    if hasattr(feature, "score_rules"):
+        return lambda one: feature.score_rules(_as_rules(one))
+    if hasattr(feature, "start"):
+        return functools.partial(_score_stateful, feature)
+    raise UsageError(
+        f"{type(feature).__name__} has none of score_candidates, score_rules and start: no feature for lists"
+    )
+
+
+def _as_rules(one: Candidates) -> Any:
+    from smtformats.nbest.fields import blanks
+    from smtplugins.core.rules import Rules
+
+    return Rules.from_targets(map(blanks, one.texts))
+
+
+def _score_stateful(feature: Any, one: Candidates) -> Any:
+    """A hypothesis is one edge without children."""
+    from smtplugins.core.rules import Edges
+    from smtplugins.host.contracts import Sentence
+
+    scorer = feature.start(Sentence(one.id, tuple((one.source or "").split(" ")), annotations=one.annotations))
+    scores, states = scorer.combine(Edges(_as_rules(one)), [()] * len(one))
+    layouts, inner = as_block(scores, len(one), "score")
+    _, ends = as_block(scorer.finish(states), len(one), "score")
+    rows = [[a + b for a, b in zip(left, right, strict=True)] for left, right in zip(inner, ends, strict=True)]
+    if layouts and layouts[0] == ("score",):
+        return [row[0] for row in rows]
+    from smtformats import Columns
+
+    return Columns.from_rows(layouts, rows)
+
+
+def as_block(result: Any, count: int, label: str) -> Block:
+    """What a feature returned as names and finite floats for each of ``count`` hypotheses."""
+    from smtformats import Columns
+
+    if isinstance(result, Columns):
+        rows = [result.row(i) for i in range(len(result))]
+        known: dict[Layout, Layout] = {}
+        layouts = [known.setdefault(tuple(row), tuple(row)) for row in rows]
+        values = [list(row.values()) for row in rows]
+    else:
+        listed = result.tolist() if hasattr(result, "tolist") else list(result)
+        if listed and isinstance(listed[0], list):
+            layout = tuple(f"{label}[{k}]" for k in range(len(listed[0])))
+            values = [[float(value) for value in row] for row in listed]
+        else:
+            layout = (label,)
+            values = [[float(value)] for value in listed]
+        layouts = [layout] * len(values)
+    if len(values) != count:
+        raise ValueError(f"expected {count} scores, one for each hypothesis, found {len(values)}")
+    for i, row in enumerate(values):
+        if len(row) != len(layouts[i]):
+            raise ValueError(f"expected {len(layouts[i])} components for hypothesis {i}, found {len(row)}")
+        for name, value in zip(layouts[i], row, strict=True):
+            if not math.isfinite(value):
+                raise ValueError(f"expected finite scores, found {value} in {name!r} for hypothesis {i}")
+    return layouts, values
+
+
+def score_lists(lists: Iterable[Candidates], active: Sequence[Active], runner: Runner) -> Iterator[Candidates]:
+    """The lists with the features' columns behind their own, in input order whatever the runner."""
+    waiting: collections.deque[Candidates] = collections.deque()
+    count = 0
+
+    def slim() -> Iterator[Candidates]:
+        for one in lists:
+            waiting.append(one)
+            yield replace(one, raw=None)
+
+    for blocks in runner.map(functools.partial(_score_one, active), slim()):
+        one = waiting.popleft()
+        count += len(one)
+        present = set(one.names())
+        for feature, (layouts, values) in zip(active, blocks, strict=True):
+            for layout in set(layouts):
+                twice = present & set(layout)
+                if twice:
+                    raise UsageError(
+                        f"{one.file or '<data>'}:{one.line}: the list already has a feature {min(twice)!r}; "
+                        f"give {feature.label!r} another `name=`"
+                    )
+            one = one.with_columns(layouts, values)
+            present.update(name for layout in set(layouts) for name in layout)
+        yield one
+    for feature in active:
+        done = getattr(feature.feature, "done", None)
+        if done is not None:
+            done(count)
+
+
+def _score_one(active: Sequence[Active], one: Candidates) -> list[Block]:
+    return [feature.score(one) for feature in active]

@@ -1,0 +1,182 @@
+"""``NAME[,key=value...]``: how features, metrics, learners and runners are named with options, and how options get types.
+
+A value with a comma stands in quotes: ``external,command="score --beam 5, --fast"``. Types come from the signature of
+what is made, so a constructor is all the declaration there is. ``name=`` is the host's own: the column's name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import os
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from smtplugins.host.errors import UsageError
+
+_TRUE = {"true", "yes", "on", "1"}
+_FALSE = {"false", "no", "off", "0"}
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A name with options; values are strings from a command line, or typed from a configuration file or Python."""
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str) -> Spec:
+        """Read ``NAME[,key=value...]``."""
+        name, *items = _split(text)
+        if not name:
+            raise UsageError(f"expected NAME[,key=value...], found {text!r}")
+        options: dict[str, Any] = {}
+        for item in items:
+            key, equals, value = item.partition("=")
+            if not equals or not key:
+                raise UsageError(f"expected key=value after {name!r}, found {item!r}")
+            if key in options:
+                raise UsageError(f"option {key!r} of {name!r} is given twice")
+            options[key.strip()] = _unquote(value)
+        return cls(name, options)
+
+    @classmethod
+    def of(cls, value: str | Mapping[str, Any] | Spec) -> Spec:
+        """A spec from any of its spellings: a string, a mapping with ``name``, or a spec."""
+        if isinstance(value, Spec):
+            return value
+        if isinstance(value, str):
+            return cls.parse(value)
+        options = dict(value)
+        name = options.pop("name", None)
+        if not isinstance(name, str):
+            raise UsageError(f"expected a mapping with a `name`, found {dict(value)!r}")
+        return cls(name, options)
+
+    def __str__(self) -> str:
+        return ",".join([self.name, *(f"{key}={_quote(str(value))}" for key, value in self.options.items())])
+
+
+def _split(text: str) -> list[str]:
+    parts, quote = [""], ""
+    for char in text:
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        if char == "," and not quote:
+            parts.append("")
+        else:
+            parts[-1] += char
+    if quote:
+        raise UsageError(f"expected a closing {quote} in {text!r}")
+    return [part.strip() for part in parts]
+
+
+def _unquote(value: str) -> str:
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
+        return value[1:-1]
+    return value
+
+
+def _quote(value: str) -> str:
+    if not any(char in value for char in ",\"'"):
+        return value
+    return f"'{value}'" if '"' in value else f'"{value}"'
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """``; did you mean ...?`` if something close is known, else what is known."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    if close:
+        return f"; did you mean {' or '.join(repr(one) for one in close)}?"
+    return f"; known: {', '.join(names)}" if names else "; none is known"
+
+
+def parameters(make: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """The options of what ``make`` builds, with evaluated annotations where they can be."""
+    try:
+        signature = inspect.signature(make, eval_str=True)
+    except NameError:
+        signature = inspect.signature(make)
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return {name: parameter for name, parameter in signature.parameters.items() if parameter.kind in kinds}
+
+
+def build(what: str, make: Callable[..., Any], options: Mapping[str, Any]) -> Any:
+    """Call ``make`` with options checked against its signature and converted to its types."""
+    known = parameters(make)
+    for name in options:
+        if name not in known:
+            raise UsageError(f"{what} has no option {name!r}{suggestion(name, known)}")
+    missing = [
+        name for name, one in known.items() if one.default is inspect.Parameter.empty and name not in options
+    ]
+    if missing:
+        raise UsageError(f"{what} needs the option{'s' * (len(missing) > 1)} {', '.join(missing)}")
+    return make(**{name: convert(value, known[name].annotation, f"{what}: {name}") for name, value in options.items()})
+
+
+def convert(value: Any, wanted: Any, place: str) -> Any:
+    """A value as the annotated type; strings are read, other values checked."""
+    origin = typing.get_origin(wanted)
+    if wanted in (inspect.Parameter.empty, Any) or isinstance(wanted, str):
+        return value
+    if origin in (typing.Union, types.UnionType):
+        return _convert_union(value, typing.get_args(wanted), place)
+    if origin is typing.Literal:
+        allowed = typing.get_args(wanted)
+        for one in allowed:
+            if value == one or (isinstance(value, str) and value == str(one)):
+                return one
+        raise UsageError(f"{place}: expected one of {', '.join(map(str, allowed))}, found {value!r}")
+    if wanted is bool:
+        if isinstance(value, bool):
+            return value
+        if str(value).lower() in _TRUE | _FALSE:
+            return str(value).lower() in _TRUE
+        raise UsageError(f"{place}: expected true or false, found {value!r}")
+    if wanted in (int, float):
+        if isinstance(value, bool):
+            raise UsageError(f"{place}: expected a number, found {value!r}")
+        try:
+            return wanted(value) if wanted is float or not isinstance(value, float) else _whole(value)
+        except (TypeError, ValueError):
+            kind = "a whole number" if wanted is int else "a number"
+            raise UsageError(f"{place}: expected {kind}, found {value!r}") from None
+    if wanted is str:
+        if isinstance(value, (str, int, float, Path)) and not isinstance(value, bool):
+            return str(value)
+        raise UsageError(f"{place}: expected text, found {value!r}")
+    if wanted in (Path, os.PathLike) or origin is os.PathLike:
+        if not isinstance(value, (str, os.PathLike)):
+            raise UsageError(f"{place}: expected a path, found {value!r}")
+        return Path(value)
+    return value
+
+
+def _whole(value: float) -> int:
+    if value != int(value):
+        raise ValueError
+    return int(value)
+
+
+def _convert_union(value: Any, choices: tuple[Any, ...], place: str) -> Any:
+    if value is None and type(None) in choices:
+        return None
+    if isinstance(value, str) and value.lower() == "none" and type(None) in choices and str not in choices:
+        return None
+    rest = [one for one in choices if one is not type(None)]
+    for one in rest:
+        try:
+            return convert(value, one, place)
+        except UsageError:
+            if len(rest) == 1:
+                raise
+    raise UsageError(f"{place}: expected one of {', '.join(str(one) for one in rest)}, found {value!r}")

@@ -1,0 +1,99 @@
+"""The general plugin: formats, features every list can have, metrics by sacrebleu, runners."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.hookspecs import hookimpl
+from smtplugins.host.offers import Offer
+
+if TYPE_CHECKING:
+    from smtformats import Format
+
+
+@hookimpl
+def smt_formats() -> Iterator[Format]:
+    """All formats of the package smtformats."""
+    from smtformats import all_formats
+
+    yield from all_formats()
+
+
+@hookimpl
+def smt_features() -> Iterator[Offer]:
+    """Features of whole hypotheses and of rules."""
+    from smtplugins.plugins.standard import external, features
+
+    yield Offer(name="length", make=features.Length, summary="number of words", needs=frozenset({"target"}))
+    yield Offer(
+        name="word-penalty",
+        make=features.WordPenalty,
+        summary="a constant for each word, with each toolkit's own convention",
+        needs=frozenset({"target"}),
+    )
+    yield Offer(
+        name="lm",
+        make=features.LanguageModelScore,
+        summary="log probability under an n-gram language model (ARPA text, or KenLM binary through kenlm)",
+        reference="Heafield (2011), for the file format and the state of the art in querying it",
+        needs=frozenset({"target"}),
+        trial=_tiny_arpa,
+    )
+    yield Offer(
+        name="column",
+        make=features.Column,
+        summary="an outside scorer's numbers, one row for each hypothesis of the list",
+        trial=_tiny_column,
+    )
+    yield Offer(
+        name="external",
+        make=external.External,
+        summary="scores from a command that reads JSON lines and answers each with a number",
+        needs=frozenset({"target"}),
+        trial=_tiny_command,
+    )
+
+
+@hookimpl
+def smt_metrics() -> Iterator[Offer]:
+    """BLEU, chrF and TER."""
+    from smtplugins.plugins.standard import metrics
+
+    yield Offer(name="bleu", make=metrics.Bleu, summary="BLEU, by sacrebleu", reference="Papineni et al. (2002)")
+    yield Offer(name="chrf", make=metrics.Chrf, summary="chrF and chrF++, by sacrebleu", reference="Popovic (2015)")
+    yield Offer(name="ter", make=metrics.Ter, summary="translation edit rate, by sacrebleu", reference="Snover (2006)")
+
+
+@hookimpl
+def smt_runners() -> Iterator[Offer]:
+    """One item after another, or several processes."""
+    from smtplugins.plugins.standard import runners
+
+    yield Offer(name="serial", make=runners.Serial, summary="one item after another, in this process")
+    yield Offer(name="processes", make=runners.Processes, summary="several processes on this machine")
+
+
+def _tiny_arpa(folder: Path) -> dict[str, Any]:
+    path = folder / "tiny.arpa"
+    path.write_text(
+        "\\data\\\nngram 1=5\nngram 2=2\n\n\\1-grams:\n-1\t<unk>\n-99\t<s>\t-0.3\n-0.7\t</s>\n-0.6\ta\t-0.2\n-0.9\tb\t-0.1\n\n"
+        "\\2-grams:\n-0.4\t<s> a\n-0.5\ta b\n\n\\end\\\n",
+        encoding="utf-8",
+    )
+    return {"path": path}
+
+
+def _tiny_column(folder: Path) -> dict[str, Any]:
+    path = folder / "column.txt"
+    path.write_text("".join(f"{i / 8}\n" for i in range(64)), encoding="utf-8")
+    return {"path": path}
+
+
+def _tiny_command(folder: Path) -> dict[str, Any]:
+    path = folder / "scorer.py"
+    path.write_text(
+        "import json, sys\nfor line in sys.stdin:\n    print(len(json.loads(line)['hyp']), flush=True)\n", encoding="utf-8"
+    )
+    return {"command": f"python3 {path}"}
