@@ -1,10 +1,10 @@
 """smtplugins: a host for discriminative statistical machine translation.
 
-    import smtplugins as smt
+import smtplugins as smt
 
-    host = smt.load_plugins()
-    lists = host.score(smt.read("dev.nbest", source="dev.de"), ["length"])
-    print(smt.rescore(lists, {"LM0": 0.1, "length": 0.2}).best())
+host = smt.load_plugins()
+lists = host.score(smt.read("dev.nbest", source="dev.de"), ["length"])
+print(smt.rescore(lists, {"LM0": 0.1, "length": 0.2}).best())
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The command line: one module per command, each a parser and one call of the Python face. Only here are exits and prints."""
+"""The command line: a module per command, each a parser and one call of the Python face. Only it prints and exits."""

@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> None:
     print(tables.render(facts, ["what", "value"], args.format))
     if found.features:
         print()
-        print(tables.render(found.features, ["feature", "hypotheses", "min", "mean", "max"], args.format))
+        print(tables.render(found.features, list(found.features[0]), args.format))
     if found.problems:
         print()
         print(tables.render(found.problems, ["line", "problem"], args.format))

@@ -92,7 +92,13 @@ def help_page() -> str:
     """What ``smt --help`` prints. Plugins are named from their metadata, none is imported."""
     from smtplugins.host.installed import plugin_names
 
-    lines = ["usage: smt COMMAND [options]", "", "Work with the output of machine translation systems.", "", "commands:"]
+    lines = [
+        "usage: smt COMMAND [options]",
+        "",
+        "Work with the output of machine translation systems.",
+        "",
+        "commands:",
+    ]
     for name, module in COMMANDS.items():
         lines.append(f"  {name:<10} {importlib.import_module(f'smtplugins.cli.{module}').summary(name)}")
     names = ", ".join(plugin_names()) or "none"
@@ -100,7 +106,7 @@ def help_page() -> str:
         "",
         f"plugins: {names}",
         "",
-        "`smt COMMAND --help` shows a command's options, `smt PLUGIN` a plugin's own commands, `smt --version` the version.",
+        "`smt COMMAND --help` shows a command's options, `smt PLUGIN --help` a plugin's own commands.",
         "Exit codes: 0 done, 1 bad data, 2 wrong call, 130 interrupted.",
     ]
     return "\n".join(lines)

@@ -43,7 +43,9 @@ def run(kind: str, args: argparse.Namespace) -> None:
     describe = _format_row if kind == "formats" else _offer_row
     rows = [describe(host, entry) for entry in entries]
     if args.name is None:
-        columns = ["name", "kind", "access", "plugin", "summary"] if kind == "formats" else ["name", "plugin", "summary"]
+        columns = (
+            ["name", "kind", "access", "plugin", "summary"] if kind == "formats" else ["name", "plugin", "summary"]
+        )
         print(tables.render(rows, columns, args.format) if rows or args.format == "json" else f"no {kind} are loaded")
         return
     facts = [{"what": name, "value": value} for name, value in rows[0].items() if name != "options" and value]

@@ -127,7 +127,9 @@ def write_manifest(host: Host, args: argparse.Namespace, inputs: list[str | None
         return
     from smtplugins.host import runs
 
-    options = {name: value for name, value in vars(args).items() if name != "command" and value not in (None, [], False)}
+    options = {
+        name: value for name, value in vars(args).items() if name != "command" and value not in (None, [], False)
+    }
     record = runs.manifest(
         command=runs.argv(),
         options=options,

@@ -38,9 +38,7 @@ class KenlmMissing(RuntimeError):
         self.file = file
 
     def __str__(self) -> str:
-        return (
-            f"{self.file} is a KenLM binary file: `pip install kenlm`, or give the ARPA file it was made from"
-        )
+        return f"{self.file} is a KenLM binary file: `pip install kenlm`, or give the ARPA file it was made from"
 
 
 class LanguageModel(Protocol):

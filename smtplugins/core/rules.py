@@ -5,6 +5,7 @@ A target side is a run of int32: a word's id, or ``-1 - k`` for child k (childre
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,18 @@ class Rules:
             flat.extend(-1 - symbol if isinstance(symbol, int) else words.id(symbol) for symbol in symbols)
             offsets.append(len(flat))
         return cls(words, np.array(flat, dtype=np.int32), np.array(offsets, dtype=np.int64))
+
+    @classmethod
+    def from_words(cls, sentences: Iterable[Sequence[str]]) -> Rules:
+        """Rules without children, as whole sentences are."""
+        import numpy as np
+
+        words = Vocabulary()
+        rows = [words.ids(sentence) for sentence in sentences]
+        offsets = np.zeros(len(rows) + 1, dtype=np.int64)
+        np.cumsum(list(map(len, rows)), out=offsets[1:])
+        flat = np.fromiter(itertools.chain.from_iterable(rows), dtype=np.int32, count=int(offsets[-1]))
+        return cls(words, flat, offsets)
 
     def target_of(self, index: int) -> list[str | int]:
         """The target side of one rule: words, and child numbers."""

@@ -62,7 +62,9 @@ class RunConfig:
         """The record as a run.yaml with every key, paths absolute."""
         import yaml
 
-        text: str = yaml.safe_dump(_plain(self), sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
+        text: str = yaml.safe_dump(
+            _plain(self), sort_keys=False, allow_unicode=True, default_flow_style=None, width=110
+        )
         return text
 
 
@@ -121,7 +123,9 @@ class _Tree:
                     raise ConfigError(self.name, key_node.start_mark.line + 1, ".".join(key), "expected a plain key")
                 inner = (*key, str(key_node.value))
                 if key_node.value in result:
-                    raise ConfigError(self.name, key_node.start_mark.line + 1, ".".join(inner), "the key is given twice")
+                    raise ConfigError(
+                        self.name, key_node.start_mark.line + 1, ".".join(inner), "the key is given twice"
+                    )
                 result[str(key_node.value)] = self.plain(value_node, inner)
                 self.lines[inner] = key_node.start_mark.line + 1
             return result

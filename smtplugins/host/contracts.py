@@ -50,8 +50,8 @@ class Scorer(Protocol[S]):
     """A stateful feature at work on one sentence.
 
     ``combine`` scores a batch of edges, ``tails[i]`` being the states of edge i's children in target order, and gives
-    each new state; states are compared by ``==``. ``finish`` scores what only the whole sentence shows.
-    ``estimate`` guides pruning and never enters a score.
+    each new state. States are hashable and compared by ``==``; edges with equal ones are interchangeable. ``finish``
+    scores what only the whole sentence shows. ``estimate`` guides pruning and never enters a score.
     """
 
     def combine(self, edges: Edges, tails: Sequence[Sequence[S]]) -> tuple[Scores, Sequence[S]]: ...
@@ -208,7 +208,11 @@ class Step:
 
 @runtime_checkable
 class Learner(Protocol):
-    """Makes a model from a problem of one of the accepted types, step by step; the last step is the result."""
+    """Makes a model from a problem of one of the accepted types, step by step; the last step is the result.
+
+    With ``resume`` it goes on behind the step that had this state, and ``start`` is the model of that step, its artefacts
+    as :class:`~smtplugins.host.model.Files` if it was loaded. The end is the same as without the interruption.
+    """
 
     accepts: frozenset[type]
 

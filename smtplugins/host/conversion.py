@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.lists import Path, find_format, number, open_stream
+from smtplugins.host.lists import Path, find_format, number, open_known, records_of
 from smtplugins.host.progress import progress
 
 if TYPE_CHECKING:
@@ -67,27 +67,13 @@ def convert(
 ) -> int:
     """A file in another format of its kind; returns how many records."""
     record, records = open_any(host, source, from_format)
-    return write_records(
-        host, records, record, target, to_format, precision=precision, note=note, quiet=quiet
-    )
+    return write_records(host, records, record, target, to_format, precision=precision, note=note, quiet=quiet)
 
 
-def open_any(host: Host, path: Path, format: str | None = None) -> tuple[Format, Iterator[Any]]:  # noqa: A002
-    """Open a file of any kind."""
-    from smtformats import detect
-    from smtformats.files import head, open_bytes, shown_name
-    from smtplugins.host.lists import stream_records
-
-    if format is not None:
-        record = find_format(format, None, host.formats())
-        return open_stream(path, record.kind, record.name, host.formats())
-    stream = open_bytes(path)
-    try:
-        record = detect(head(stream), host.formats(), shown_name(path))
-    except BaseException:
-        stream.close()
-        raise
-    return record, stream_records(record, stream, path)
+def open_any(host: Host, path: Path, format: str | None = None) -> tuple[Format, Iterator[Any]]:
+    """Open a file of any kind: its format and its records."""
+    record, stream = open_known(path, None, format, host.formats())
+    return record, records_of(record, stream, path)
 
 
 def update(
@@ -100,18 +86,15 @@ def update(
     precision: int | None = None,
     note: Note = lambda text: None,
 ) -> None:
-    """Write ``into`` to ``target`` with the weights of ``source`` in its weight lines and every other byte as it was."""
-    from smtformats import detect
-    from smtformats.files import Lines, head, open_bytes, open_write, shown_name
+    """Write ``into`` to ``target``, the weights of ``source`` in its weight lines and every other byte as it was."""
+    from smtformats.files import Lines, open_write, shown_name
 
     weights = host.read_weights(source, from_format)
-    with open_bytes(into) as stream:
-        fitting = [one for one in host.formats() if one.update is not None]
-        record = detect(head(stream), fitting, shown_name(into))
+    record, stream = open_known(into, None, None, [one for one in host.formats() if one.update is not None])
+    with stream, open_write(target) as out:
         assert record.update is not None
-        with open_write(target) as out:
-            homeless = record.update(weights, Lines(stream, shown_name(into)), out, number(precision))
-            if len(homeless) == len(weights):
-                raise SmtError(f"{os.fspath(into)}: expected lines for the weights of {os.fspath(source)}, found none")
+        homeless = record.update(weights, Lines(stream, shown_name(into)), out, number(precision))
+        if len(homeless) == len(weights):
+            raise SmtError(f"{os.fspath(into)}: expected lines for the weights of {os.fspath(source)}, found none")
     if homeless:
         note(f"{os.fspath(into)} has no line for {', '.join(homeless)}: left out")

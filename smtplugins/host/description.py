@@ -15,8 +15,15 @@ if TYPE_CHECKING:
     from smtplugins.host.host import Host
 
 MAX_PROBLEMS = 20
-_ODD = {"\u00a0": "a no-break space", "\u2028": "a line separator (U+2028)", "\u0085": "a next-line character (U+0085)",
-        "\r": "a carriage return", "\t": "a tab", "\u200b": "a zero-width space", "\ufeff": "a byte order mark"}  # fmt: skip
+_ODD = {
+    "\u00a0": "a no-break space",
+    "\u2028": "a line separator (U+2028)",
+    "\u0085": "a next-line character (U+0085)",
+    "\r": "a carriage return",
+    "\t": "a tab",
+    "\u200b": "a zero-width space",
+    "\ufeff": "a byte order mark",
+}
 
 
 @dataclass
@@ -38,7 +45,7 @@ class Description:
             self.problems.append({"line": line, "problem": text})
 
 
-def describe(host: Host, path: Path, format: str | None = None) -> Description:  # noqa: A002
+def describe(host: Host, path: Path, format: str | None = None) -> Description:
     """Read a file through and describe it; what makes it unreadable is raised as usual."""
     record, records = open_any(host, path, format)
     found = Description({"format": record.name, "kind": record.kind, "is": record.summary})
@@ -62,7 +69,13 @@ class _Range:
         self.high = max(self.high, value)
 
     def row(self, name: str) -> dict[str, Any]:
-        return {"feature": name, "hypotheses": self.count, "min": self.low, "mean": self.sum / self.count, "max": self.high}
+        return {
+            "feature": name,
+            "hypotheses": self.count,
+            "min": self.low,
+            "mean": self.sum / self.count,
+            "max": self.high,
+        }
 
 
 def _lists(lists: Iterable[Candidates], found: Description) -> None:
@@ -108,21 +121,15 @@ def _oddities(text: str) -> Iterator[str]:
 def _weights(records: Iterable[dict[str, float]], found: Description) -> None:
     (weights,) = records
     found.facts |= {"weights": len(weights), "zero": sum(value == 0 for value in weights.values())}
-    found.features += [_single(name, value) for name, value in weights.items()]
+    found.features += [{"feature": name, "weight": value} for name, value in weights.items()]
     if not any(weights.values()):
         found.problem(1, "all weights are 0")
-
-
-def _single(name: str, value: float) -> dict[str, Any]:
-    one = _Range()
-    one.add(value)
-    return one.row(name) | {"hypotheses": None}
 
 
 def _corpus(texts: Iterable[str], found: Description) -> None:
     lines = words = characters = 0
     vocabulary: set[str] = set()
-    for lines, text in enumerate(texts, 1):  # noqa: B007
+    for lines, text in enumerate(texts, 1):
         tokens = text.split(" ") if text else []
         words += len(tokens)
         characters += len(text)

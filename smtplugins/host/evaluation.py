@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.lists import ListStream, open_stream, read_corpus
+from smtplugins.host.lists import ListStream, open_known, records_of
 
 if TYPE_CHECKING:
     from smtformats import Format
@@ -64,17 +64,14 @@ def texts_of(system: System, formats: Iterable[Format] | None = None) -> tuple[l
 
 
 def _of_file(path: str, formats: Iterable[Format] | None) -> list[str | None]:
-    from smtformats import all_formats, detect
-    from smtformats.files import head, open_bytes, shown_name
+    from smtformats import all_formats
 
-    known = [one for one in (formats or all_formats()) if one.kind in ("nbest", "corpus") and one.parse is not None]
     if path == "-":
         raise UsageError("a system is read from a file, not from standard input")
-    with open_bytes(path) as stream:
-        record = detect(head(stream), known, shown_name(path))
-    if record.kind == "corpus":
-        return list(read_corpus(path))
-    return _by_id(ListStream(lambda: open_stream(path, "nbest", record.name, known)[1], path, record))
+    known = [one for one in (formats or all_formats()) if one.kind in ("nbest", "corpus")]
+    record, stream = open_known(path, None, None, known)
+    records = records_of(record, stream, path)
+    return list(records) if record.kind == "corpus" else _by_id(ListStream(lambda: records, path, record))
 
 
 def _by_id(lists: ListStream) -> list[str | None]:
@@ -122,7 +119,9 @@ def evaluate(
             stats = np.asarray(metric.stats([texts[i] or "" for i in kept], references, source_texts), dtype=np.float64)
             score = float(metric.score(stats.sum(axis=0)))
             signature = metric.signature()
-            low = high = p = None
+            low: float | None = None
+            high: float | None = None
+            p: float | None = None
             if counts is not None:
                 signature += f"|bs:{bootstrap}|rs:{seed}"
                 sampled = resampling.sampled_scores(stats, metric.score, counts)

@@ -205,10 +205,10 @@ def documentation() -> str:
     parts = [
         "# Hooks",
         "",
-        "A plugin is a module with any of these functions, each marked with `@hookimpl`. An installed distribution names",
-        'its module in the entry-point group `smtplugins`; a single file is given with `--plugin FILE.py`. Hooks only',
-        "register: each fires once per process, yields frozen records, and never runs in a loop. Order never matters:",
-        "what a run uses is named in it. This page is made from `hookspecs.py`; every example runs in the tests.",
+        "A plugin is a module with any of these functions, each marked with `@hookimpl`. An installed distribution",
+        "names its module in the entry-point group `smtplugins`; a single file is given with `--plugin FILE.py`. Hooks",
+        "only register: each fires once per process, yields frozen records, and never runs in a loop. Order never",
+        "matters: what a run uses is named in it. This page is made from `hookspecs.py`; every example runs in the tests.",
     ]
     for hook in HOOKS:
         text = inspect.cleandoc(hook.__doc__ or "")

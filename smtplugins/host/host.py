@@ -41,7 +41,7 @@ class Host:
         *,
         source: Path | None = None,
         annotations: Mapping[str, Path] | None = None,
-        format: str | None = None,  # noqa: A002
+        format: str | None = None,
         allow_partial: bool = False,
     ) -> ListStream:
         """Open n-best lists in any known format."""
@@ -54,7 +54,7 @@ class Host:
             formats=self.formats(),
         )
 
-    def read_weights(self, path: Path, format: str | None = None) -> dict[str, float]:  # noqa: A002
+    def read_weights(self, path: Path, format: str | None = None) -> dict[str, float]:
         """Read weights in any known format."""
         return read_weights(path, format, self.formats())
 

@@ -13,10 +13,12 @@ _SECTION = "[smtplugins]"
 
 def plugin_names() -> list[str]:
     """The entry-point names in the group ``smtplugins``."""
-    names = set()
+    names: set[str] = set()
     for folder in dict.fromkeys(sys.path):
         try:
-            entries = [entry.path for entry in os.scandir(folder or ".") if entry.name.endswith((".dist-info", ".egg-info"))]
+            entries = [
+                entry.path for entry in os.scandir(folder or ".") if entry.name.endswith((".dist-info", ".egg-info"))
+            ]
         except OSError:
             continue
         for path in entries:

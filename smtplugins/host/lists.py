@@ -23,7 +23,7 @@ class ListStream:
     memory; standard input can be read once.
     """
 
-    def __init__(self, start: Callable[[], Iterator[Candidates]], name: str, format: Format | None = None) -> None:  # noqa: A002
+    def __init__(self, start: Callable[[], Iterator[Candidates]], name: str, format: Format | None = None) -> None:
         self._start = start
         self.name = name
         self.format = format
@@ -77,7 +77,7 @@ class ListStream:
             at = 0 if one.totals is None else max(range(len(one)), key=one.totals.__getitem__)
             yield one.id, one.texts[at]
 
-    def write(self, path: Path, format: str | None = None, *, precision: int | None = None) -> int:  # noqa: A002
+    def write(self, path: Path, format: str | None = None, *, precision: int | None = None) -> int:
         """Write the lists, in their own format unless another is named; returns how many lists."""
         from smtformats.files import open_write
 
@@ -91,7 +91,7 @@ class ListStream:
 def _dedup(one: Candidates, merge: str) -> Candidates:
     groups: dict[str, list[int]] = {}
     for i, text in enumerate(one.texts):
-        groups.setdefault(" ".join(text.split(" ")), []).append(i)
+        groups.setdefault(text, []).append(i)
     totals = one.totals
     if totals is None:
         return one.select([group[0] for group in groups.values()])
@@ -143,43 +143,42 @@ def find_format(name: str, kind: str | None = None, formats: Iterable[Format] | 
     return found
 
 
-def open_stream(
-    path: Path, kind: str, format: str | None = None, formats: Iterable[Format] | None = None  # noqa: A002
-) -> tuple[Format, Iterator[Any]]:
-    """Open a file of a kind: the format, and its records streaming."""
+def open_known(
+    path: Path, kind: str | None, format: str | None = None, formats: Iterable[Format] | None = None
+) -> tuple[Format, io.BufferedReader]:
+    """Open a file (of one kind, or of any): its format, by name or by shape, and the stream from its start."""
     from smtformats import all_formats, detect
     from smtformats.files import head, open_bytes, shown_name
 
     known = list(all_formats() if formats is None else formats)
+    named = find_format(format, kind, known) if format is not None else None
+    if named is not None and named.parse is None:
+        raise UsageError(f"format {named.name!r} can only be written")
     stream = open_bytes(path)
     try:
-        if format is not None:
-            record = find_format(format, kind, known)
-            if record.parse is None:
-                raise UsageError(f"format {record.name!r} can only be written")
-        else:
-            record = detect(head(stream), [one for one in known if one.kind == kind], shown_name(path))
+        fitting = [one for one in known if kind is None or one.kind == kind]
+        return named or detect(head(stream, shown_name(path)), fitting, shown_name(path)), stream
     except BaseException:
         stream.close()
         raise
 
-    return record, stream_records(record, stream, path)
 
-
-def stream_records(record: Format, stream: io.BufferedReader, path: Path) -> Iterator[Any]:
+def records_of(record: Format, stream: io.BufferedReader, path: Path) -> Iterator[Any]:
     """The records of an opened stream, which is closed after the last."""
     from smtformats.files import Lines, shown_name
 
+    assert record.parse is not None
     with stream:
-        assert record.parse is not None
         yield from record.parse(Lines(stream, shown_name(path)))
 
 
-def read_weights(path: Path, format: str | None = None, formats: Iterable[Format] | None = None) -> dict[str, float]:  # noqa: A002
+def read_weights(path: Path, format: str | None = None, formats: Iterable[Format] | None = None) -> dict[str, float]:
     """The weights in a file of any weights format."""
-    _, records = open_stream(path, "weights", format, formats)
-    weights: dict[str, float] = next(records)
-    records.close()  # type: ignore[attr-defined]
+    from smtformats.files import Lines, shown_name
+
+    record, stream = open_known(path, "weights", format, formats)
+    with stream:
+        weights: dict[str, float] = record.read(Lines(stream, shown_name(path)))
     return weights
 
 
@@ -212,22 +211,26 @@ def read_lists(
     *,
     source: Path | None = None,
     annotations: Mapping[str, Path] | None = None,
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,
     allow_partial: bool = False,
     formats: Iterable[Format] | None = None,
 ) -> ListStream:
     """Open n-best lists; sources and annotations (a line per sentence) are joined by id, id 0 being the first line."""
     known = None if formats is None else list(formats)
-    record, first = open_stream(path, "nbest", format, known)
-    unread = [first]
+    record, stream = open_known(path, "nbest", format, known)
+    pipe = [] if os.path.isfile(path) else [stream]
+    if not pipe:
+        # Opened only to tell its format: every reading opens a file again.
+        stream.close()
 
     def start() -> Iterator[Candidates]:
-        if unread:
-            lists = unread.pop()
-        elif os.fspath(path) == "-":
-            raise UsageError("standard input can be read only once; write it to a file first")
+        if os.path.isfile(path):
+            fresh = open_known(path, "nbest", record.name, known)[1]
+        elif pipe:
+            fresh = pipe.pop()
         else:
-            lists = open_stream(path, "nbest", record.name, known)[1]
+            raise UsageError(f"{os.fspath(path)}: a pipe can be read only once; write it to a file first")
+        lists = records_of(record, fresh, path)
         if source is not None:
             lists = _join(lists, source, None, allow_partial)
         for name, side in (annotations or {}).items():
@@ -287,7 +290,7 @@ def _join(lists: Iterable[Candidates], path: Path, annotation: str | None, parti
 def candidates(
     texts: Sequence[str],
     *,
-    id: str | int = 0,  # noqa: A002
+    id: str | int = 0,
     scores: Sequence[float] | Mapping[str, Sequence[float]] | None = None,
     source: str | None = None,
 ) -> Candidates:
@@ -309,12 +312,14 @@ def candidates(
     )
 
 
-def read(path: Path, *, source: Path | None = None, format: str | None = None, allow_partial: bool = False) -> ListStream:  # noqa: A002
+def read(
+    path: Path, *, source: Path | None = None, format: str | None = None, allow_partial: bool = False
+) -> ListStream:
     """Open n-best lists for streaming."""
     return read_lists(path, source=source, format=format, allow_partial=allow_partial)
 
 
-def load(path: Path, *, source: Path | None = None, format: str | None = None) -> ListColumns:  # noqa: A002
+def load(path: Path, *, source: Path | None = None, format: str | None = None) -> ListColumns:
     """Read n-best lists into columns."""
     return read(path, source=source, format=format).load()
 
@@ -333,5 +338,3 @@ def as_stream(lists: ListStream | Iterable[Candidates] | Path) -> ListStream:
     if isinstance(lists, (str, os.PathLike)):
         return read(lists)
     return ListStream(lambda: iter(lists), "<lists>")
-
-

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -58,21 +57,22 @@ class _Loader:
         self.records: list[tuple[str, Any, PluginInfo]] = []
         self.hooks = {hook.__name__ for hook in hookspecs.HOOKS}
         self.manager: pluggy.PluginManager = pluggy.PluginManager(hookspecs.PROJECT)
-        self.manager.add_hookspecs(_Specs(hookspecs.HOOKS))
+        self.manager.add_hookspecs(_specs(hookspecs.HOOKS))
         if os.environ.get("SMT_TRACE_PLUGINS", "") not in ("", "0"):
             self.manager.trace.root.setwriter(sys.stderr.write)
             self.manager.enable_tracing()
 
     def load(self, extra: Sequence[str | Path | ModuleType]) -> _Loader:
         for point in entry_points():
-            metadata = point.dist.metadata if point.dist is not None else {}
-            name, version = str(metadata["Name"] or ""), str(metadata["Version"] or "")
+            name, version = (point.dist.name, point.dist.version) if point.dist is not None else ("", "")
             info = PluginInfo(point.name, name, version, point.value)
             self._enter(info)
             if info.status != "disabled":
                 try:
                     module = point.load()
-                except Exception as error:
+                    if not isinstance(module, ModuleType):
+                        raise TypeError(f"expected a module, found {module!r}")
+                except (Exception, SystemExit) as error:
                     self._set_aside(info, error)
                 else:
                     self._register(module, info, strict=False)
@@ -108,17 +108,19 @@ class _Loader:
 
     def _register(self, module: ModuleType, info: PluginInfo, *, strict: bool) -> None:
         self._check_hooks(module, info)
-        self.manager.register(module, info.name)
-        info.hooks = tuple(sorted(caller.name for caller in self.manager.get_hookcallers(module) or []))
         try:
+            self.manager.register(module, info.name)
+            info.hooks = tuple(sorted(caller.name for caller in self.manager.get_hookcallers(module) or []))
             found = list(self._fire(module))
+            if not found and not info.hooks:
+                raise ValueError("it offers nothing: no @hookimpl function and no @feature in it")
         except Exception as error:
             if strict:
                 raise PluginError(f"plugin {info.described()} failed: {type(error).__name__}: {error}") from error
+            if self.manager.get_plugin(info.name) is module:
+                self.manager.unregister(module)
             self._set_aside(info, error)
             return
-        if not found and not info.hooks:
-            raise PluginError(f"plugin {info.described()} offers nothing: no @hookimpl function and no @feature in it")
         for kind, record in found:
             self.records.append((kind, record, info))
             info.offers[kind] = (*info.offers.get(kind, ()), record.name)
@@ -135,6 +137,11 @@ class _Loader:
                 )
             if name in self.hooks and not marked:
                 raise PluginError(f"plugin {info.described()}: {name!r} lacks @hookimpl")
+            if name.startswith("smt_") and not marked and getattr(value, "__module__", None) == module.__name__:
+                raise PluginError(
+                    f"plugin {info.described()}: {name!r} lacks @hookimpl and is no hook of smtplugins"
+                    f"{suggestion(name, self.hooks)}"
+                )
 
     def _fire(self, module: ModuleType) -> Iterable[tuple[str, Any]]:
         from smtformats import Format
@@ -153,17 +160,17 @@ class _Loader:
             yield "features", offer
 
 
-class _Specs:
-    """The hook functions as attributes of an object marked for pluggy, so that their module needs no pluggy."""
+def _specs(hooks: Iterable[Any]) -> ModuleType:
+    """The hook functions, marked for pluggy, in a module of their own: where they are written, pluggy is not loaded."""
+    import pluggy
 
-    def __init__(self, hooks: Iterable[Any]) -> None:
-        import pluggy
+    from smtplugins.host.hookspecs import PROJECT
 
-        from smtplugins.host.hookspecs import PROJECT
-
-        mark = pluggy.HookspecMarker(PROJECT)
-        for hook in hooks:
-            setattr(self, hook.__name__, mark(hook))
+    mark = pluggy.HookspecMarker(PROJECT)
+    module = ModuleType("smtplugins_hooks")
+    for hook in hooks:
+        setattr(module, hook.__name__, mark(hook))
+    return module
 
 
 def _import_named(wanted: str | Path) -> tuple[ModuleType, str]:
@@ -189,6 +196,6 @@ def _import_named(wanted: str | Path) -> tuple[ModuleType, str]:
         if error.name == text:
             raise PluginError(f"plugin {text!r}: no such module; a file's name ends in .py") from None
         raise PluginError(f"plugin {text!r} cannot be imported: {type(error).__name__}: {error}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginError(f"plugin {text!r} cannot be imported: {type(error).__name__}: {error}") from error
     return module, path.stem

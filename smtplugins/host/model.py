@@ -28,16 +28,22 @@ class Artefact(Protocol):
 
 @dataclass(frozen=True)
 class Files:
-    """An artefact as the plain files it was saved in; its maker reads them."""
+    """An artefact as the plain files it was saved in; its maker reads them.
+
+    ``recorded`` is the hash its maker gave it when it was saved: a model keeps its hash through saving and loading.
+    """
 
     folder: Path
+    recorded: str = ""
 
     def save(self, folder: Path) -> None:
         """Copy the files."""
         shutil.copytree(self.folder, folder, dirs_exist_ok=True)
 
     def digest(self) -> str:
-        """A hash of names and contents."""
+        """The recorded hash, or else one of names and contents."""
+        if self.recorded:
+            return self.recorded
         total = hashlib.sha256()
         for path in sorted(self.folder.rglob("*")):
             if path.is_file():
@@ -74,7 +80,8 @@ class Model:
         (folder / WEIGHTS).write_text("".join(lines), encoding="utf-8")
         for name, artefact in self.artefacts.items():
             artefact.save(folder / name)
-        record = {"artefacts": sorted(self.artefacts), "digest": self.digest()}
+        digests = {name: artefact.digest() for name, artefact in sorted(self.artefacts.items())}
+        record = {"artefacts": digests, "digest": self.digest()}
         (folder / "model.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
     @classmethod
@@ -93,7 +100,7 @@ class Model:
         if (folder / WEIGHTS).read_text(encoding="utf-8").strip():
             with open_lines(folder / WEIGHTS) as lines:
                 weights = FORMAT.read(lines)
-        return cls(weights, {name: Files(folder / name) for name in record["artefacts"]})
+        return cls(weights, {name: Files(folder / name, digest) for name, digest in record["artefacts"].items()})
 
 
 class Weigher:

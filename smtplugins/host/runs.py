@@ -46,11 +46,12 @@ def manifest(
 
     import numpy
 
+    paths = sorted(os.fspath(path) for path in inputs)
     record: dict[str, Any] = {
         "command": list(command),
         "options": dict(options or {}),
         "seed": seed,
-        "inputs": {os.fspath(path): file_hash(path) for path in sorted(map(os.fspath, inputs)) if path != "-"},
+        "inputs": {os.fspath(path): file_hash(path) for path in paths if path != "-"},
         "signatures": list(signatures),
         "versions": {
             "smtplugins": version("smtplugins"),

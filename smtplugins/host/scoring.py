@@ -1,4 +1,4 @@
-"""Features on n-best lists: what a feature needs is checked, adapted or refused; its columns get names and are checked."""
+"""Features on n-best lists: needs are checked, contracts adapted, columns named and checked."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Active:
             raise FeatureError(f"feature {self.label!r} on {place}: {type(error).__name__}: {error}") from error
 
     def _check_needs(self, one: Candidates) -> None:
-        for need in sorted(self.offer.needs - {"target"}):
+        for need in sorted(self.offer.needs - {"target", "list"}):
             kind, _, name = need.partition(":")
             if kind == "annotations":
                 there, remedy = name in one.annotations, f"--annotation {name}=FILE brings it"
@@ -101,7 +101,7 @@ def _as_rules(one: Candidates) -> Any:
     from smtformats.nbest.fields import blanks
     from smtplugins.core.rules import Rules
 
-    return Rules.from_targets(map(blanks, one.texts))
+    return Rules.from_words(map(blanks, one.texts))
 
 
 def _score_stateful(feature: Any, one: Candidates) -> Any:

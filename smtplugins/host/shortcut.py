@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from smtplugins.host.offers import Offer
+from smtplugins.host.spec import evaluated
 
 if TYPE_CHECKING:
     from smtformats import Candidates
@@ -40,11 +41,12 @@ def marked_offers(module: Any) -> list[Offer]:
     """The offers marked in a module itself (not in what it imports)."""
     own = [value for value in vars(module).values() if getattr(value, "__module__", None) == module.__name__]
     found = [vars(value).get(_MARK) for value in own if hasattr(value, "__dict__")]
-    return [offer for offer in found if isinstance(offer, Offer)]
+    # By identity: a second name for one function in a module is no second offer.
+    return list({id(offer): offer for offer in found if isinstance(offer, Offer)}.values())
 
 
 def _function_offer(name: str, function: Callable[..., Any], summary: str) -> Offer:
-    signature = inspect.signature(function, eval_str=True)
+    signature = evaluated(function)
     inputs = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.KEYWORD_ONLY]
     options = [one for one in signature.parameters.values() if one.kind is inspect.Parameter.KEYWORD_ONLY]
     for one in inputs:
@@ -53,6 +55,8 @@ def _function_offer(name: str, function: Callable[..., Any], summary: str) -> Of
                 f"feature {name!r}: expected parameters among {', '.join(_INPUTS)} (options after a `*`), "
                 f"found {one.name!r}"
             )
+    if not inputs:
+        raise TypeError(f"feature {name!r}: expected a parameter to read, any of {', '.join(_INPUTS)}, found none")
     reads = tuple(one.name for one in inputs)
 
     def make(**values: Any) -> FunctionFeature:

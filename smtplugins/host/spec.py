@@ -1,7 +1,8 @@
-"""``NAME[,key=value...]``: how features, metrics, learners and runners are named with options, and how options get types.
+"""``NAME[,key=value...]``: how features, metrics, learners and runners are named, and how their options get types.
 
-A value with a comma stands in quotes: ``external,command="score --beam 5, --fast"``. Types come from the signature of
-what is made, so a constructor is all the declaration there is. ``name=`` is the host's own: the column's name.
+A value with a comma stands in quotes: ``external,command="score --beam 5, --fast"``; a quote inside them is doubled. Types
+come from the signature of what is made, so a constructor is all the declaration there is. ``name=`` is the host's own:
+the column's name.
 """
 
 from __future__ import annotations
@@ -38,11 +39,12 @@ class Spec:
         options: dict[str, Any] = {}
         for item in items:
             key, equals, value = item.partition("=")
+            key = key.rstrip()
             if not equals or not key:
                 raise UsageError(f"expected key=value after {name!r}, found {item!r}")
             if key in options:
                 raise UsageError(f"option {key!r} of {name!r} is given twice")
-            options[key.strip()] = _unquote(value)
+            options[key] = _unquote(value.lstrip())
         return cls(name, options)
 
     @classmethod
@@ -79,15 +81,19 @@ def _split(text: str) -> list[str]:
 
 
 def _unquote(value: str) -> str:
-    if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
-        return value[1:-1]
+    quote, inside = value[:1], value[1:-1]
+    quoted = len(value) > 1 and quote in "\"'" and value[-1] == quote
+    # Two quoted pieces, as in `"a" "b"`, are one value as it stands.
+    if quoted and quote not in inside.replace(quote * 2, ""):
+        return inside.replace(quote * 2, quote)
     return value
 
 
 def _quote(value: str) -> str:
-    if not any(char in value for char in ",\"'"):
+    if value == value.strip() and not any(char in value for char in ",\"'"):
         return value
-    return f"'{value}'" if '"' in value else f'"{value}"'
+    quote = "'" if '"' in value and "'" not in value else '"'
+    return quote + value.replace(quote, quote * 2) + quote
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
@@ -99,14 +105,18 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f"; known: {', '.join(names)}" if names else "; none is known"
 
 
-def parameters(make: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """The options of what ``make`` builds, with evaluated annotations where they can be."""
+def evaluated(make: Callable[..., Any]) -> inspect.Signature:
+    """A signature with evaluated annotations where they can be: some names are there for type checkers only."""
     try:
-        signature = inspect.signature(make, eval_str=True)
+        return inspect.signature(make, eval_str=True)
     except NameError:
-        signature = inspect.signature(make)
+        return inspect.signature(make)
+
+
+def parameters(make: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """The options of what ``make`` builds."""
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return {name: parameter for name, parameter in signature.parameters.items() if parameter.kind in kinds}
+    return {name: one for name, one in evaluated(make).parameters.items() if one.kind in kinds}
 
 
 def build(what: str, make: Callable[..., Any], options: Mapping[str, Any]) -> Any:
@@ -115,9 +125,7 @@ def build(what: str, make: Callable[..., Any], options: Mapping[str, Any]) -> An
     for name in options:
         if name not in known:
             raise UsageError(f"{what} has no option {name!r}{suggestion(name, known)}")
-    missing = [
-        name for name, one in known.items() if one.default is inspect.Parameter.empty and name not in options
-    ]
+    missing = [name for name, one in known.items() if one.default is inspect.Parameter.empty and name not in options]
     if missing:
         raise UsageError(f"{what} needs the option{'s' * (len(missing) > 1)} {', '.join(missing)}")
     return make(**{name: convert(value, known[name].annotation, f"{what}: {name}") for name, value in options.items()})
@@ -147,7 +155,7 @@ def convert(value: Any, wanted: Any, place: str) -> Any:
             raise UsageError(f"{place}: expected a number, found {value!r}")
         try:
             return wanted(value) if wanted is float or not isinstance(value, float) else _whole(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             kind = "a whole number" if wanted is int else "a number"
             raise UsageError(f"{place}: expected {kind}, found {value!r}") from None
     if wanted is str:
@@ -179,4 +187,4 @@ def _convert_union(value: Any, choices: tuple[Any, ...], place: str) -> Any:
         except UsageError:
             if len(rest) == 1:
                 raise
-    raise UsageError(f"{place}: expected one of {', '.join(str(one) for one in rest)}, found {value!r}")
+    raise UsageError(f"{place}: expected one of {', '.join(map(inspect.formatannotation, rest))}, found {value!r}")

@@ -115,10 +115,7 @@ def test_pieces_of_any_size_give_the_same_model() -> None:
 def test_a_word_may_be_any_bytes_but_blanks() -> None:
     odd = "x\u00a0y\u2028z"
     text = (
-        GOOD.replace("	a	", f"	{odd}	")
-        .replace(" a", f" {odd}")
-        .replace("	a b", f"	{odd} b")
-        .encode()
+        GOOD.replace("	a	", f"	{odd}	").replace(" a", f" {odd}").replace("	a b", f"	{odd} b").encode()
     )
     lm = read(text)
     assert lm.index(odd) == 3

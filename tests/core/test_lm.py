@@ -91,10 +91,7 @@ class Oracle:
         self.order = order
         # KenLM counts as matched what it needs as a stepping stone to a longer n-gram too.
         self.stones = {
-            ngram[i:j]
-            for ngram in self.table
-            for i in range(len(ngram))
-            for j in range(i + 1, len(ngram) + 1)
+            ngram[i:j] for ngram in self.table for i in range(len(ngram)) for j in range(i + 1, len(ngram) + 1)
         }
 
     def prob(self, context: Ngram, word: str) -> float:
@@ -109,9 +106,7 @@ class Oracle:
         scores = []
         for i in range(bos, len(words)):
             context = tuple(words[max(0, i - self.order + 1) : i])
-            length = max(
-                n for n in range(len(context) + 1) if (*context[len(context) - n :], words[i]) in self.stones
-            )
+            length = max(n for n in range(len(context) + 1) if (*context[len(context) - n :], words[i]) in self.stones)
             scores.append((self.prob(context, words[i]), length + 1, words[i] == "<unk>"))
         return scores
 
@@ -139,9 +134,7 @@ def test_the_definition_of_backing_off(seed: int, order: int, bos: bool, eos: bo
 
 @given(st.integers(0, 2**32), st.integers(2, 4), st.booleans(), st.booleans())
 @settings(deadline=None, max_examples=60)
-def test_kenlm_agrees(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, order: int, bos: bool, eos: bool
-) -> None:
+def test_kenlm_agrees(tmp_path_factory: pytest.TempPathFactory, seed: int, order: int, bos: bool, eos: bool) -> None:
     kenlm = pytest.importorskip("kenlm")
     rng = random.Random(seed)
     table = random_table(rng, order, as_kenlm_wants=True)
@@ -200,9 +193,9 @@ def test_probabilities_sum_to_one() -> None:
     table, predicted = witten_bell(["a b c", "a c", "b a c b", "c a b a", "b"], 3)
     lm = native(table, 3)
     for context in ("", "a", "a b", "b a c", "zzz", "a zzz", "zzz a", "c c c"):
-        total = sum(
-            10 ** lm.full_scores(f"{context} {word}", eos=False)[-1][0] for word in predicted - {"</s>"}
-        ) + (10 ** lm.full_scores(context)[-1][0])
+        total = sum(10 ** lm.full_scores(f"{context} {word}", eos=False)[-1][0] for word in predicted - {"</s>"}) + (
+            10 ** lm.full_scores(context)[-1][0]
+        )
         assert total == pytest.approx(1.0, abs=1e-6)
 
 
@@ -247,9 +240,7 @@ def test_ids_and_words_agree(trigram: LanguageModel) -> None:
         ([1, 99], [0, 2], "vocabulary"),
     ],
 )
-def test_ids_that_are_not_this_models(
-    trigram: LanguageModel, ids: list[int], offsets: list[int], message: str
-) -> None:
+def test_ids_that_are_not_this_models(trigram: LanguageModel, ids: list[int], offsets: list[int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         trigram.score_ids(np.array(ids, np.int32), np.array(offsets, np.int64))
 
@@ -297,9 +288,7 @@ def test_two_threads_score_as_one(trigram: LanguageModel) -> None:
         assert np.array_equal(result, expected)
 
 
-def test_a_kenlm_binary_without_kenlm_names_the_remedy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kenlm_binary_without_kenlm_names_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "lm.klm"
     file.write_bytes(b"mmap lm http://kheafield.com/code format version 5\n\0" + bytes(100))
     monkeypatch.setitem(sys.modules, "kenlm", None)

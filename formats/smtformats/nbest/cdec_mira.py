@@ -62,14 +62,14 @@ def _items(data: bytes) -> Iterator[tuple[str, float, int]]:
     while len(data) - at > 2 or any(data[at:]):
         stop = data.find(b"\0", at)
         end = stop + 1 + _DOUBLE.size
-        if stop < at or end > len(data):
-            raise BadField("a name, a NUL and 8 bytes for each feature", f"{len(data) - at} bytes left over")
         if stop == at:
             raise BadField("a feature name", "an empty one")
+        if stop < at or end > len(data):
+            raise BadField("a name, a NUL and 8 bytes for each feature", f"{len(data) - at} bytes left over")
         try:
             name = data[at:stop].decode()
         except UnicodeDecodeError:
-            raise BadField("a feature name in UTF-8", repr(data[at:stop])) from None
+            raise BadField("a feature name in UTF-8", repr(data[at:stop][:20])) from None
         value = _DOUBLE.unpack_from(data, stop + 1)[0]
         if not math.isfinite(value):
             raise BadField("a finite number", f"{value} for {quote(name)}")
@@ -89,28 +89,30 @@ def parse(lines: Lines) -> Iterator[Candidates]:
     group = Grouper(lines, NAME)
     front = ""  # lines in front of the next list, the last of them its size
     due = 0
-    inside = padded = False
+    under_way: Candidates | None = None
+    padded = False
     for line in lines:
+        blank = not line.strip(" \t\r\n")
         if not due:
             front += line
-            inside = padded = False
-            if line.strip(" \t\r\n"):
-                due = _size(line, lines)
+            due = 0 if blank else _size(line, lines)
+            under_way, padded = None, False
             continue
         due -= 1
-        if not line.strip(" \t\r\n"):
+        if blank:
             padded = True
-            if inside and group.current is not None:
-                group.current.after += line
-            else:
+            if under_way is None:
                 front += line
+            else:
+                under_way.after += line
             continue
         key, fields = split_line(line)
         if padded:
             raise lines.error("no hypothesis behind the blank lines of a list", quote(key), 1)
-        if inside != (group.current is not None and group.current.id == key):
-            expected = f"a list of {due + 1} more lines of one id" if inside else f"an id after {key} (ids ascend)"
-            raise lines.error(expected, quote(key), 1)
+        if under_way is not None and under_way.id != key:
+            raise lines.error(f"{due + 1} more lines of the list, as its size says", f"id {quote(key)}", 1)
+        if under_way is None and group.current is not None and group.current.id == key:
+            raise lines.error(f"an id after {key} (ids ascend)", quote(key), 1)
         if len(fields) != 4:
             at = min(len(fields) + 2, 6) if fields else 1
             raise lines.error(f"5 fields, {_SHAPE}", f"{len(fields) + 1}", at)
@@ -118,8 +120,9 @@ def parse(lines: Lines) -> Iterator[Candidates]:
         if done is not None:
             yield done
         _add(group, fields, layouts, lines, line)
-        if not inside and group.current is not None:
-            group.current.before, front, inside = front, "", True
+        if under_way is None and group.current is not None:
+            under_way = group.current
+            under_way.before, front = front, ""
     if due:
         raise lines.error(f"{due} more lines of the list, as its size says", "the end of the file", 1)
     for last in group.finish():
@@ -219,4 +222,5 @@ FORMAT = Format(
     matches=matches,
     parse=parse,
     write=write,
+    carries=frozenset({"source_length"}),
 )

@@ -198,6 +198,9 @@ def write_lists(lists: Iterable[Candidates], out: TextIO, number: Number, dialec
     open_end = False
     for one in lists:
         raw = one.raw if one.origin == dialect.origin else None
+        if raw is None and not is_id(one.id):
+            expected = "a sentence id (a whole number)"
+            raise FormatError(expected, quote(one.id), file=one.file, line=one.line, field=1)
         before, after = dialect.frame(one, raw is not None)
         block = [before] if before else []
         for i in range(len(one)):

@@ -78,7 +78,8 @@ def smt_runners() -> Iterator[Offer]:
 def _tiny_arpa(folder: Path) -> dict[str, Any]:
     path = folder / "tiny.arpa"
     path.write_text(
-        "\\data\\\nngram 1=5\nngram 2=2\n\n\\1-grams:\n-1\t<unk>\n-99\t<s>\t-0.3\n-0.7\t</s>\n-0.6\ta\t-0.2\n-0.9\tb\t-0.1\n\n"
+        "\\data\\\nngram 1=5\nngram 2=2\n\n"
+        "\\1-grams:\n-1\t<unk>\n-99\t<s>\t-0.3\n-0.7\t</s>\n-0.6\ta\t-0.2\n-0.9\tb\t-0.1\n\n"
         "\\2-grams:\n-0.4\t<s> a\n-0.5\ta b\n\n\\end\\\n",
         encoding="utf-8",
     )
@@ -94,6 +95,7 @@ def _tiny_column(folder: Path) -> dict[str, Any]:
 def _tiny_command(folder: Path) -> dict[str, Any]:
     path = folder / "scorer.py"
     path.write_text(
-        "import json, sys\nfor line in sys.stdin:\n    print(len(json.loads(line)['hyp']), flush=True)\n", encoding="utf-8"
+        "import json, sys\nfor line in sys.stdin:\n    print(len(json.loads(line)['hyp']), flush=True)\n",
+        encoding="utf-8",
     )
     return {"command": f"python3 {path}"}

@@ -126,7 +126,7 @@ class External:
             shown = line.decode("utf-8", "replace")[:60]
             self._abandon()
             raise FeatureError(
-                f"command {self._arguments[0]!r}: expected a number or {{\"score\": number}}, found {shown!r}"
+                f'command {self._arguments[0]!r}: expected a number or {{"score": number}}, found {shown!r}'
             ) from None
 
 

@@ -6,7 +6,6 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-
 from smtplugins.host.errors import SmtError
 
 if TYPE_CHECKING:
@@ -145,5 +144,3 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
-
-

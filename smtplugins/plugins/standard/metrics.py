@@ -1,4 +1,4 @@
-"""BLEU, chrF and TER through sacrebleu: its options, defaults, numbers and signatures; statistics as arrays that add up."""
+"""BLEU, chrF and TER through sacrebleu: its options, defaults, signatures; statistics are arrays that add up."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ class Bleu(_Sacrebleu):
         effective_order: bool = False,
         trg_lang: str = "",
     ) -> None:
-        from sacrebleu.metrics import BLEU
+        from sacrebleu.metrics.bleu import BLEU
 
-        _check_tokenizer(tokenize, BLEU.TOKENIZERS)
+        _check_tokenizer(tokenize, list(BLEU.TOKENIZERS))
         options: dict[str, Any] = {
             "tokenize": tokenize,
             "lowercase": lowercase,
@@ -111,7 +111,7 @@ class Chrf(_Sacrebleu):
         whitespace: bool = False,
         eps_smoothing: bool = False,
     ) -> None:
-        from sacrebleu.metrics import CHRF
+        from sacrebleu.metrics.chrf import CHRF
 
         metric = CHRF(
             char_order=char_order,
@@ -139,7 +139,7 @@ class Ter(_Sacrebleu):
         asian_support: bool = False,
         case_sensitive: bool = False,
     ) -> None:
-        from sacrebleu.metrics import TER
+        from sacrebleu.metrics.ter import TER
 
         metric = TER(
             normalized=normalized, no_punct=no_punct, asian_support=asian_support, case_sensitive=case_sensitive

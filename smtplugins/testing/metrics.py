@@ -1,0 +1,214 @@
+"""Checks of metrics: statistics that add up, scores that follow from them, a signature."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.testing.checks import Check, DoesNotApply, Subject, can_be_made, described, is_documented
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtplugins.host.contracts import Metric
+    from smtplugins.host.host import Host
+    from smtplugins.host.offers import Offer
+
+_SOURCES = ["wo ist mein hut ?", "das haus , das er kaufte", "ja", "prix\u00a0: 3\u202f%", "er sagt : nein", "猫", "gut"]
+_FIRST = ["where is my hat ?", "the house he bought", "yes", "price : 3 %", 'he says : " no "', "a cat", "good"]
+_SECOND = ["where 's my hat ?", "the house , which he bought", "yeah", "3 % off", "he says no", "cats", "fine"]
+_SYSTEM = ["where is my hat", "house bought he the", "no", "price\u00a0: 3\u202f% 🙂", "", "cat cat cat", "good"]
+_TOLERANCE = 1e-6
+
+
+def subject(
+    offer: Offer, folder: Path, host: Host, *, options: Mapping[str, Any] | None = None
+) -> Subject:
+    """A metric to check."""
+    return Subject(offer, folder, host, options)
+
+
+def has_name_and_direction(subject: Subject) -> None:
+    """A metric has a ``name``, and ``higher_is_better`` is true or false."""
+    metric = subject.make()
+    name = getattr(metric, "name", None)
+    assert isinstance(name, str) and name.strip(), f"expected a name, found {name!r}"
+    direction = getattr(metric, "higher_is_better", None)
+    assert isinstance(direction, bool), f"expected `higher_is_better` to be True or False, found {direction!r}"
+
+
+def statistics_are_rows(subject: Subject) -> None:
+    """``stats`` gives a row of finite floats for each segment, of one width for any segments and any references."""
+    metric = subject.make()
+    widths = set()
+    for references in _references(metric):
+        for few in (slice(0, 7), slice(4, 5), slice(2, 4)):
+            rows = _stats(metric, _SYSTEM[few], [stream[few] for stream in references], _SOURCES[few])
+            wanted = len(_SYSTEM[few])
+            assert rows.ndim == 2 and len(rows) == wanted, f"expected {wanted} rows of statistics, found shape {rows.shape}"
+            widths.add(rows.shape[1])
+    assert len(widths) == 1, f"expected rows of one width, found widths {sorted(widths)}"
+
+
+def statistics_are_of_segments(subject: Subject) -> None:
+    """The row of a segment does not depend on the segments beside it: corpora can be cut, resampled and put together."""
+    metric = subject.make()
+    for references in _references(metric):
+        rows = _stats(metric, _SYSTEM, references, _SOURCES)
+        for i in range(len(_SYSTEM)):
+            few = slice(i, i + 1)
+            alone = _stats(metric, _SYSTEM[few], [stream[few] for stream in references], _SOURCES[few])
+            assert _close(rows[i], alone[0]), f"segment {i} has other statistics alone than in a corpus"
+
+
+def statistics_repeat(subject: Subject) -> None:
+    """The same input has the same statistics again, and is not changed."""
+    metric = subject.make()
+    references = _references(metric)[-1]
+    given = (list(_SYSTEM), copy.deepcopy(references), list(_SOURCES))
+    rows = _stats(metric, *given)
+    assert given == (_SYSTEM, references, _SOURCES), "`stats` changed the lists it was given"
+    assert (rows == _stats(metric, *given)).all(), "the same segments have other statistics the second time"
+
+
+def scores_follow_from_sums(subject: Subject) -> None:
+    """The corpus score is that of the summed statistics, one finite number, whatever the order of segments."""
+    metric = subject.make()
+    rows = _stats(metric, _SYSTEM, _references(metric)[-1], _SOURCES)
+    score = _scores(metric, rows.sum(axis=0))
+    assert score.shape == (), f"expected one number for one corpus, found shape {score.shape}"
+    for order in ([6, 5, 4, 3, 2, 1, 0], [3, 0, 6, 2, 5, 1, 4]):
+        total = rows[order[0]].copy()
+        for i in order[1:]:
+            total += rows[i]
+        assert _close(score, _scores(metric, total)), "the score changes with the order of the segments"
+    halves = rows[:3].sum(axis=0) + rows[3:].sum(axis=0)
+    assert _close(score, _scores(metric, halves)), "the score changes when the corpus is put together from two parts"
+
+
+def leading_axes_are_kept(subject: Subject) -> None:
+    """``score`` takes many corpora along leading axes and gives each the score it has alone."""
+    metric = subject.make()
+    rows = _stats(metric, _SYSTEM, _references(metric)[-1], _SOURCES)
+    import numpy as np
+
+    sums = np.stack([[rows[:k].sum(axis=0), rows[-k:].sum(axis=0)] for k in (3, 5, 7)])
+    scores = _scores(metric, sums)
+    assert scores.shape == (3, 2), f"expected scores of shape (3, 2) for statistics of {sums.shape}, found {scores.shape}"
+    for i in range(3):
+        for j in range(2):
+            alone = _scores(metric, sums[i, j])
+            assert _close(scores[i, j], alone), f"a corpus among others scores {scores[i, j]}, alone {alone}"
+
+
+def sentences_are_scored(subject: Subject) -> None:
+    """``sentence`` gives a finite number for each row, whatever the other rows."""
+    metric = subject.make()
+    rows = _stats(metric, _SYSTEM, _references(metric)[-1], _SOURCES)
+    scores = _finite(metric.sentence(rows), "sentence")
+    assert scores.shape == (len(rows),), f"expected {len(rows)} sentence scores, found shape {scores.shape}"
+    for i in range(len(rows)):
+        alone = _finite(metric.sentence(rows[i : i + 1]), "sentence")
+        assert _close(scores[i], alone[0]), f"sentence {i} scores {scores[i]} among others and {alone[0]} alone"
+
+
+def empty_output_is_scored(subject: Subject) -> None:
+    """A system that said nothing at all gets a finite score."""
+    metric = subject.make()
+    rows = _stats(metric, [""] * len(_SYSTEM), _references(metric)[-1], _SOURCES)
+    _scores(metric, rows.sum(axis=0))
+    _finite(metric.sentence(rows), "sentence")
+
+
+def the_reference_is_best(subject: Subject) -> None:
+    """The reference itself scores at least as well as any other text, in the direction of ``higher_is_better``."""
+    metric = subject.make()
+    if _needs_no_references(metric):
+        raise DoesNotApply("the metric does without references")
+    for references in _references(metric):
+        for best in references:
+            top = float(_scores(metric, _stats(metric, best, references, _SOURCES).sum(axis=0)))
+            for other in (_SYSTEM, list(reversed(_FIRST)), [""] * len(_FIRST), [f"{text} {text}" for text in _FIRST]):
+                score = float(_scores(metric, _stats(metric, other, references, _SOURCES).sum(axis=0)))
+                better = score - top if metric.higher_is_better else top - score
+                assert better <= _TOLERANCE * max(1.0, abs(top)), (
+                    f"a worse text scores {score:g}, the reference itself {top:g}, "
+                    f"with higher_is_better={metric.higher_is_better}"
+                )
+
+
+def has_a_signature(subject: Subject) -> None:
+    """The signature is one line and, once statistics were made, the same from any object made alike."""
+    metric, other = subject.make(), subject.make()
+    references = _references(metric)[-1]
+    found = []
+    for one in (metric, other, metric):
+        rows = _stats(one, _SYSTEM, references, _SOURCES)
+        one.score(rows.sum(axis=0))
+        one.sentence(rows)
+        found.append(one.signature())
+    for signature in found:
+        assert isinstance(signature, str) and signature.strip() and "\n" not in signature, (
+            f"expected a signature of one line, found {signature!r}"
+        )
+        assert signature == found[0], f"the signature was {found[0]!r} and is now {signature!r}"
+
+
+def _references(metric: Metric) -> list[list[list[str]]]:
+    """One reference stream, two, or none for a metric that does without."""
+    return [[]] if _needs_no_references(metric) else [[_FIRST], [_FIRST, _SECOND]]
+
+
+def _needs_no_references(metric: Metric) -> bool:
+    try:
+        metric.stats(_SYSTEM, [], _SOURCES)
+    except Exception:
+        return False
+    return True
+
+
+def _stats(
+    metric: Metric, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str]
+) -> NDArray[Any]:
+    try:
+        rows = metric.stats(hypotheses, references, sources)
+    except Exception as error:
+        raise AssertionError(f"`stats` with {len(references)} references failed: {described(error)}") from error
+    return _finite(rows, "stats")
+
+
+def _scores(metric: Metric, stats: NDArray[Any]) -> NDArray[Any]:
+    return _finite(metric.score(stats), "score")
+
+
+def _finite(values: Any, method: str) -> NDArray[Any]:
+    import numpy as np
+
+    array = np.asarray(values)
+    assert np.issubdtype(array.dtype, np.floating), f"expected floats from `{method}`, found {array.dtype}"
+    assert np.isfinite(array).all(), f"expected finite numbers from `{method}`, found {array[~np.isfinite(array)][0]}"
+    return array
+
+
+def _close(first: Any, second: Any) -> bool:
+    import numpy as np
+
+    return bool(np.shape(first) == np.shape(second) and np.allclose(first, second, rtol=_TOLERANCE, atol=_TOLERANCE))
+
+
+CHECKS: tuple[Check, ...] = (
+    is_documented,
+    can_be_made,
+    has_name_and_direction,
+    statistics_are_rows,
+    statistics_are_of_segments,
+    statistics_repeat,
+    scores_follow_from_sums,
+    leading_axes_are_kept,
+    sentences_are_scored,
+    empty_output_is_scored,
+    the_reference_is_best,
+    has_a_signature,
+)

@@ -1,0 +1,34 @@
+"""All checks on all that one plugin offers: what ``smt plugins check NAME`` prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smtplugins.host.errors import PluginError, UsageError
+from smtplugins.host.offers import KINDS
+from smtplugins.host.spec import suggestion
+from smtplugins.testing import checks
+
+if TYPE_CHECKING:
+    from smtplugins.host.host import Host
+
+
+def check_plugin(host: Host, name: str, folder: Path) -> list[tuple[str, str, checks.CheckResult]]:
+    """Kind, name and result of each check; ``folder`` is an empty folder.
+
+    Runners and commands have no checks.
+    """
+    info = next((one for one in host.plugins if one.name == name), None)
+    if info is None:
+        raise UsageError(f"unknown plugin {name!r}{suggestion(name, [one.name for one in host.plugins])}")
+    if info.status != "ok":
+        raise PluginError(f"plugin {info.described()} is {info.status}: {info.reason}")
+    results = []
+    for kind in checks.KINDS:
+        for offered in info.offers.get(kind, ()):
+            record = host.registry.entry(kind, offered).record
+            own = folder / kind / offered
+            own.mkdir(parents=True)
+            results += [(KINDS[kind], offered, one) for one in checks.run_checks(kind, record, own, host=host)]
+    return results

@@ -1,0 +1,53 @@
+"""Scores as the kit compares them: names and values of each row, exactly or within a tolerance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from smtplugins.host.scoring import Block
+
+Row = tuple[tuple[str, ...], tuple[float, ...]]
+"""The names of a row's columns and their values."""
+
+
+def rows_of(block: Block) -> list[Row]:
+    """What the host made of a feature's result, row by row."""
+    layouts, values = block
+    return [(layout, tuple(row)) for layout, row in zip(layouts, values, strict=True)]
+
+
+def scored(result: Any, count: int) -> list[dict[str, float]]:
+    """What a feature returned for ``count`` edges or rules, each row by name; a wrong shape fails the check."""
+    from smtplugins.host.scoring import as_block
+
+    try:
+        layouts, values = as_block(result, count, "score")
+    except Exception as error:
+        raise AssertionError(f"{type(error).__name__}: {error}") from error
+    return [dict(zip(layout, row, strict=True)) for layout, row in zip(layouts, values, strict=True)]
+
+
+def difference(wanted: Row | Mapping[str, float], found: Row | Mapping[str, float], tolerance: float = 0.0) -> str | None:
+    """The first column in which two rows differ, as part of a sentence; a column that is absent counts 0 in mappings."""
+    if isinstance(wanted, tuple) and isinstance(found, tuple):
+        if wanted[0] != found[0]:
+            return f"columns {wanted[0]} and then {found[0]}"
+        wanted, found = (dict(zip(*row, strict=True)) for row in (wanted, found))
+    assert isinstance(wanted, Mapping) and isinstance(found, Mapping)
+    for name in sorted({*wanted, *found}):
+        first, second = wanted.get(name, 0.0), found.get(name, 0.0)
+        if first != second and not math.isclose(first, second, rel_tol=tolerance, abs_tol=tolerance):
+            return f"{name!r} is {first!r} and then {second!r}"
+    return None
+
+
+def summed(rows: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """The sum of rows."""
+    total: dict[str, float] = {}
+    for row in rows:
+        for name, value in row.items():
+            total[name] = total.get(name, 0.0) + value
+    return total

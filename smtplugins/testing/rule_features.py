@@ -1,0 +1,74 @@
+"""Checks of features that are local to a rule (``RuleFeature``)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from smtplugins.testing import samples
+from smtplugins.testing.checks import Check, DoesNotApply, Subject
+from smtplugins.testing.rows import difference, scored
+
+Symbols = Sequence[Sequence[str | int]]
+
+
+def rules_are_independent(subject: Subject) -> None:
+    """What a rule gets does not depend on the other rules of its batch, nor on their order."""
+    feature = _rule_feature(subject)
+    every = samples.rules()
+    rows = _score(feature, every)
+    order = list(range(len(every)))
+    random.Random(2).shuffle(order)
+    shuffled = _score(feature, [every[i] for i in order])
+    for place, i in enumerate(order):
+        text = difference(rows[i], shuffled[place], 1e-5)
+        assert text is None, f"rule {every[i]} scores otherwise with the rules in another order: {text}"
+    first = 0
+    for size in (1, 2, 5, 1, 13, len(every)):
+        part = every[first : first + size]
+        for symbols, row, alone in zip(part, rows[first:], _score(feature, part) if part else (), strict=False):
+            text = difference(row, alone, 1e-5)
+            assert text is None, f"rule {symbols} scores otherwise in a batch of {len(part)}: {text}"
+        first += size
+
+
+def word_numbers_do_not_matter(subject: Subject) -> None:
+    """Scores depend on words, not on the numbers that a vocabulary happens to give them."""
+    from smtplugins.core.vocabulary import Vocabulary
+
+    feature = _rule_feature(subject)
+    every = samples.rules()
+    other = Vocabulary(["zzz", "é", "d", "yyy", "c", "b"])
+    for symbols, row, again in zip(every, _score(feature, every), _score(feature, every, other), strict=True):
+        text = difference(row, again)
+        assert text is None, f"rule {symbols} scores otherwise when the vocabulary numbers its words otherwise: {text}"
+
+
+def rules_are_not_changed(subject: Subject) -> None:
+    """Scoring changes nothing in the rules that it is given."""
+    from smtplugins.core.rules import Rules
+
+    feature = _rule_feature(subject)
+    rules = Rules.from_targets(samples.rules())
+    before = (rules.target.tolist(), rules.offsets.tolist(), len(rules.vocabulary))
+    feature.score_rules(rules)
+    after = (rules.target.tolist(), rules.offsets.tolist(), len(rules.vocabulary))
+    for name, old, new in zip(("target sides", "offsets", "vocabulary"), before, after, strict=True):
+        assert old == new, f"scoring changed the {name} of the rules"
+
+
+def _rule_feature(subject: Subject) -> Any:
+    feature = subject.make()
+    if not hasattr(feature, "score_rules"):
+        raise DoesNotApply("the feature has no score_rules")
+    return feature
+
+
+def _score(feature: Any, targets: Symbols, vocabulary: Any = None) -> list[dict[str, float]]:
+    from smtplugins.core.rules import Rules
+
+    return scored(feature.score_rules(Rules.from_targets(targets, vocabulary)), len(targets))
+
+
+CHECKS: tuple[Check, ...] = (rules_are_independent, word_numbers_do_not_matter, rules_are_not_changed)

@@ -1,0 +1,235 @@
+"""What the kit checks with: sentences, n-best lists, rules, derivations, weights, problems. Small, fixed, unfriendly."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtformats import Candidates
+    from smtplugins.host.contracts import Lists, Metric, Rows, Sentence
+
+FILE = "sample"
+"""What the kit's data says it was read from."""
+
+# No-break space, line separator, combining accent, a script without blanks, a character outside the first plane.
+_ODD = "prix\u00a0: 3\u202f% un\u2028deux cafe\u0301 猫が好き 🙂"
+_TEXTS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        "wo ist mein hut ?",
+        ("where is my hat ?", "where 's my hat ?", "my hat is where", "", "where is my hat ?"),
+    ),
+    ("das haus , das er kaufte", ("the house that he bought", "the house , the he bought", "house bought")),
+    ("prix\u00a0: 3\u202f%", (_ODD, "price : 3 %")),
+    ("ja", ("yes",)),
+    (
+        "er sagt : » nein , nein «",
+        ('he says : " no , no "', "he says no no", "no no no no no no no no", "he | says = no : x[0] -1 1e5", "no"),
+    ),
+)
+
+
+def sources() -> list[str]:
+    """A source text for each of the lists."""
+    return [source for source, _ in _TEXTS]
+
+
+def sentences() -> list[Sentence]:
+    """Sentences to translate: ids that are no numbers in order, one sentence twice, an empty one."""
+    from smtplugins.host.contracts import Sentence
+
+    ids = ["7", "b", "0", "x-1", "1"]
+    made = [Sentence(key, tuple(text.split(" "))) for key, text in zip(ids, sources(), strict=True)]
+    return [*made, Sentence("again", made[0].tokens), Sentence("empty", ())]
+
+
+def lists(annotations: Iterable[str] = (), *, extras: bool = True) -> list[Candidates]:
+    """N-best lists of 1 to 5 hypotheses: features of each shape, an empty text, equal texts, characters of all sorts."""
+    from smtformats import Candidates
+
+    made = []
+    first = 0
+    for number, (source, texts) in enumerate(_TEXTS):
+        layouts, values = _features(number, texts)
+        made.append(
+            Candidates(
+                id=str(2 * number),
+                texts=list(texts),
+                layouts=layouts,
+                values=values,
+                totals=[-1.5 * rank - number / 3 for rank in range(len(texts))],
+                extras=_extras(source, texts) if extras else {},
+                file=FILE,
+                line=first + 1,
+                first=first,
+                source=source,
+                annotations={name: f"{name} of {source}" for name in annotations},
+            )
+        )
+        first += len(texts)
+    return made
+
+
+def _features(number: int, texts: Sequence[str]) -> tuple[list[tuple[str, ...]], list[list[float]]]:
+    dense = ("LM0", "TM0[0]", "TM0[1]", "WordPenalty0")
+    layouts: list[tuple[str, ...]] = []
+    values = []
+    for rank, text in enumerate(texts):
+        words = text.split()
+        row = [-7.25 - rank / 7, -1e-5 * (number + 1), 0.0, -float(len(words))]
+        # In one list of five, each hypothesis has sparse features of its own.
+        pairs = sorted({f"pair:{word}~{number}" for word in words if word.isalpha()}) if number == 1 else []
+        layouts.append((*dense, *pairs))
+        values.append([*row, *(1.0 + i for i in range(len(pairs)))])
+    return layouts, values
+
+
+def _extras(source: str, texts: Sequence[str]) -> dict[str, list[str]]:
+    width = len(source.split())
+    alignment, segmentation = [], []
+    for text in texts:
+        words = len(text.split())
+        alignment.append(" ".join(f"{i}-{i}" for i in range(min(width, words))))
+        segmentation.append(f"0-{width - 1}=0-{words - 1}" if words else "")
+    return {"alignment": alignment, "segmentation": segmentation}
+
+
+def rules(seed: int = 1, count: int = 40) -> list[list[str | int]]:
+    """Target sides: words with children between them, some of children alone, an empty one, one twice."""
+    source = random.Random(seed)
+    made: list[list[str | int]] = [[], [0], [1, 0], ["a", 0, "b", 1, "c"], ["a"], ["a"]]
+    while len(made) < count:
+        symbols: list[str | int] = [source.choice("abcdé") for _ in range(source.randrange(7))]
+        for child in range(source.randrange(4)):
+            symbols.insert(source.randint(0, len(symbols)), child)
+        children = sorted(symbol for symbol in symbols if isinstance(symbol, int))
+        # Children are numbered in target order.
+        made.append([children.pop(0) if isinstance(symbol, int) else symbol for symbol in symbols])
+    return made
+
+
+def strings(seed: int = 1, count: int = 24) -> list[list[str]]:
+    """Word strings over few words; pairs of them begin and end alike, so that states of n-gram features meet."""
+    source = random.Random(seed)
+
+    def words(low: int, high: int) -> list[str]:
+        return [source.choice("abc") for _ in range(source.randint(low, high))]
+
+    made: list[list[str]] = [["a"], ["a", "b"], ["b", "a"], ["a", "b", "a"], ["a", "b", "b", "a"]]
+    while len(made) < count:
+        left, right = words(5, 5), words(5, 5)
+        made += [words(1, 4), [*left, *words(0, 3), *right], [*left, *words(4, 6), *right]]
+    return made
+
+
+def weights() -> dict[str, dict[str, float]]:
+    """Sets of weights; ``plain`` is one that any format for weights can hold."""
+    return {
+        "plain": {"LM0": 0.5, "WordPenalty0": -1.0, "Distortion0": 0.3},
+        "vectors": {"TM0[0]": 0.2, "TM0[1]": 0.25, "TM0[2]": -0.125, "LM0": 1 / 3},
+        "sparse": {"pair:a~b": 0.0625, "pair:é~ü": -2.0},
+        "numbers": {"a": 1e-300, "b": -1.5e17, "c": 0.1 + 0.2, "d": 0.0},
+    }
+
+
+def records(kind: str) -> dict[str, list[Any]]:
+    """Records of a kind of format by what is special about them; ``plain`` are such as any format can hold."""
+    if kind == "nbest":
+        every = lists(extras=False)
+        return {
+            "plain": [every[3], every[4]],
+            "odd characters": [every[2]],
+            "an empty text": [every[0]],
+            "sparse features": [every[1]],
+            "alignments": [one for one in lists() if all(one.texts)],
+        }
+    if kind == "weights":
+        return {name: [one] for name, one in weights().items()}
+    if kind == "corpus":
+        plain = [*sources()[:2], *lists()[0].texts[:3]]
+        return {"plain": plain, "odd characters": [_ODD], "an empty text": ["a", "", "b", ""]}
+    return {}
+
+
+FILES: Mapping[str, tuple[bytes, ...]] = {
+    "nbest": (
+        "0 ||| das ist gut  ||| LM0= -3.5 TM0= -1 -2 ||| -6.5\n0 ||| gut ||| LM0= -2 TM0= -1 0 ||| -7\n".encode(),
+        "0 ||| das ist gut ||| LM=-3.5 TM=-1 ||| -6.5\n1 ||| ja ||| LM=-1 TM=0 ||| -2\n".encode(),
+    ),
+    "weights": (b"LM0 0.5\nWordPenalty0 -1\n", b"[weight]\nLM0= 0.5\nTM0= 0.2 0.3\n"),
+    "corpus": ("wo ist mein Hut ?\nDas Haus , das er kaufte , ist größer .\nja\n".encode(),),
+}
+"""Files of each kind as they are met, to see what a format takes for its own."""
+
+
+class WordOverlap:
+    """A metric for the kit's own problems: F1 of the distinct words of hypothesis and first reference."""
+
+    name = "word-overlap"
+    higher_is_better = True
+
+    def stats(
+        self,
+        hypotheses: Sequence[str],
+        references: Sequence[Sequence[str]],
+        sources: Sequence[str] | None = None,
+    ) -> NDArray[Any]:
+        """Words in both, in the hypothesis, in the reference."""
+        import numpy as np
+
+        pairs = zip(hypotheses, references[0], strict=True)
+        sets = [(set(hyp.split()), set(ref.split())) for hyp, ref in pairs]
+        return np.array([[len(hyp & ref), len(hyp), len(ref)] for hyp, ref in sets], dtype=np.float64)
+
+    def score(self, stats: NDArray[Any]) -> NDArray[Any]:
+        """F1 in per cent."""
+        import numpy as np
+
+        both = 2 * stats[..., 0]
+        scores: NDArray[Any] = 100 * both / np.maximum(stats[..., 1] + stats[..., 2], 1)
+        return scores
+
+    def sentence(self, stats: NDArray[Any]) -> NDArray[Any]:
+        """The same of each row."""
+        return self.score(stats)
+
+    def signature(self) -> str:
+        """No options."""
+        return "word-overlap"
+
+
+def list_problem(metric: Metric | None = None, count: int = 12) -> Lists:
+    """Lists in which two of three features tell good hypotheses from bad ones."""
+    from smtformats import Candidates
+    from smtplugins.host.contracts import Lists
+
+    source = random.Random(3)
+    chosen = WordOverlap() if metric is None else metric
+    made, stats = [], []
+    layout = ("good", "helpful", "noise")
+    for number in range(count):
+        reference = [source.choice("abcdefgh") for _ in range(6)]
+        texts, values = [], []
+        for _ in range(5):
+            words = [word if source.random() < 0.6 else source.choice("xyz") for word in reference]
+            right = float(sum(a == b for a, b in zip(words, reference, strict=True)))
+            texts.append(" ".join(words))
+            values.append([right + source.gauss(0, 1), right / 2 + source.gauss(0, 2), source.gauss(0, 3)])
+        made.append(Candidates(id=str(number), texts=texts, layouts=[layout] * len(texts), values=values, file=FILE))
+        stats.append(chosen.stats(texts, [[" ".join(reference)] * len(texts)]))
+    return Lists(made, stats, chosen)
+
+
+def row_problem(count: int = 60) -> Rows:
+    """Rows of two features whose label, 1 or -1, is the sign of their product, so that no line parts them."""
+    import numpy as np
+
+    from smtformats import Columns
+    from smtplugins.host.contracts import Rows
+
+    table = np.random.default_rng(5).normal(size=(count, 2))
+    labels = np.where(table[:, 0] * table[:, 1] > 0, 1.0, -1.0)
+    return Rows(Columns.dense(("x", "y"), table), labels)

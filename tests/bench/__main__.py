@@ -1,0 +1,128 @@
+"""Benchmarks, by hand: ``python tests/bench [startup] [lists] [lm] [-o FILE]``. Prints JSON; nothing is asserted."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from measure import best_child, interleaved
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples/rescore-nbest"
+SHARED = ROOT.parent / "shared"
+
+
+def startup() -> dict[str, Any]:
+    """What ``smt --help`` costs above a bare interpreter, and what it imports."""
+    smt = shutil.which("smt") or "smt"
+    found = best_child({"bare": [sys.executable, "-c", "pass"], "help": [smt, "--help"]}, rounds=25)
+    bare, page = found["bare"][0], found["help"][0]
+    return {"bare_ms": 1000 * bare, "help_ms": 1000 * page, "above_ms": 1000 * (page - bare)}
+
+
+def long_list(lines: int) -> Iterator[str]:
+    """Moses lists of 100 hypotheses, the example's again and again under new ids."""
+    rows = (EXAMPLE / "moses.nbest").read_text(encoding="utf-8").splitlines(keepends=True)
+    lists = [rows[start : start + 20] * 5 for start in range(0, len(rows), 20)]
+    for key in range(lines // 100):
+        for row in lists[key % len(lists)]:
+            yield f"{key} |||" + row.partition(" |||")[2]
+
+
+def lists() -> dict[str, Any]:
+    """A million lines through the command line; and how parsing compares with only reading the lines."""
+    smt = shutil.which("smt") or "smt"
+    from smtformats import all_formats, open_lines
+
+    moses = next(one for one in all_formats() if one.name == "moses-nbest")
+    assert moses.parse is not None
+    parse = moses.parse
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        big, small = folder / "big.nbest", folder / "small.nbest"
+        # Streamed, as a child's peak memory is never below that of the process it was forked from.
+        for path, length in ((big, 1_000_000), (small, 100_000)):
+            with path.open("w", encoding="utf-8") as out:
+                out.writelines(long_list(length))
+
+        def read() -> int:
+            with open_lines(small) as lines:
+                return sum(1 for _ in lines)
+
+        def parsed() -> int:
+            with open_lines(small) as lines:
+                return sum(len(one) for one in parse(lines))
+
+        score = [smt, "score", "--feature", "length", "-o", "/dev/null"]
+        commands = {
+            f"{lines} lines, -j {jobs}": [*score, "-i", str(path), "-j", str(jobs)]
+            for path, lines in ((small, 100_000), (big, 1_000_000))
+            for jobs in (1, 2)
+        }
+        scored = best_child(commands, rounds=3)
+        inside = interleaved({"read": read, "parse": parsed}, rounds=7)
+    return {
+        "smt score --feature length": {
+            key: {"cpu_s": cpu, "lines_per_cpu_s": int(key.split()[0]) / cpu, "peak_rss_mb": memory}
+            for key, (cpu, memory) in scored.items()
+        },
+        "parse_us_per_line": inside["parse"] * 10,
+        "parse_over_only_reading": inside["parse"] / inside["read"],
+    }
+
+
+def lm() -> dict[str, Any]:
+    """The native language model against the kenlm package, on the same file and text."""
+    import kenlm
+
+    from smtplugins.core.lm import read_lm
+
+    path = SHARED / "gold/cdec/lm/en.4.arpa.gz"
+    text = SHARED / "data/multi30k/test_2016.en"
+    if not path.exists():
+        path, text = EXAMPLE / "en.arpa", EXAMPLE / "ref.en"
+    sentences = [line.lower() for line in text.read_text(encoding="utf-8").splitlines()]
+    sentences *= max(1, 5000 // len(sentences))
+    words = sum(len(line.split()) + 1 for line in sentences)
+    ours, theirs = read_lm(path), kenlm.Model(str(path))
+    loads = interleaved({"ours": lambda: read_lm(path), "kenlm": lambda: kenlm.Model(str(path))}, rounds=5)
+    scores = interleaved(
+        {
+            "ours": lambda: ours.score_sentences(sentences),
+            "kenlm": lambda: [theirs.score(line) for line in sentences],
+        },
+        rounds=15,
+    )
+    packed = {"unpack_s": interleaved({"gunzip": lambda: gzip.decompress(path.read_bytes())}, 3)["gunzip"]}
+    return {
+        "file": path.name,
+        **(packed if path.suffix == ".gz" else {}),
+        "load_s": loads,
+        "words_per_cpu_s": {name: words / seconds for name, seconds in scores.items()},
+        "speed_over_kenlm": scores["kenlm"] / scores["ours"],
+    }
+
+
+def main() -> None:
+    """Run the benchmarks named, or all."""
+    benchmarks = {"startup": startup, "lists": lists, "lm": lm}
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[*benchmarks, []], help="which (default: all)")
+    parser.add_argument("-o", "--output", type=Path, help="write the JSON here, too")
+    args = parser.parse_args()
+    results = {name: benchmarks[name]() for name in args.names or benchmarks}
+    text = json.dumps(results, indent=1)
+    print(text)
+    if args.output:
+        args.output.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

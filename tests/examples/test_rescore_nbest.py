@@ -1,0 +1,45 @@
+"""The rescoring example runs from a copy, as its README says, and gains what it shows."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples/rescore-nbest"
+
+
+def test_the_script_rescores_both_lists(tmp_path: Path) -> None:
+    folder = shutil.copytree(EXAMPLE, tmp_path / "copy")
+    environment = {**os.environ, "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
+    done = subprocess.run(
+        ["sh", "run.sh", str(tmp_path / "out")],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    scores = [float(score) for score in re.findall(r"BLEU +(\d+\.\d+)", done.stdout)]
+    assert len(scores) == 4
+    assert scores[1] > scores[0] + 10
+    assert scores[3] > scores[2] + 10
+    for toolkit in ("moses", "cdec"):
+        assert len((tmp_path / "out" / f"{toolkit}.en").read_text(encoding="utf-8").splitlines()) == 20
+
+
+def test_the_lists_totals_are_those_of_the_weights_beside_them() -> None:
+    import smtplugins as smt
+    from smtplugins.host.model import Weigher
+
+    host = smt.load_plugins()
+    for name, weights in (("moses.nbest", "weights.moses"), ("cdec.kbest", "weights.cdec")):
+        weigher = Weigher(host.read_weights(EXAMPLE / weights))
+        for one in smt.read(EXAMPLE / name):
+            assert one.totals is not None
+            for printed, total in zip(one.totals, weigher.totals(one), strict=True):
+                assert abs(printed - total) < 1e-3

@@ -1,0 +1,94 @@
+"""Sparse columns against dictionaries, and whole files of lists as columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smtformats import Candidates, Columns, ListColumns
+
+VALUES = st.floats(-1e6, 1e6, width=32)
+ROWS = st.lists(st.dictionaries(st.sampled_from(["a", "b", "c[0]", "c[1]", "é"]), VALUES), max_size=6)
+
+
+@given(ROWS)
+def test_mappings_come_back(rows: list[dict[str, float]]) -> None:
+    columns = Columns.from_mappings(rows)
+    assert len(columns) == len(rows)
+    assert [columns.row(i) for i in range(len(rows))] == rows
+    assert columns.values.dtype == np.float64
+    assert set(columns.names) == {name for row in rows for name in row}
+
+
+@given(ROWS)
+def test_rows_keep_their_own_order(rows: list[dict[str, float]]) -> None:
+    columns = Columns.from_rows([tuple(row) for row in rows], [list(row.values()) for row in rows])
+    assert [list(columns.row(i).items()) for i in range(len(rows))] == [list(row.items()) for row in rows]
+
+
+def test_dense() -> None:
+    columns = Columns.dense(["a", "b"], [[1, 2], [3, 4], [5, 6]])
+    assert [columns.row(i) for i in range(3)] == [{"a": 1, "b": 2}, {"a": 3, "b": 4}, {"a": 5, "b": 6}]
+    assert len(Columns.dense(["a", "b"], np.empty((0, 2)))) == 0
+    assert Columns.dense([], np.empty((2, 0))).row(1) == {}
+    for table in ([[1.0]], [1.0, 2.0], [[1.0, 2.0, 3.0]]):
+        with pytest.raises(ValueError, match="expected 2 values a row for a, b, found shape"):
+            Columns.dense(["a", "b"], table)
+
+
+@given(ROWS, st.data())
+def test_dot(rows: list[dict[str, float]], data: st.DataObject) -> None:
+    columns = Columns.from_rows([tuple(row) for row in rows], [list(row.values()) for row in rows])
+    weights = {name: data.draw(VALUES) for name in columns.names}
+    totals = columns.dot(np.array([weights[name] for name in columns.names]))
+    assert totals.dtype == np.float64
+    # Exactly this sum: in the order of the names, whatever the order in the row.
+    wanted = []
+    for row in rows:
+        total = 0.0
+        for name in sorted(row):
+            total += row[name] * weights[name]
+        wanted.append(total)
+    assert totals.tolist() == wanted
+
+
+def test_dot_does_not_depend_on_order() -> None:
+    values = {"a": 0.1, "b": 0.2, "c": 0.3, "d": 1e16, "e": -1e16}
+    totals = set()
+    for names in (tuple(values), tuple(reversed(values)), ("c", "e", "a", "d", "b")):
+        columns = Columns.from_rows([names], [[values[name] for name in names]])
+        totals.add(columns.dot(np.ones(5))[0])
+    assert len(totals) == 1
+
+
+def test_sum() -> None:
+    left = Columns.from_mappings([{"a": 1.0, "b": 2.0}, {}])
+    right = Columns.from_mappings([{"b": 3.0, "c": 4.0}, {"a": 5.0}])
+    both = left + right
+    assert [both.row(i) for i in range(2)] == [{"a": 1.0, "b": 5.0, "c": 4.0}, {"a": 5.0}]
+    with pytest.raises(ValueError, match="expected 2 rows, found 1"):
+        left + Columns.from_mappings([{}])
+
+
+def test_list_columns() -> None:
+    lists = [
+        Candidates("0", ["x", "y"], [("a",), ("b",)], [[1.0], [2.0]], totals=[0.5, 0.25], source="s"),
+        Candidates("3", ["z"], [("a",)], [[3.0]], totals=[0.125]),
+    ]
+    columns = ListColumns.from_lists(iter(lists))
+    assert (columns.ids, columns.texts, columns.sources) == (("0", "3"), ("x", "y", "z"), ("s", None))
+    assert columns.offsets.tolist() == [0, 2, 3]
+    assert columns.totals is not None
+    assert columns.totals.tolist() == [0.5, 0.25, 0.125]
+    assert [columns.features.row(i) for i in range(3)] == [{"a": 1.0}, {"b": 2.0}, {"a": 3.0}]
+    assert len(columns) == 2
+    assert list(columns) == lists
+
+
+def test_list_columns_without_totals_or_lists() -> None:
+    some = ListColumns.from_lists([Candidates("0", ["x"], [()], [[]]), Candidates("1", ["y"], [()], [[]], [1.0])])
+    assert some.totals is None
+    none = ListColumns.from_lists([])
+    assert (len(none), len(none.features), none.offsets.tolist(), none.totals) == (0, 0, [0], None)

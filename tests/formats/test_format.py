@@ -1,0 +1,154 @@
+"""The format record, the list of formats, and telling formats apart by shape."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import smtformats
+from smtformats import Format, FormatError, all_formats, detect, open_bytes
+from smtformats.files import HEAD_BYTES, Lines, head
+from smtformats.format import shortest
+
+SAMPLES = {
+    "moses-nbest": [
+        "0 ||| das haus  ||| LM0= -3 TM0= -1 -2 ||| -6\n",
+        "0 ||| das haus  |||  LM0= -3 WordPenalty0= -2 ||| -6 ||| 0-0 1-1 \n",
+        "12 ||| a ||| d: 0 -1.5 lm: -3 ||| -6",
+        "0 |||a b ||| map: 0 w: 2 1.5 ||| 0.4\n",
+        "0 ||| a ||| -3 -1 -2 ||| -6\n",
+        "0 ||| a |||  ||| 0\n0 ||| a b ||| LM0= -3 ||| 0\n",
+        "0 ||| a ||| Foo=Bar= 1 ||| 0\n",
+    ],
+    "cdec-nbest": [
+        "0 ||| a b ||| Glue=1 LanguageModel=-3.5 ||| -4\n",
+        "\n\n3 ||| a ||| x=1 ||| 0\n",
+        "0 ||| a |||  ||| 0\n0 ||| b |||  ||| 0\n",
+        "0 |||  ||| F=1 ||| 0\n",
+        "0 ||| a ||| A=b=1 ||| 0\n",
+    ],
+    "cdec-mira-nbest": [
+        "1\n0 ||| 2 ||| a b ||| RgAAAAAAAADwPw== ||| 0\n",
+        "\n0\n2\n\n\n1\n7 ||| 2 ||| a b |||  ||| 0\n",
+    ],
+    "cdec-weights": ["Glue 0.5\n", "# Objective = 1\nGlue=0.5\nA\t-1e-3\n", "Foo=Bar 1\n"],
+    "moses-ini": ["# made by hand\n[input-factors]\n0\n\n[weight]\nLM0= 0.5\n", "[weight]\r\nLM0= 1\r\n"],
+    "text": ["das haus ist klein .\n", "one two\nthree four\n", "5\n7\n", "0 ||| a\n", "ja\n"],
+}
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in SAMPLES.items() for text in texts])
+def test_shape_tells_the_format(name: str, text: str) -> None:
+    assert detect(text.encode(), all_formats(), "x").name == name
+
+
+@pytest.mark.parametrize("name", ["moses-nbest", "cdec-nbest"])
+def test_first_line_longer_than_the_head(name: str) -> None:
+    item = "Feature{0}= {0}" if name == "moses-nbest" else "Feature{0}={0}"
+    features = " ".join(item.format(i) for i in range(10000))
+    start = f"0 ||| a ||| {features}".encode()[:HEAD_BYTES]
+    for cut in range(12):
+        assert detect(start[: HEAD_BYTES - cut], all_formats(), "x").name == name
+
+
+def test_many_lines_without_features() -> None:
+    start = b"0 ||| a |||  ||| 0\n" * 5000
+    assert detect(start[:HEAD_BYTES], all_formats(), "x").name == "cdec-nbest"
+
+
+def feed(path: Path, data: bytes) -> threading.Thread:
+    def run() -> None:
+        with open(path, "wb", buffering=0) as pipe:
+            for start in range(0, len(data), 7):
+                pipe.write(data[start : start + 7])
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_pipe_of_few_bytes(tmp_path: Path, name: str, packed: bool) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    data = SAMPLES[name][0].encode()
+    feeder = feed(path, gzip.compress(data) if packed else data)
+    with open_bytes(path) as stream:
+        found = detect(head(stream), all_formats(), "x")
+        rest = stream.read()
+    feeder.join(30)
+    assert found.name == name
+    assert rest == data
+
+
+def test_empty_file() -> None:
+    lists = [one for one in all_formats() if one.kind == "nbest"]
+    with pytest.raises(FormatError) as caught:
+        detect(b"", lists, "x")
+    assert str(caught.value) == "x:1: field 1: expected nbest data, found an empty file"
+
+
+@pytest.mark.parametrize("start", ["hello\nworld\n", "\n\n", "0 ||| a\n", "x ||| a ||| F=1 ||| 0\n", "\x00\xff"])
+def test_unknown_shape_names_what_there_is(start: str) -> None:
+    lists = [one for one in all_formats() if one.kind == "nbest"]
+    with pytest.raises(FormatError) as caught:
+        detect(start.encode(), lists, "x")
+    shown = repr(start.split("\n")[0])
+    expected = "the shape of one of cdec-mira-nbest, cdec-nbest, moses-nbest (--from names one)"
+    assert str(caught.value) == f"x:1: field 1: expected {expected}, found {shown}"
+
+
+def test_two_fitting_formats_are_an_error_naming_both() -> None:
+    both = [
+        Format(name=name, kind="k", summary="", matches=lambda head: True, parse=lambda lines: iter(()))
+        for name in ("a-k", "b-k")
+    ]
+    with pytest.raises(FormatError) as caught:
+        detect(b"x", both, "x")
+    assert caught.value.expected == "one clear format (name it with --from: a-k, b-k)"
+
+
+def test_all_formats() -> None:
+    names = [one.name for one in all_formats()]
+    assert names == sorted(names)
+    assert {*SAMPLES, "tsv-nbest", "text-nbest"} == set(names)
+    for one in all_formats():
+        assert one.summary
+        assert one.parse or one.write
+    folders = {path.parent.name for path in Path(smtformats.__path__[0]).glob("*/__init__.py")}
+    assert {one.kind for one in all_formats()} == folders
+
+
+def test_read_wants_exactly_one() -> None:
+    def lines(text: str) -> Lines:
+        return Lines(io.BytesIO(text.encode()), "x")
+
+    text = next(one for one in all_formats() if one.name == "text")
+    assert text.read(lines("only\n")) == "only"
+    with pytest.raises(FormatError, match="x:2: expected exactly one record, found 2"):
+        text.read(lines("one\ntwo\n"))
+    with pytest.raises(FormatError, match="x:1: expected exactly one record, found 0"):
+        text.read(lines(""))
+    table = next(one for one in all_formats() if one.name == "tsv-nbest")
+    with pytest.raises(TypeError, match="tsv-nbest cannot be read"):
+        table.read(lines("a\n"))
+
+
+@given(st.floats(allow_nan=False))
+def test_shortest_reads_back(value: float) -> None:
+    assert repr(float(shortest(value))) == repr(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0, "0"), (-0.0, "-0"), (5.0, "5"), (-1.25, "-1.25"), (1e300, "1e+300"), (0.1, "0.1")]
+)
+def test_shortest(value: float, text: str) -> None:
+    assert shortest(value) == text

@@ -1,0 +1,53 @@
+"""The suite's own fixtures: golden files are compared, shown and rewritten; reference data may be absent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+CASE = """
+def test_it(golden):
+    golden("one\\ntwo\\n", "deep/case.txt")
+"""
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester) -> Path:
+    """A small suite with our conftest, run in a folder of its own."""
+    pytester.makeconftest((Path(__file__).parent / "conftest.py").read_text())
+    pytester.makepyfile(CASE)
+    return pytester.path / "golden" / "deep" / "case.txt"
+
+
+def test_difference_fails_and_is_shown(pytester: pytest.Pytester, suite: Path) -> None:
+    suite.parent.mkdir(parents=True)
+    suite.write_text("one\n2\n")
+    result = pytester.runpytest()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*-2", "*+two", "*--update-golden rewrites golden/deep/case.txt*"])
+    assert suite.read_text() == "one\n2\n"
+
+
+@pytest.mark.parametrize("before", ["one\n2\n", None])
+def test_update_rewrites_and_shows(pytester: pytest.Pytester, suite: Path, before: str | None) -> None:
+    if before is not None:
+        suite.parent.mkdir(parents=True)
+        suite.write_text(before)
+    result = pytester.runpytest("--update-golden")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*+two"])
+    assert suite.read_text() == "one\ntwo\n"
+    pytester.runpytest().assert_outcomes(passed=1)
+
+
+def test_missing_file_fails(pytester: pytest.Pytester, suite: Path) -> None:
+    pytester.runpytest().assert_outcomes(failed=1)
+    assert not suite.exists()
+
+
+def test_shared_is_skipped_when_absent(pytester: pytest.Pytester, suite: Path) -> None:
+    pytester.makepyfile("def test_it(shared):\n    assert shared.is_dir()\n")
+    pytester.runpytest().assert_outcomes(skipped=1)

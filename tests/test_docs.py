@@ -1,0 +1,106 @@
+"""Every fence of the README files runs as it stands, and generated pages and tables are what the code says now."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import smtplugins as smt
+
+ROOT = Path(__file__).resolve().parents[1]
+RUNNABLE = ("README.md", "examples/rescore-nbest/README.md", "smtplugins/plugins/standard/README.md")
+INSTALL = "python -m pip install"
+
+
+def fences(path: Path) -> list[tuple[str, str]]:
+    return re.findall(r"^```(\w+)\n(.*?)^```$", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def run(command: list[str] | str, folder: Path) -> str:
+    environment = {**os.environ, "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, shell=isinstance(command, str), capture_output=True, text=True, timeout=60
+    )
+    # diff and cmp say with 1 that files differ, which is what some examples show.
+    assert done.returncode == 0 or (done.returncode == 1 and "diff" in command), done.stderr
+    return done.stdout + done.stderr
+
+
+def check_output(expected: list[str], found: list[str]) -> None:
+    """``...`` on a line of its own stands for any lines, at the end of a line for its rest."""
+    if expected == ["..."]:
+        assert found
+        return
+    assert len(expected) == len(found), found
+    for wanted, line in zip(expected, found, strict=True):
+        if wanted.endswith("..."):
+            assert line.startswith(wanted[:-3]), line
+        else:
+            assert line == wanted
+
+
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_fences_run_as_they_stand(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    shutil.copytree(ROOT / "examples/rescore-nbest", folder)
+    for language, body in fences(ROOT / name):
+        first = body.split("\n", 1)[0]
+        if language == "console":
+            for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+                command, _, output = part.partition("\n")
+                check_output(output.splitlines(), run(command, folder).splitlines())
+        elif re.fullmatch(r"# \w+\.\w+", first):
+            (folder / first[2:]).write_text(body, encoding="utf-8")
+        elif language == "python":
+            run([sys.executable, "-c", body], folder)
+        else:
+            assert body.startswith(INSTALL), f"a fence that nothing runs: {body}"
+
+
+def test_readme_names_what_it_needs_first_and_has_two_install_commands() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert re.match(r"# smtplugins\n\nNeeds Python .* headers .* C\+\+20 compiler", text)
+    commands = [body for language, body in fences(ROOT / "README.md") if language == "sh" and body.startswith(INSTALL)]
+    assert [body.count("\n") for body in commands] == [1, 1]
+    assert "run.sh" in commands[0]
+    assert "pytest" in commands[1]
+
+
+def regenerate(path: Path, text: str, request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--update-golden"):
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text, f"{path.name} is not what the code says: pytest --update-golden"
+
+
+def test_formats_page_is_what_the_modules_say(request: pytest.FixtureRequest) -> None:
+    from smtformats.pages import documentation
+
+    regenerate(ROOT / "formats/README.md", documentation(), request)
+
+
+def test_hooks_page_is_what_the_hookspecs_say(request: pytest.FixtureRequest) -> None:
+    from smtplugins.host.hookspecs import documentation
+
+    regenerate(ROOT / "smtplugins/host/HOOKS.md", documentation(), request)
+
+
+@pytest.mark.parametrize("plugin", ["standard"])
+def test_plugin_tables_are_what_the_registry_says(plugin: str, request: pytest.FixtureRequest) -> None:
+    path = ROOT / "smtplugins/plugins" / plugin / "README.md"
+    host = smt.load_plugins()
+
+    def table(match: re.Match[str]) -> str:
+        entries = [one for one in host.registry.entries(match[1]) if one.plugin.name == plugin]
+        rows = "".join(f"| `{one.record.name}` | {one.record.summary} |\n" for one in entries)
+        return f"<!-- generated: {match[1]} -->\n| name | what |\n|---|---|\n{rows}<!-- end -->"
+
+    text = path.read_text(encoding="utf-8")
+    pattern = r"<!-- generated: (\w+) -->\n.*?<!-- end -->"
+    assert re.search(pattern, text, re.DOTALL)
+    regenerate(path, re.sub(pattern, table, text, flags=re.DOTALL), request)
