@@ -8,6 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A shared machine is slow now and then; time is measured in tests/bench.
+settings.register_profile("suite", deadline=None)
+settings.load_profile("suite")
 
 GOLDEN = Path(__file__).parent / "golden"
 

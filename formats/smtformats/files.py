@@ -159,10 +159,12 @@ def open_write(path: str | os.PathLike[str]) -> Iterator[io.TextIOWrapper]:
         out = io.TextIOWrapper(stream, encoding="utf-8", newline="")
         try:
             yield out
-            out.flush()
-        finally:
+        except BaseException:
+            # Closed here, or a closed pipe would speak up once more when the buffers are dropped.
             with contextlib.suppress(BrokenPipeError):
-                out.detach()
+                out.close()
+            raise
+        out.close()
         return
     with open_binary_write(name) as binary:
         text = io.TextIOWrapper(binary, encoding="utf-8", newline="")

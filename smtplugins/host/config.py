@@ -84,6 +84,11 @@ def load_config(path: str | os.PathLike[str], overrides: Iterable[str] = ()) -> 
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         raise ConfigError(name, line, "", f"expected YAML, found: {error.problem}") from None
+    except yaml.reader.ReaderError as error:
+        line = data.decode("utf-8")[: error.position].count("\n") + 1
+        raise ConfigError(name, line, "", f"expected YAML, found a character it does not allow: {error.reason}") from None
+    except RecursionError:
+        raise ConfigError(name, None, "", "expected a run configuration, found brackets nested too deep") from None
     if node is None:
         raise ConfigError(name, 1, "", "expected a run configuration, found an empty file")
     folder = Path(os.fspath(path)).resolve().parent if os.fspath(path) != "-" else Path.cwd()
@@ -103,19 +108,28 @@ class _Tree:
         self.folder = folder
         self.lines: dict[tuple[str, ...], int] = {}
         self.overridden: set[tuple[str, ...]] = set()
+        self.seen: set[int] = set()
 
     def error(self, key: tuple[str, ...], text: str) -> ConfigError:
         """An error at a key, with the line of the nearest key that stood in the file."""
         near = next((key[:n] for n in range(len(key), -1, -1) if key[:n] in self.lines), ())
-        if any(key[:n] in self.overridden for n in range(1, len(key) + 1)):
-            return ConfigError("--set", None, ".".join(key), text)
+        for given in self.overridden:
+            if key[: len(given)] == given or (given[: len(key)] == key and key not in self.lines):
+                return ConfigError("--set", None, ".".join(key), text)
         return ConfigError(self.name, self.lines.get(near), ".".join(key), text)
 
     def plain(self, node: Any, key: tuple[str, ...]) -> Any:
         """A YAML node as dictionaries, lists and scalars, safely; remembers lines, refuses a key given twice."""
         import yaml
 
-        self.lines[key] = node.start_mark.line + 1
+        line = self.lines[key] = node.start_mark.line + 1
+        if isinstance(node, yaml.CollectionNode):
+            if node.tag not in ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"):
+                raise ConfigError(self.name, line, ".".join(key), f"expected plain values, found the tag {node.tag!r}")
+            # An alias of a collection may refer to itself, or grow without bound.
+            if id(node) in self.seen:
+                raise ConfigError(self.name, line, ".".join(key), "expected values written out, found an alias")
+            self.seen.add(id(node))
         if isinstance(node, yaml.MappingNode):
             result: dict[str, Any] = {}
             for key_node, value_node in node.value:
@@ -133,8 +147,9 @@ class _Tree:
             return [self.plain(child, (*key, str(i))) for i, child in enumerate(node.value)]
         try:
             return yaml.SafeLoader("").construct_object(node, deep=True)
-        except yaml.YAMLError as error:
-            raise ConfigError(self.name, node.start_mark.line + 1, ".".join(key), str(error).split("\n")[0]) from None
+        except (yaml.YAMLError, ValueError, AttributeError) as error:
+            # Dates that are none raise what datetime raises.
+            raise ConfigError(self.name, line, ".".join(key), str(error).split("\n")[0]) from None
 
     def override(self, plain: Any, text: str) -> None:
         """Put ``a.b=value`` into the plain tree; the value is read as YAML."""
@@ -146,7 +161,7 @@ class _Tree:
             raise UsageError(f"--set: expected KEY=VALUE as decoder.pop_limit=200, found {text!r}")
         try:
             read = yaml.safe_load(value)
-        except yaml.YAMLError:
+        except (yaml.YAMLError, ValueError, AttributeError):
             raise UsageError(f"--set {path}: expected a YAML value, found {value!r}") from None
         if not isinstance(plain, dict):
             raise self.error((), "expected keys and values")
@@ -154,8 +169,11 @@ class _Tree:
         for key in keys[:-1]:
             inner = at.get(key)
             if isinstance(inner, str):
-                inner = {"name": inner}
-            at[key] = inner if isinstance(inner, dict) else {}
+                spec = Spec.parse(inner)
+                inner = {"name": spec.name, **spec.options}
+            if not isinstance(inner, (dict, type(None))):
+                raise UsageError(f"--set {path}: {key} has no keys inside; give it as a whole")
+            at[key] = inner or {}
             at = at[key]
         at[keys[-1]] = read
         self.overridden.add(tuple(keys))

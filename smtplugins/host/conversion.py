@@ -47,7 +47,7 @@ def _noting(lists: Iterator[Candidates], record: Format, note: Note) -> Iterator
     lost: dict[str, None] = {}
     for one in lists:
         lost.update(dict.fromkeys(name for name in one.extras if name not in record.carries))
-        if one.before.strip() or one.after.strip():
+        if one.after.strip():
             lost["lines outside the lists"] = None
         yield one
     if lost:

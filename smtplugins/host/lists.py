@@ -217,6 +217,8 @@ def read_lists(
 ) -> ListStream:
     """Open n-best lists; sources and annotations (a line per sentence) are joined by id, id 0 being the first line."""
     known = None if formats is None else list(formats)
+    if [path, source, *(annotations or {}).values()].count("-") > 1:
+        raise UsageError("standard input can be one of lists, source and annotations, not two of them")
     record, stream = open_known(path, "nbest", format, known)
     pipe = [] if os.path.isfile(path) else [stream]
     if not pipe:
@@ -284,6 +286,7 @@ def _join(lists: Iterable[Candidates], path: Path, annotation: str | None, parti
             f"a line for id {left[0]}",
             file=shown,
             line=left[0] + 1,
+            field=1,
         )
 
 
@@ -337,4 +340,14 @@ def as_stream(lists: ListStream | Iterable[Candidates] | Path) -> ListStream:
         return lists
     if isinstance(lists, (str, os.PathLike)):
         return read(lists)
-    return ListStream(lambda: iter(lists), "<lists>")
+    return ListStream(lambda: _numbered(lists), "<lists>")
+
+
+def _numbered(lists: Iterable[Candidates]) -> Iterator[Candidates]:
+    """Lists made in Python count their hypotheses on; those of a file know their place in it."""
+    from dataclasses import replace
+
+    count = 0
+    for one in lists:
+        yield one if one.file else replace(one, first=count)
+        count += len(one)

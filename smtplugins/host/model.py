@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from smtplugins.host.errors import SmtError
+from smtplugins.host.errors import SmtError, UsageError
 
 if TYPE_CHECKING:
     from smtformats import Candidates
@@ -111,6 +112,11 @@ class Weigher:
     """
 
     def __init__(self, weights: Mapping[str, float], missing: float | None = None) -> None:
+        for name, value in weights.items():
+            if not math.isfinite(value):
+                raise UsageError(f"weight of {name!r}: expected a finite number, found {value}")
+        if missing is not None and not math.isfinite(missing):
+            raise UsageError(f"weight of features that have none: expected a finite number, found {missing}")
         self.weights = weights
         self.missing = missing
         self.used: set[str] = set()

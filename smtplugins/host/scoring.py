@@ -106,19 +106,22 @@ def _as_rules(one: Candidates) -> Any:
 
 def _score_stateful(feature: Any, one: Candidates) -> Any:
     """A hypothesis is one edge without children."""
+    import numpy as np
+
+    from smtformats import Columns
+    from smtformats.nbest.fields import blanks
     from smtplugins.core.rules import Edges
     from smtplugins.host.contracts import Sentence
 
-    scorer = feature.start(Sentence(one.id, tuple((one.source or "").split(" ")), annotations=one.annotations))
-    scores, states = scorer.combine(Edges(_as_rules(one)), [()] * len(one))
-    layouts, inner = as_block(scores, len(one), "score")
-    _, ends = as_block(scorer.finish(states), len(one), "score")
-    rows = [[a + b for a, b in zip(left, right, strict=True)] for left, right in zip(inner, ends, strict=True)]
-    if layouts and layouts[0] == ("score",):
-        return [row[0] for row in rows]
-    from smtformats import Columns
-
-    return Columns.from_rows(layouts, rows)
+    scorer = feature.start(Sentence(one.id, tuple(blanks(one.source or "")), annotations=one.annotations))
+    inner, states = scorer.combine(Edges(_as_rules(one)), [()] * len(one))
+    ends = scorer.finish(states)
+    if isinstance(inner, Columns):
+        return inner + ends
+    scores, more = np.asarray(inner, dtype=np.float64), np.asarray(ends, dtype=np.float64)
+    if scores.shape != more.shape:
+        raise ValueError(f"expected scores of one shape from combine and finish, found {scores.shape} and {more.shape}")
+    return scores + more
 
 
 def as_block(result: Any, count: int, label: str) -> Block:

@@ -70,9 +70,7 @@ class Subject:
         reason = self.host.registry.unavailable(self.offer)
         if reason:
             raise CannotBeMade(f"{self.offer.name!r} is unavailable: {reason}")
-        required = [
-            name for name, one in parameters(self.offer.make).items() if one.default is inspect.Parameter.empty
-        ]
+        required = [name for name, one in parameters(self.offer.make).items() if one.default is inspect.Parameter.empty]
         lacking = [name for name in required if name not in self.chosen]
         if lacking:
             raise CannotBeMade(
@@ -123,6 +121,8 @@ def run_checks(
     """
     if kind not in KINDS:
         raise UsageError(f"no checks for {kind!r}{suggestion(kind, KINDS)}")
+    if not __debug__:
+        raise UsageError("the checks are assertions, which `python -O` leaves out: run without it")
     if host is None:
         from smtplugins.host.manager import load_plugins
 

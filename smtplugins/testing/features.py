@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 _NOT_IN_LISTS = {"derivation", "grammar"}
 
 
-def subject(
-    offer: Offer, folder: Path, host: Host, *, options: Mapping[str, Any] | None = None
-) -> Subject:
+def subject(offer: Offer, folder: Path, host: Host, *, options: Mapping[str, Any] | None = None) -> Subject:
     """A feature to check."""
     return Subject(offer, folder, host, options)
 
@@ -44,14 +42,14 @@ def scores_are_finite(subject: Subject) -> None:
 
 
 def column_names_are_stable(subject: Subject) -> None:
-    """All rows have the same columns, save those of an open namespace ``prefix:``; names have no blank, ``=``, ``|``."""
+    """All rows have the same columns, save those of an open namespace ``prefix:``; names fit into list formats."""
     with _scoring(subject) as score:
         first: tuple[str, ...] | None = None
         for one in _lists(subject):
             for i, (names, _) in enumerate(score(one)):
                 for name in names:
                     assert name and not any(char in name for char in " \t\n=|"), (
-                        f"the column name {name!r} is empty or has a blank, `=` or `|` in it, which list formats cannot hold"
+                        f"the column name {name!r} is empty or has a blank, `=` or `|` in it"
                     )
                 assert len(set(names)) == len(names), f"hypothesis {i} of list {one.id} has a column twice: {names}"
                 fixed = tuple(name for name in names if ":" not in name)
@@ -88,9 +86,7 @@ def hypotheses_are_independent(subject: Subject) -> None:
         for one in _lists(subject):
             rows = score(one)
             backwards = list(reversed(range(len(one))))
-            _assert_same(
-                [rows[i] for i in backwards], score(one.select(backwards)), f"list {one.id} backwards", 1e-5
-            )
+            _assert_same([rows[i] for i in backwards], score(one.select(backwards)), f"list {one.id} backwards", 1e-5)
             for i in range(len(one)):
                 what = f"hypothesis {i} of list {one.id} alone (or `needs` lacks `list`)"
                 _assert_same([rows[i]], score(one.select([i])), what, 1e-5)
@@ -138,14 +134,16 @@ def _without_extra(one: Candidates, name: str) -> Candidates:
 
 
 def workers_give_the_same(subject: Subject) -> None:
-    """Several processes give the same scores as one: the feature works after a fork and shares no open file."""
+    """Several processes give the same scores as one: a feature that was made works after a fork."""
     from smtplugins.host.host import default_runner
 
-    active = _active(subject)
     every = _lists(subject) * 4
+    with _scoring(subject) as score:
+        wanted = [score(one) for one in every]
+    # Another object: what was not used before the fork is what workers get.
+    active = _active(subject)
+    runner = subject.host.registry.make("runners", default_runner(2))
     try:
-        wanted = [rows_of(active.score(one)) for one in every]
-        runner = subject.host.registry.make("runners", default_runner(2))
         found = [rows_of(block) for block in runner.map(active.score, every)]
     except Exception as error:
         raise AssertionError(f"scoring in two processes: {described(error)}") from error

@@ -16,16 +16,22 @@ if TYPE_CHECKING:
     from smtplugins.host.host import Host
     from smtplugins.host.offers import Offer
 
-_SOURCES = ["wo ist mein hut ?", "das haus , das er kaufte", "ja", "prix\u00a0: 3\u202f%", "er sagt : nein", "猫", "gut"]
+_SOURCES = [
+    "wo ist mein hut ?",
+    "das haus , das er kaufte",
+    "ja",
+    "prix\u00a0: 3\u202f%",
+    "er sagt : nein",
+    "猫",
+    "gut",
+]
 _FIRST = ["where is my hat ?", "the house he bought", "yes", "price : 3 %", 'he says : " no "', "a cat", "good"]
 _SECOND = ["where 's my hat ?", "the house , which he bought", "yeah", "3 % off", "he says no", "cats", "fine"]
 _SYSTEM = ["where is my hat", "house bought he the", "no", "price\u00a0: 3\u202f% 🙂", "", "cat cat cat", "good"]
 _TOLERANCE = 1e-6
 
 
-def subject(
-    offer: Offer, folder: Path, host: Host, *, options: Mapping[str, Any] | None = None
-) -> Subject:
+def subject(offer: Offer, folder: Path, host: Host, *, options: Mapping[str, Any] | None = None) -> Subject:
     """A metric to check."""
     return Subject(offer, folder, host, options)
 
@@ -47,13 +53,15 @@ def statistics_are_rows(subject: Subject) -> None:
         for few in (slice(0, 7), slice(4, 5), slice(2, 4)):
             rows = _stats(metric, _SYSTEM[few], [stream[few] for stream in references], _SOURCES[few])
             wanted = len(_SYSTEM[few])
-            assert rows.ndim == 2 and len(rows) == wanted, f"expected {wanted} rows of statistics, found shape {rows.shape}"
+            assert rows.ndim == 2 and len(rows) == wanted, (
+                f"expected {wanted} rows of statistics, found shape {rows.shape}"
+            )
             widths.add(rows.shape[1])
     assert len(widths) == 1, f"expected rows of one width, found widths {sorted(widths)}"
 
 
 def statistics_are_of_segments(subject: Subject) -> None:
-    """The row of a segment does not depend on the segments beside it: corpora can be cut, resampled and put together."""
+    """The row of a segment does not depend on those beside it: corpora can be cut, resampled and put together."""
     metric = subject.make()
     for references in _references(metric):
         rows = _stats(metric, _SYSTEM, references, _SOURCES)
@@ -68,9 +76,10 @@ def statistics_repeat(subject: Subject) -> None:
     metric = subject.make()
     references = _references(metric)[-1]
     given = (list(_SYSTEM), copy.deepcopy(references), list(_SOURCES))
-    rows = _stats(metric, *given)
+    rows = _finite(metric.stats(*given), "stats")
     assert given == (_SYSTEM, references, _SOURCES), "`stats` changed the lists it was given"
-    assert (rows == _stats(metric, *given)).all(), "the same segments have other statistics the second time"
+    again = _stats(metric, _SYSTEM, references, _SOURCES)
+    assert (rows == again).all(), "the same segments have other statistics the second time"
 
 
 def scores_follow_from_sums(subject: Subject) -> None:
@@ -96,7 +105,9 @@ def leading_axes_are_kept(subject: Subject) -> None:
 
     sums = np.stack([[rows[:k].sum(axis=0), rows[-k:].sum(axis=0)] for k in (3, 5, 7)])
     scores = _scores(metric, sums)
-    assert scores.shape == (3, 2), f"expected scores of shape (3, 2) for statistics of {sums.shape}, found {scores.shape}"
+    assert scores.shape == (3, 2), (
+        f"expected scores of shape (3, 2) for statistics of {sums.shape}, found {scores.shape}"
+    )
     for i in range(3):
         for j in range(2):
             alone = _scores(metric, sums[i, j])
@@ -163,7 +174,7 @@ def _references(metric: Metric) -> list[list[list[str]]]:
 
 def _needs_no_references(metric: Metric) -> bool:
     try:
-        metric.stats(_SYSTEM, [], _SOURCES)
+        metric.stats(list(_SYSTEM), [], list(_SOURCES))
     except Exception:
         return False
     return True
@@ -173,7 +184,7 @@ def _stats(
     metric: Metric, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str]
 ) -> NDArray[Any]:
     try:
-        rows = metric.stats(hypotheses, references, sources)
+        rows = metric.stats(list(hypotheses), [list(one) for one in references], list(sources))
     except Exception as error:
         raise AssertionError(f"`stats` with {len(references)} references failed: {described(error)}") from error
     return _finite(rows, "stats")

@@ -30,8 +30,10 @@ def scored(result: Any, count: int) -> list[dict[str, float]]:
     return [dict(zip(layout, row, strict=True)) for layout, row in zip(layouts, values, strict=True)]
 
 
-def difference(wanted: Row | Mapping[str, float], found: Row | Mapping[str, float], tolerance: float = 0.0) -> str | None:
-    """The first column in which two rows differ, as part of a sentence; a column that is absent counts 0 in mappings."""
+def difference(
+    wanted: Row | Mapping[str, float], found: Row | Mapping[str, float], tolerance: float = 0.0
+) -> str | None:
+    """The first column in which two rows differ, as part of a sentence; in mappings an absent column counts 0."""
     if isinstance(wanted, tuple) and isinstance(found, tuple):
         if wanted[0] != found[0]:
             return f"columns {wanted[0]} and then {found[0]}"

@@ -1,4 +1,4 @@
-"""What the kit checks with: sentences, n-best lists, rules, derivations, weights, problems. Small, fixed, unfriendly."""
+"""What the kit checks with: sentences, n-best lists, rules, strings, weights, problems. Small, fixed, unfriendly."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def sentences() -> list[Sentence]:
 
 
 def lists(annotations: Iterable[str] = (), *, extras: bool = True) -> list[Candidates]:
-    """N-best lists of 1 to 5 hypotheses: features of each shape, an empty text, equal texts, characters of all sorts."""
+    """N-best lists of 1 to 5 hypotheses: features of each shape, an empty text, equal texts, odd characters."""
     from smtformats import Candidates
 
     made = []
@@ -122,7 +122,7 @@ def strings(seed: int = 1, count: int = 24) -> list[list[str]]:
     while len(made) < count:
         left, right = words(5, 5), words(5, 5)
         made += [words(1, 4), [*left, *words(0, 3), *right], [*left, *words(4, 6), *right]]
-    return made
+    return made[:count]
 
 
 def weights() -> dict[str, dict[str, float]]:
@@ -156,8 +156,8 @@ def records(kind: str) -> dict[str, list[Any]]:
 
 FILES: Mapping[str, tuple[bytes, ...]] = {
     "nbest": (
-        "0 ||| das ist gut  ||| LM0= -3.5 TM0= -1 -2 ||| -6.5\n0 ||| gut ||| LM0= -2 TM0= -1 0 ||| -7\n".encode(),
-        "0 ||| das ist gut ||| LM=-3.5 TM=-1 ||| -6.5\n1 ||| ja ||| LM=-1 TM=0 ||| -2\n".encode(),
+        b"0 ||| das ist gut  ||| LM0= -3.5 TM0= -1 -2 ||| -6.5\n0 ||| gut ||| LM0= -2 TM0= -1 0 ||| -7\n",
+        b"0 ||| das ist gut ||| LM=-3.5 TM=-1 ||| -6.5\n1 ||| ja ||| LM=-1 TM=0 ||| -2\n",
     ),
     "weights": (b"LM0 0.5\nWordPenalty0 -1\n", b"[weight]\nLM0= 0.5\nTM0= 0.2 0.3\n"),
     "corpus": ("wo ist mein Hut ?\nDas Haus , das er kaufte , ist größer .\nja\n".encode(),),
@@ -166,7 +166,7 @@ FILES: Mapping[str, tuple[bytes, ...]] = {
 
 
 class WordOverlap:
-    """A metric for the kit's own problems: F1 of the distinct words of hypothesis and first reference."""
+    """A metric for the kit's own problems: F1 of the distinct words of hypothesis and the reference nearest to it."""
 
     name = "word-overlap"
     higher_is_better = True
@@ -180,9 +180,12 @@ class WordOverlap:
         """Words in both, in the hypothesis, in the reference."""
         import numpy as np
 
-        pairs = zip(hypotheses, references[0], strict=True)
-        sets = [(set(hyp.split()), set(ref.split())) for hyp, ref in pairs]
-        return np.array([[len(hyp & ref), len(hyp), len(ref)] for hyp, ref in sets], dtype=np.float64)
+        rows = []
+        for texts in zip(hypotheses, *references, strict=True):
+            hyp, *refs = [set(text.split()) for text in texts]
+            ref = max(refs, key=lambda one: len(hyp & one) / max(len(hyp) + len(one), 1))
+            rows.append([len(hyp & ref), len(hyp), len(ref)])
+        return np.array(rows, dtype=np.float64)
 
     def score(self, stats: NDArray[Any]) -> NDArray[Any]:
         """F1 in per cent."""

@@ -222,7 +222,9 @@ def _assert_equal_future(
     first: dict[str, float], second: dict[str, float], left: Sequence[str], right: Sequence[str], where: str
 ) -> None:
     text = difference(first, second, _TOLERANCE)
-    assert text is None, f"{' '.join(left)!r} and {' '.join(right)!r} have equal states, but score otherwise {where}: {text}"
+    assert text is None, (
+        f"{' '.join(left)!r} and {' '.join(right)!r} have equal states, but score otherwise {where}: {text}"
+    )
 
 
 CHECKS: tuple[Check, ...] = (

@@ -31,7 +31,12 @@ def zst(data: bytes) -> bytes:
     return out.getvalue()
 
 
-PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zst}
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": zst,
+}
 
 
 def run(code: str, *, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
@@ -173,9 +178,7 @@ def test_head_is_left_in_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zst])
-def test_pipe_of_few_bytes_shows_a_full_head(
-    fed: Callable[[bytes, int], Path], pack: Callable[[bytes], bytes]
-) -> None:
+def test_pipe_of_few_bytes_shows_a_full_head(fed: Callable[[bytes, int], Path], pack: Callable[[bytes], bytes]) -> None:
     data = TEXT[:80000].encode()
     with open_bytes(fed(pack(data), 211)) as stream:
         assert head(stream) == data[:HEAD_BYTES]
@@ -208,14 +211,15 @@ sys.stdout.write("still open")
     assert (done.stdout.decode(), done.stderr) == ("ä\r\n" * 3 + "still open", b"")
 
 
-def test_closed_pipe_is_one_quiet_exception() -> None:
-    code = """
+@pytest.mark.parametrize("lines", [1, 100000])
+def test_closed_pipe_is_one_quiet_exception(lines: int) -> None:
+    code = f"""
 import sys
 from smtformats import open_write
 try:
     with open_write("-") as out:
         sys.stdin.read()
-        for _ in range(100000):
+        for _ in range({lines}):
             out.write("line\\n")
 except BrokenPipeError:
     sys.exit(7)
@@ -254,9 +258,14 @@ def test_failed_output_leaves_what_was_there(
     path = tmp_path / name
     if before is not None:
         path.write_bytes(before)
-    with pytest.raises(error), open_write(path) as out:
-        out.write("new\n" * 100000)
-        raise error
+
+    def fail() -> None:
+        with open_write(path) as out:
+            out.write("new\n" * 100000)
+            raise error
+
+    with pytest.raises(error):
+        fail()
     assert os.listdir(tmp_path) == ([] if before is None else [name])
     if before is not None:
         assert path.read_bytes() == before

@@ -5,7 +5,8 @@
     Glue=-0.35
 
 A name may contain ``=``; one ``=`` between name and number counts as a blank. Stricter than cdec, on purpose: a
-missing or unreadable number, which cdec takes for 0, and a repeated name, where the last wins there, are errors.
+missing or unreadable number, which cdec takes for 0, text behind the number, which it ignores, and a repeated name,
+where the last wins there, are errors.
 """
 
 from __future__ import annotations
@@ -112,13 +113,12 @@ def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) 
 
 
 def matches(head: bytes) -> bool:
-    """Every line a name and a value, or a comment, and some value a number: two words a line may be a text."""
+    """Every line a name and a value, or a comment, and half of the values numbers: others have such lines too."""
     lines = head.decode("utf-8", "ignore").split("\n")
     lines = [line for line in (lines[:-1] or lines)[:50] if _is_weight(line)]
     entries = [_split(line) for line in lines]
-    if any(entry is None or "|" in entry.name for entry in entries):
-        return False
-    return any(_is_number(entry.value(line)) for entry, line in zip(entries, lines, strict=True) if entry)
+    found = [entry.value(line) for entry, line in zip(entries, lines, strict=True) if entry]
+    return 0 < len(found) == len(lines) <= 2 * sum(map(_is_number, found))
 
 
 def _is_number(text: str) -> bool:

@@ -68,12 +68,14 @@ def parse(lines: Lines) -> Iterator[dict[str, float]]:
         if found is None:
             continue
         label, tokens = found
-        for field, token in enumerate(tokens, 2):
+        names = _component_names(label, len(tokens))
+        for field, (name, token) in enumerate(zip(names, tokens, strict=True), 2):
+            if name in weights:
+                raise lines.error("each weight once", f"{quote(name)} again", field)
             try:
-                value = numbers([token])[0]
+                weights[name] = numbers([token])[0]
             except BadField as bad:
                 raise lines.error(bad.expected, bad.found, field) from None
-            weights[_component_names(label, len(tokens))[field - 2]] = value
     if not weights:
         raise lines.error("a [weight] section with weights", "none in the file", 1, line=1)
     yield weights
@@ -81,12 +83,12 @@ def parse(lines: Lines) -> Iterator[dict[str, float]]:
 
 def _gathered(names: Iterable[str]) -> tuple[str, ...]:
     """The names with the components of a vector together and in order, where the first of them stood."""
-    stems: dict[str, list[tuple[int, str]]] = {}
+    labels: dict[str, list[tuple[int, str]]] = {}
     for name in names:
         part = _COMPONENT.fullmatch(name)
-        stem, index = (part[1], int(part[2])) if part else (name, -1)
-        stems.setdefault(stem, []).append((index, name))
-    return tuple(name for stem in stems.values() for _, name in sorted(stem))
+        label, index = (part[1], int(part[2])) if part else (name, -1)
+        labels.setdefault(label, []).append((index, name))
+    return tuple(name for parts in labels.values() for _, name in sorted(parts))
 
 
 def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:
@@ -95,8 +97,12 @@ def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> i
     for weights in records:
         out.write("[weight]\n")
         names = _gathered(weights)
-        for _, first, last in vectors(names):
+        for label, first, last in vectors(names):
             here = names[first:last]
+            if "#" in label:
+                raise ValueError(f"expected a feature name without `#`, found {quote(label)}")
+            if label in weights and label != here[0]:
+                raise ValueError(f"expected weights of {label} or of its components, found {label} and {here[0]}")
             try:
                 out.write(labelled(here, [weights[name] for name in here], number) + "\n")
             except BadField as bad:
@@ -109,6 +115,7 @@ def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) 
     """Put new values into the weight lines of a moses.ini and copy every other byte."""
     section = _Section(lines)
     placed: set[str] = set()
+    sizes = {label: last - first for label, first, last in vectors(_gathered(values))}
     for line in lines:
         found = section.weight_line(line)
         if found is not None:
@@ -119,9 +126,8 @@ def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) 
                 lacking = next(name for name in names if name not in values)
                 expected = f"new weights for all {len(names)} values of {label}"
                 raise lines.error(expected, f"none for {lacking}", 1)
-            stray = [name for name in values if name == label or name.startswith(f"{label}[")]
-            if len(stray) != len(here):
-                expected = f"{len(stray)} weights of {label}, as the new weights have"
+            if sizes.get(label, 0) != len(here):
+                expected = f"{sizes.get(label, 0)} weights of {label}, as the new weights have"
                 raise lines.error(expected, f"{len(names)}", 2)
             if here:
                 line = _replace_numbers(line, [number(values[name]) for name in names])

@@ -177,10 +177,16 @@ FIELDS = "expected 5 fields, `id ||| source length ||| text ||| features in base
         ("-1\n", "1: field 1: expected the number of lines of the next list, found '-1'"),
         ("9" * 5000 + "\n", "1: field 1: expected the number of lines of the next list, found '999"),
         (GOOD + "garbage\n", "3: field 1: expected the number of lines of the next list, found 'garbage'"),
-        ("3\n" + line(""), "2: field 1: expected 2 more lines of the list, as its size says, found the end of the file"),
+        (
+            "3\n" + line(""),
+            "2: field 1: expected 2 more lines of the list, as its size says, found the end of the file",
+        ),
         ("3\n" + line("") + "\n" + line(""), "4: field 1: expected no hypothesis behind the blank lines of a list"),
         ("2\n\n" + line(""), "3: field 1: expected no hypothesis behind the blank lines of a list, found '0'"),
-        ("3\n" + line("") + line("", "1"), "3: field 1: expected 2 more lines of the list, as its size says, found id '1'"),
+        (
+            "3\n" + line("") + line("", "1"),
+            "3: field 1: expected 2 more lines of the list, as its size says, found id '1'",
+        ),
         (GOOD + GOOD, "4: field 1: expected an id after 0 (ids ascend), found '0'"),
         ("1\n" + line("", "5") + GOOD, "4: field 1: expected an id after 5 (ids ascend), found '0'"),
         ("1\n" + line("", "x"), "2: field 1: expected a sentence id (a whole number), found 'x'"),

@@ -1,4 +1,4 @@
-"""What holds for every kind of n-best list: bytes come back, changes stay where they belong, conversions lose nothing."""
+"""What holds for every n-best list: bytes come back, changes stay where they belong, conversions lose nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smtformats import Candidates, Format, all_formats, detect
+from smtformats import Candidates, Format, all_formats
 from smtformats.files import Lines
 from smtformats.format import shortest
 from smtformats.nbest.fields import BadField, blanks, first_features, join_line, numbers, split_line, total_of

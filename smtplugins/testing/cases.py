@@ -1,0 +1,132 @@
+"""The kit as pytest classes: subclass one, name an offer, and each check is a test. Only this module needs pytest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, ClassVar
+
+import pytest
+
+from smtplugins.host.host import Host
+from smtplugins.host.manager import load_plugins
+from smtplugins.testing import decoders, features, formats, learners, metrics
+from smtplugins.testing.checks import Check, DoesNotApply
+
+
+def _each(checks: Sequence[Check]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("check", checks, ids=[check.__name__ for check in checks])
+
+
+class _Checks:
+    """``offer`` is a name or a fixture that gives the record; ``plugins`` are loaded beside those installed."""
+
+    kind: ClassVar[str]
+    module: ClassVar[ModuleType]
+    offer: Any
+    plugins: Sequence[str | Path | ModuleType] = ()
+
+    @pytest.fixture
+    def host(self) -> Host:
+        """The loaded plugins."""
+        return load_plugins(self.plugins)
+
+    @pytest.fixture
+    def subject(self, request: pytest.FixtureRequest, tmp_path: Path, host: Host) -> Any:
+        """What is checked."""
+        named = isinstance(self.offer, str)
+        record = host.registry.entry(self.kind, self.offer).record if named else request.getfixturevalue("offer")
+        return self.module.subject(record, tmp_path, host, **self._given())
+
+    def _given(self) -> dict[str, Any]:
+        return {}
+
+    def _run(self, check: Check, subject: Any) -> None:
+        try:
+            check(subject)
+        except DoesNotApply as reason:
+            pytest.skip(str(reason))
+
+
+class FeatureChecks(_Checks):
+    """All checks of a feature; ``options`` are used in place of those of the offer's ``trial``."""
+
+    kind: ClassVar[str] = "features"
+    module: ClassVar[ModuleType] = features
+    options: Mapping[str, Any] | None = None
+
+    def _given(self) -> dict[str, Any]:
+        return {"options": self.options}
+
+    @_each(features.CHECKS)
+    def test_contract(self, check: Check, subject: Any) -> None:
+        """One check."""
+        self._run(check, subject)
+
+
+class MetricChecks(_Checks):
+    """All checks of a metric; ``options`` are used in place of those of the offer's ``trial``."""
+
+    kind: ClassVar[str] = "metrics"
+    module: ClassVar[ModuleType] = metrics
+    options: Mapping[str, Any] | None = None
+
+    def _given(self) -> dict[str, Any]:
+        return {"options": self.options}
+
+    @_each(metrics.CHECKS)
+    def test_contract(self, check: Check, subject: Any) -> None:
+        """One check."""
+        self._run(check, subject)
+
+
+class FormatChecks(_Checks):
+    """All checks of a format; ``samples`` are records and ``files`` files by name, beside or in place of the kit's."""
+
+    kind: ClassVar[str] = "formats"
+    module: ClassVar[ModuleType] = formats
+    samples: Mapping[str, Sequence[Any]] | None = None
+    files: Mapping[str, bytes] | None = None
+
+    def _given(self) -> dict[str, Any]:
+        return {"samples": self.samples, "files": self.files}
+
+    @_each(formats.CHECKS)
+    def test_contract(self, check: Check, subject: Any) -> None:
+        """One check."""
+        self._run(check, subject)
+
+
+class LearnerChecks(_Checks):
+    """All checks of a learner; ``problems``, by type, are used in place of the kit's own."""
+
+    kind: ClassVar[str] = "learners"
+    module: ClassVar[ModuleType] = learners
+    options: Mapping[str, Any] | None = None
+    problems: Mapping[type, Any] | None = None
+
+    def _given(self) -> dict[str, Any]:
+        return {"options": self.options, "problems": self.problems}
+
+    @_each(learners.CHECKS)
+    def test_contract(self, check: Check, subject: Any) -> None:
+        """One check."""
+        self._run(check, subject)
+
+
+class DecoderChecks(_Checks):
+    """All checks of a decoder; ``model`` is what it decodes with, in place of one without weights."""
+
+    kind: ClassVar[str] = "decoders"
+    module: ClassVar[ModuleType] = decoders
+    options: Mapping[str, Any] | None = None
+    model: Any = None
+
+    def _given(self) -> dict[str, Any]:
+        return {"options": self.options, "model": self.model}
+
+    @_each(decoders.CHECKS)
+    def test_contract(self, check: Check, subject: Any) -> None:
+        """One check."""
+        self._run(check, subject)

@@ -1,0 +1,188 @@
+"""Checks of learners: the same model from the same seed, whoever runs it and wherever it was interrupted."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.contracts import Lists, Rows, State, Step
+from smtplugins.host.model import Model
+from smtplugins.testing import samples
+from smtplugins.testing.checks import Check, DoesNotApply, Subject, can_be_made, is_documented
+
+if TYPE_CHECKING:
+    from smtplugins.host.contracts import Runner
+    from smtplugins.host.host import Host
+    from smtplugins.host.offers import Offer
+
+_MOST_STEPS = 1000
+_MOST_STOPS = 5
+_OWN: Mapping[type, Callable[[], Any]] = {Lists: samples.list_problem, Rows: samples.row_problem}
+
+
+@dataclass(frozen=True)
+class LearnerSubject(Subject):
+    """A learner to check, and problems to check it with in place of the kit's own."""
+
+    problems: Mapping[type, Any] | None = None
+
+    def each_problem(self) -> list[Any]:
+        """A problem of each type that the learner accepts and the kit can make."""
+        accepted = self.make().accepts
+        if self.problems is not None:
+            return [problem for kind, problem in self.problems.items() if kind in accepted]
+        found = [make() for kind, make in _OWN.items() if kind in accepted]
+        if not found:
+            names = ", ".join(sorted(kind.__name__ for kind in accepted))
+            raise DoesNotApply(f"the kit makes Lists and Rows, the learner accepts {names}; give it `problems`")
+        return found
+
+    def steps(
+        self,
+        problem: Any,
+        *,
+        start: Model | None = None,
+        resume: State | None = None,
+        seed: int = 1,
+        runner: Runner | None = None,
+    ) -> Iterator[Step]:
+        """The steps of a new learner."""
+        learner = self.make()
+        steps = learner.learn(problem, Model() if start is None else start, resume=resume, seed=seed, runner=runner)
+        for number, step in enumerate(steps, 1):
+            assert number <= _MOST_STEPS, f"the learner does not end within {_MOST_STEPS} steps on a small problem"
+            yield step
+
+    def digests(self, problem: Any, **options: Any) -> list[str]:
+        """The hash of the model of each step."""
+        return [step.model.digest() for step in self.steps(problem, **options)]
+
+
+def subject(
+    offer: Offer,
+    folder: Path,
+    host: Host,
+    *,
+    options: Mapping[str, Any] | None = None,
+    problems: Mapping[type, Any] | None = None,
+) -> LearnerSubject:
+    """A learner to check: with the problems given, or the kit's own."""
+    return LearnerSubject(offer, folder, host, options, problems)
+
+
+def accepts_are_types(subject: LearnerSubject) -> None:
+    """``accepts`` is a frozen set of the types of problems that the learner takes."""
+    accepts = subject.make().accepts
+    assert isinstance(accepts, frozenset) and accepts, f"expected a frozenset of types, found {accepts!r}"
+    assert all(isinstance(one, type) for one in accepts), f"expected types, found {accepts!r}"
+
+
+def steps_are_sound(subject: LearnerSubject) -> None:
+    """Learning gives at least one step; each has a model, a state, a finite objective and finite metrics."""
+    for problem in subject.each_problem():
+        number = 0
+        for number, step in enumerate(subject.steps(problem), 1):
+            place = f"step {number} on {type(problem).__name__}"
+            assert isinstance(step, Step), f"{place}: expected a Step, found {step!r}"
+            assert isinstance(step.model, Model), f"{place}: expected a Model, found {step.model!r}"
+            assert isinstance(step.state, State), f"{place}: expected a State, found {step.state!r}"
+            assert math.isfinite(step.objective), f"{place}: expected a finite objective, found {step.objective}"
+            for name, value in (*step.metrics.items(), *step.model.weights.items()):
+                assert math.isfinite(value), f"{place}: expected finite numbers, found {value} for {name!r}"
+        assert number, f"no step at all on {type(problem).__name__}"
+
+
+def steps_stay_as_they_were(subject: LearnerSubject) -> None:
+    """The model of a step is not changed by the steps after it: a caller may keep the best one."""
+    for problem in subject.each_problem():
+        kept = [(step, step.model.digest()) for step in subject.steps(problem)]
+        for number, (step, digest) in enumerate(kept, 1):
+            assert step.model.digest() == digest, f"the model of step {number} was changed by a later step"
+
+
+def problem_is_not_changed(subject: LearnerSubject) -> None:
+    """Learning changes nothing in the problem that it is given."""
+    for problem in subject.each_problem():
+        before = repr_of(problem)
+        for _ in subject.steps(problem):
+            pass
+        assert repr_of(problem) == before, f"learning changed the {type(problem).__name__} it was given"
+
+
+def same_seed_same_model(subject: LearnerSubject) -> None:
+    """The same problem and seed give the same model at each step, to the last bit."""
+    for problem in subject.each_problem():
+        for seed in (1, 2):
+            first, second = (subject.digests(copy.deepcopy(problem), seed=seed) for _ in range(2))
+            _assert_same(first, second, f"run twice with seed {seed} on {type(problem).__name__}")
+
+
+def resumed_is_the_same(subject: LearnerSubject) -> None:
+    """Stopped after a step and resumed by a new learner from what was saved, the rest is the same to the last bit."""
+    for problem in subject.each_problem():
+        name = type(problem).__name__
+        wanted = subject.digests(problem)
+        last = len(wanted) - 1
+        for stop in sorted({round(k * last / (_MOST_STOPS - 1)) for k in range(_MOST_STOPS)}):
+            model, state = _saved(subject, problem, stop)
+            assert model.digest() == wanted[stop], f"the model of step {stop + 1} on {name} changes when saved and read"
+            rest = subject.digests(problem, start=model, resume=state)
+            _assert_same(wanted[stop + 1 :], rest, f"stopped after step {stop + 1} on {name} and resumed", stop + 1)
+
+
+def _saved(subject: LearnerSubject, problem: Any, stop: int) -> tuple[Model, State]:
+    """Model and state of a step as a run directory gives them back; the learner is stopped there."""
+    steps = subject.steps(problem)
+    step = next(itertools.islice(steps, stop, None))
+    folder = subject.folder / f"{type(problem).__name__}-{stop}"
+    step.model.save(folder / "model")
+    step.state.save(folder / "state")
+    steps.close()  # type: ignore[attr-defined]
+    return Model.load(folder / "model"), State.load(folder / "state")
+
+
+def workers_give_the_same(subject: LearnerSubject) -> None:
+    """With no runner, one process and several, the models are the same to the last bit."""
+    from smtplugins.host.host import default_runner
+
+    for problem in subject.each_problem():
+        wanted = subject.digests(problem)
+        for jobs in (1, 2):
+            runner = subject.host.registry.make("runners", default_runner(jobs))
+            found = subject.digests(problem, runner=runner)
+            _assert_same(wanted, found, f"with {jobs} jobs on {type(problem).__name__}")
+
+
+def repr_of(problem: Any) -> Any:
+    """A problem as plain values that can be compared."""
+    if isinstance(problem, Lists):
+        return copy.deepcopy(list(problem.lists)), [rows.tolist() for rows in problem.stats]
+    if isinstance(problem, Rows):
+        features, weights = problem.features, problem.weights
+        arrays = (features.offsets, features.ids, features.values, problem.labels)
+        return [*(array.tolist() for array in arrays), None if weights is None else weights.tolist()]
+    return copy.deepcopy(problem)
+
+
+def _assert_same(wanted: list[str], found: list[str], how: str, before: int = 0) -> None:
+    for number, (first, second) in enumerate(zip(wanted, found, strict=False), before + 1):
+        assert first == second, f"{how}, step {number} has another model"
+    assert len(wanted) == len(found), f"{how}, there are {before + len(found)} steps, expected {before + len(wanted)}"
+
+
+CHECKS: tuple[Check, ...] = (
+    is_documented,
+    can_be_made,
+    accepts_are_types,
+    steps_are_sound,
+    steps_stay_as_they_were,
+    problem_is_not_changed,
+    same_seed_same_model,
+    resumed_is_the_same,
+    workers_give_the_same,
+)

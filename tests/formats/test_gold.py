@@ -1,0 +1,139 @@
+"""Real output of the toolkits: lists come back byte for byte, weights change on their lines alone."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from smtformats import Format, FormatError, all_formats, detect, open_bytes, open_lines
+from smtformats.files import Lines, head
+from smtformats.format import shortest
+from smtformats.nbest import cdec as nbest_cdec
+from smtformats.nbest import cdec_mira as nbest_cdec_mira
+from smtformats.weights import cdec, moses
+
+pytestmark = pytest.mark.shared
+
+LISTS = [one for one in all_formats() if one.kind == "nbest"]
+
+
+def files(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def lists(folder: Path) -> Iterator[tuple[Path, Format]]:
+    """What has the shape of an n-best list."""
+    for path in files(folder):
+        with open_bytes(path) as stream:
+            try:
+                yield path, detect(head(stream, str(path)), LISTS, str(path))
+            except FormatError:
+                continue
+
+
+def again(path: Path, record: Format) -> tuple[bytes, bytes]:
+    """A file's bytes before and after."""
+    assert record.parse is not None
+    assert record.write is not None
+    with open_bytes(path) as stream:
+        data = stream.read()
+    out = io.StringIO()
+    with open_lines(path) as lines:
+        record.write(record.parse(lines), out, shortest)
+    return data, out.getvalue().encode()
+
+
+@pytest.mark.parametrize(
+    ("toolkit", "least"), [("moses", {"moses-nbest": 16}), ("cdec", {"cdec-nbest": 60, "cdec-mira-nbest": 1})]
+)
+def test_lists_come_back(shared: Path, toolkit: str, least: dict[str, int]) -> None:
+    seen: Counter[str] = Counter()
+    for path, record in lists(shared / "gold" / toolkit):
+        if path.name == "i_seg2.out":
+            continue
+        before, after = again(path, record)
+        assert after == before, path
+        seen[record.name] += 1
+    assert all(seen[name] >= count for name, count in least.items()), seen
+
+
+def test_ids_set_backwards_are_an_error(shared: Path) -> None:
+    path = shared / "gold" / "cdec" / "quirks" / "i_seg2.out"
+    with open_lines(path) as lines, pytest.raises(FormatError) as caught:
+        list(nbest_cdec.parse(lines))
+    assert str(caught.value) == f"{path}:8: field 1: expected an id after 12 (ids ascend), found '0'"
+
+
+def test_both_spellings_of_a_cdec_list_say_the_same(shared: Path) -> None:
+    folder = shared / "gold" / "cdec" / "first50"
+    with open_lines(folder / "kbest5.mr_mira_compat.txt") as lines:
+        binary = list(nbest_cdec_mira.parse(lines))
+    assert [len(one) for one in binary] == [5] * 5
+    with open_lines(folder / "kbest100.txt.gz") as lines:
+        for one, other in zip(binary, nbest_cdec.parse(lines), strict=False):
+            for mine, its in zip(one.rows(), other.rows(), strict=False):
+                text, features, total = its
+                # Zeros are left out there, and these numbers have six digits.
+                nonzero = {name: value for name, value in features.items() if value != 0}
+                assert mine[0] == text
+                assert mine[1] == pytest.approx(nonzero, rel=1e-5)
+                assert mine[2] == total
+
+
+def changed_lines(path: Path, record: Format) -> tuple[list[tuple[bytes, bytes]], dict[str, float]]:
+    """Lines that differ when every weight is replaced, and the new weights as read back."""
+    assert record.update is not None
+    with open_lines(path) as lines:
+        new = {name: 3 * value + 0.123 for name, value in record.read(lines).items()}
+    out = io.StringIO()
+    with open_lines(path) as lines:
+        assert record.update(new, lines, out, shortest) == []
+    with open_bytes(path) as stream:
+        before = stream.read().split(b"\n")
+    after = out.getvalue().encode().split(b"\n")
+    assert record.read(Lines(io.BytesIO(out.getvalue().encode()), "x")) == new
+    return [pair for pair in zip(before, after, strict=True) if pair[0] != pair[1]], new
+
+
+def test_moses_weights(shared: Path) -> None:
+    found = [path for path in files(shared / "gold" / "moses") if path.suffix == ".ini"]
+    assert len(found) >= 7
+    for path in found:
+        pairs, new = changed_lines(path, moses.FORMAT)
+        labels = {name.split("[")[0] for name in new}
+        assert {before.split()[0].decode() for before, _ in pairs} == {f"{label}=" for label in labels}
+        assert all(before.split()[0] == after.split()[0] for before, after in pairs)
+
+
+def test_cdec_weights(shared: Path) -> None:
+    gold = shared / "gold" / "cdec"
+    found = [path for path in files(gold) if path.name.startswith("weights") or path.name == "minrisk.weights"]
+    found += [gold / "quirks" / f"w_{name}.w" for name in ("crlf", "eq", "eqname", "nonl", "short", "tab")]
+    assert len(found) >= 20
+    for path in found:
+        pairs, new = changed_lines(path, cdec.FORMAT)
+        assert len(pairs) == len(new)
+        assert all(len(after.split()) == len(before.split()) for before, after in pairs)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("dup", "2: field 1: expected each weight once, found 'F' again"),
+        ("hex", "1: field 2: expected a finite number, found '0x10'"),
+        ("inf", "1: field 2: expected a finite number, found 'inf'"),
+        ("lead", "1: field 1: expected a name without blanks and a number, found 'F 1'"),
+        ("nan", "1: field 2: expected a finite number, found 'nan'"),
+        ("novalue", "1: field 2: expected a name without blanks and a number, found 'F'"),
+        ("text", "1: field 2: expected a finite number, found 'abc'"),
+    ],
+)
+def test_cdec_weights_that_it_takes_for_something_else(shared: Path, name: str, message: str) -> None:
+    path = shared / "gold" / "cdec" / "quirks" / f"w_{name}.w"
+    with open_lines(path) as lines, pytest.raises(FormatError) as caught:
+        cdec.FORMAT.read(lines)
+    assert str(caught.value) == f"{path}:{message}"

@@ -1,0 +1,230 @@
+"""run.yaml: the whole of it as a typed record, and every mistake with file, line and key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from smtplugins.host.config import ConfigError, ModelConfig, OutputConfig, RunConfig, load_config
+from smtplugins.host.errors import UsageError
+from smtplugins.host.spec import Spec
+
+WHOLE = """\
+plugins: [own.py, a_module]
+source: corpus/tune.de
+references: [corpus/tune.en.a, /abs/tune.en.b]
+decoder: {name: hiero, pop_limit: 50}
+model:
+  grammar: [rules.gz, glue.gz]
+  features: [{name: lm, path: lm.en.klm, name_path: x}, word-penalty]
+  weights: start.txt
+learner: {name: mert, runs: 4}
+metric: {name: bleu, tokenize: none}
+runner: "processes,jobs=2"
+seed: 7
+output: {dir: runs/tune, nbest: 200}
+"""
+
+Write = Callable[[str | bytes], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def make(text: str | bytes) -> Path:
+        path = tmp_path / "run.yaml"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return make
+
+
+def refusal(path: Path, *overrides: str) -> str:
+    with pytest.raises((ConfigError, UsageError)) as caught:
+        load_config(path, overrides)
+    return str(caught.value).replace(str(path), "run.yaml")
+
+
+def test_whole_file_becomes_a_typed_record(write: Write, tmp_path: Path) -> None:
+    assert load_config(write(WHOLE)) == RunConfig(
+        plugins=(str(tmp_path / "own.py"), "a_module"),
+        source=tmp_path / "corpus/tune.de",
+        references=(tmp_path / "corpus/tune.en.a", Path("/abs/tune.en.b")),
+        decoder=Spec("hiero", {"pop_limit": 50}),
+        model=ModelConfig(
+            grammar=(tmp_path / "rules.gz", tmp_path / "glue.gz"),
+            features=(
+                Spec("lm", {"path": str(tmp_path / "lm.en.klm"), "name_path": str(tmp_path / "x")}),
+                Spec("word-penalty"),
+            ),
+            weights=tmp_path / "start.txt",
+        ),
+        learner=Spec("mert", {"runs": 4}),
+        metric=Spec("bleu", {"tokenize": "none"}),
+        runner=Spec("processes", {"jobs": "2"}),
+        seed=7,
+        output=OutputConfig(dir=tmp_path / "runs/tune", nbest=200),
+    )
+
+
+def test_paths_are_relative_to_the_file_not_to_where_one_stands(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("source: ../other/x.de\n")
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    assert load_config("../run.yaml").source == tmp_path.parent / "other/x.de"
+    assert load_config("../run.yaml", ["source=y.de"]).source == tmp_path / "y.de"
+
+
+def test_defaults_and_single_values(write: Write) -> None:
+    config = load_config(write("references: ref.en\nmodel: {features: length}\nsource:\n"))
+    assert config == RunConfig(
+        references=(config.references[0],), model=ModelConfig(features=(Spec("length"),)), source=None
+    )
+    assert config.references[0].name == "ref.en"
+    assert (config.seed, config.output.nbest) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("seed: 1\nsede: 2\n", "run.yaml:2: sede: unknown key; did you mean 'seed'?"),
+        ("model:\n  feature: []\n", "run.yaml:2: model.feature: unknown key; did you mean 'features'?"),
+        ("zzz: 1\n", "run.yaml:1: zzz: unknown key; known: decoder, learner, metric, model, output, plugins, "),
+        ("\n\nseed: one\n", "run.yaml:3: seed: expected a whole number, found 'one'"),
+        ("seed: 1.5\n", "run.yaml:1: seed: expected a whole number, found 1.5"),
+        ("seed: yes\n", "run.yaml:1: seed: expected a whole number, found True"),
+        ("output:\n  dir: d\n  nbest: many\n", "run.yaml:3: output.nbest: expected a whole number, found 'many'"),
+        ("source: 3\n", "run.yaml:1: source: expected a path, found 3"),
+        ("references:\n- a\n- [b]\n", "run.yaml:3: references.1: expected a path, found ['b']"),
+        ("plugins: [3]\n", "run.yaml:1: plugins.0: expected text, found 3"),
+        ("model: 3\n", "run.yaml:1: model: expected keys and values, found 3"),
+        ("- a\n", "run.yaml:1: expected keys and values, found ['a']"),
+        ("metric: 3\n", "run.yaml:1: metric: expected NAME or {name: NAME, option: value}, found 3"),
+        ("metric: {tokenize: none}\n", "run.yaml:1: metric: expected a mapping with a `name`, found {'tokenize'"),
+        ("metric: 'bleu,tokenize'\n", "run.yaml:1: metric: expected key=value after 'bleu', found 'tokenize'"),
+        ("seed: 1\nmodel: {}\nseed: 2\n", "run.yaml:3: seed: the key is given twice"),
+        ("metric:\n  name: a\n  name: b\n", "run.yaml:3: metric.name: the key is given twice"),
+        ("? [a]\n: b\n", "run.yaml:1: expected a plain key"),
+        ("source: 2001-99-99\n", "run.yaml:1: source: month must be in 1..12"),
+    ],
+)
+def test_mistakes_are_named_by_file_line_and_key(write: Write, text: str, message: str) -> None:
+    assert refusal(write(text)).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "run.yaml:1: expected a run configuration, found an empty file"),
+        ("# nothing\n", "run.yaml:1: expected a run configuration, found an empty file"),
+        ("model:\n\tweights: w\n", r"run.yaml:2: expected YAML, found: found character '\t' that cannot start any token"),
+        ("seed: 1\nmodel: {weights: w\n", "run.yaml:3: expected YAML, found: "),
+        ("seed: 1\n---\nseed: 2\n", "run.yaml:2: expected YAML, found: but found another document"),
+        ("seed: *x\n", "run.yaml:1: expected YAML, found: found undefined alias 'x'"),
+        (b"seed: 1\nsource: \xff\n", "run.yaml:2: expected UTF-8 text"),
+        ("seed: 1\nsource: a\x07b\n", "run.yaml:2: expected YAML, found a character it does not allow"),
+        ("[" * 3000, "run.yaml: expected a run configuration, found brackets nested too deep"),
+    ],
+)
+def test_what_is_no_yaml_is_refused(write: Write, text: str | bytes, message: str) -> None:
+    assert refusal(write(text)).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "!!python/object:os.system {}",
+        "!!python/object/apply:os.system [touch pwned]",
+        "!!python/name:os.system",
+        "!!python/tuple [a, b]",
+        "!mine x",
+        "!!set {a, b}",
+    ],
+)
+def test_tags_are_refused(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = write(f"seed: 1\nsource: {value}\n")
+    message = refusal(path)
+    assert message.startswith("run.yaml:2: source: ")
+    assert "tag" in message
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("model: &m\n  weights: *m\n", "run.yaml:1: model.weights: expected values written out, found an alias"),
+        ("references: &r [a]\nplugins: *r\n", "expected values written out, found an alias"),
+    ],
+)
+def test_collections_are_written_out(write: Write, text: str, message: str) -> None:
+    assert message in refusal(write(text))
+
+
+def test_aliases_of_plain_values_are_fine(write: Write, tmp_path: Path) -> None:
+    config = load_config(write("source: &s tune.de\nreferences: [*s]\n"))
+    assert config.references == (config.source,) == (tmp_path / "tune.de",)
+
+
+@pytest.mark.parametrize(
+    ("override", "key", "value"),
+    [
+        ("seed=9", "seed", 9),
+        ("decoder.pop_limit=200", "decoder", Spec("hiero", {"pop_limit": 200})),
+        ("decoder=phrase", "decoder", Spec("phrase")),
+        ("metric.lowercase=true", "metric", Spec("bleu", {"tokenize": "none", "lowercase": True})),
+        ("runner.jobs=4", "runner", Spec("processes", {"jobs": 4})),
+        ("output.nbest=5", "output", OutputConfig(nbest=5)),
+        ("learner={name: pro, seed: 2}", "learner", Spec("pro", {"seed": 2})),
+        ("source=", "source", None),
+    ],
+)
+def test_any_key_can_be_overridden(write: Write, override: str, key: str, value: object) -> None:
+    text = WHOLE.replace("dir: runs/tune, ", "")
+    assert getattr(load_config(write(text), [override]), key) == value
+
+
+def test_later_overrides_win(write: Write) -> None:
+    assert load_config(write("seed: 1\n"), ["seed=2", "seed=3"]).seed == 3
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("seed", "--set: expected KEY=VALUE as decoder.pop_limit=200, found 'seed'"),
+        ("=3", "--set: expected KEY=VALUE as decoder.pop_limit=200, found '=3'"),
+        ("a..b=3", "--set: expected KEY=VALUE as decoder.pop_limit=200, found 'a..b=3'"),
+        ("seed=[", "--set seed: expected a YAML value, found '['"),
+        ("seed=2001-99-99", "--set seed: expected a YAML value, found '2001-99-99'"),
+        ("seed=x", "--set: seed: expected a whole number, found 'x'"),
+        ("sede=3", "--set: sede: unknown key; did you mean 'seed'?"),
+        ("modell.weights=w", "--set: modell: unknown key; did you mean 'model'?"),
+        ("model.weight=w", "--set: model.weight: unknown key; did you mean 'weights'?"),
+        ("seed.x=3", "--set seed.x: seed has no keys inside; give it as a whole"),
+        ("model.features.0.path=x", "--set model.features.0.path: features has no keys inside; give it as a whole"),
+    ],
+)
+def test_wrong_overrides_are_named(write: Write, override: str, message: str) -> None:
+    assert refusal(write(WHOLE), override).startswith(message)
+
+
+def test_mistake_in_the_file_is_not_blamed_on_an_override(write: Write) -> None:
+    assert refusal(write("seed: x\nmodel: {weights: 3}\n"), "seed=2") == "run.yaml:2: model.weights: expected a path, found 3"
+
+
+@pytest.mark.parametrize("text", [WHOLE, "seed: 0\n", "model: {features: ['external,command=\"a, b\"']}\n"])
+def test_what_is_shown_reads_back_as_the_same_record(write: Write, tmp_path: Path, text: str) -> None:
+    config = load_config(write(text))
+    again = tmp_path / "elsewhere" / "again.yaml"
+    again.parent.mkdir()
+    again.write_text(config.to_yaml(), encoding="utf-8")
+    assert load_config(again) == config
+    assert config.to_yaml() == load_config(again).to_yaml()
+
+
+def test_example_of_the_docstring_works(write: Write) -> None:
+    config = load_config(write("decoder: hiero\n"), ["decoder.pop_limit=200"])
+    assert config.decoder == Spec("hiero", {"pop_limit": 200})

@@ -1,0 +1,32 @@
+"""Running the kit on something and looking at what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import smtplugins as smt
+from smtplugins.host.host import Host
+from smtplugins.testing import run_checks
+
+Failures = Callable[..., dict[str, str]]
+
+
+@pytest.fixture(scope="session")
+def host() -> Host:
+    return smt.load_plugins()
+
+
+@pytest.fixture
+def failures(host: Host, tmp_path: Path) -> Failures:
+    """``failures(kind, record, ...)`` gives the message of each check that fails."""
+
+    def run(kind: str, record: Any, **given: Any) -> dict[str, str]:
+        results = run_checks(kind, record, tmp_path, host=host, **given)
+        assert any(one.ok for one in results) or len(results) <= 2
+        return {one.check: one.message for one in results if not one.ok}
+
+    return run

@@ -1,0 +1,162 @@
+"""Each check of learners fails for the learner that breaks it, and says what is wrong.
+
+Two good ones, stopped, killed and resumed, are in ``tests/host/test_learners.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from smtplugins import Offer
+from smtplugins.host.contracts import Lists, Rows, State, Step
+from smtplugins.host.model import Model
+
+Failures = Callable[..., dict[str, str]]
+
+
+class Steps:
+    """Moves one weight along: what there is to break in a learner, and nothing else."""
+
+    accepts = frozenset({Lists})
+
+    def learn(self, problem: Any, start: Model, *, resume: Any = None, seed: int = 1, runner: Any = None) -> Any:
+        at = 0 if resume is None else resume.values["at"]
+        for number in range(at, 4):
+            yield self.step(number, seed)
+
+    def step(self, number: int, seed: int) -> Step:
+        weights = {"x": float(self.weight(number) + seed)}
+        return Step(Model(weights), self.objective(number), {}, State({}, {"at": number + 1}))
+
+    def weight(self, number: int) -> float:
+        return number / 3
+
+    def objective(self, number: int) -> float:
+        return 1.0
+
+
+class ByChance(Steps):
+    def weight(self, number: int) -> float:
+        return random.random()
+
+
+class Diverges(Steps):
+    def objective(self, number: int) -> float:
+        return [1.0, float("nan"), 1.0, 1.0][number]
+
+
+class Unsound(Steps):
+    def weight(self, number: int) -> float:
+        return float("inf")
+
+
+class NoStep(Steps):
+    def learn(self, *given: Any, **named: Any) -> Iterator[Step]:
+        return iter(())
+
+
+class Endless(Steps):
+    def learn(self, *given: Any, **named: Any) -> Iterator[Step]:
+        while True:
+            yield self.step(0, 1)
+
+
+class OneModel(Steps):
+    def learn(self, *given: Any, **named: Any) -> Iterator[Step]:
+        weights = {"x": 0.0}
+        for step in super().learn(*given, **named):
+            weights.update(step.model.weights)
+            yield Step(Model(weights), step.objective, {}, step.state)
+
+
+class Overwrites(Steps):
+    def learn(self, problem: Any, start: Model, **named: Any) -> Iterator[Step]:
+        problem.stats[0][:] = 0
+        return super().learn(problem, start, **named)
+
+
+class StartsAgain(Steps):
+    def learn(self, problem: Any, start: Model, *, resume: Any = None, **named: Any) -> Iterator[Step]:
+        return super().learn(problem, start, **named)
+
+
+class KeepsTime(Steps):
+    """Its steps depend on what the object did before, which no state holds."""
+
+    done = 0
+
+    def weight(self, number: int) -> float:
+        self.done += 1
+        return self.done
+
+
+class SavesObjects(Steps):
+    def step(self, number: int, seed: int) -> Step:
+        step = super().step(number, seed)
+        return Step(step.model, step.objective, {}, State({}, {**step.state.values, "used": {number}}))
+
+
+class SavesAnything(Steps):
+    def step(self, number: int, seed: int) -> Step:
+        step = super().step(number, seed)
+        return Step(step.model, step.objective, {}, State({"a": np.array([object()])}, step.state.values))
+
+
+class OfProcess(Steps):
+    def learn(self, problem: Any, start: Model, *, runner: Any = None, **named: Any) -> Iterator[Step]:
+        numbers = [0] if runner is None else runner.map(lambda item: os.getpid(), [1])
+        self.shift = next(iter(numbers)) if runner is not None else os.getpid()
+        return super().learn(problem, start, **named)
+
+    def weight(self, number: int) -> float:
+        return number + self.shift
+
+
+def offer(make: Any) -> Offer:
+    return Offer(name="tried", make=make, summary="a learner under test")
+
+
+def test_a_good_learner_passes_on_lists_and_rows(failures: Failures) -> None:
+    assert failures("learners", offer(type("Both", (Steps,), {"accepts": frozenset({Lists, Rows})}))) == {}
+
+
+@pytest.mark.parametrize(
+    ("make", "check", "words"),
+    [
+        (type("Set", (Steps,), {"accepts": [Lists]}), "accepts_are_types", "expected a frozenset of types, found ["),
+        (type("Names", (Steps,), {"accepts": frozenset({"Lists"})}), "accepts_are_types", "expected types, found"),
+        (Diverges, "steps_are_sound", "step 2 on Lists: expected a finite objective, found nan"),
+        (Unsound, "steps_are_sound", "step 1 on Lists: expected finite numbers, found inf for 'x'"),
+        (NoStep, "steps_are_sound", "no step at all on Lists"),
+        (Endless, "steps_are_sound", "the learner does not end within 1000 steps"),
+        (OneModel, "steps_stay_as_they_were", "the model of step 1 was changed by a later step"),
+        (Overwrites, "problem_is_not_changed", "learning changed the Lists it was given"),
+        (ByChance, "same_seed_same_model", "run twice with seed 1 on Lists, step 1 has another model"),
+        (StartsAgain, "resumed_is_the_same", "stopped after step 1 on Lists and resumed, step 2 has another model"),
+        (KeepsTime, "resumed_is_the_same", "stopped after step 1 on Lists and resumed, step 2 has another model"),
+        (SavesObjects, "resumed_is_the_same", "TypeError: Object of type set is not JSON serializable"),
+        (SavesAnything, "resumed_is_the_same", "ValueError: Object arrays cannot be saved"),
+        (OfProcess, "workers_give_the_same", "with 2 jobs on Lists, step 1 has another model"),
+    ],
+)
+def test_a_bad_learner_fails(make: Any, check: str, words: str, failures: Failures) -> None:
+    found = failures("learners", offer(make))
+    assert words in found[check], found
+
+
+def test_problems_the_kit_cannot_make_are_given(failures: Failures) -> None:
+    class OfText(Steps):
+        accepts = frozenset({str})
+
+        def step(self, number: int, seed: int) -> Step:
+            raise RuntimeError("reached")
+
+    assert failures("learners", offer(OfText)) == {}
+    found = failures("learners", offer(OfText), problems={str: "a problem"})
+    assert found["steps_are_sound"] == "RuntimeError: reached"
