@@ -29,5 +29,5 @@ def run(args: argparse.Namespace) -> None:
 
     host = options.load_host(args)
     skipped = write_best(options.open_lists(host, args), args.output, fill=args.fill)
-    if skipped and not args.quiet:
+    if skipped and not args.fill and not args.quiet:
         options.note(f"{skipped} ids have no list, so line numbers are not ids; --fill writes empty lines for them")

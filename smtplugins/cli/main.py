@@ -41,7 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return 0
     except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else 2
+        if isinstance(stop.code, str):
+            print(f"smt: {stop.code}", file=sys.stderr)
+        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except BaseException as error:
         from smtplugins.host.errors import exit_code, message
 

@@ -60,7 +60,7 @@ def run(kind: str, args: argparse.Namespace) -> None:
 
 
 def _offer_row(host: Any, entry: Any) -> dict[str, Any]:
-    from smtplugins.host.spec import parameters
+    from smtplugins.host.spec import parameters, shown_type
 
     offer = entry.record
     choices = []
@@ -69,7 +69,7 @@ def _offer_row(host: Any, entry: Any) -> dict[str, Any]:
         choices.append(
             {
                 "option": name,
-                "type": "" if one.annotation is inspect.Parameter.empty else inspect.formatannotation(one.annotation),
+                "type": shown_type(one.annotation),
                 "default": "(required)" if required else str(one.default),
             }
         )

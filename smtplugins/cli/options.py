@@ -23,6 +23,13 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     group.add_argument("-v", "--verbose", action="count", default=0, help="tracebacks of failures")
 
 
+def inherit(parser: argparse.ArgumentParser) -> None:
+    """In a verb's parser: options that are not given leave those alone that were given before the verb."""
+    for action in parser._actions:
+        if action.option_strings:
+            action.default = argparse.SUPPRESS
+
+
 def add_input(parser: argparse.ArgumentParser, what: str = "n-best list") -> None:
     """Input file and format."""
     parser.add_argument("-i", "--input", default="-", metavar="FILE", help=f"{what} (default: standard input)")

@@ -23,11 +23,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     check.add_argument("name", metavar="NAME", help="a plugin, as `smt plugins` names it")
     options.add_table(check)
     options.add_common(check)
+    options.inherit(check)
     check.set_defaults(command=run_checks)
     new = verbs.add_parser("new", help="write a plugin distribution that passes the kit at once")
     new.add_argument("name", metavar="NAME", help="its name: letters, digits and `-`")
     new.add_argument("folder", nargs="?", metavar="FOLDER", help="where (default: ./smt-NAME)")
     options.add_common(new)
+    options.inherit(new)
     new.set_defaults(command=make_new)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 from smtplugins.cli import options
 
@@ -32,7 +33,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Do it."""
+    from smtplugins.host.spec import Spec
+
     host = options.load_host(args)
     lists = host.score(options.open_lists(host, args), args.feature, jobs=args.jobs)
     options.write_lists(host, lists, args)
-    options.write_manifest(host, args, [args.input, args.source])
+    annotations = [one.partition("=")[2] for one in args.annotation]
+    files = [value for one in args.feature for value in Spec.parse(one).options.values() if os.path.isfile(value)]
+    options.write_manifest(host, args, [args.input, args.source, *annotations, *files])

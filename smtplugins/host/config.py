@@ -86,7 +86,7 @@ def load_config(path: str | os.PathLike[str], overrides: Iterable[str] = ()) -> 
         raise ConfigError(name, line, "", f"expected YAML, found: {error.problem}") from None
     except yaml.reader.ReaderError as error:
         line = data.decode("utf-8")[: error.position].count("\n") + 1
-        raise ConfigError(name, line, "", f"expected YAML, found a character it does not allow: {error.reason}") from None
+        raise ConfigError(name, line, "", f"expected YAML, found a character that is none: {error.reason}") from None
     except RecursionError:
         raise ConfigError(name, None, "", "expected a run configuration, found brackets nested too deep") from None
     if node is None:

@@ -44,14 +44,14 @@ def write_records(
 
 
 def _noting(lists: Iterator[Candidates], record: Format, note: Note) -> Iterator[Candidates]:
-    lost: dict[str, None] = {}
+    lost: set[str] = set()
     for one in lists:
-        lost.update(dict.fromkeys(name for name in one.extras if name not in record.carries))
+        lost |= one.extras.keys() - record.carries
         if one.after.strip():
-            lost["lines outside the lists"] = None
+            lost.add("lines outside the lists")
         yield one
     if lost:
-        note(f"{record.name} cannot carry {', '.join(lost)}: left out")
+        note(f"{record.name} cannot carry {', '.join(sorted(lost))}: left out")
 
 
 def convert(
@@ -66,14 +66,10 @@ def convert(
     quiet: bool = True,
 ) -> int:
     """A file in another format of its kind; returns how many records."""
-    record, records = open_any(host, source, from_format)
-    return write_records(host, records, record, target, to_format, precision=precision, note=note, quiet=quiet)
-
-
-def open_any(host: Host, path: Path, format: str | None = None) -> tuple[Format, Iterator[Any]]:
-    """Open a file of any kind: its format and its records."""
-    record, stream = open_known(path, None, format, host.formats())
-    return record, records_of(record, stream, path)
+    record, stream = open_known(source, None, from_format, host.formats())
+    with stream:
+        records = records_of(record, stream, source)
+        return write_records(host, records, record, target, to_format, precision=precision, note=note, quiet=quiet)
 
 
 def update(

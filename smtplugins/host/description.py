@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.conversion import open_any
-from smtplugins.host.lists import Path
+from smtplugins.host.lists import Path, open_known, records_of
 
 if TYPE_CHECKING:
     from smtformats import Candidates
@@ -47,14 +46,15 @@ class Description:
 
 def describe(host: Host, path: Path, format: str | None = None) -> Description:
     """Read a file through and describe it; what makes it unreadable is raised as usual."""
-    record, records = open_any(host, path, format)
+    record, stream = open_known(path, None, format, host.formats())
     found = Description({"format": record.name, "kind": record.kind, "is": record.summary})
     readers: dict[str, Callable[[Iterable[Any], Description], None]] = {
         "nbest": _lists,
         "weights": _weights,
         "corpus": _corpus,
     }
-    readers.get(record.kind, _others)(records, found)
+    with stream:
+        readers.get(record.kind, _others)(records_of(record, stream, path), found)
     return found
 
 
@@ -80,18 +80,17 @@ class _Range:
 
 def _lists(lists: Iterable[Candidates], found: Description) -> None:
     ranges: dict[str, _Range] = {}
-    hypotheses = words = distinct = unsorted = 0
+    hypotheses = words = distinct = 0
     sizes: list[int] = []
     first = last = None
-    extras: dict[str, None] = {}
+    extras: set[str] = set()
     for one in lists:
         first, last = first or one.id, one.id
         sizes.append(len(one))
-        extras.update(dict.fromkeys(one.extras))
+        extras |= one.extras.keys()
         hypotheses += len(one)
         distinct += len(set(one.texts))
         if one.totals is not None and any(a < b for a, b in zip(one.totals, one.totals[1:], strict=False)):
-            unsorted += 1
             found.problem(one.line, f"list {one.id} is not sorted by total")
         for i, (text, features, _) in enumerate(one.rows()):
             words += len(text.split(" ")) if text else 0
@@ -106,7 +105,7 @@ def _lists(lists: Iterable[Candidates], found: Description) -> None:
         "per list": f"{min(sizes)} to {max(sizes)}, {hypotheses / len(sizes):.1f} on average",
         "distinct texts": distinct,
         "words per text": round(words / hypotheses, 2),
-        "also has": ", ".join(extras) or None,
+        "also has": ", ".join(sorted(extras)) or None,
     }
     found.features += [one.row(name) for name, one in ranges.items()]
 

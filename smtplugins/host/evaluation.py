@@ -79,6 +79,8 @@ def _by_id(lists: ListStream) -> list[str | None]:
     for key, text in lists.best_by_id():
         if not key.isdigit():
             raise SmtError(f"{lists.name}: expected line numbers of the references as ids, found {key!r}")
+        if int(key) < len(texts):
+            raise SmtError(f"{lists.name}: expected ids that ascend, found {key} after {len(texts) - 1}")
         texts.extend([None] * (int(key) - len(texts)))
         texts.append(text)
     return texts
@@ -102,14 +104,15 @@ def evaluate(
 
     if not systems:
         raise UsageError("name at least one system")
+    if isinstance(refs, (str, os.PathLike)):
+        raise UsageError(f"refs: expected a list of references, found {os.fspath(refs)!r}")
+    if seed < 0:
+        raise UsageError(f"seed: expected a whole number from 0 on, found {seed}")
     streams = [texts_of(one, formats) for one in refs]
     read = {name: texts_of(one, formats) for name, one in systems.items()}
-    kept = _common(read, streams, allow_partial)
-    source_texts = None
-    if sources is not None:
-        source_stream = texts_of(sources, formats)
-        _common({"source": source_stream}, streams, allow_partial)
-        source_texts = [source_stream[0][i] or "" for i in kept]
+    side = [texts_of(sources, formats)] if sources is not None else []
+    kept = _common([*streams, *read.values(), *side], allow_partial)
+    source_texts = [side[0][0][i] or "" for i in kept] if side else None
     references = [[texts[i] or "" for i in kept] for texts, _ in streams]
     counts = resampling.sample_counts(len(kept), bootstrap, seed) if bootstrap else None
     scores = []
@@ -136,15 +139,11 @@ def evaluate(
     return Evaluation(tuple(scores))
 
 
-def _common(
-    read: Mapping[str, tuple[list[str | None], str]], streams: Sequence[tuple[list[str | None], str]], partial: bool
-) -> list[int]:
+def _common(everything: Sequence[tuple[list[str | None], str]], partial: bool) -> list[int]:
     """The ids that all have; anything less than all is an error unless ``partial``."""
-    everything = [*streams, *read.values()]
     longest = max(len(texts) for texts, _ in everything)
     if longest == 0:
         raise SmtError(f"{everything[0][1]}: expected sentences to judge, found none")
-    first = streams[0] if streams else everything[0]
     kept = []
     for i in range(longest):
         lacking = next((name for texts, name in everything if i >= len(texts) or texts[i] is None), None)
@@ -152,7 +151,7 @@ def _common(
             kept.append(i)
         elif not partial:
             raise SmtError(
-                f"{lacking}: expected a sentence for id {i} (line {i + 1} of {first[1]}), found none; "
+                f"{lacking}: expected a sentence for id {i} (line {i + 1} of {everything[0][1]}), found none; "
                 "--allow-partial judges what all have"
             )
     if not kept:

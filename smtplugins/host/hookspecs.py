@@ -41,6 +41,8 @@ def smt_formats() -> Iterable[Format]:  # type: ignore[empty-body]
                 weights[name] = float(value)
             except ValueError:
                 raise lines.error("NAME:NUMBER", repr(line), field=2) from None
+        if not weights:
+            raise lines.error("NAME:NUMBER", "an empty file", field=1)
         yield weights
 
     @hookimpl
@@ -91,7 +93,8 @@ def smt_learners() -> Iterable[Offer]:  # type: ignore[empty-body]
         accepts = frozenset({Lists})
 
         def learn(self, problem, start, *, resume=None, seed=1, runner=None):
-            yield Step(model=start, objective=0.0, metrics={}, state=State())
+            if resume is None:
+                yield Step(model=start, objective=0.0, metrics={}, state=State())
 
     @hookimpl
     def smt_learners():
@@ -208,7 +211,7 @@ def documentation() -> str:
         "A plugin is a module with any of these functions, each marked with `@hookimpl`. An installed distribution",
         "names its module in the entry-point group `smtplugins`; a single file is given with `--plugin FILE.py`. Hooks",
         "only register: each fires once per process, yields frozen records, and never runs in a loop. Order never",
-        "matters: what a run uses is named in it. This page is made from `hookspecs.py`; every example runs in the tests.",
+        "matters: what a run uses is named in it. This page is made from `hookspecs.py`; the tests run every example.",
     ]
     for hook in HOOKS:
         text = inspect.cleandoc(hook.__doc__ or "")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.host.errors import UsageError
 from smtplugins.host.lists import ListStream, Path, as_stream, read_lists, read_weights
 from smtplugins.host.registry import Registry
 from smtplugins.host.spec import Spec
@@ -74,12 +76,17 @@ class Host:
 
         def start() -> Iterator[Candidates]:
             spread: Runner = self.registry.make("runners", runner or default_runner(jobs))
+            closing = [one.feature.close for one in active if hasattr(one.feature, "close")]
             try:
                 yield from score_lists(stream, active, spread)
-            finally:
-                for one in active:
-                    if hasattr(one.feature, "close"):
-                        one.feature.close()
+            except BaseException:
+                # What ended the run is to be told, not what followed from it.
+                for close in closing:
+                    with contextlib.suppress(Exception):
+                        close()
+                raise
+            for close in closing:
+                close()
 
         return ListStream(start, stream.name, stream.format)
 
@@ -116,4 +123,6 @@ class Host:
 
 def default_runner(jobs: int) -> Spec:
     """One process after another, or several at once."""
-    return Spec("serial") if jobs <= 1 else Spec("processes", {"jobs": jobs})
+    if jobs < 1:
+        raise UsageError(f"jobs: expected 1 or more, found {jobs}")
+    return Spec("serial") if jobs == 1 else Spec("processes", {"jobs": jobs})

@@ -36,10 +36,10 @@ class Offer:
     """Something a plugin can make by name.
 
     ``make(**options)`` gives the object; its signature names the options and their types. ``needs`` says what of
-    target, source, alignment, segmentation, derivation, grammar, ``annotations:NAME`` a feature reads, and ``list`` that
-    the score of a hypothesis depends on the others of its list. ``requires`` names other plugins' offers used at run
-    time, as ``learner:minrisk``. ``trial(folder)`` gives options with which the conformance kit can make it, writing
-    what files it needs into the empty folder.
+    target, source, alignment, segmentation, derivation, grammar, ``annotations:NAME`` a feature reads, and ``list``
+    that the score of a hypothesis depends on the others of its list. ``requires`` names other plugins' offers used at
+    run time, as ``learner:minrisk``. ``trial(folder)`` gives options with which the conformance kit can make it,
+    writing what files it needs into the empty folder.
     """
 
     name: str

@@ -116,10 +116,11 @@ class RunDirectory:
         from smtplugins.host.contracts import State
         from smtplugins.host.model import Model
 
-        steps = sorted(self.path.glob("step-*"))
+        steps = {int(path.name[5:]): path for path in self.path.glob("step-*")}
         if not steps:
             return None
-        return int(steps[-1].name[5:]), Model.load(steps[-1] / "model"), State.load(steps[-1] / "state")
+        last = max(steps)
+        return last, Model.load(steps[last] / "model"), State.load(steps[last] / "state")
 
 
 def _remove(folder: Path) -> None:

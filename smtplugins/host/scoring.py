@@ -43,12 +43,18 @@ class Active:
         """Names and values for each hypothesis of a list."""
         self._check_needs(one)
         try:
-            return as_block(adapt(self.feature)(one), len(one), self.label)
+            layouts, values = as_block(adapt(self.feature)(one), len(one), self.label)
+            renamed = {layout: tuple(map(self._column, layout)) for layout in set(layouts)}
+            return [renamed[layout] for layout in layouts], values
         except (SmtError, FormatError):
             raise
         except Exception as error:
             place = f"list {one.id} ({one.file or '<data>'}:{one.line})"
             raise FeatureError(f"feature {self.label!r} on {place}: {type(error).__name__}: {error}") from error
+
+    def _column(self, name: str) -> str:
+        """The label in place of the offer's name; columns that a feature names otherwise keep their names."""
+        return self.label + name[len(self.offer.name) :] if _begins(name, self.offer.name) else name
 
     def _check_needs(self, one: Candidates) -> None:
         for need in sorted(self.offer.needs - {"target", "list"}):
@@ -60,6 +66,11 @@ class Active:
                 remedy = _REMEDIES[kind]
             if not there:
                 raise UsageError(f"feature {self.label!r} needs the {kind} {name}".rstrip() + f": {remedy}")
+
+
+def _begins(column: str, name: str) -> bool:
+    """Whether a column is called so, or is a component or an open name of it."""
+    return column == name or column.startswith((f"{name}[", f"{name}:"))
 
 
 def activate(registry: Registry, specs: Iterable[str | Mapping[str, Any] | Spec | Callable[..., Any]]) -> list[Active]:
@@ -171,9 +182,12 @@ def score_lists(lists: Iterable[Candidates], active: Sequence[Active], runner: R
             for layout in set(layouts):
                 twice = present & set(layout)
                 if twice:
+                    ours = _begins(min(twice), feature.label)
+                    remedy = (
+                        f"give {feature.label!r} another `name=`" if ours else "rename that column where it is made"
+                    )
                     raise UsageError(
-                        f"{one.file or '<data>'}:{one.line}: the list already has a feature {min(twice)!r}; "
-                        f"give {feature.label!r} another `name=`"
+                        f"{one.file or '<data>'}:{one.line}: the list already has a feature {min(twice)!r}; {remedy}"
                     )
             one = one.with_columns(layouts, values)
             present.update(name for layout in set(layouts) for name in layout)

@@ -1,8 +1,8 @@
 """``NAME[,key=value...]``: how features, metrics, learners and runners are named, and how their options get types.
 
-A value with a comma stands in quotes: ``external,command="score --beam 5, --fast"``; a quote inside them is doubled. Types
-come from the signature of what is made, so a constructor is all the declaration there is. ``name=`` is the host's own:
-the column's name.
+A value with a comma stands in quotes: ``external,command="score --beam 5, --fast"``; a quote inside them is doubled.
+Types come from the signature of what is made, so a constructor is all the declaration there is. ``name=`` is the host's
+own: the column's name.
 """
 
 from __future__ import annotations
@@ -119,6 +119,14 @@ def parameters(make: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     return {name: one for name, one in evaluated(make).parameters.items() if one.kind in kinds}
 
 
+def shown_type(annotation: Any) -> str:
+    """A type as a person writes it; nothing where none is given."""
+    if annotation is inspect.Parameter.empty:
+        return ""
+    # Python 3.13 calls it pathlib._local.Path.
+    return inspect.formatannotation(annotation).replace("pathlib._local.", "").replace("pathlib.", "")
+
+
 def build(what: str, make: Callable[..., Any], options: Mapping[str, Any]) -> Any:
     """Call ``make`` with options checked against its signature and converted to its types."""
     known = parameters(make)
@@ -187,4 +195,4 @@ def _convert_union(value: Any, choices: tuple[Any, ...], place: str) -> Any:
         except UsageError:
             if len(rest) == 1:
                 raise
-    raise UsageError(f"{place}: expected one of {', '.join(map(inspect.formatannotation, rest))}, found {value!r}")
+    raise UsageError(f"{place}: expected one of {', '.join(map(shown_type, rest))}, found {value!r}")

@@ -65,6 +65,12 @@ class Subject:
         folder.mkdir()
         return self.offer.trial(folder)
 
+    @property
+    def annotations(self) -> list[str]:
+        """The names of the annotations that a feature reads."""
+        parts = (need.partition(":") for need in sorted(self.offer.needs))
+        return [name for kind, _, name in parts if kind == "annotations"]
+
     def make(self) -> Any:
         """A new object of what is offered."""
         reason = self.host.registry.unavailable(self.offer)

@@ -110,7 +110,7 @@ def needs_are_honest(subject: Subject) -> None:
         "alignment": lambda one: _without_extra(one, "alignment"),
         "segmentation": lambda one: _without_extra(one, "segmentation"),
         "annotations": lambda one: replace(
-            one, annotations={k: v for k, v in one.annotations.items() if f"annotations:{k}" in needs}
+            one, annotations={name: one.annotations[name] for name in subject.annotations}
         ),
     }
     for need, remove in removals.items():
@@ -157,8 +157,7 @@ def _lists(subject: Subject) -> list[Candidates]:
     lacking = _NOT_IN_LISTS & subject.offer.needs
     if lacking:
         raise DoesNotApply(f"an n-best list does not carry the {min(lacking)}")
-    named = [need.partition(":")[2] for need in sorted(subject.offer.needs) if need.startswith("annotations:")]
-    return samples.lists([*named, "kit"])
+    return samples.lists([*subject.annotations, "kit"])
 
 
 def _active(subject: Subject) -> Any:

@@ -123,11 +123,21 @@ def files_are_kept_byte_for_byte(subject: FormatSubject) -> None:
     for name, data in subject.readable().items():
         records = list(subject.parse(data))
         again, _ = subject.write(records)
-        assert again == data, f"{name!r}, read and written again, differs at {_first_difference(data, again)}"
+        assert again == data, f"{name!r}, read and written again, differs at line {_first_difference(data, again)}"
         if name in subject.files:
             continue
         again, _ = subject.write([_forgetful(one) for one in records])
-        assert again == data, f"{name!r}, written from its records alone, differs at {_first_difference(data, again)}"
+        assert again == data, (
+            f"{name!r}, written from its records alone, differs at line {_first_difference(data, again)}"
+        )
+
+
+def given_files_are_read(subject: FormatSubject) -> None:
+    """Each file given to the checks is read, and holds a record."""
+    if not subject.files:
+        raise DoesNotApply("no files were given")
+    for name, data in subject.files.items():
+        assert list(subject.parse(data)), f"no record was read from {name!r}"
 
 
 def own_files_are_recognised(subject: FormatSubject) -> None:
@@ -322,6 +332,7 @@ CHECKS: tuple[Check, ...] = (
     plain_records_are_written,
     written_files_are_read_back,
     files_are_kept_byte_for_byte,
+    given_files_are_read,
     own_files_are_recognised,
     foreign_files_are_left_alone,
     reading_streams,

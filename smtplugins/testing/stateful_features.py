@@ -7,7 +7,7 @@ edge over all words is what they are compared with.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,11 +30,10 @@ class _Node:
 class _Work:
     """A scorer at work: one vocabulary, as for one sentence, and edges scored in batches."""
 
-    def __init__(self, feature: Any, source: str = "das ist gut") -> None:
+    def __init__(self, scorer: Any) -> None:
         from smtplugins.core.vocabulary import Vocabulary
-        from smtplugins.host.contracts import Sentence
 
-        self.scorer = feature.start(Sentence("0", tuple(source.split(" "))))
+        self.scorer = scorer
         self.words = Vocabulary(["unused"])
 
     def combine(
@@ -87,9 +86,8 @@ class _Work:
 
 def bracketing_does_not_matter(subject: Subject) -> None:
     """A string scores the same in one piece and under any bracketing, however its edges are cut into batches."""
-    feature = _stateful_feature(subject)
     source = random.Random(1)
-    work = _Work(feature)
+    work = _work(subject)()
     strings = samples.strings()
     wanted = work.whole(strings)
     for _ in range(6):
@@ -101,7 +99,7 @@ def bracketing_does_not_matter(subject: Subject) -> None:
 
 def edges_are_independent(subject: Subject) -> None:
     """An edge gets the same score and an equal state alone and among others."""
-    work = _Work(_stateful_feature(subject))
+    work = _work(subject)()
     strings = samples.strings()
     rows, states = work.combine(strings, [()] * len(strings))
     for words, row, state in zip(strings, rows, states, strict=True):
@@ -113,7 +111,7 @@ def edges_are_independent(subject: Subject) -> None:
 
 def states_fit_a_table(subject: Subject) -> None:
     """States can be hashed, equal ones to the same number: decoders keep them in a table."""
-    work = _Work(_stateful_feature(subject))
+    work = _work(subject)()
     strings = samples.strings()
     _, states = work.combine(strings, [()] * len(strings))
     _, again = work.combine(strings, [()] * len(strings))
@@ -128,12 +126,12 @@ def states_fit_a_table(subject: Subject) -> None:
 
 def equal_states_have_equal_futures(subject: Subject) -> None:
     """Where two states are equal, whatever follows gives equal scores and equal states: decoders keep only one."""
-    work = _Work(_stateful_feature(subject))
+    work = _work(subject)()
     strings = samples.strings(seed=4, count=60)
     _, states = work.combine(strings, [()] * len(strings))
     pairs = _equal_pairs(strings, states)
     if not pairs:
-        return
+        raise DoesNotApply("no two of the kit's strings have equal states")
     contexts: list[list[str | int]] = [[0, "a"], ["a", 0], ["b", 0, "a"], ["c", "a", 0, "b", "b"], [0]]
     for left, right in pairs:
         states_of = (states[left], states[right])
@@ -151,11 +149,11 @@ def equal_states_have_equal_futures(subject: Subject) -> None:
 
 def sentences_do_not_mix(subject: Subject) -> None:
     """Two sentences under way at once get what each gets alone: what belongs to a sentence lives in its scorer."""
-    feature = _stateful_feature(subject)
+    start = _work(subject)
     strings = samples.strings()
     texts = ("das ist gut", "ja")
-    alone = [_Work(feature, text).whole(strings) for text in texts]
-    both = [_Work(feature, text) for text in texts]
+    alone = [start(text).whole(strings) for text in texts]
+    both = [start(text) for text in texts]
     pieces = [work.combine(strings, [()] * len(strings)) for work in both]
     for text, wanted, work, (rows, states) in zip(texts, alone, both, pieces, strict=True):
         for words, row, inner, end in zip(strings, wanted, rows, work.finish(states), strict=True):
@@ -165,7 +163,7 @@ def sentences_do_not_mix(subject: Subject) -> None:
 
 def estimates_are_finite(subject: Subject) -> None:
     """``estimate`` gives a finite score for each edge, whatever its children, and changes no score that follows."""
-    work = _Work(_stateful_feature(subject))
+    work = _work(subject)()
     strings = samples.strings()
     before = work.whole(strings)
     work.estimate(samples.rules())
@@ -174,11 +172,19 @@ def estimates_are_finite(subject: Subject) -> None:
         assert text is None, f"{' '.join(words)!r} scores otherwise after `estimate`: {text}"
 
 
-def _stateful_feature(subject: Subject) -> Any:
+def _work(subject: Subject) -> Callable[..., _Work]:
+    """A feature to be started on source texts."""
+    from smtplugins.host.contracts import Sentence
+
     feature = subject.make()
     if not hasattr(feature, "start"):
         raise DoesNotApply("the feature has no start")
-    return feature
+
+    def start(source: str = "das ist gut") -> _Work:
+        annotations = {name: f"{name} of {source}" for name in subject.annotations}
+        return _Work(feature.start(Sentence("0", tuple(source.split(" ")), annotations=annotations)))
+
+    return start
 
 
 def _bracketed(words: Sequence[str], source: random.Random) -> _Node:

@@ -120,12 +120,15 @@ def test_mistakes_are_named_by_file_line_and_key(write: Write, text: str, messag
     [
         ("", "run.yaml:1: expected a run configuration, found an empty file"),
         ("# nothing\n", "run.yaml:1: expected a run configuration, found an empty file"),
-        ("model:\n\tweights: w\n", r"run.yaml:2: expected YAML, found: found character '\t' that cannot start any token"),
+        (
+            "model:\n\tweights: w\n",
+            r"run.yaml:2: expected YAML, found: found character '\t' that cannot start any token",
+        ),
         ("seed: 1\nmodel: {weights: w\n", "run.yaml:3: expected YAML, found: "),
         ("seed: 1\n---\nseed: 2\n", "run.yaml:2: expected YAML, found: but found another document"),
         ("seed: *x\n", "run.yaml:1: expected YAML, found: found undefined alias 'x'"),
         (b"seed: 1\nsource: \xff\n", "run.yaml:2: expected UTF-8 text"),
-        ("seed: 1\nsource: a\x07b\n", "run.yaml:2: expected YAML, found a character it does not allow"),
+        ("seed: 1\nsource: a\x07b\n", "run.yaml:2: expected YAML, found a character that is none"),
         ("[" * 3000, "run.yaml: expected a run configuration, found brackets nested too deep"),
     ],
 )
@@ -212,7 +215,10 @@ def test_wrong_overrides_are_named(write: Write, override: str, message: str) ->
 
 
 def test_mistake_in_the_file_is_not_blamed_on_an_override(write: Write) -> None:
-    assert refusal(write("seed: x\nmodel: {weights: 3}\n"), "seed=2") == "run.yaml:2: model.weights: expected a path, found 3"
+    assert (
+        refusal(write("seed: x\nmodel: {weights: 3}\n"), "seed=2")
+        == "run.yaml:2: model.weights: expected a path, found 3"
+    )
 
 
 @pytest.mark.parametrize("text", [WHOLE, "seed: 0\n", "model: {features: ['external,command=\"a, b\"']}\n"])

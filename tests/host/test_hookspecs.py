@@ -25,9 +25,7 @@ def example(tmp_path: Path) -> Callable[[str], Host]:
     """The host with the example of a hook loaded from a file, as a user would."""
 
     def load(hook: str) -> Host:
-        (code,) = re.findall(
-            r"```python\n(.*?)```", inspect.getdoc(getattr(hookspecs, hook)) or "", re.DOTALL
-        )
+        (code,) = re.findall(r"```python\n(.*?)```", inspect.getdoc(getattr(hookspecs, hook)) or "", re.DOTALL)
         path = tmp_path / "example_of_hook.py"
         path.write_text(code, encoding="utf-8")
         host = smt.load_plugins([path])
@@ -105,7 +103,8 @@ def test_page_has_each_hook_with_signature_and_text(hook: Callable[..., object])
 def test_hooks_fire_once_per_host(tmp_path: Path) -> None:
     path = tmp_path / "counting.py"
     path.write_text(
-        "from smtplugins import hookimpl\nfired = []\n@hookimpl\ndef smt_features():\n    fired.append(1)\n    return []\n"
+        "from smtplugins import hookimpl\nfired = []\n"
+        "@hookimpl\ndef smt_features():\n    fired.append(1)\n    return []\n"
     )
     host = smt.load_plugins([path])
     host.score([smt.candidates(["a"])], ["length"]).load()

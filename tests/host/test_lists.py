@@ -78,7 +78,7 @@ class TestJoining:
 
     def test_partial_needs_a_line_for_each_list_still(self, file: Files) -> None:
         lists = smt.read(file(ids(0, 5)), source=file("ein satz\n", "source"), allow_partial=True)
-        with pytest.raises(FormatError, match="expected an id below 1, as .*source has 1 lines"):
+        with pytest.raises(FormatError, match=r"expected an id below 1, as .*source has 1 lines"):
             list(lists)
 
     def test_standard_input_can_be_one_thing(self, host: Host, file: Files) -> None:
@@ -130,9 +130,7 @@ class TestRescore:
         assert second.totals == [-4 - 0.5 - 0.25]
 
     @given(
-        st.lists(
-            st.lists(st.floats(-100, 100, width=32), min_size=3, max_size=3), min_size=1, max_size=6
-        ),
+        st.lists(st.lists(st.floats(-100, 100, width=32), min_size=3, max_size=3), min_size=1, max_size=6),
         st.lists(st.sampled_from([0.0, 1.0, -2.0, 0.25]), min_size=3, max_size=3),
     )
     def test_totals_and_order_agree_with_plain_sums(self, rows: list[list[float]], weights: list[float]) -> None:
@@ -164,7 +162,7 @@ class TestRescore:
 
     def test_weights_that_name_nothing_are_an_error(self, file: Files) -> None:
         lists = smt.read(file(LIST)).rescore({"lm": 1.0, "tm": 2.0}, missing=0.0)
-        with pytest.raises(SmtError, match="test.nbest: none of the 2 weights names a feature of the lists"):
+        with pytest.raises(SmtError, match=r"test.nbest: none of the 2 weights names a feature of the lists"):
             list(lists)
 
     @pytest.mark.parametrize("value", [math.nan, math.inf])
@@ -238,7 +236,7 @@ class TestWriting:
 
     def test_lists_made_here_need_a_format(self, tmp_path: Path) -> None:
         lists = smt.rescore([smt.candidates(["a"], scores=[1.0])], {"score": 1.0})
-        with pytest.raises(UsageError, match="name a format that can be written: .*moses-nbest"):
+        with pytest.raises(UsageError, match=r"name a format that can be written: .*moses-nbest"):
             lists.write(tmp_path / "out")
         lists.write(tmp_path / "out", "moses")
         assert (tmp_path / "out").read_text() == "0 ||| a  ||| score= 1 ||| 1\n"
@@ -247,7 +245,11 @@ class TestWriting:
         ("name", "kind", "message"),
         [
             ("mosess-nbest", "nbest", "unknown format 'mosess-nbest'; did you mean 'moses-nbest'"),
-            ("moses-ini", "nbest", "format 'moses-ini' is of kind weights, expected nbest: cdec-mira-nbest, cdec-nbest"),
+            (
+                "moses-ini",
+                "nbest",
+                "format 'moses-ini' is of kind weights, expected nbest: cdec-mira-nbest, cdec-nbest",
+            ),
             ("zzz", "weights", "unknown format 'zzz'; known: cdec-weights, moses-ini"),
         ],
     )

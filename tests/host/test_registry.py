@@ -47,7 +47,7 @@ def test_unknown_name_lists_the_known_and_how_to_load_more(host: Host) -> None:
 def test_offer_is_unavailable_without_what_it_requires(plugin: Plugin) -> None:
     registry = smt.load_plugins([plugin("needy", NEEDY)]).registry
     assert registry.unavailable(registry.entry("features", "needy").record) == "needs learner:absent, runner:gone"
-    with pytest.raises(PluginError, match="^feature 'needy' is unavailable: needs learner:absent, runner:gone$"):
+    with pytest.raises(PluginError, match=r"^feature 'needy' is unavailable: needs learner:absent, runner:gone$"):
         registry.make("features", "needy")
     assert registry.unavailable(registry.entry("features", "content").record) == ""
     assert registry.make("features", "content") is not None

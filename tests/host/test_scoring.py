@@ -150,7 +150,9 @@ class TestAdapters:
             def finish(self, states: Any) -> Any:
                 return [0.0] * len(states)
 
-        with pytest.raises(FeatureError, match=r"scores of one shape from combine and finish, found \(2, 2\) and \(2,\)"):
+        with pytest.raises(
+            FeatureError, match=r"scores of one shape from combine and finish, found \(2, 2\) and \(2,\)"
+        ):
             active(Odd()).score(LISTS[1])
 
     def test_scorer_sees_the_sentence(self) -> None:
@@ -230,7 +232,7 @@ class TestBlocks:
             def score_candidates(self, source: str | None, candidates: Candidates) -> Any:
                 raise SmtError("the model speaks French only")
 
-        with pytest.raises(SmtError, match="^the model speaks French only$"):
+        with pytest.raises(SmtError, match=r"^the model speaks French only$"):
             active(Refuses()).score(LISTS[0])
 
 
@@ -276,7 +278,7 @@ class TestActivation:
 
     @pytest.mark.parametrize("name", ["", "a b", "a=b", "a|b", "a\tb"])
     def test_a_name_fits_into_a_list(self, host: Host, name: str) -> None:
-        with pytest.raises(UsageError, match="expected a column name without blanks, `=` and `|`, found "):
+        with pytest.raises(UsageError, match=r"expected a column name without blanks, `=` and `|`, found "):
             activate(host.registry, [Spec("length", {"name": name})])
 
     def test_there_is_something_to_do(self, host: Host) -> None:
@@ -301,6 +303,21 @@ class TestLists:
             f"{path}:2: the list already has a feature 'length'; give 'length' another `name=`"
         )
         assert host.score(smt.read(path), ["length,name=words"]).load().features.names == ("f", "words", "length")
+
+    def test_columns_that_name_themselves_clash_with_another_remedy(self, host: Host, tmp_path: Path) -> None:
+        for name in ("a", "b"):
+            (tmp_path / name).write_text("qe\n1\n2\n")
+        specs = [f"column,path={tmp_path / name},name={name}" for name in ("a", "b")]
+        one = smt.candidates(["x", "y"])
+        assert host.score([one], specs[:1]).load().features.names == ("qe",)
+        with pytest.raises(UsageError, match=r"already has a feature 'qe'; rename that column where it is made"):
+            host.score([one], specs).load()
+
+    def test_name_stands_for_the_offers_own_in_open_names(self) -> None:
+        columns = Columns.dense(("offer", "offer:a", "offer[0]", "offers", "other"), [[1, 2, 3, 4, 5]])
+        offer = Offer(name="offer", make=lambda: None, summary="x")
+        layouts, _ = Active("mine", offer, Returns(columns)).score(smt.candidates(["x"]))
+        assert layouts == [("mine", "mine:a", "mine[0]", "offers", "other")]
 
     def test_features_see_sources_but_no_raw_lines(self) -> None:
         seen = []

@@ -133,7 +133,7 @@ def test_imported_and_doubly_bound_features_are_offered_once(tmp_path: Path, mon
     (tmp_path / "shortcut_second.py").write_text("from shortcut_first import question\n")
     host = smt.load_plugins(["shortcut_first"])
     assert host.plugins[-1].offers == {"features": ("question",)}
-    with pytest.raises(PluginError, match="'shortcut_second' .*offers nothing"):
+    with pytest.raises(PluginError, match=r"'shortcut_second' .*offers nothing"):
         smt.load_plugins(["shortcut_second"])
 
 

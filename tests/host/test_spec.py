@@ -1,7 +1,11 @@
 """Specs as users write them, and options as constructors want them."""
 
+# The old spellings of unions are what is tested here.
+# ruff: noqa: UP007, UP045
+
 from __future__ import annotations
 
+import inspect
 import os
 import string
 from pathlib import Path
@@ -12,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smtplugins.host.errors import UsageError
-from smtplugins.host.spec import Spec, build, convert, parameters, suggestion
+from smtplugins.host.spec import Spec, build, convert, parameters, shown_type, suggestion
 
 
 @pytest.mark.parametrize(
@@ -60,7 +64,7 @@ def test_of_takes_text_mapping_and_spec() -> None:
     assert Spec.of(spec) is spec
     assert Spec.of({"name": "lm", "order": 3}) == spec
     assert Spec.of("lm,order=3") == Spec("lm", {"order": "3"})
-    with pytest.raises(UsageError, match="expected a mapping with a `name`, found {'order': 3}"):
+    with pytest.raises(UsageError, match=r"expected a mapping with a `name`, found {'order': 3}"):
         Spec.of({"order": 3})
 
 
@@ -142,6 +146,15 @@ def test_convert_says_what_was_expected(value: Any, wanted: Any, message: str) -
     with pytest.raises(UsageError) as caught:
         convert(value, wanted, "feature 'x': option")
     assert str(caught.value) == f"feature 'x': option: {message}"
+
+
+@pytest.mark.parametrize(
+    ("annotation", "shown"),
+    [(int, "int"), (Path, "Path"), (Path | None, "Path | None"), (Literal["e", 1], "Literal['e', 1]")],
+)
+def test_types_are_shown_as_written(annotation: Any, shown: str) -> None:
+    assert shown_type(annotation) == shown
+    assert shown_type(inspect.Parameter.empty) == ""
 
 
 class Made:

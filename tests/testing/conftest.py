@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,11 +20,11 @@ def host() -> Host:
 
 
 @pytest.fixture
-def failures(host: Host, tmp_path: Path) -> Failures:
+def failures(host: Host, tmp_path_factory: pytest.TempPathFactory) -> Failures:
     """``failures(kind, record, ...)`` gives the message of each check that fails."""
 
     def run(kind: str, record: Any, **given: Any) -> dict[str, str]:
-        results = run_checks(kind, record, tmp_path, host=host, **given)
+        results = run_checks(kind, record, tmp_path_factory.mktemp("kit"), host=host, **given)
         assert any(one.ok for one in results) or len(results) <= 2
         return {one.check: one.message for one in results if not one.ok}
 

@@ -212,8 +212,14 @@ def test_options_given_are_used_in_place_of_the_trial(failures: Failures, tmp_pa
 
 
 def test_annotations_that_are_named_are_there(failures: Failures) -> None:
+    class OfTopic(Repetition):
+        def start(self, sentence: Any) -> Any:
+            assert sentence.annotations["topic"]
+            return super().start(sentence)
+
     made = scoring(lambda source, one: [len(one.annotations["topic"])] * len(one))
     assert failures("features", offer(made, frozenset({"annotations:topic"}))) == {}
+    assert failures("features", offer(OfTopic, frozenset({"target", "annotations:topic"}))) == {}
 
 
 class OfBatch:

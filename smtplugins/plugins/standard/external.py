@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from smtformats import Candidates
 
 
+_LONGEST = 1_000_000
+_ENDING = 10
+
+
 class External:
     """A command that scores. ``timeout`` is how many seconds a list may take."""
 
@@ -34,43 +38,52 @@ class External:
             raise UsageError(f"feature 'external': command {command!r}: {error}") from None
         if not self._arguments:
             raise UsageError("feature 'external': the command is empty")
-        if timeout <= 0:
-            raise UsageError(f"feature 'external': timeout: expected seconds above 0, found {timeout}")
+        if not 0 < timeout <= _LONGEST:
+            raise UsageError(f"feature 'external': timeout: expected seconds, above 0 to {_LONGEST}, found {timeout}")
         self._timeout = timeout
         # Started at first use: workers are forked after features are made, and must not share one command.
         self._process: subprocess.Popen[bytes] | None = None
+        self._writer: threading.Thread | None = None
         self._pending = b""
 
     def score_candidates(self, source: str | None, candidates: Candidates) -> list[float]:
         """Ask the command about each hypothesis."""
         process = self._started()
-        assert process.stdin is not None
         objects = [{"id": candidates.id, "source": source, "hyp": text} for text in candidates.texts]
         asked = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in objects).encode()
         # A second thread writes, so that neither side waits for the other with a full pipe.
-        writer = threading.Thread(target=_write, args=(process.stdin, asked), daemon=True)
-        writer.start()
-        scores = [self._number(line) for line in self._answers(len(candidates))]
-        writer.join()
+        self._writer = threading.Thread(target=_write, args=(process.stdin, asked), daemon=True)
+        self._writer.start()
+        until = time.monotonic() + self._timeout
+        try:
+            scores = [self._number(line) for line in self._answers(process, len(candidates), until)]
+            self._writer.join(max(0.0, until - time.monotonic()))
+            if self._pending or self._writer.is_alive():
+                what = "more" if self._pending else "it answered before it had read all"
+                raise self._error(f"expected {len(candidates)} answers, one for each line, found {what}")
+        except BaseException:
+            self._abandon()
+            raise
         return scores
 
     def close(self) -> None:
-        """End the command; one that fails at the end fails the run."""
-        process, self._process = self._process, None
+        """End the command; one that answers more than it was asked or fails at the end fails the run."""
+        process = self._process
         if process is None:
             return
-        assert process.stdin is not None and process.stdout is not None
-        with contextlib.suppress(OSError):
-            process.stdin.close()
-        process.stdout.close()
         try:
-            code = process.wait(timeout=10)
+            rest, _ = process.communicate(timeout=_ENDING)
         except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+            self._abandon()
             return
-        if code:
-            raise FeatureError(f"command {self._arguments[0]!r} ended with exit code {code}")
+        self._process = None
+        if rest:
+            raise self._error("expected one answer for each line, found more")
+        if process.returncode:
+            raise self._error(f"ended with exit code {process.returncode}")
+
+    def _error(self, what: str) -> FeatureError:
+        return FeatureError(f"command {self._arguments[0]!r}: {what}")
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
@@ -82,12 +95,12 @@ class External:
                 )
             except OSError as error:
                 raise UsageError(f"command {self._arguments[0]!r} cannot be run: {error.strerror}") from None
+            self._pending = b""
         return self._process
 
-    def _answers(self, count: int) -> Iterator[bytes]:
-        assert self._process is not None and self._process.stdout is not None
-        handle = self._process.stdout.fileno()
-        until = time.monotonic() + self._timeout
+    def _answers(self, process: subprocess.Popen[bytes], count: int, until: float) -> Iterator[bytes]:
+        assert process.stdout is not None
+        handle = process.stdout.fileno()
         given = 0
         while given < count:
             line, newline, rest = self._pending.partition(b"\n")
@@ -98,36 +111,39 @@ class External:
                 continue
             ready, _, _ = select.select([handle], [], [], max(0.0, until - time.monotonic()))
             if not ready:
-                self._abandon()
-                raise FeatureError(
-                    f"command {self._arguments[0]!r}: expected {count} answers within {self._timeout:g} s, "
-                    f"found {given}; it must flush each answer"
+                raise self._error(
+                    f"expected {count} answers within {self._timeout:g} s, found {given}; it must flush each answer"
                 )
             data = os.read(handle, 1 << 16)
             if not data:
-                code = self._process.wait()
-                self._abandon()
-                raise FeatureError(
-                    f"command {self._arguments[0]!r} ended (exit code {code}) after {given} of {count} answers"
-                )
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=1)
+                how = "closed its output" if process.returncode is None else f"ended (exit code {process.returncode})"
+                raise self._error(f"{how} after {given} of {count} answers")
             self._pending += data
 
     def _abandon(self) -> None:
+        """Kill the command; the writer, who may wait for it to read, then ends too."""
         process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.wait()
+        if process is None:
+            return
+        process.kill()
+        if self._writer is not None:
+            # Not for ever: a child of the command may still hold its end of the pipe.
+            self._writer.join(timeout=1)
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        process.wait()
 
     def _number(self, line: bytes) -> float:
         try:
             value = json.loads(line)
             return float(value["score"] if isinstance(value, dict) else value)
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError):
             shown = line.decode("utf-8", "replace")[:60]
-            self._abandon()
-            raise FeatureError(
-                f'command {self._arguments[0]!r}: expected a number or {{"score": number}}, found {shown!r}'
-            ) from None
+            raise self._error(f'expected a number or {{"score": number}}, found {shown!r}') from None
 
 
 def _write(stream: object, data: bytes) -> None:

@@ -85,6 +85,7 @@ class Bleu(_Sacrebleu):
         from sacrebleu.metrics.bleu import BLEU
 
         _check_tokenizer(tokenize, list(BLEU.TOKENIZERS))
+        _check_least("bleu", "max_ngram_order", max_ngram_order, 1)
         options: dict[str, Any] = {
             "tokenize": tokenize,
             "lowercase": lowercase,
@@ -93,7 +94,11 @@ class Bleu(_Sacrebleu):
             "max_ngram_order": max_ngram_order,
             "trg_lang": trg_lang,
         }
-        super().__init__(BLEU(effective_order=effective_order, **options), BLEU(effective_order=True, **options))
+        try:
+            super().__init__(BLEU(effective_order=effective_order, **options), BLEU(effective_order=True, **options))
+        except (RuntimeError, ImportError) as error:
+            # A tokenizer that needs a package of its own; sacrebleu says which.
+            raise UsageError(f"metric 'bleu': {' '.join(str(error).split())}") from None
 
 
 class Chrf(_Sacrebleu):
@@ -113,6 +118,9 @@ class Chrf(_Sacrebleu):
     ) -> None:
         from sacrebleu.metrics.chrf import CHRF
 
+        _check_least("chrf", "char_order", char_order, 1)
+        _check_least("chrf", "word_order", word_order, 0)
+        _check_least("chrf", "beta", beta, 0)
         metric = CHRF(
             char_order=char_order,
             word_order=word_order,
@@ -145,6 +153,11 @@ class Ter(_Sacrebleu):
             normalized=normalized, no_punct=no_punct, asian_support=asian_support, case_sensitive=case_sensitive
         )
         super().__init__(metric, metric)
+
+
+def _check_least(metric: str, option: str, value: int, least: int) -> None:
+    if value < least:
+        raise UsageError(f"metric {metric!r}: {option}: expected {least} or more, found {value}")
 
 
 def _check_tokenizer(name: str | None, known: Sequence[str]) -> None:

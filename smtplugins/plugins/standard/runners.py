@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 import itertools
 import multiprocessing
 import os
@@ -55,19 +56,23 @@ class Processes:
         pool = ProcessPoolExecutor(
             self._jobs, multiprocessing.get_context("fork"), initializer=_start, initargs=(function, setup)
         )
+        at: list[Any] = []
         try:
             for chunk in itertools.islice(chunks, self._jobs * self._ahead):
                 waiting.append((pool.submit(_work, chunk), chunk))
             while waiting:
-                future, chunk = waiting.popleft()
-                try:
-                    results = future.result()
-                except BrokenProcessPool:
-                    named = ", ".join(str(getattr(one, "id", one)) for one in (chunk[0], chunk[-1]))
-                    raise SmtError(f"a worker process died; it was at work between items {named}") from None
-                yield from results
+                future, at = waiting.popleft()
+                yield from future.result()
                 for chunk in itertools.islice(chunks, 1):
                     waiting.append((pool.submit(_work, chunk), chunk))
+        except BaseException as error:
+            # Interrupted, failed, or given up by the caller: nobody waits for what is under way.
+            for worker in list((pool._processes or {}).values()):
+                worker.terminate()
+            if isinstance(error, BrokenProcessPool):
+                named = [str(getattr(one, "id", one)) for one in (at or chunk)]
+                raise SmtError(f"a worker process died, at or after item {named[0]}") from None
+            raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -80,22 +85,23 @@ def _chunks(items: Iterator[Any], size: int) -> Iterator[list[Any]]:
 class _Worker:
     """What a worker process works with; filled after the fork, so nothing has to be pickled."""
 
-    function: Callable[..., Any]
-    setup: bool
-    state: Any
+    work: Callable[[Any], Any]
+    setup: Callable[[], Any] | None
 
 
 def _start(function: Callable[..., Any], setup: Callable[[], Any] | None) -> None:
     import signal
 
-    # An interrupt goes to the whole group; the parent alone answers it.
+    # An interrupt goes to the whole group; the parent alone answers it, and ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _Worker.function = staticmethod(function)
-    _Worker.setup = setup is not None
-    _Worker.state = setup() if setup is not None else None
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _Worker.work = staticmethod(function)
+    _Worker.setup = staticmethod(setup) if setup is not None else None
 
 
 def _work(chunk: list[Any]) -> list[Any]:
-    if _Worker.setup:
-        return [_Worker.function(_Worker.state, item) for item in chunk]
-    return [_Worker.function(item) for item in chunk]
+    if _Worker.setup is not None:
+        # With the first items, not at the start: what it raises then reaches the caller.
+        _Worker.work = staticmethod(functools.partial(_Worker.work, _Worker.setup()))
+        _Worker.setup = None
+    return [_Worker.work(item) for item in chunk]

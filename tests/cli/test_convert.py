@@ -1,0 +1,108 @@
+"""``smt convert``: other formats, the same bytes, weights into a moses.ini."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Smt = Callable[..., Any]
+
+
+@pytest.mark.parametrize(
+    ("name", "format"), [("moses.nbest", "moses-nbest"), ("cdec.kbest", "cdec-nbest"), ("weights.cdec", "cdec-weights")]
+)
+def test_same_format_is_the_same_bytes(smt: Smt, example: Path, name: str, format: str) -> None:
+    smt("convert", "--from", format, "--to", format, name, "out").ok()
+    assert Path("out").read_bytes() == Path(name).read_bytes()
+    assert smt("convert", stdin=Path(name).read_bytes()).ok().encode() == Path(name).read_bytes()
+
+
+def test_to_text_and_table(smt: Smt, nbest: Path) -> None:
+    assert smt("convert", "--to", "text", nbest, "-q").ok() == "a house\na home\nthe house\n"
+    table = smt("convert", "--to", "tsv", nbest, "-q").ok()
+    assert table.splitlines()[:2] == [
+        "id\trank\ttext\ttotal\tLM0\tTM0[0]\tTM0[1]",
+        "0\t1\ta house\t-1.5\t-2\t-1.5\t-3",
+    ]
+
+
+def test_what_is_lost_is_noted(smt: Smt, nbest: Path) -> None:
+    result = smt("convert", "--to", "cdec", nbest, "out")
+    assert (result.code, result.err) == (0, "smt: note: cdec-nbest cannot carry alignment: left out\n")
+    assert smt("convert", "out", "--to", "moses").ok().splitlines()[0] == (
+        "0 ||| a house  ||| LM0= -2 TM0= -1.5 -3 ||| -1.5"
+    )
+
+
+def test_input_and_output_have_two_spellings(smt: Smt, nbest: Path) -> None:
+    for arguments in ([nbest, "out"], ["-i", nbest, "-o", "out"], [nbest, "-o", "out"]):
+        smt("convert", *arguments).ok()
+        assert Path("out").read_text() == nbest.read_text()
+        os.unlink("out")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["in", "out", "-o", "other"], "the output is named twice"),
+        (["in", "-i", "other"], "the input is named twice"),
+        (["in", "--into", "in", "--to", "cdec"], "--into keeps the format of the file; --to does not go with it"),
+        (["in", "--to", "cdec-weights"], "format 'cdec-weights' is of kind weights, expected nbest"),
+        (["in", "--from", "moses-nbst"], "unknown format 'moses-nbst'; did you mean 'moses-nbest'"),
+    ],
+)
+def test_wrong_calls(smt: Smt, nbest: Path, arguments: list[str], message: str) -> None:
+    nbest.rename("in")
+    result = smt("convert", *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"smt: {message}")
+    assert sorted(os.listdir()) == ["in", "source"]
+
+
+class TestInto:
+    def test_only_weight_lines_of_a_moses_ini_change(self, smt: Smt, example: Path) -> None:
+        smt("convert", "weights.moses", "--into", "moses.ini", "-o", "tuned.ini").ok()
+        before, after = Path("moses.ini").read_text().splitlines(), Path("tuned.ini").read_text().splitlines()
+        changed = {old.split("=")[0]: new for old, new in zip(before, after, strict=True) if old != new}
+        assert list(changed) == [
+            "WordPenalty0", "PhrasePenalty0", "TranslationModel0", "LexicalReordering0", "Distortion0", "LM0"
+        ]  # fmt: skip
+        assert changed["TranslationModel0"] == "TranslationModel0= 0.0893 0.0342 0.1174 0.0719"
+        # The weights that went in come out again, and the one that was not tuned stays.
+        out = smt("convert", "tuned.ini", "--to", "cdec-weights").ok()
+        assert set(out.splitlines()) == {*Path("weights.moses").read_text().splitlines(), "UnknownWordPenalty0 1"}
+
+    def test_weights_without_a_line_are_noted(self, smt: Smt, example: Path) -> None:
+        with open("weights.moses", "a") as weights:
+            weights.write("lm 0.1\nqe 0.2\n")
+        result = smt("convert", "weights.moses", "--into", "moses.ini", "-o", "tuned.ini")
+        assert (result.code, result.err) == (0, "smt: note: moses.ini has no line for lm, qe: left out\n")
+        assert "qe" not in Path("tuned.ini").read_text()
+        assert smt("convert", "weights.moses", "--into", "moses.ini", "-o", "tuned.ini", "-q").err == ""
+
+    def test_file_can_be_changed_in_place(self, smt: Smt, example: Path) -> None:
+        smt("convert", "weights.moses", "--into", "moses.ini", "-o", "moses.ini").ok()
+        assert "LM0= 0.0487\n" in Path("moses.ini").read_text()
+
+    def test_nothing_fitting_is_an_error(self, smt: Smt, example: Path) -> None:
+        Path("other").write_text("lm 0.1\n")
+        result = smt("convert", "other", "--into", "moses.ini", "-o", "tuned.ini")
+        assert (result.code, result.err) == (
+            1,
+            "smt: moses.ini: expected lines for the weights of other, found none\n",
+        )
+        assert not Path("tuned.ini").exists()
+
+
+@pytest.mark.parametrize("data", [b"", b"0 ||| a ||| f= 1 ||| 0\n0 ||| b ||| f= 1\n", b"[weight]\nLM0= 1\nLM0= 2\n"])
+def test_bad_input_leaves_nothing(smt: Smt, data: bytes) -> None:
+    Path("in").write_bytes(data)
+    result = smt("convert", "in", "out")
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith("smt: in:")
+    assert ": field " in result.err
+    assert os.listdir() == ["in"]

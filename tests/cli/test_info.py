@@ -1,0 +1,51 @@
+"""``smt info`` on a file of each kind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Smt = Callable[..., Any]
+
+
+@pytest.mark.parametrize(
+    ("name", "facts"),
+    [
+        ("moses.nbest", {"format": "moses-nbest", "lists": 20, "hypotheses": 400}),
+        ("cdec.kbest", {"format": "cdec-nbest", "lists": 20, "hypotheses": 400}),
+        ("weights.cdec", {"format": "cdec-weights", "kind": "weights", "weights": 11}),
+        ("moses.ini", {"format": "moses-ini", "kind": "weights", "weights": 15}),
+        ("ref.en", {"format": "text", "kind": "corpus", "lines": 20}),
+    ],
+)
+def test_kinds(smt: Smt, example: Path, name: str, facts: dict[str, Any]) -> None:
+    found = json.loads(smt("info", name, "-f", "json").ok())
+    assert {key: found[key] for key in facts} == facts
+    text = smt("info", name).ok()
+    for key, value in facts.items():
+        assert any(line.split()[:1] == [key] and line.endswith(str(value)) for line in text.splitlines())
+
+
+def test_features_and_problems_have_tables_of_their_own(smt: Smt, nbest: Path) -> None:
+    nbest.write_text(nbest.read_text().replace("the house", "the\u00a0house").replace("-2.50", "0"))
+    facts, features, problems = smt("info", nbest).ok().split("\n\n")
+    assert facts.startswith("what ")
+    assert features.splitlines()[0].split() == ["feature", "hypotheses", "min", "mean", "max"]
+    assert features.splitlines()[1].split() == ["LM0", "3", "-4.00", "-2.33", "-1.00"]
+    assert problems.splitlines()[1:] == ["1     list 0 is not sorted by total", "3     the text has a no-break space"]
+    assert smt("info", "-f", "tsv", "-", stdin=nbest.read_text()).ok().startswith("what\tvalue\nformat\tmoses-nbest\n")
+
+
+def test_format_can_be_named(smt: Smt, nbest: Path) -> None:
+    assert json.loads(smt("info", nbest, "--from", "text", "-f", "json").ok())["lines"] == 3
+
+
+def test_unreadable_file(smt: Smt) -> None:
+    Path("x").write_text("0 ||| a ||| f= x ||| 0\n")
+    result = smt("info", "x")
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith("smt: x:1: field 3: expected a finite number, found 'x'")

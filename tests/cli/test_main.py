@@ -1,0 +1,253 @@
+"""Finding commands, help for everything, exit codes, and what a run leaves behind."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smtplugins.cli.main import COMMANDS, command_parser
+
+Smt = Callable[..., Any]
+Start = Callable[..., "subprocess.Popen[bytes]"]
+
+GREETER = """
+from smtplugins import Command, hookimpl
+
+def run(host, args):
+    if args.end == "exit":
+        raise SystemExit
+    if args.end == "words":
+        raise SystemExit("no more")
+    if args.end == "bug":
+        raise ValueError("a bug")
+    print(f"hello {args.name}")
+
+def configure(parser):
+    parser.add_argument("name", help="whom")
+    parser.add_argument("--end", default="", help="how")
+
+@hookimpl
+def smt_commands():
+    yield Command(name="hello", summary="greets", configure=configure, run=run)
+"""
+
+
+def parsers(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
+    found = [parser]
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            found += [inner for child in action.choices.values() for inner in parsers(child)]
+    return found
+
+
+class TestHelp:
+    def test_page_lists_commands_and_installed_plugins(self, smt: Smt, install: Callable[[str, str], None]) -> None:
+        install("other", "raise RuntimeError('imported')")
+        page = smt("--help").ok()
+        assert page == smt("-h").ok() == smt("help").ok() == smt().ok()
+        for name in COMMANDS:
+            assert f"\n  {name} " in page
+        assert "standard" in page.split("\nplugins: ")[1].split("\n")[0].split(", ")
+        assert "other" in page.split("\nplugins: ")[1].split("\n")[0].split(", ")
+
+    @pytest.mark.parametrize("name", COMMANDS)
+    def test_every_command_and_option_is_described(self, smt: Smt, name: str) -> None:
+        page = smt(name, "--help").ok()
+        assert page.startswith(f"usage: smt {name}")
+        for parser in parsers(command_parser(name)):
+            assert parser.description or parser.prog != f"smt {name}"
+            for action in parser._actions:
+                if not isinstance(action, argparse._SubParsersAction):
+                    assert action.help, f"{parser.prog}: {action.dest}"
+                    parser.format_help()
+
+    def test_heavy_packages_are_not_imported(self) -> None:
+        code = (
+            "import sys\nfrom smtplugins.cli.main import main\nmain(['--help'])\n"
+            "heavy = {'numpy', 'sacrebleu', 'kenlm', 'scipy', 'rich', 'yaml', 'pluggy', 'xopen'}\n"
+            "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "[]\n")
+        assert done.stdout.startswith("usage: smt COMMAND")
+
+    def test_version_names_the_folder_it_runs_from(self, smt: Smt) -> None:
+        import smtplugins
+
+        out = smt("--version").ok()
+        assert out.startswith("smtplugins ")
+        assert out.endswith(f"({Path(smtplugins.__file__).parent})\n")
+
+    def test_installed_command_runs(self) -> None:
+        command = Path(sys.executable).with_name("smt")
+        if not command.exists():
+            pytest.skip("the console script is not beside this Python")
+        done = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("smtplugins ")
+
+
+class TestCalls:
+    def test_unknown_command_suggests(self, smt: Smt) -> None:
+        result = smt("rescor")
+        assert (result.code, result.out) == (2, "")
+        assert result.err == "smt: unknown command 'rescor'; did you mean 'rescore' or 'score'?\n"
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ("score",),
+            ("score", "--feature"),
+            ("score", "--feature", "length", "--no-such-option"),
+            ("score", "--feature", "length", "-j", "many"),
+            ("rescore",),
+            ("evaluate",),
+            ("config",),
+            ("config", "show"),
+            ("plugins", "chek"),
+            ("dedup", "--merge", "sum"),
+            ("features", "-f", "html"),
+        ],
+    )
+    def test_wrong_options_end_with_2_and_usage(self, smt: Smt, arguments: tuple[str, ...]) -> None:
+        result = smt(*arguments)
+        assert (result.code, result.out) == (2, "")
+        assert result.err.startswith(f"usage: smt {arguments[0]}")
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("score", "--feature", "lenght"), "smt: unknown feature 'lenght'; did you mean 'length'?"),
+            (("score", "--feature", "length", "-j", "0"), "smt: jobs: expected 1 or more, found 0"),
+            (("score", "--feature", "length", "--precision", "0"), "smt: precision: expected 1 to 17 significant"),
+            (("score", "--feature", "length", "--annotation", "x"), "smt: --annotation: expected NAME=FILE, found 'x'"),
+            (("score", "--feature", "length", "-s", "-"), "smt: standard input can be one of lists, source and"),
+            (("score", "--feature", "length", "--to", "text-nbst"), "smt: unknown format 'text-nbst'; did you mean"),
+            (("score", "--feature", "length", "--from", "tsv"), "smt: format 'tsv-nbest' can only be written"),
+            (("score", "--feature", "length", "--plugin", "no.py"), "smt: plugin file no.py: no such file"),
+        ],
+    )
+    def test_wrong_calls_end_with_2_and_a_message(
+        self, smt: Smt, nbest: Path, arguments: tuple[str, ...], message: str
+    ) -> None:
+        result = smt(*arguments, stdin=nbest.read_text())
+        assert (result.code, result.out) == (2, "")
+        assert result.err.startswith(message)
+        assert result.err.count("\n") == 1
+
+    def test_missing_file_ends_with_1(self, smt: Smt, nbest: Path) -> None:
+        result = smt("score", "--feature", "length", "-i", "absent")
+        assert (result.code, result.out, result.err) == (1, "", "smt: absent: No such file or directory\n")
+        result = smt("score", "--feature", "length", "-i", nbest, "-o", "no/such/folder/out")
+        assert (result.code, result.err) == (1, "smt: no/such/folder/out: No such file or directory\n")
+
+    def test_verbose_adds_a_traceback(self, smt: Smt, nbest: Path) -> None:
+        arguments = ("best", "-i", nbest, "--from", "zzz")
+        assert "Traceback" not in smt(*arguments).err
+        noisy = smt(*arguments, "-v")
+        assert noisy.code == 2
+        assert "Traceback" in noisy.err
+        assert noisy.err.splitlines()[-1].startswith("smt: unknown format 'zzz'")
+
+
+class TestPluginCommands:
+    @pytest.fixture(autouse=True)
+    def _greeter(self, install: Callable[[str, str], None]) -> None:
+        install("greeter", GREETER)
+        install("broken", "import no_such_module_at_all\n")
+
+    def test_command_of_a_plugin_runs(self, smt: Smt) -> None:
+        assert smt("greeter", "hello", "Anna").ok() == "hello Anna\n"
+        assert "greets" in smt("greeter", "--help").ok()
+        assert smt("greeter").code == 2
+
+    def test_a_plugin_from_the_variable_has_commands_too(
+        self, smt: Smt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "mine.py").write_text(GREETER)
+        monkeypatch.setenv("SMT_PLUGINS", "mine.py")
+        assert smt("mine", "hello", "Anna").ok() == "hello Anna\n"
+
+    @pytest.mark.parametrize(("end", "code", "err"), [("exit", 0, ""), ("words", 1, "smt: no more\n")])
+    def test_command_may_exit(self, smt: Smt, end: str, code: int, err: str) -> None:
+        result = smt("greeter", "hello", "Anna", "--end", end)
+        assert (result.code, result.err) == (code, err)
+
+    def test_bug_has_its_traceback(self, smt: Smt) -> None:
+        result = smt("greeter", "hello", "Anna", "--end", "bug")
+        assert result.code == 1
+        assert "Traceback" in result.err
+        assert result.err.endswith("smt: a bug\n")
+
+    def test_broken_plugin_tells_why(self, smt: Smt) -> None:
+        result = smt("broken", "run")
+        assert (result.code, result.err) == (
+            2,
+            "smt: plugin 'broken' (smt-broken 1.2) is broken: "
+            "ModuleNotFoundError: No module named 'no_such_module_at_all'\n",
+        )
+
+    def test_plugin_without_commands_and_switched_off(self, smt: Smt, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert smt("standard").err.endswith("has no commands of its own\n")
+        monkeypatch.setenv("SMT_DISABLE_PLUGINS", "greeter")
+        result = smt("greeter", "hello", "Anna")
+        assert (result.code, result.err) == (2, "smt: plugin 'greeter' (smt-greeter 1.2) is switched off\n")
+
+
+SLOW = """
+import sys, time
+from smtplugins import feature
+
+@feature("slow")
+def slow(hyp):
+    sys.stderr.write("begun\\n")
+    time.sleep(60)
+    return 1.0
+"""
+
+
+class TestEnds:
+    @pytest.mark.parametrize("jobs", [1, 2])
+    def test_interrupt_ends_with_130_and_leaves_nothing(self, start: Start, nbest: Path, jobs: int) -> None:
+        Path("slow.py").write_text(SLOW)
+        process = start("score", "--plugin", "slow.py", "--feature", "slow", "-j", jobs, "-o", "out")
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.write(nbest.read_bytes())
+        process.stdin.close()
+        assert process.stderr.readline() == b"begun\n"
+        before = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 130
+        assert time.monotonic() - before < 10
+        assert process.stderr.read().replace(b"begun\n", b"") == b"smt: interrupted\n"
+        assert sorted(os.listdir()) == ["slow.py", "source", "test.nbest"]
+
+    @pytest.mark.parametrize("arguments", [("score", "--feature", "length"), ("best",), ("convert",)])
+    def test_closed_pipe_is_quiet(self, start: Start, arguments: tuple[str, ...]) -> None:
+        lines = "".join(f"{i} ||| {'word ' * 20} ||| f= {i} ||| -1\n" for i in range(20_000))
+        Path("long").write_text(lines)
+        process = start(*arguments, "-i", "long")
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=20) == 0
+
+    def test_closed_pipe_of_a_table_is_quiet(self, start: Start) -> None:
+        process = start("features")
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=20) == 0

@@ -1,0 +1,136 @@
+"""Files in other formats of their kind, and weights put where they belong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from smtformats import FormatError
+from smtplugins.host.conversion import convert, update
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.host import Host
+
+MOSES = """\
+0 ||| a house  ||| LM0= -2 TM0= -1.50 -3 ||| -1.5 ||| 0-1=0-1 ||| 0-0 1-1 \n\
+1 ||| the house  ||| LM0= -4 TM0= -1 -1 ||| -0.50 ||| 0-1=0-1 ||| 0-0 1-1 \n\
+"""
+INI = """\
+# my system
+[feature]
+KENLM name=LM0 path=x
+[weight]
+LM0= 0.5
+TM0= 0.2  0.2 # both
+Other0= 1
+[misc]
+LM0= 9
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "moses.nbest").write_text(MOSES)
+    (tmp_path / "moses.ini").write_text(INI)
+    return tmp_path
+
+
+def test_same_format_is_the_same_bytes(host: Host, folder: Path) -> None:
+    assert convert(host, folder / "moses.nbest", folder / "out", "moses-nbest", "moses-nbest") == 2
+    assert (folder / "out").read_text() == MOSES
+    assert convert(host, folder / "moses.nbest", folder / "out") == 2
+    assert (folder / "out").read_text() == MOSES
+
+
+def test_other_format_keeps_what_both_have_and_says_what_is_lost(host: Host, folder: Path) -> None:
+    notes: list[str] = []
+    convert(host, folder / "moses.nbest", folder / "out", to_format="cdec", note=notes.append)
+    assert (folder / "out").read_text().splitlines() == [
+        "0 ||| a house ||| LM0=-2 TM0[0]=-1.5 TM0[1]=-3 ||| -1.5",
+        "1 ||| the house ||| LM0=-4 TM0[0]=-1 TM0[1]=-1 ||| -0.5",
+    ]
+    assert notes == ["cdec-nbest cannot carry alignment, segmentation: left out"]
+    convert(host, folder / "out", folder / "back", to_format="moses", note=notes.append)
+    assert (folder / "back").read_text().splitlines()[0] == "0 ||| a house  ||| LM0= -2 TM0= -1.5 -3 ||| -1.5"
+    assert len(notes) == 1
+
+
+def test_text_and_table(host: Host, folder: Path) -> None:
+    convert(host, folder / "moses.nbest", folder / "out", to_format="text")
+    assert (folder / "out").read_text() == "a house\nthe house\n"
+    convert(host, folder / "moses.nbest", folder / "out", to_format="tsv")
+    header, first, _ = (folder / "out").read_text().splitlines()
+    assert header == "id\trank\ttext\ttotal\tLM0\tTM0[0]\tTM0[1]"
+    assert first == "0\t1\ta house\t-1.5\t-2\t-1.5\t-3"
+
+
+def test_precision_is_that_of_new_numbers(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "w").write_text("LM0 0.123456789\n")
+    convert(host, tmp_path / "w", tmp_path / "out", to_format="moses-ini", precision=3)
+    assert (tmp_path / "out").read_text() == "[weight]\nLM0= 0.123\n"
+
+
+@pytest.mark.parametrize(
+    ("to_format", "message"),
+    [
+        ("moses-ini", "format 'moses-ini' is of kind weights, expected nbest"),
+        ("tvs", "unknown format 'tvs'; "),
+    ],
+)
+def test_other_kind_is_refused_and_nothing_written(host: Host, folder: Path, to_format: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        convert(host, folder / "moses.nbest", folder / "out", to_format=to_format)
+    assert not (folder / "out").exists()
+
+
+def test_what_can_only_be_written_is_no_input(host: Host, folder: Path) -> None:
+    with pytest.raises(UsageError, match="format 'tsv-nbest' can only be written"):
+        convert(host, folder / "moses.nbest", folder / "out", "tsv-nbest")
+
+
+def test_a_file_can_be_converted_onto_itself(host: Host, folder: Path) -> None:
+    convert(host, folder / "moses.nbest", folder / "moses.nbest", to_format="text")
+    assert (folder / "moses.nbest").read_text() == "a house\nthe house\n"
+
+
+class TestInto:
+    def update(self, host: Host, folder: Path, weights: str, **options: object) -> list[str]:
+        (folder / "new").write_text(weights)
+        notes: list[str] = []
+        update(host, folder / "new", folder / "moses.ini", folder / "out.ini", note=notes.append, **options)  # type: ignore[arg-type]
+        return notes
+
+    def test_only_weight_lines_change(self, host: Host, folder: Path) -> None:
+        assert self.update(host, folder, "TM0[1] -0.125\nTM0[0] 0.75\nLM0 3\n") == []
+        expected = INI.replace("[weight]\nLM0= 0.5\nTM0= 0.2  0.2 #", "[weight]\nLM0= 3\nTM0= 0.75  -0.125 #")
+        assert (folder / "out.ini").read_text() == expected
+        assert (folder / "moses.ini").read_text() == INI
+
+    def test_weights_without_a_line_are_named(self, host: Host, folder: Path) -> None:
+        notes = self.update(host, folder, "LM0 3\nlm 0.1\nqe 0.2\n")
+        assert notes == [f"{folder / 'moses.ini'} has no line for lm, qe: left out"]
+        assert (folder / "out.ini").read_text() == INI.replace("[weight]\nLM0= 0.5", "[weight]\nLM0= 3")
+
+    def test_weights_that_all_lack_a_line_are_an_error(self, host: Host, folder: Path) -> None:
+        with pytest.raises(SmtError, match=r"moses\.ini: expected lines for the weights of .*new, found none"):
+            self.update(host, folder, "lm 0.1\n")
+        assert not (folder / "out.ini").exists()
+
+    def test_part_of_a_vector_is_an_error(self, host: Host, folder: Path) -> None:
+        with pytest.raises(FormatError, match=r"moses\.ini:6: field 1: expected new weights for all 2 values of TM0"):
+            self.update(host, folder, "TM0[0] 0.75\n")
+        assert not (folder / "out.ini").exists()
+
+    def test_precision(self, host: Host, folder: Path) -> None:
+        self.update(host, folder, "LM0 0.123456\n", precision=2)
+        assert "LM0= 0.12\n" in (folder / "out.ini").read_text()
+
+    def test_cdec_weights_gain_lines(self, host: Host, folder: Path) -> None:
+        (folder / "moses.ini").write_text("# kept\nLM0 1 \n")
+        assert self.update(host, folder, "LM0 3\nqe 0.2\n") == []
+        assert (folder / "out.ini").read_text() == "# kept\nLM0 3 \nqe 0.2\n"
+
+    def test_lists_take_no_weights(self, host: Host, folder: Path) -> None:
+        (folder / "moses.ini").write_text(MOSES)
+        with pytest.raises(FormatError, match=r"moses\.ini:1: field 1: expected the shape of one of cdec-weights"):
+            self.update(host, folder, "LM0 3\n")

@@ -1,0 +1,87 @@
+"""What `info` knows of a file of each kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from smtformats import FormatError
+from smtplugins.host.description import MAX_PROBLEMS, describe
+from smtplugins.host.host import Host
+
+LIST = """\
+0 ||| a house  ||| LM0= -2 x= 1 ||| -2 ||| 0-0 1-1 \n\
+0 ||| a house  ||| LM0= -1 x= 2 ||| -1 ||| 0-0 1-1 \n\
+2 |||   ||| LM0= -6 ||| -0.5 ||| 0-0 \n\
+2 ||| the\u00a0old house  ||| LM0= -3 ||| -0.7 ||| 0-0 \n\
+"""
+
+
+def test_lists(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "x").write_text(LIST)
+    found = describe(host, tmp_path / "x")
+    assert found.facts == {
+        "format": "moses-nbest",
+        "kind": "nbest",
+        "is": found.facts["is"],
+        "lists": 2,
+        "ids": "0 to 2",
+        "hypotheses": 4,
+        "per list": "2 to 2, 2.0 on average",
+        "distinct texts": 3,
+        "words per text": 1.5,
+        "also has": "alignment",
+        "problems": 3,
+    }
+    assert found.features == [
+        {"feature": "LM0", "hypotheses": 4, "min": -6.0, "mean": -3.0, "max": -1.0},
+        {"feature": "x", "hypotheses": 2, "min": 1.0, "mean": 1.5, "max": 2.0},
+    ]
+    assert found.problems == [
+        {"line": 1, "problem": "list 0 is not sorted by total"},
+        {"line": 3, "problem": "the text has no words"},
+        {"line": 4, "problem": "the text has a no-break space"},
+    ]
+    assert found.record()["hypotheses"] == 4
+    assert found.record()["features"] == found.features
+
+
+def test_weights(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "w").write_text("LM 0.5\nx 0\n")
+    found = describe(host, tmp_path / "w")
+    assert (found.facts["format"], found.facts["weights"], found.facts["zero"]) == ("cdec-weights", 2, 1)
+    assert found.features == [{"feature": "LM", "weight": 0.5}, {"feature": "x", "weight": 0.0}]
+    assert found.problems == []
+    (tmp_path / "w").write_text("LM 0\nx 0\n")
+    assert describe(host, tmp_path / "w").problems == [{"line": 1, "problem": "all weights are 0"}]
+
+
+def test_corpus(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("a b a\n\ncafé\u2028 b\n", encoding="utf-8")
+    found = describe(host, tmp_path / "t")
+    assert {name: found.facts[name] for name in ("lines", "words", "distinct words", "characters")} == {
+        "lines": 3,
+        "words": 5,
+        "distinct words": 3,
+        "characters": 12,
+    }
+    assert found.problems == [
+        {"line": 2, "problem": "the line has no words"},
+        {"line": 3, "problem": "the line has a line separator (U+2028)"},
+    ]
+
+
+def test_all_problems_are_counted_and_some_are_shown(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("a\n" + "\n" * 50)
+    found = describe(host, tmp_path / "t")
+    assert (found.facts["problems"], len(found.problems)) == (50, MAX_PROBLEMS)
+
+
+def test_what_cannot_be_read_is_raised(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("0 ||| a ||| LM0= 1 ||| 0\n0 ||| a ||| LM0= ||| 0\n")
+    with pytest.raises(FormatError, match="x:2: field 3: expected a number after the label"):
+        describe(host, tmp_path / "x")
+    (tmp_path / "x").write_bytes(b"")
+    with pytest.raises(FormatError, match="found an empty file"):
+        describe(host, tmp_path / "x")

@@ -1,0 +1,40 @@
+"""Progress on a terminal and nowhere else."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+
+import pytest
+
+from smtplugins.host.progress import progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_items_pass_through_and_a_terminal_sees_a_bar(monkeypatch: pytest.MonkeyPatch, quiet: bool) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    assert list(progress(iter(range(5)), "lists", total=5, quiet=quiet)) == [0, 1, 2, 3, 4]
+    assert ("lists" in screen.getvalue()) == (not quiet)
+
+
+def test_what_is_no_terminal_sees_nothing_and_rich_is_not_loaded() -> None:
+    code = (
+        "import sys\nfrom smtplugins.host.progress import progress\n"
+        "assert list(progress([1, 2], 'lists')) == [1, 2]\nassert 'rich' not in sys.modules\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_items_are_drawn_one_by_one() -> None:
+    drawn: list[int] = []
+    stream = progress((drawn.append(i) or i for i in range(5)), "lists")  # type: ignore[func-returns-value]
+    assert (next(stream), drawn) == (0, [0])

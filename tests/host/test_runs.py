@@ -1,0 +1,142 @@
+"""Manifests that say the same for the same run, and folders that hold finished steps only."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from smtplugins.host import runs
+from smtplugins.host.contracts import State, Step
+from smtplugins.host.errors import UsageError
+from smtplugins.host.host import Host
+from smtplugins.host.model import Model
+from smtplugins.host.runs import RunDirectory, file_hash, manifest, write_manifest
+
+
+def record(path: Path, **changes: Any) -> dict[str, Any]:
+    path.write_text("abc")
+    return manifest(**{"options": {"a": 1}, "inputs": [path], "seed": 3, **changes})
+
+
+def step(value: float) -> Step:
+    return Step(Model({"LM": value}), -value, {"bleu": 10 * value}, State({"x": np.array([value])}, {"n": 1}))
+
+
+def test_manifest_is_the_same_for_the_same_run(host: Host, tmp_path: Path) -> None:
+    path = tmp_path / "in"
+    first = record(path, command=["smt", "score"], plugins=host.plugins, signatures=["BLEU|x"])
+    assert first == record(path, command=["smt", "score"], plugins=host.plugins, signatures=["BLEU|x"])
+    assert first["inputs"] == {str(path): "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}
+    assert set(first["versions"]) == {"smtplugins", "python", "numpy", "sacrebleu"}
+    assert first["plugins"]["standard"]["distribution"] == "smtplugins"
+    assert (first["seed"], first["command"], first["signatures"]) == (3, ["smt", "score"], ["BLEU|x"])
+
+
+def test_manifest_leaves_out_standard_input_and_sorts_inputs(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("b", "a")]
+    for path in paths:
+        path.write_text(path.name)
+    assert list(manifest(inputs=["-", *paths])["inputs"]) == [str(tmp_path / "a"), str(tmp_path / "b")]
+
+
+def test_written_manifest_is_json(tmp_path: Path) -> None:
+    write_manifest(tmp_path / "m.json", {"options": {"path": tmp_path, "ü": "ß"}})
+    assert json.loads((tmp_path / "m.json").read_text(encoding="utf-8")) == {
+        "options": {"path": str(tmp_path), "ü": "ß"}
+    }
+    assert "ü" in (tmp_path / "m.json").read_text(encoding="utf-8")
+
+
+def test_hash_is_that_of_the_bytes(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"x" * 3_000_000)
+    (tmp_path / "b").write_bytes(b"x" * 3_000_000)
+    (tmp_path / "c").write_bytes(b"x" * 2_999_999)
+    assert file_hash(tmp_path / "a") == file_hash(tmp_path / "b") != file_hash(tmp_path / "c")
+
+
+class TestRunDirectory:
+    def test_refuses_folders_of_others(self, tmp_path: Path) -> None:
+        (tmp_path / "run").mkdir()
+        (tmp_path / "run" / "thesis.tex").touch()
+        for resume in (False, True):
+            with pytest.raises(UsageError, match="expected an empty folder or a run, found other files"):
+                RunDirectory.create(tmp_path / "run", record(tmp_path / "in"), resume=resume)
+        assert [path.name for path in (tmp_path / "run").iterdir()] == ["thesis.tex"]
+
+    def test_takes_an_empty_folder_or_makes_one(self, tmp_path: Path) -> None:
+        (tmp_path / "there").mkdir()
+        for name in ("there", "new/below"):
+            run = RunDirectory.create(tmp_path / name, record(tmp_path / "in"))
+            assert json.loads((run.path / runs.MANIFEST).read_text()) == record(tmp_path / "in")
+            assert run.last_step() is None
+
+    def test_goes_on_only_when_asked_and_only_with_the_same_run(self, tmp_path: Path) -> None:
+        same = record(tmp_path / "in")
+        RunDirectory.create(tmp_path / "run", same)
+        with pytest.raises(UsageError, match="a run is already there; resume it or name another folder"):
+            RunDirectory.create(tmp_path / "run", same)
+        assert RunDirectory.create(tmp_path / "run", same, resume=True).path == tmp_path / "run"
+        for changed, what in (
+            (record(tmp_path / "in", options={"a": 2}), "options"),
+            (record(tmp_path / "in", seed=4), "seed"),
+            ({**same, "inputs": {str(tmp_path / "in"): "0"}}, "inputs"),
+        ):
+            with pytest.raises(UsageError, match=f"cannot resume, {what} differ from those of the run there"):
+                RunDirectory.create(tmp_path / "run", changed, resume=True)
+        assert json.loads((tmp_path / "run" / runs.MANIFEST).read_text()) == same
+
+    def test_options_that_json_turns_into_text_are_the_same_run(self, tmp_path: Path) -> None:
+        same = record(tmp_path / "in", options={"path": tmp_path, "names": ("a", "b")})
+        RunDirectory.create(tmp_path / "run", same)
+        RunDirectory.create(tmp_path / "run", same, resume=True)
+
+    def test_last_finished_step_comes_back(self, tmp_path: Path) -> None:
+        run = RunDirectory.create(tmp_path / "run", record(tmp_path / "in"))
+        for number in (1, 2, 9999, 10000):
+            run.save_step(number, step(float(number)))
+        found = run.last_step()
+        assert found is not None
+        number, model, state = found
+        assert (number, model.weights, state.values) == (10000, {"LM": 10000.0}, {"n": 1})
+        assert state.arrays["x"].tolist() == [10000.0]
+        assert json.loads((run.path / "step-0002" / "step.json").read_text()) == {
+            "objective": -2.0,
+            "metrics": {"bleu": 20.0},
+        }
+
+    def test_a_step_cut_short_does_not_count(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        run = RunDirectory.create(tmp_path / "run", record(tmp_path / "in"))
+        run.save_step(1, step(1.0))
+
+        def fail(source: str, target: str) -> None:
+            raise OSError("killed")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "replace", fail)
+            with pytest.raises(OSError, match="killed"):
+                run.save_step(2, step(2.0))
+        found = run.last_step()
+        assert found is not None
+        assert found[0] == 1
+        run.save_step(2, step(3.0))
+        again = run.last_step()
+        assert again is not None
+        assert (again[0], again[1].weights) == (2, {"LM": 3.0})
+
+    def test_a_step_can_be_saved_again(self, tmp_path: Path) -> None:
+        run = RunDirectory.create(tmp_path / "run", record(tmp_path / "in"))
+        run.save_step(1, step(1.0))
+        run.save_step(1, step(2.0))
+        found = run.last_step()
+        assert found is not None
+        assert found[1].weights == {"LM": 2.0}
+
+
+def test_command_line_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["/some/where/smt", "score", "-i", "x"])
+    assert runs.argv() == ["smt", "score", "-i", "x"]
