@@ -211,7 +211,7 @@ class Learner(Protocol):
     """Makes a model from a problem of one of the accepted types, step by step; the last step is the result.
 
     With ``resume`` it goes on behind the step that had this state, and ``start`` is the model of that step, its
-    artefacts as :class:`~smtplugins.host.model.Files` if it was loaded. The end is the same as without the interruption.
+    artefacts as :class:`~smtplugins.host.model.Files` if it was loaded. The end is that of a run never interrupted.
     """
 
     accepts: frozenset[type]

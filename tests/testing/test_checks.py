@@ -55,7 +55,7 @@ def test_an_unknown_kind_lists_the_known_ones(host: Host, tmp_path: Path) -> Non
         run_checks("metric", Offer(name="tried", make=int, summary="no matter"), tmp_path, host=host)
 
 
-def test_the_kit_works_without_pytest_and_refuses_to_work_without_assertions() -> None:
+def test_the_kit_works_without_pytest_and_refuses_to_work_without_assertions(tmp_path: Path) -> None:
     code = (
         "import sys, tempfile, pathlib; sys.modules['pytest'] = None\n"
         "import smtplugins as smt\n"
@@ -69,7 +69,10 @@ def test_the_kit_works_without_pytest_and_refuses_to_work_without_assertions() -
         "    print(error)\n"
     )
     found = [
-        subprocess.run([sys.executable, *option, "-c", code], capture_output=True, text=True, check=True).stdout
+        # Not in the current folder: `-c` puts it first on the path, and the sources there lack the native modules.
+        subprocess.run(
+            [sys.executable, *option, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout
         for option in ([], ["-O"])
     ]
     assert found == ["True\n", "the checks are assertions, which `python -O` leaves out: run without it\n"]
