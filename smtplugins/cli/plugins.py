@@ -84,8 +84,12 @@ def make_new(args: argparse.Namespace) -> None:
     """Write a new plugin."""
     from pathlib import Path
 
+    from smtplugins.cli.main import COMMANDS
+    from smtplugins.host.errors import UsageError
     from smtplugins.host.template import new_plugin
 
+    if args.name in COMMANDS:
+        raise UsageError(f"`smt {args.name}` is a command already; a plugin of that name would hide its own commands")
     folder = Path(args.folder or f"smt-{args.name}")
     for path in new_plugin(args.name, folder):
         print(path)

@@ -38,9 +38,12 @@ def paired_p(base: NDArray[Any], system: NDArray[Any], difference: float) -> flo
     """p-value of a difference between two systems, from their scores on the same samples.
 
     The sampled absolute differences are centred; p is the share above the real one, never below 1/(samples + 1).
+    Systems that never differ get 1, where sacrebleu gives that least value.
     """
     import numpy as np
 
     sampled = np.abs(base - system)
+    if difference == 0 and not sampled.any():
+        return 1.0
     beyond = np.sum(sampled - sampled.mean() > abs(difference))
     return float((beyond + 1) / (len(sampled) + 1))

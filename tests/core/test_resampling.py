@@ -73,6 +73,11 @@ def test_interval_cuts_both_tails() -> None:
     assert resampling.interval(scores[::-1], 0.5) == pytest.approx((250.0, 750.0))
 
 
+def test_systems_that_never_differ_are_no_discovery() -> None:
+    scores = np.array([31.0, 29.5, 30.25])
+    assert resampling.paired_p(scores, scores.copy(), 0.0) == 1.0
+
+
 def test_p_is_small_for_a_clear_difference_and_never_zero() -> None:
     rng = np.random.default_rng(1)
     base = rng.normal(size=999)

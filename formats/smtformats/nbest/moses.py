@@ -122,8 +122,9 @@ def _add_extras(one: Candidates, fields: list[str]) -> None:
         else:
             name = "tree" if body.startswith("[") else "input"
         here[name] = here.get(name) or body.strip(" ")
-    for name in here.keys() - one.extras.keys():
-        one.extras[name] = [""] * (len(one) - 1)
+    for name in _EXTRAS:
+        if name in here and name not in one.extras:
+            one.extras[name] = [""] * (len(one) - 1)
     for name, column in one.extras.items():
         column.append(here.get(name, ""))
 

@@ -113,12 +113,11 @@ def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) 
 
 
 def matches(head: bytes) -> bool:
-    """Every line a name and a value, or a comment, and half of the values numbers: others have such lines too."""
+    """The first line a name and a number, and most others: a bad one is the reader's to name, with its place."""
     lines = head.decode("utf-8", "ignore").split("\n")
     lines = [line for line in (lines[:-1] or lines)[:50] if _is_weight(line)]
-    entries = [_split(line) for line in lines]
-    found = [entry.value(line) for entry, line in zip(entries, lines, strict=True) if entry]
-    return 0 < len(found) == len(lines) <= 2 * sum(map(_is_number, found))
+    good = [entry is not None and _is_number(entry.value(line)) for line in lines for entry in [_split(line)]]
+    return good[:1] == [True] and len(good) < 2 * sum(good)
 
 
 def _is_number(text: str) -> bool:
