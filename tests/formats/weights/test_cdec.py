@@ -113,7 +113,6 @@ def test_shape_with_a_bad_number() -> None:
     "text",
     [
         "one two\nthree four\n",
-        "A 1\nthree words here\n",
         "0 ||| a\n",
         "hello\n",
         "# A 1\n",
