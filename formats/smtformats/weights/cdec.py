@@ -113,11 +113,12 @@ def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) 
 
 
 def matches(head: bytes) -> bool:
-    """The first line a name and a number, and half of the others: a bad one is the reader's to name, with its place."""
+    """The first line two words, and half of all a name and a number: a bad one is the reader's to name and place."""
     lines = head.decode("utf-8", "ignore").split("\n")
     lines = [line for line in (lines[:-1] or lines)[:50] if _is_weight(line)]
-    good = [entry is not None and _is_number(entry.value(line)) for line in lines for entry in [_split(line)]]
-    return good[:1] == [True] and len(good) <= 2 * sum(good)
+    entries = [_split(line) for line in lines]
+    good = sum(entry is not None and _is_number(entry.value(line)) for entry, line in zip(entries, lines, strict=True))
+    return bool(entries) and entries[0] is not None and len(lines) <= 2 * good
 
 
 def _is_number(text: str) -> bool:
