@@ -198,12 +198,13 @@ class TestBadInput:
         assert result.err.startswith("smt: " + message.format(nbest=nbest))
         assert not Path("out").exists()
 
-    def test_killed_worker(self, smt: Smt, nbest: Path) -> None:
+    def test_killed_worker(self, start: Callable[..., Any], nbest: Path) -> None:
         Path("f.py").write_text(
             "import os\nfrom smtplugins import feature\n@feature('f')\ndef f(hyp):\n    os.kill(os.getpid(), 9)\n"
         )
-        result = smt("score", "--plugin", "f.py", "--feature", "f", "-i", nbest, "-o", "out", "-j", 2)
-        assert (result.code, result.err) == (1, "smt: a worker process died, at or after item 0\n")
+        process = start("score", "--plugin", "f.py", "--feature", "f", "-i", nbest, "-o", "out", "-j", 2)
+        assert process.stderr.read() == b"smt: a worker process died, at or after item 0\n"
+        assert process.wait(timeout=20) == 1
         assert not Path("out").exists()
 
     @pytest.mark.parametrize("jobs", [1, 2])
