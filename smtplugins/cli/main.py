@@ -33,8 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     verbose = False
     if argv is None:
-        # Being ended from outside goes the way of every other failure: files written aside are removed.
-        signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+        _end_on_sigterm()
     try:
         parser = find_parser(arguments)
         if parser is None:
@@ -64,6 +63,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         else:
             print(f"smt: {message(error)}", file=sys.stderr)
         return 1 if code is None else code
+
+
+def _end_on_sigterm() -> None:
+    """Being ended from outside goes the way of every other failure: files written aside are removed."""
+    process = os.getpid()
+
+    def end(number: int, frame: object) -> None:
+        if os.getpid() != process:
+            # A worker that was forked just now and has not yet set signals of its own.
+            os._exit(128 + number)
+        sys.exit(128 + number)
+
+    signal.signal(signal.SIGTERM, end)
 
 
 def find_parser(arguments: Sequence[str]) -> argparse.ArgumentParser | None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import collections
-import functools
+import contextlib
 import itertools
 import multiprocessing
 import os
+import pickle
+import traceback
 from collections.abc import Callable, Iterable, Iterator
+from multiprocessing.connection import Connection
 from typing import Any
 
 from smtplugins.host.errors import SmtError, UsageError
@@ -31,50 +34,46 @@ class Serial:
 class Processes:
     """Several processes, forked so that a language model in memory is shared and nothing but items is copied.
 
-    ``chunk`` items go to a worker at once; at most ``ahead`` chunks for each worker are under way, so memory is bounded
-    whatever the length of the input.
+    A worker has one chunk of items at a time and gets the next when its result was taken, so memory is bounded whatever
+    the length of the input, no pipe can fill up on both sides, and a worker that dies is noticed at once. (The pools of
+    the standard library hang in several releases when a worker is killed.)
     """
 
-    def __init__(self, jobs: int = 0, *, chunk: int = 8, ahead: int = 4) -> None:
-        if jobs < 0 or chunk < 1 or ahead < 1:
-            raise UsageError(f"runner 'processes': expected positive numbers, found {jobs=}, {chunk=}, {ahead=}")
+    def __init__(self, jobs: int = 0, *, chunk: int = 8) -> None:
+        if jobs < 0 or chunk < 1:
+            raise UsageError(f"runner 'processes': expected positive numbers, found {jobs=}, {chunk=}")
         if "fork" not in multiprocessing.get_all_start_methods():
             raise UsageError("runner 'processes' needs a system with fork; use one job")
         self._jobs = jobs or os.cpu_count() or 1
         self._chunk = chunk
-        self._ahead = ahead
 
     def map(
         self, function: Callable[..., Any], items: Iterable[Any], *, setup: Callable[[], Any] | None = None
     ) -> Iterator[Any]:
         """Results in order."""
-        from concurrent.futures import ProcessPoolExecutor
-        from concurrent.futures.process import BrokenProcessPool
-
         chunks = _chunks(iter(items), self._chunk)
-        waiting: collections.deque[tuple[Any, list[Any]]] = collections.deque()
-        pool = ProcessPoolExecutor(
-            self._jobs, multiprocessing.get_context("fork"), initializer=_start, initargs=(function, setup)
-        )
-        at: list[Any] = []
+        workers: list[_Worker] = []
+        waiting: collections.deque[tuple[_Worker, list[Any]]] = collections.deque()
         try:
-            for chunk in itertools.islice(chunks, self._jobs * self._ahead):
-                waiting.append((pool.submit(_work, chunk), chunk))
+            for chunk in itertools.islice(chunks, self._jobs):
+                workers.append(_Worker(function, setup, workers))
+                workers[-1].send(chunk)
+                waiting.append((workers[-1], chunk))
             while waiting:
-                future, at = waiting.popleft()
-                yield from future.result()
-                for chunk in itertools.islice(chunks, 1):
-                    waiting.append((pool.submit(_work, chunk), chunk))
-        except BaseException as error:
+                worker, chunk = waiting.popleft()
+                results = worker.receive(chunk)
+                for following in itertools.islice(chunks, 1):
+                    worker.send(following)
+                    waiting.append((worker, following))
+                yield from results
+        except BaseException:
             # Interrupted, failed, or given up by the caller: nobody waits for what is under way.
-            for worker in list((pool._processes or {}).values()):
-                worker.terminate()
-            if isinstance(error, BrokenProcessPool):
-                named = [str(getattr(one, "id", one)) for one in (at or chunk)]
-                raise SmtError(f"a worker process died, at or after item {named[0]}") from None
+            for worker in workers:
+                worker.process.kill()
             raise
         finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            for worker in workers:
+                worker.end()
 
 
 def _chunks(items: Iterator[Any], size: int) -> Iterator[list[Any]]:
@@ -83,25 +82,77 @@ def _chunks(items: Iterator[Any], size: int) -> Iterator[list[Any]]:
 
 
 class _Worker:
-    """What a worker process works with; filled after the fork, so nothing has to be pickled."""
+    """A forked process and the pipe to it. What it works with is inherited, so only items and results are pickled."""
 
-    work: Callable[[Any], Any]
-    setup: Callable[[], Any] | None
+    def __init__(
+        self, function: Callable[..., Any], setup: Callable[[], Any] | None, others: Iterable[_Worker]
+    ) -> None:
+        context = multiprocessing.get_context("fork")
+        self.connection, far = context.Pipe()
+        # A pipe ends when nobody holds its other end: a worker must not keep those of its elders, or its own.
+        foreign = [self.connection, *(other.connection for other in others)]
+        self.process = context.Process(target=_serve, args=(far, foreign, function, setup))
+        self.process.start()
+        far.close()
+
+    def send(self, chunk: list[Any]) -> None:
+        """Give it work. Should it be dead, taking the result says so."""
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self.connection.send(chunk)
+
+    def receive(self, chunk: list[Any]) -> list[Any]:
+        """Its results for the chunk, or its failure."""
+        try:
+            results, error, trace = self.connection.recv()
+        except (EOFError, ConnectionResetError):
+            first = getattr(chunk[0], "id", chunk[0])
+            raise SmtError(f"a worker process died, at or after item {first}") from None
+        if error is not None:
+            raise error from SmtError(f"in a worker process:\n{trace}")
+        done: list[Any] = results
+        return done
+
+    def end(self) -> None:
+        """Wait for it; without further work it ends by itself."""
+        self.connection.close()
+        self.process.join()
+        self.process.close()
 
 
-def _start(function: Callable[..., Any], setup: Callable[[], Any] | None) -> None:
+def _serve(
+    connection: Connection, foreign: list[Connection], function: Callable[..., Any], setup: Callable[[], Any] | None
+) -> None:
     import signal
 
     # An interrupt goes to the whole group; the parent alone answers it, and ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    _Worker.work = staticmethod(function)
-    _Worker.setup = staticmethod(setup) if setup is not None else None
+    for other in foreign:
+        other.close()
+    work: Callable[[Any], Any] | None = None
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        while True:
+            chunk = connection.recv()
+            try:
+                if work is None:
+                    work = _prepared(function, setup)
+                answer = pickle.dumps(([work(item) for item in chunk], None, ""))
+            except Exception as error:
+                answer = pickle.dumps(([], _portable(error), traceback.format_exc()))
+            connection.send_bytes(answer)
 
 
-def _work(chunk: list[Any]) -> list[Any]:
-    if _Worker.setup is not None:
-        # With the first items, not at the start: what it raises then reaches the caller.
-        _Worker.work = staticmethod(functools.partial(_Worker.work, _Worker.setup()))
-        _Worker.setup = None
-    return [_Worker.work(item) for item in chunk]
+def _prepared(function: Callable[..., Any], setup: Callable[[], Any] | None) -> Callable[[Any], Any]:
+    if setup is None:
+        return function
+    state = setup()
+    return lambda item: function(state, item)
+
+
+def _portable(error: Exception) -> Exception:
+    """The error itself if it survives the way through a pipe, else its words."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return SmtError(f"{type(error).__name__}: {error}")
+    return error

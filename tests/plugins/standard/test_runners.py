@@ -20,7 +20,7 @@ from smtformats import FormatError
 from smtplugins.host.errors import FeatureError, SmtError, UsageError
 from smtplugins.plugins.standard.runners import Processes, Serial
 
-RUNNERS: list[Callable[[], Any]] = [Serial, lambda: Processes(2, chunk=2), lambda: Processes(3, chunk=1, ahead=1)]
+RUNNERS: list[Callable[[], Any]] = [Serial, lambda: Processes(2, chunk=2), lambda: Processes(3, chunk=1)]
 
 
 def square(item: int) -> int:
@@ -111,12 +111,12 @@ def test_little_is_drawn_ahead() -> None:
             drawn.append(i)
             yield i
 
-    results = Processes(2, chunk=3, ahead=2).map(square, items())
+    results = Processes(2, chunk=3).map(square, items())
     assert next(results) == 0
-    assert len(drawn) == 2 * 3 * 2
+    assert len(drawn) == 3 * 3
     for _ in range(30):
         next(results)
-    assert len(drawn) <= 31 + 2 * 3 * 2
+    assert len(drawn) <= 31 + 3 * 3
     results.close()  # type: ignore[attr-defined]
 
 
@@ -146,7 +146,24 @@ def test_killed_worker_is_a_clean_error(number: signal.Signals) -> None:
     assert multiprocessing.active_children() == []
 
 
-@pytest.mark.parametrize("wrong", [{"jobs": -1}, {"chunk": 0}, {"ahead": 0}])
+def test_error_that_cannot_be_pickled_comes_as_its_words() -> None:
+    class Local(Exception):
+        pass
+
+    def fail(item: int) -> int:
+        raise Local("own words")
+
+    with pytest.raises(SmtError, match=r"^Local: own words$") as caught:
+        list(Processes(2).map(fail, range(3)))
+    assert "in fail" in str(caught.value.__cause__)
+
+
+def test_big_items_and_results_do_not_block() -> None:
+    big = "x" * 1_000_000
+    assert [len(one) for one in Processes(2, chunk=2).map(lambda item: item + big, [big] * 12)] == [2_000_000] * 12
+
+
+@pytest.mark.parametrize("wrong", [{"jobs": -1}, {"chunk": 0}])
 def test_numbers_are_checked(wrong: dict[str, int]) -> None:
     with pytest.raises(UsageError, match="runner 'processes': expected positive numbers, found"):
         Processes(**wrong)
