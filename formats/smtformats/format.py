@@ -28,7 +28,8 @@ class Format:
     ``matches(head)`` decides by the first bytes of the decompressed file, never by a suffix.
     ``parse(lines)`` streams records over one opened stream; ``write(records, out, number)`` returns their count.
     ``update(values, lines, out, number)`` rewrites only the lines that hold the values and copies all others; it
-    returns the names that found no place. ``carries`` names the extra fields of lists that ``write`` keeps.
+    returns the names that found no place. Keyword-only parameters of ``parse`` and ``write`` are options,
+    given as ``NAME,key=value``. ``carries`` names the extra fields of lists that ``write`` keeps.
     """
 
     name: str

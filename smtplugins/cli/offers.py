@@ -60,19 +60,9 @@ def run(kind: str, args: argparse.Namespace) -> None:
 
 
 def _offer_row(host: Any, entry: Any) -> dict[str, Any]:
-    from smtplugins.host.spec import parameters, shown_type
+    from smtplugins.host.spec import parameters
 
     offer = entry.record
-    choices = []
-    for name, one in parameters(offer.make).items():
-        required = one.default is inspect.Parameter.empty
-        choices.append(
-            {
-                "option": name,
-                "type": shown_type(one.annotation),
-                "default": "(required)" if required else str(one.default),
-            }
-        )
     unavailable = host.registry.unavailable(offer)
     return {
         "name": offer.name,
@@ -82,11 +72,13 @@ def _offer_row(host: Any, entry: Any) -> dict[str, Any]:
         "reference": offer.reference,
         "needs": sorted(offer.needs),
         "requires": list(offer.requires),
-        "options": choices,
+        "options": _choices(parameters(offer.make)),
     }
 
 
 def _format_row(host: Any, entry: Any) -> dict[str, Any]:
+    from smtplugins.host.lists import format_options
+
     record = entry.record
     return {
         "name": record.name,
@@ -96,4 +88,19 @@ def _format_row(host: Any, entry: Any) -> dict[str, Any]:
         "summary": record.summary,
         "suffixes": list(record.suffixes),
         "details": inspect.cleandoc(inspect.getmodule(record.parse or record.write).__doc__ or ""),
+        "options": _choices(format_options(record)),
     }
+
+
+def _choices(options: dict[str, inspect.Parameter]) -> list[dict[str, str]]:
+    """A row for each option."""
+    from smtplugins.host.spec import shown_type
+
+    return [
+        {
+            "option": name,
+            "type": shown_type(one.annotation),
+            "default": "(required)" if one.default is inspect.Parameter.empty else str(one.default),
+        }
+        for name, one in options.items()
+    ]

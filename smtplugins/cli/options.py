@@ -33,13 +33,23 @@ def inherit(parser: argparse.ArgumentParser) -> None:
 def add_input(parser: argparse.ArgumentParser, what: str = "n-best list") -> None:
     """Input file and format."""
     parser.add_argument("-i", "--input", default="-", metavar="FILE", help=f"{what} (default: standard input)")
-    parser.add_argument("--from", dest="from_format", metavar="FORMAT", help="format of the input (default: by shape)")
+    parser.add_argument(
+        "--from",
+        dest="from_format",
+        metavar="FORMAT",
+        help="format of the input, NAME[,key=value...] (default: by shape)",
+    )
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Output file, format and digits."""
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write (default: standard output)")
-    parser.add_argument("--to", dest="to_format", metavar="FORMAT", help="format of the output (default: the input's)")
+    parser.add_argument(
+        "--to",
+        dest="to_format",
+        metavar="FORMAT",
+        help="format of the output, NAME[,key=value...] (default: the input's)",
+    )
     add_precision(parser)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import io
 import math
 import os
@@ -128,10 +130,14 @@ def writable(kind: str) -> list[str]:
 
 
 def find_format(name: str, kind: str | None = None, formats: Iterable[Format] | None = None) -> Format:
-    """The format of this name; `moses` is enough where the kind is clear, as `tsv` for lists is `tsv-nbest`."""
-    from smtformats import all_formats
-    from smtplugins.host.spec import suggestion
+    """The format of this name; `moses` is enough where the kind is clear, as `tsv` for lists is `tsv-nbest`.
 
+    Options may follow: ``NAME,key=value``. They are the keyword-only parameters of the format's functions.
+    """
+    from smtformats import all_formats
+    from smtplugins.host.spec import Spec, suggestion
+
+    name, options = (spec := Spec.parse(name)).name, spec.options
     known = {one.name: one for one in (all_formats() if formats is None else formats)}
     found = known.get(f"{name}-{kind}") if kind else None
     found = found or known.get(name)
@@ -140,7 +146,38 @@ def find_format(name: str, kind: str | None = None, formats: Iterable[Format] | 
         if found is not None:
             raise UsageError(f"format {name!r} is of kind {found.kind}, expected {kind}: {', '.join(sorted(fitting))}")
         raise UsageError(f"unknown format {name!r}{suggestion(name, fitting)}")
-    return found
+    return _with_options(found, options) if options else found
+
+
+def format_options(record: Format) -> dict[str, inspect.Parameter]:
+    """The options of a format: what its functions take by keyword."""
+    from smtplugins.host.spec import parameters
+
+    functions = [function for function in (record.parse, record.write) if function is not None]
+    found = {name: one for function in functions for name, one in parameters(function).items()}
+    return {name: one for name, one in found.items() if one.kind is inspect.Parameter.KEYWORD_ONLY}
+
+
+def _with_options(record: Format, options: Mapping[str, Any]) -> Format:
+    from dataclasses import replace
+
+    from smtplugins.host.spec import convert, parameters, suggestion
+
+    known = format_options(record)
+    for name in options:
+        if name not in known:
+            raise UsageError(f"format {record.name!r} has no option {name!r}{suggestion(name, known)}")
+    made: dict[str, Any] = {}
+    for part in ("parse", "write"):
+        function = getattr(record, part)
+        if function is not None:
+            taken = {
+                name: convert(value, known[name].annotation, f"format {record.name!r}: {name}")
+                for name, value in options.items()
+                if name in parameters(function)
+            }
+            made[part] = functools.partial(function, **taken)
+    return replace(record, **made)
 
 
 def open_known(
@@ -216,10 +253,11 @@ def read_lists(
     formats: Iterable[Format] | None = None,
 ) -> ListStream:
     """Open n-best lists; sources and annotations (a line per sentence) are joined by id, id 0 being the first line."""
-    known = None if formats is None else list(formats)
+    from smtformats.files import open_bytes
+
     if [path, source, *(annotations or {}).values()].count("-") > 1:
         raise UsageError("standard input can be one of lists, source and annotations, not two of them")
-    record, stream = open_known(path, "nbest", format, known)
+    record, stream = open_known(path, "nbest", format, formats)
     pipe = [] if os.path.isfile(path) else [stream]
     if not pipe:
         # Opened only to tell its format: every reading opens a file again.
@@ -227,7 +265,7 @@ def read_lists(
 
     def start() -> Iterator[Candidates]:
         if os.path.isfile(path):
-            fresh = open_known(path, "nbest", record.name, known)[1]
+            fresh = open_bytes(path)
         elif pipe:
             fresh = pipe.pop()
         else:
