@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -18,6 +20,7 @@ HEAD_BYTES = 1 << 16
 MAX_LINE_BYTES = 1 << 24
 _BUFFER = 1 << 18
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
+_DESCRIPTOR = re.compile(r"/dev/(?:(stdout|stderr)|fd/(\d+))", re.ASCII)
 _SUFFIXES = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
 
 
@@ -74,6 +77,8 @@ def open_bytes(path: str | os.PathLike[str]) -> io.BufferedReader:
     """Open a file (``-`` is standard input) for reading, decompressed whatever its name says."""
     name = os.fspath(path)
     if name == "-":
+        if sys.stdin is None:
+            raise OSError(errno.EBADF, "it is closed", "standard input")
         file = io.FileIO(sys.stdin.fileno(), closefd=False)
     else:
         file = io.FileIO(name)
@@ -128,6 +133,17 @@ class Lines:
                 raise self.error("UTF-8 text", f"byte 0x{byte:02x} at column {error.start + 1}", field) from error
             yield text
 
+    def read(self, size: int) -> bytes:
+        """The next bytes of a part that is not text, as many as asked for; its line breaks count as lines too."""
+        try:
+            data = self.stream.read(size)
+        except EOFError as error:
+            raise self.error("a complete compressed file", str(error), 1, self.number + 1) from error
+        self.number += data.count(b"\n")
+        if len(data) < size:
+            raise self.error(f"{size} bytes more", f"{len(data)} at the end of the file", 1)
+        return data
+
     def error(self, expected: str, found: str, field: int | None = None, line: int | None = None) -> FormatError:
         """An error at the line just given out (or at another line of this file)."""
         return FormatError(expected, found, file=self.name, line=line or max(self.number, 1), field=field)
@@ -155,6 +171,8 @@ def open_write(path: str | os.PathLike[str]) -> Iterator[io.TextIOWrapper]:
     """
     name = os.fspath(path)
     if name == "-":
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, "it is closed", "standard output")
         stream = io.BufferedWriter(io.FileIO(sys.stdout.fileno(), "w", closefd=False), _BUFFER)
         out = io.TextIOWrapper(stream, encoding="utf-8", newline="")
         try:
@@ -176,7 +194,17 @@ def open_write(path: str | os.PathLike[str]) -> Iterator[io.TextIOWrapper]:
 @contextlib.contextmanager
 def open_binary_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """The same for bytes, files only."""
-    # Through links: renaming would replace the link itself, and /dev/stdout is one.
+    name = os.fspath(path)
+    descriptor = _DESCRIPTOR.fullmatch(name)
+    if descriptor is not None:
+        # Open already, perhaps for appending: opened by name once more, its file would begin anew.
+        number = {"stdout": 1, "stderr": 2}.get(descriptor[1] or "") or int(descriptor[2])
+        with os.fdopen(os.dup(number), "wb") as stream:
+            yield stream
+        return
+    if name.endswith(os.sep):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+    # Through links: renaming would replace the link itself.
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         # A device or a named pipe cannot be replaced by renaming.

@@ -47,6 +47,7 @@ def run(args: argparse.Namespace) -> None:
     """Do it."""
     from smtplugins.host.errors import UsageError
 
+    manifest = options.Manifest(args, [*args.systems, *args.ref, args.source])
     host = options.load_host(args)
     twice = {one for one in args.systems if args.systems.count(one) > 1}
     if twice:
@@ -67,10 +68,4 @@ def run(args: argparse.Namespace) -> None:
     if args.format != "json":
         rows = [{**row, "score": f"{row['score']:.2f}"} for row in rows]
     print(tables.render(rows, columns, args.format))
-    options.write_manifest(
-        host,
-        args,
-        [*args.systems, *args.ref, args.source],
-        seed=args.seed,
-        signatures=[one.signature for one in result.scores],
-    )
+    manifest.write(host, seed=args.seed, signatures=[one.signature for one in result.scores])

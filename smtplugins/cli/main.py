@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     verbose = False
     if argv is None:
-        _end_on_sigterm()
+        _end_in_order()
     try:
         parser = find_parser(arguments)
         if parser is None:
@@ -41,7 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         args = parser.parse_args(arguments[1:])
         verbose = bool(getattr(args, "verbose", 0))
         args.command(args)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return 0
     except SystemExit as stop:
         if isinstance(stop.code, str):
@@ -65,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1 if code is None else code
 
 
-def _end_on_sigterm() -> None:
+def _end_in_order() -> None:
     """Being ended from outside goes the way of every other failure: files written aside are removed."""
     process = os.getpid()
 
@@ -75,7 +76,10 @@ def _end_on_sigterm() -> None:
             os._exit(128 + number)
         sys.exit(128 + number)
 
-    signal.signal(signal.SIGTERM, end)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        # Ignored, as under nohup, it stays ignored.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, end)
 
 
 def find_parser(arguments: Sequence[str]) -> argparse.ArgumentParser | None:

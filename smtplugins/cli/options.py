@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import os
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -138,20 +141,31 @@ def note(text: str) -> None:
     print(f"smt: note: {text}", file=sys.stderr)
 
 
-def write_manifest(host: Host, args: argparse.Namespace, inputs: list[str | None], **more: Any) -> None:
-    """The manifest, if one was asked for."""
-    if not args.manifest:
-        return
-    from smtplugins.host import runs
+class Manifest:
+    """The record of a run, if one was asked for: inputs are hashed before the run, the rest is written after it."""
 
-    options = {
-        name: value for name, value in vars(args).items() if name != "command" and value not in (None, [], False)
-    }
-    record = runs.manifest(
-        command=runs.argv(),
-        options=options,
-        inputs=[one for one in inputs if one],
-        plugins=host.plugins,
-        **more,
-    )
-    runs.write_manifest(args.manifest, record)
+    def __init__(self, args: argparse.Namespace, inputs: Iterable[str | None]) -> None:
+        self._args = args
+        self._inputs: dict[str, str] = {}
+        if args.manifest:
+            from smtplugins.host import runs
+
+            folder = os.path.dirname(args.manifest) or "."
+            if not os.path.isdir(folder):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
+            plugins = [one for one in args.plugin if os.path.isfile(one)]
+            self._inputs = runs.input_hashes([one for one in inputs if one] + plugins)
+
+    def write(self, host: Host, **more: Any) -> None:
+        """Write it."""
+        if not self._args.manifest:
+            return
+        from smtplugins.host import runs
+
+        options = {
+            name: value
+            for name, value in vars(self._args).items()
+            if name != "command" and value not in (None, [], False)
+        }
+        record = runs.manifest(command=runs.argv(), options=options, inputs=self._inputs, plugins=host.plugins, **more)
+        runs.write_manifest(self._args.manifest, record)

@@ -88,6 +88,8 @@ def make_new(args: argparse.Namespace) -> None:
     from smtplugins.host.errors import UsageError
     from smtplugins.host.template import new_plugin
 
+    if args.name in [one.name for one in options.load_host(args).plugins]:
+        raise UsageError(f"a plugin named {args.name!r} is installed already; two of one name exclude each other")
     if args.name in COMMANDS:
         raise UsageError(f"`smt {args.name}` is a command already; a plugin of that name would hide its own commands")
     folder = Path(args.folder or f"smt-{args.name}")

@@ -36,8 +36,10 @@ def run(args: argparse.Namespace) -> None:
     """Do it."""
     from smtplugins.host.errors import UsageError
 
+    manifest = options.Manifest(args, [args.input, args.weights])
     host = options.load_host(args)
     weights = host.read_weights(args.weights)
+    required = []
     for one in args.set_weight:
         name, equals, value = one.rpartition("=")
         try:
@@ -46,6 +48,12 @@ def run(args: argparse.Namespace) -> None:
             equals = ""
         if not equals or not name:
             raise UsageError(f"--set-weight: expected NAME=NUMBER, found {one!r}")
-    lists = options.open_lists(host, args).rescore(weights, missing=args.missing_weight)
+        required.append(name)
+    lists = options.open_lists(host, args).rescore(
+        weights,
+        missing=args.missing_weight,
+        required=required,
+        note=(lambda text: None) if args.quiet else options.note,
+    )
     options.write_lists(host, lists, args)
-    options.write_manifest(host, args, [args.input, args.weights])
+    manifest.write(host)

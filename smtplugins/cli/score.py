@@ -35,9 +35,10 @@ def run(args: argparse.Namespace) -> None:
     """Do it."""
     from smtplugins.host.spec import Spec
 
+    annotations = [one.partition("=")[2] for one in args.annotation]
+    files = [value for one in args.feature for value in Spec.parse(one).options.values() if os.path.isfile(value)]
+    manifest = options.Manifest(args, [args.input, args.source, *annotations, *files])
     host = options.load_host(args)
     lists = host.score(options.open_lists(host, args), args.feature, jobs=args.jobs)
     options.write_lists(host, lists, args)
-    annotations = [one.partition("=")[2] for one in args.annotation]
-    files = [value for one in args.feature for value in Spec.parse(one).options.values() if os.path.isfile(value)]
-    options.write_manifest(host, args, [args.input, args.source, *annotations, *files])
+    manifest.write(host)

@@ -110,12 +110,12 @@ class _Tree:
         self.overridden: set[tuple[str, ...]] = set()
         self.seen: set[int] = set()
 
-    def error(self, key: tuple[str, ...], text: str) -> ConfigError:
+    def error(self, key: tuple[str, ...], text: str) -> SmtError:
         """An error at a key, with the line of the nearest key that stood in the file."""
         near = next((key[:n] for n in range(len(key), -1, -1) if key[:n] in self.lines), ())
         for given in self.overridden:
             if key[: len(given)] == given or (given[: len(key)] == key and key not in self.lines):
-                return ConfigError("--set", None, ".".join(key), text)
+                return UsageError(f"--set: {'.'.join(key)}: {text}")
         return ConfigError(self.name, self.lines.get(near), ".".join(key), text)
 
     def plain(self, node: Any, key: tuple[str, ...]) -> Any:
@@ -211,7 +211,10 @@ class _Tree:
         for name in value:
             if name not in hints:
                 raise self.error((*key, name), f"unknown key{suggestion(name, hints)}")
-        return wanted(**{name: self.bind(one, hints[name], (*key, name)) for name, one in value.items()})
+        record = wanted(**{name: self.bind(one, hints[name], (*key, name)) for name, one in value.items()})
+        if isinstance(record, OutputConfig) and record.nbest < 1:
+            raise self.error((*key, "nbest"), f"expected a number from 1 on, found {record.nbest}")
+        return record
 
     def _spec(self, value: Any, key: tuple[str, ...]) -> Spec:
         try:

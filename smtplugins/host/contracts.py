@@ -144,7 +144,8 @@ class Metric(Protocol):
 class Runner(Protocol):
     """Spreads the items of a job. Results come in the order of the items; a failure names its item.
 
-    With ``setup``, each worker calls it once and ``function`` is called as ``function(state, item)``.
+    With ``setup``, each worker calls it once and ``function`` is called as ``function(state, item)``; a state that has
+    ``close()`` is closed where it was set up, after the last item or when the work is given up, and its failure counts.
     """
 
     def map(

@@ -51,27 +51,41 @@ class Evaluation:
         return "\n".join(lines)
 
 
-def texts_of(system: System, formats: Iterable[Format] | None = None) -> tuple[list[str | None], str]:
+@dataclass(frozen=True)
+class Texts:
+    """Sentences by id, ``None`` where there is none; ``numbered`` if the ids are their own and not line numbers."""
+
+    texts: Sequence[str | None]
+    name: str
+    numbered: bool
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+def texts_of(system: System, formats: Iterable[Format] | None = None) -> Texts:
     """A system's translations by id, and how to name it in messages."""
     if isinstance(system, ListStream):
-        return _by_id(system), system.name
+        return Texts(_by_id(system), system.name, True)
     if isinstance(system, (str, os.PathLike)):
-        return _of_file(os.fspath(system), formats), os.fspath(system)
+        return _of_file(os.fspath(system), formats)
     listed = list(system)
     if listed and not isinstance(listed[0], str):
-        return _by_id(ListStream(lambda: iter(listed), "<lists>")), "<lists>"
-    return listed, "<texts>"
+        return Texts(_by_id(ListStream(lambda: iter(listed), "<lists>")), "<lists>", True)
+    return Texts(listed, "<texts>", False)
 
 
-def _of_file(path: str, formats: Iterable[Format] | None) -> list[str | None]:
+def _of_file(path: str, formats: Iterable[Format] | None) -> Texts:
     from smtformats import all_formats
 
     if path == "-":
         raise UsageError("a system is read from a file, not from standard input")
-    known = [one for one in (formats or all_formats()) if one.kind in ("nbest", "corpus")]
+    known = [one for one in (formats or all_formats()) if one.kind == "nbest" or one.name == "text"]
     record, stream = open_known(path, None, None, known)
     records = records_of(record, stream, path)
-    return list(records) if record.kind == "corpus" else _by_id(ListStream(lambda: records, path, record))
+    if record.kind == "corpus":
+        return Texts(list(records), path, False)
+    return Texts(_by_id(ListStream(lambda: records, path, record)), path, True)
 
 
 def _by_id(lists: ListStream) -> list[str | None]:
@@ -111,15 +125,22 @@ def evaluate(
     streams = [texts_of(one, formats) for one in refs]
     read = {name: texts_of(one, formats) for name, one in systems.items()}
     side = [texts_of(sources, formats)] if sources is not None else []
+    for one in read.values():
+        if allow_partial and streams and not one.numbered and len(one) != len(streams[0]):
+            raise SmtError(
+                f"{one.name}: expected {len(streams[0])} lines, as {streams[0].name} has, found {len(one)}: a text has "
+                "no ids to tell which are missing (`smt best --fill` keeps a line for each id)"
+            )
     kept = _common([*streams, *read.values(), *side], allow_partial)
-    source_texts = [side[0][0][i] or "" for i in kept] if side else None
-    references = [[texts[i] or "" for i in kept] for texts, _ in streams]
+    source_texts = [side[0].texts[i] or "" for i in kept] if side else None
+    references = [[one.texts[i] or "" for i in kept] for one in streams]
     counts = resampling.sample_counts(len(kept), bootstrap, seed) if bootstrap else None
     scores = []
     for metric in metrics:
         base = None
-        for name, (texts, _) in read.items():
-            stats = np.asarray(metric.stats([texts[i] or "" for i in kept], references, source_texts), dtype=np.float64)
+        for name, one in read.items():
+            hypotheses = [one.texts[i] or "" for i in kept]
+            stats = np.asarray(metric.stats(hypotheses, references, source_texts), dtype=np.float64)
             score = float(metric.score(stats.sum(axis=0)))
             signature = metric.signature()
             low: float | None = None
@@ -133,25 +154,25 @@ def evaluate(
                     base = (score, sampled)
                 else:
                     p = resampling.paired_p(base[1], sampled, score - base[0])
-            if len(kept) < len(streams[0][0] if streams else texts):
+            if len(kept) < len(streams[0] if streams else one):
                 signature += f"|segments:{len(kept)}"
             scores.append(Score(name, metric.name, score, signature, low, high, p))
     return Evaluation(tuple(scores))
 
 
-def _common(everything: Sequence[tuple[list[str | None], str]], partial: bool) -> list[int]:
+def _common(everything: Sequence[Texts], partial: bool) -> list[int]:
     """The ids that all have; anything less than all is an error unless ``partial``."""
-    longest = max(len(texts) for texts, _ in everything)
+    longest = max(map(len, everything))
     if longest == 0:
-        raise SmtError(f"{everything[0][1]}: expected sentences to judge, found none")
+        raise SmtError(f"{everything[0].name}: expected sentences to judge, found none")
     kept = []
     for i in range(longest):
-        lacking = next((name for texts, name in everything if i >= len(texts) or texts[i] is None), None)
+        lacking = next((one.name for one in everything if i >= len(one) or one.texts[i] is None), None)
         if lacking is None:
             kept.append(i)
         elif not partial:
             raise SmtError(
-                f"{lacking}: expected a sentence for id {i} (line {i + 1} of {everything[0][1]}), found none; "
+                f"{lacking}: expected a sentence for id {i} (line {i + 1} of {everything[0].name}), found none; "
                 "--allow-partial judges what all have"
             )
     if not kept:

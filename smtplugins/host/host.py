@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -76,17 +75,7 @@ class Host:
 
         def start() -> Iterator[Candidates]:
             spread: Runner = self.registry.make("runners", runner or default_runner(jobs))
-            closing = [one.feature.close for one in active if hasattr(one.feature, "close")]
-            try:
-                yield from score_lists(stream, active, spread)
-            except BaseException:
-                # What ended the run is to be told, not what followed from it.
-                for close in closing:
-                    with contextlib.suppress(Exception):
-                        close()
-                raise
-            for close in closing:
-                close()
+            yield from score_lists(stream, active, spread)
 
         return ListStream(start, stream.name, stream.format)
 

@@ -46,9 +46,21 @@ class ListStream:
 
         return ListColumns.from_lists(self)
 
-    def rescore(self, weights: Mapping[str, float] | Path, *, missing: float | None = None) -> ListStream:
-        """Total scores from weights, and each list sorted by them (equal totals keep their order)."""
+    def rescore(
+        self,
+        weights: Mapping[str, float] | Path,
+        *,
+        missing: float | None = None,
+        required: Iterable[str] = (),
+        note: Callable[[str], None] = lambda text: None,
+    ) -> ListStream:
+        """Total scores from weights, and each list sorted by them (equal totals keep their order).
+
+        When all lists went through, it is an error if none of the weights, or not all ``required`` ones, name a feature
+        of the lists; ``note`` is told of the others that do not.
+        """
         from smtplugins.host.model import Weigher
+        from smtplugins.host.spec import suggestion
 
         table = weights if isinstance(weights, Mapping) else read_weights(weights)
 
@@ -60,6 +72,14 @@ class ListStream:
                 yield one.with_totals(totals).select(order)
             if not weigher.used:
                 raise SmtError(f"{self.name}: none of the {len(table)} weights names a feature of the lists")
+            idle = [name for name in table if name not in weigher.used]
+            for name in required:
+                if name in idle:
+                    close = suggestion(name, weigher.used)
+                    raise UsageError(f"weight {name!r} names no feature of {self.name}{close}")
+            if idle:
+                shown = ", ".join(idle[:10]) + (f" and {len(idle) - 10} more" if len(idle) > 10 else "")
+                note(f"no feature of the lists has the name of these weights: {shown}")
 
         return ListStream(start, self.name, self.format)
 
@@ -258,19 +278,19 @@ def read_lists(
     if [path, source, *(annotations or {}).values()].count("-") > 1:
         raise UsageError("standard input can be one of lists, source and annotations, not two of them")
     record, stream = open_known(path, "nbest", format, formats)
-    pipe = [] if os.path.isfile(path) else [stream]
-    if not pipe:
+    again = os.fspath(path) != "-" and os.path.isfile(path)
+    pipe = [stream]
+    if again:
         # Opened only to tell its format: every reading opens a file again.
-        stream.close()
+        pipe.pop().close()
+
+    def opened() -> Iterator[Candidates]:
+        if not again and not pipe:
+            raise UsageError(f"{os.fspath(path)}: a pipe can be read only once; write it to a file first")
+        yield from records_of(record, open_bytes(path) if again else pipe.pop(), path)
 
     def start() -> Iterator[Candidates]:
-        if os.path.isfile(path):
-            fresh = open_bytes(path)
-        elif pipe:
-            fresh = pipe.pop()
-        else:
-            raise UsageError(f"{os.fspath(path)}: a pipe can be read only once; write it to a file first")
-        lists = records_of(record, fresh, path)
+        lists = opened()
         if source is not None:
             lists = _join(lists, source, None, allow_partial)
         for name, side in (annotations or {}).items():

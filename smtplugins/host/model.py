@@ -101,7 +101,15 @@ class Model:
         if (folder / WEIGHTS).read_text(encoding="utf-8").strip():
             with open_lines(folder / WEIGHTS) as lines:
                 weights = FORMAT.read(lines)
-        return cls(weights, {name: Files(folder / name, digest) for name, digest in record["artefacts"].items()})
+        try:
+            artefacts = {name: Files(folder / name, digest) for name, digest in record["artefacts"].items()}
+            expected = record["digest"]
+        except (TypeError, KeyError, AttributeError):
+            raise SmtError(f"{folder / 'model.json'}: expected `artefacts` and `digest`, found other keys") from None
+        model = cls(weights, artefacts)
+        if model.digest() != expected:
+            raise SmtError(f"{folder}: expected the model that was saved, found its files changed")
+        return model
 
 
 class Weigher:
@@ -139,5 +147,9 @@ class Weigher:
             else:
                 self.used.add(name)
             row[i] = value
-        totals: list[float] = features.dot(row).tolist()
+        with np.errstate(over="ignore", invalid="ignore"):
+            totals: list[float] = features.dot(row).tolist()
+        for i, total in enumerate(totals):
+            if not math.isfinite(total):
+                raise SmtError(f"{one.file or '<data>'}:{one.line + i}: expected a finite total, found {total}")
         return totals

@@ -32,11 +32,17 @@ def file_hash(path: str | os.PathLike[str]) -> str:
     return total.hexdigest()
 
 
+def input_hashes(paths: Iterable[str | os.PathLike[str]]) -> dict[str, str]:
+    """The hash of each input, taken before a run changes anything; a pipe can be read only once and has none."""
+    names = sorted({os.fspath(path) for path in paths})
+    return {name: file_hash(name) if name != "-" and os.path.isfile(name) else "not a file" for name in names}
+
+
 def manifest(
     *,
     command: Iterable[str] = (),
     options: Mapping[str, Any] | None = None,
-    inputs: Iterable[str | os.PathLike[str]] = (),
+    inputs: Mapping[str, str] | None = None,
     plugins: Iterable[PluginInfo] = (),
     seed: int | None = None,
     signatures: Iterable[str] = (),
@@ -46,12 +52,11 @@ def manifest(
 
     import numpy
 
-    paths = sorted(os.fspath(path) for path in inputs)
     record: dict[str, Any] = {
         "command": list(command),
         "options": dict(options or {}),
         "seed": seed,
-        "inputs": {os.fspath(path): file_hash(path) for path in paths if path != "-"},
+        "inputs": dict(inputs or {}),
         "signatures": list(signatures),
         "versions": {
             "smtplugins": version("smtplugins"),

@@ -38,13 +38,14 @@ class Active:
     label: str
     offer: Offer
     feature: Any
+    named: bool = False
 
     def score(self, one: Candidates) -> Block:
         """Names and values for each hypothesis of a list."""
         self._check_needs(one)
         try:
             layouts, values = as_block(adapt(self.feature)(one), len(one), self.label)
-            renamed = {layout: tuple(map(self._column, layout)) for layout in set(layouts)}
+            renamed = {layout: tuple(self._column(name, len(layout)) for name in layout) for layout in set(layouts)}
             return [renamed[layout] for layout in layouts], values
         except (SmtError, FormatError):
             raise
@@ -52,9 +53,13 @@ class Active:
             place = f"list {one.id} ({one.file or '<data>'}:{one.line})"
             raise FeatureError(f"feature {self.label!r} on {place}: {type(error).__name__}: {error}") from error
 
-    def _column(self, name: str) -> str:
-        """The label in place of the offer's name; columns that a feature names otherwise keep their names."""
-        return self.label + name[len(self.offer.name) :] if _begins(name, self.offer.name) else name
+    def _column(self, name: str, width: int) -> str:
+        """The label in place of the offer's name, or before the names a feature gives its columns if asked for one."""
+        if _begins(name, self.offer.name):
+            return self.label + name[len(self.offer.name) :]
+        if not self.named or _begins(name, self.label):
+            return name
+        return self.label if width == 1 else f"{self.label}-{name}"
 
     def _check_needs(self, one: Candidates) -> None:
         for need in sorted(self.offer.needs - {"target", "list"}):
@@ -83,7 +88,10 @@ def activate(registry: Registry, specs: Iterable[str | Mapping[str, Any] | Spec 
             spec = Spec.of(one)  # type: ignore[arg-type]
             offer = registry.entry("features", spec.name).record
             made = Active(
-                str(spec.options.get("name", spec.name)), offer, registry.make("features", spec, without=("name",))
+                str(spec.options.get("name", spec.name)),
+                offer,
+                registry.make("features", spec, without=("name",)),
+                named="name" in spec.options,
             )
         if any(other.label == made.label for other in active):
             raise UsageError(f"two features are named {made.label!r}; give one of them another `name=`")
@@ -174,7 +182,7 @@ def score_lists(lists: Iterable[Candidates], active: Sequence[Active], runner: R
             waiting.append(one)
             yield replace(one, raw=None)
 
-    for blocks in runner.map(functools.partial(_score_one, active), slim()):
+    for blocks in runner.map(_score_one, slim(), setup=lambda: _Session(active)):
         one = waiting.popleft()
         count += len(one)
         present = set(one.names())
@@ -198,5 +206,17 @@ def score_lists(lists: Iterable[Candidates], active: Sequence[Active], runner: R
             done(count)
 
 
-def _score_one(active: Sequence[Active], one: Candidates) -> list[Block]:
-    return [feature.score(one) for feature in active]
+class _Session:
+    """The features at work in one process; closed there when the work is done."""
+
+    def __init__(self, active: Sequence[Active]) -> None:
+        self.active = active
+
+    def close(self) -> None:
+        for one in self.active:
+            if hasattr(one.feature, "close"):
+                one.feature.close()
+
+
+def _score_one(session: _Session, one: Candidates) -> list[Block]:
+    return [feature.score(one) for feature in session.active]

@@ -87,6 +87,8 @@ class FunctionFeature:
         rows = zip(*(columns[name] for name in self._reads), strict=True)
         values = [self._function(*row, **self._options) for row in rows]
         if any(isinstance(value, Mapping) for value in values):
+            if not all(isinstance(value, Mapping) for value in values):
+                raise TypeError("expected a mapping for every hypothesis or for none, found both mappings and numbers")
             from smtformats import Columns
 
             return Columns.from_mappings([{f"{self._name}:{key}": v for key, v in row.items()} for row in values])

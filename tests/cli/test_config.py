@@ -36,7 +36,7 @@ def test_mistakes_have_file_line_and_key(smt: Smt) -> None:
     assert result.err == "smt: run.yaml:4: model.feature: unknown key; did you mean 'features'?\n"
     Path("run.yaml").write_text(TEXT)
     result = smt("config", "show", "-c", "run.yaml", "--set", "seed=x")
-    assert (result.code, result.err) == (1, "smt: --set: seed: expected a whole number, found 'x'\n")
+    assert (result.code, result.err) == (2, "smt: --set: seed: expected a whole number, found 'x'\n")
     result = smt("config", "show", "-c", "run.yaml", "--set", "seed")
     assert result.code == 2
     assert smt("config", "show", "-c", "absent").err == "smt: absent: No such file or directory\n"

@@ -101,3 +101,21 @@ def test_wrong_calls(smt: Smt, arguments: list[str], message: str) -> None:
 def test_references_are_needed(smt: Smt) -> None:
     result = smt("evaluate", "good")
     assert (result.code, result.err) == (2, "smt: metric 'BLEU' needs references\n")
+
+
+def test_spoilt_list_does_not_pass_for_text(smt: Smt) -> None:
+    lines = [f"{i} ||| a b ||| L=1 ||| 0\n" for i in range(3)]
+    Path("ref").write_text("a b\n" * 3)
+    for name, first in (("bad", "x ||| a b ||| L=1 ||| 0\n"), ("bom", "\ufeff" + lines[0]), ("junk", "junk\n")):
+        Path(name).write_text("".join([first, *lines[1:]]), encoding="utf-8")
+        result = smt("evaluate", "-r", "ref", name)
+        assert (result.code, result.out) == (1, "")
+        assert result.err.startswith(f"smt: {name}:1: field 1: expected the shape of one of ")
+
+
+def test_partial_text_has_no_ids(smt: Smt) -> None:
+    Path("ref").write_text("a\nb\nc\n")
+    Path("two").write_text("a\nc\n")
+    result = smt("evaluate", "-r", "ref", "two", "--allow-partial")
+    assert result.code == 1
+    assert result.err.startswith("smt: two: expected 3 lines, as ref has, found 2: a text has no ids")

@@ -155,3 +155,9 @@ class TestNew:
         Path("full/thesis.tex").touch()
         assert smt("plugins", "new", "mine", "full").code == 2
         assert [path.name for path in Path("full").iterdir()] == ["thesis.tex"]
+
+
+def test_new_plugin_cannot_have_the_name_of_an_installed_one(smt: Smt) -> None:
+    result = smt("plugins", "new", "standard")
+    assert (result.code, result.err.split(";")[0]) == (2, "smt: a plugin named 'standard' is installed already")
+    assert not Path("smt-standard").exists()

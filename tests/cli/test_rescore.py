@@ -94,3 +94,20 @@ def test_other_format_and_manifest(smt: Smt, nbest: Path, weights: Path) -> None
     smt("rescore", "-i", nbest, "-w", weights, "--to", "text", "-o", "out", "--manifest", "m.json", "-q").ok()
     assert Path("out").read_text() == "a home\na house\nthe house\n"
     assert sorted(json.loads(Path("m.json").read_text())["inputs"]) == [str(nbest), str(weights)]
+
+
+def test_weights_that_name_nothing_are_told_and_set_ones_are_errors(smt: Smt, nbest: Path, weights: Path) -> None:
+    result = smt("rescore", "-w", weights, "--set-weight", "LMO=1", "-i", nbest, "-o", "out")
+    assert (result.code, result.err.split(";")[1]) == (2, " did you mean 'LM0'?\n")
+    assert not Path("out").exists()
+    weights.write_text(weights.read_text() + "Unused 1\n")
+    result = smt("rescore", "-w", weights, "-i", nbest, "-o", "out")
+    note = "smt: note: no feature of the lists has the name of these weights: Unused\n"
+    assert (result.code, result.err) == (0, note)
+    smt("rescore", "-q", "-w", weights, "-i", nbest, "-o", "out").ok()
+
+
+def test_totals_beyond_all_numbers_are_refused(smt: Smt, nbest: Path, weights: Path) -> None:
+    result = smt("rescore", "-w", weights, "--set-weight", "LM0=1.7e308", "-i", nbest, "-o", "out")
+    assert (result.code, result.err) == (1, f"smt: {nbest}:1: expected a finite total, found -inf\n")
+    assert not Path("out").exists()

@@ -6,11 +6,15 @@ import gzip
 import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from smtplugins.host.runs import file_hash
 
 Smt = Callable[..., Any]
 
@@ -233,3 +237,60 @@ def test_killed_run_leaves_nothing_at_the_output(start: Callable[..., Any], nbes
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=20) == 128 + signal.SIGTERM
     assert sorted(path.name for path in Path().iterdir() if "out" in path.name) == []
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_command_that_fails_at_its_end_fails_the_run(smt: Smt, nbest: Path, jobs: int) -> None:
+    Path("ext.sh").write_text('while read -r line; do echo "${#line}"; done; exit 3\n')
+    result = smt("score", "--feature", 'external,command="sh ext.sh"', "-i", nbest, "-o", "out", "-j", jobs)
+    assert (result.code, result.err) == (1, "smt: command 'sh': ended with exit code 3\n")
+    assert not Path("out").exists()
+
+
+def test_output_that_is_open_already_is_written_on(start: Callable[..., Any], nbest: Path) -> None:
+    for name in ("/dev/stdout", "/dev/fd/1"):
+        Path("out").write_text("kept\n")
+        with open("out", "ab") as out:
+            process = start("best", "-i", nbest, "-o", name, stdout=out)
+            assert process.wait(timeout=20) == 0
+        assert Path("out").read_text() == "kept\na house\nthe house\n"
+
+
+def test_closed_streams_are_named(nbest: Path) -> None:
+    code = "import sys; from smtplugins.cli.main import main; sys.exit(main())"
+    for arguments, redirection, name in (("best -i", ">&-", "output"), ("best <&-; #", "", "input")):
+        command = f"{sys.executable} -c '{code}' {arguments} {nbest} {redirection}"
+        done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=20)
+        assert (done.returncode, done.stderr) == (1, f"smt: standard {name}: it is closed\n")
+
+
+def test_hangup_leaves_nothing_behind(start: Callable[..., Any], nbest: Path) -> None:
+    Path("slow.py").write_text(
+        "import sys, time\nfrom smtplugins import feature\n@feature('slow')\ndef slow(hyp):\n"
+        "    sys.stderr.write('begun\\n')\n    time.sleep(60)\n"
+    )
+    process = start("score", "--plugin", "slow.py", "--feature", "slow", "-i", nbest, "-o", "out")
+    assert process.stderr.readline() == b"begun\n"
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(timeout=20) == 128 + signal.SIGHUP
+    assert [path.name for path in Path().iterdir() if "out" in path.name] == []
+
+
+def test_manifest_has_what_was_read_not_what_was_written(smt: Smt, nbest: Path) -> None:
+    before = file_hash(nbest)
+    smt("score", "--feature", "length", "-i", nbest, "-o", nbest, "--manifest", "m.json").ok()
+    assert json.loads(Path("m.json").read_text())["inputs"][str(nbest)] == before
+    assert file_hash(nbest) != before
+    result = smt("score", "--feature", "length,name=l2", "-i", nbest, "-o", "out", "--manifest", "no/m.json")
+    assert (result.code, result.err) == (1, "smt: no: No such file or directory\n")
+    assert not Path("out").exists()
+
+
+def test_a_file_called_dash_is_not_standard_input(smt: Smt) -> None:
+    Path("-").write_text("no list\n")
+    assert "length= 1" in smt("score", "--feature", "length", stdin="0 ||| a ||| L= 1 ||| 0\n").ok()
+
+
+def test_folder_that_is_not_there_is_no_file_name(smt: Smt, nbest: Path) -> None:
+    result = smt("score", "--feature", "length", "-i", nbest, "-o", "sub/")
+    assert (result.code, result.err) == (1, "smt: sub/: Is a directory\n")

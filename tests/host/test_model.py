@@ -128,3 +128,13 @@ def test_used_weights_are_remembered() -> None:
     weigher = Weigher({"a": 1.0, "b": 1.0}, missing=0.0)
     weigher.totals(smt.candidates(["x"], scores={"a": [1.0], "c": [1.0]}))
     assert weigher.used == {"a"}
+
+
+def test_changed_files_are_noticed(tmp_path: Path) -> None:
+    Model({"LM": 0.5}).save(tmp_path)
+    (tmp_path / "weights.txt").write_text("LM 0.75\n")
+    with pytest.raises(SmtError, match="expected the model that was saved, found its files changed"):
+        Model.load(tmp_path)
+    (tmp_path / "model.json").write_text("{}")
+    with pytest.raises(SmtError, match="expected `artefacts` and `digest`"):
+        Model.load(tmp_path)

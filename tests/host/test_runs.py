@@ -15,12 +15,12 @@ from smtplugins.host.contracts import State, Step
 from smtplugins.host.errors import UsageError
 from smtplugins.host.host import Host
 from smtplugins.host.model import Model
-from smtplugins.host.runs import RunDirectory, file_hash, manifest, write_manifest
+from smtplugins.host.runs import RunDirectory, file_hash, input_hashes, manifest, write_manifest
 
 
 def record(path: Path, **changes: Any) -> dict[str, Any]:
     path.write_text("abc")
-    return manifest(**{"options": {"a": 1}, "inputs": [path], "seed": 3, **changes})
+    return manifest(**{"options": {"a": 1}, "inputs": input_hashes([path]), "seed": 3, **changes})
 
 
 def step(value: float) -> Step:
@@ -37,11 +37,15 @@ def test_manifest_is_the_same_for_the_same_run(host: Host, tmp_path: Path) -> No
     assert (first["seed"], first["command"], first["signatures"]) == (3, ["smt", "score"], ["BLEU|x"])
 
 
-def test_manifest_leaves_out_standard_input_and_sorts_inputs(tmp_path: Path) -> None:
+def test_inputs_are_sorted_and_only_files_are_read(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("b", "a")]
     for path in paths:
         path.write_text(path.name)
-    assert list(manifest(inputs=["-", *paths])["inputs"]) == [str(tmp_path / "a"), str(tmp_path / "b")]
+    os.mkfifo(tmp_path / "pipe")
+    hashes = input_hashes(["-", *paths, tmp_path / "pipe"])
+    assert list(hashes) == ["-", str(tmp_path / "a"), str(tmp_path / "b"), str(tmp_path / "pipe")]
+    assert [hashes["-"], hashes[str(tmp_path / "pipe")]] == ["not a file"] * 2
+    assert len(hashes[str(tmp_path / "a")]) == 64
 
 
 def test_written_manifest_is_json(tmp_path: Path) -> None:

@@ -309,9 +309,14 @@ class TestLists:
             (tmp_path / name).write_text("qe\n1\n2\n")
         specs = [f"column,path={tmp_path / name},name={name}" for name in ("a", "b")]
         one = smt.candidates(["x", "y"])
-        assert host.score([one], specs[:1]).load().features.names == ("qe",)
+        assert host.score([one], specs).load().features.names == ("a", "b")
+        plain = f"column,path={tmp_path / 'a'}"
+        assert host.score([one], [plain]).load().features.names == ("qe",)
         with pytest.raises(UsageError, match=r"already has a feature 'qe'; rename that column where it is made"):
-            host.score([one], specs).load()
+            host.score(host.score([one], [plain]), [plain]).load()
+        (tmp_path / "two").write_text("qe\tlen\n1\t2\n2\t3\n")
+        names = host.score([one], [f"column,path={tmp_path / 'two'},name=mine"]).load().features.names
+        assert names == ("mine-qe", "mine-len")
 
     def test_name_stands_for_the_offers_own_in_open_names(self) -> None:
         columns = Columns.dense(("offer", "offer:a", "offer[0]", "offers", "other"), [[1, 2, 3, 4, 5]])

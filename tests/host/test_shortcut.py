@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import smtplugins as smt
-from smtplugins.host.errors import PluginError, UsageError
+from smtplugins.host.errors import FeatureError, PluginError, UsageError
 from smtplugins.host.shortcut import marked_offers
 
 Plugin = Callable[[str, str], ModuleType]
@@ -141,3 +141,12 @@ def test_missing_alignment_names_the_remedy(plugin: Plugin) -> None:
     code = "from smtplugins import feature\n@feature('a')\ndef a(alignment): return 1\n"
     with pytest.raises(UsageError, match="needs the alignment: the decoder has to print word alignments"):
         columns(plugin("a", code), "a")
+
+
+def test_mappings_and_numbers_do_not_mix(tmp_path: Path) -> None:
+    (tmp_path / "mixed.py").write_text(
+        "from smtplugins import feature\n@feature('mixed')\ndef mixed(hyp):\n"
+        "    return {'k': 1.0} if hyp == 'a' else 0.0\n"
+    )
+    with pytest.raises(FeatureError, match="expected a mapping for every hypothesis or for none"):
+        smt.load_plugins([tmp_path / "mixed.py"]).score([smt.candidates(["a", "b"])], ["mixed"]).load()

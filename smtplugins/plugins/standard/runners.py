@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 import itertools
 import multiprocessing
 import os
@@ -27,8 +28,15 @@ class Serial:
             yield from map(function, items)
             return
         state = setup()
-        for item in items:
-            yield function(state, item)
+        try:
+            for item in items:
+                yield function(state, item)
+        except BaseException:
+            # What ended the work is to be told, not what followed from it.
+            with contextlib.suppress(Exception):
+                _close(state)
+            raise
+        _close(state)
 
 
 class Processes:
@@ -66,6 +74,8 @@ class Processes:
                     worker.send(following)
                     waiting.append((worker, following))
                 yield from results
+            for worker in workers:
+                worker.finish()
         except BaseException:
             # Interrupted, failed, or given up by the caller: nobody waits for what is under way.
             for worker in workers:
@@ -105,12 +115,17 @@ class _Worker:
         try:
             results, error, trace = self.connection.recv()
         except (EOFError, ConnectionResetError):
-            first = getattr(chunk[0], "id", chunk[0])
-            raise SmtError(f"a worker process died, at or after item {first}") from None
+            place = f"at or after item {getattr(chunk[0], 'id', chunk[0])}" if chunk else "at its end"
+            raise SmtError(f"a worker process died, {place}") from None
         if error is not None:
             raise error from SmtError(f"in a worker process:\n{trace}")
         done: list[Any] = results
         return done
+
+    def finish(self) -> None:
+        """Let it close what it set up; a failure there is one of the run."""
+        self.send([])
+        self.receive([])
 
     def end(self) -> None:
         """Wait for it; without further work it ends by itself."""
@@ -129,24 +144,28 @@ def _serve(
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for other in foreign:
         other.close()
-    work: Callable[[Any], Any] | None = None
+    state: Any = None
+    begun = False
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             chunk = connection.recv()
             try:
-                if work is None:
-                    work = _prepared(function, setup)
+                if not begun and setup is not None:
+                    # With the first items, not at the start: what it raises then reaches the caller.
+                    state = setup()
+                begun = True
+                if not chunk:
+                    _close(state)
+                work = function if setup is None else functools.partial(function, state)
                 answer = pickle.dumps(([work(item) for item in chunk], None, ""))
             except Exception as error:
                 answer = pickle.dumps(([], _portable(error), traceback.format_exc()))
             connection.send_bytes(answer)
 
 
-def _prepared(function: Callable[..., Any], setup: Callable[[], Any] | None) -> Callable[[Any], Any]:
-    if setup is None:
-        return function
-    state = setup()
-    return lambda item: function(state, item)
+def _close(state: Any) -> None:
+    if hasattr(state, "close"):
+        state.close()
 
 
 def _portable(error: Exception) -> Exception:
