@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
+from smtformats.corpus.segments import Segment
 from smtformats.files import Lines
 from smtformats.format import Format, Number
 
@@ -18,19 +19,21 @@ def parse(lines: Lines) -> Iterator[str]:
         yield body[:-1] if body[-1:] == "\r" else body
 
 
-def write(records: Iterable[str], out: TextIO, number: Number) -> int:
-    """Write sentences; returns how many."""
+def write(records: Iterable[str | Segment], out: TextIO, number: Number) -> int:
+    """Write sentences, the sources alone of those that have more; returns how many."""
     count = 0
-    for text in records:
-        out.write(text + "\n")
+    for one in records:
+        out.write((one if isinstance(one, str) else one.source) + "\n")
         count += 1
     return count
 
 
 def matches(head: bytes) -> bool:
-    """Anything without NUL bytes, unless most lines have fields: a spoilt list must not pass for sentences."""
+    """Anything without NUL bytes or tags, unless most lines have fields: a spoilt list must not pass for sentences."""
     lines = [line for line in head.split(b"\n")[:50] if line.strip()]
-    return b"\x00" not in head and 2 * sum(b" |||" in line for line in lines) < max(1, len(lines))
+    if b"\x00" in head or (lines and lines[0].startswith(b"<seg")):
+        return False
+    return 2 * sum(b" |||" in line for line in lines) < max(1, len(lines))
 
 
 FORMAT = Format(

@@ -12,26 +12,19 @@ where the last wins there, are errors.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
 from smtformats.errors import quote
 from smtformats.files import Lines
-from smtformats.format import Format, Number
-from smtformats.nbest.fields import BadField, blanks, numbers
+from smtformats.format import Format, Number, first_lines
+from smtformats.nbest.fields import blanks
+from smtformats.weights import joshua
+from smtformats.weights.lines import Entry, is_number, read_lines, update_lines, write_lines
 
 NAME = "cdec-weights"
 
 
-class _Entry(NamedTuple):
-    name: str
-    first: int
-    last: int
-
-    def value(self, line: str) -> str:
-        return line[self.first : self.last]
-
-
-def _split(line: str) -> _Entry | None:
+def _split(line: str) -> Entry | None:
     """Where name and number stand in a line, if it looks like one of a weight."""
     body = line.rstrip(" \t\r\n")
     first = max(body.rfind(mark) for mark in " \t=") + 1
@@ -40,14 +33,14 @@ def _split(line: str) -> _Entry | None:
         name = name[:-1].rstrip(" \t")
     if not name or first == len(body) or " " in name or "\t" in name:
         return None
-    return _Entry(name, first, len(body))
+    return Entry(name, first, len(body))
 
 
 def _is_weight(line: str) -> bool:
     return bool(line.strip()) and not line.startswith("#")
 
 
-def _entry(line: str, lines: Lines) -> _Entry | None:
+def _entry(line: str, lines: Lines) -> Entry | None:
     """The weight of a line; none in a comment or a blank line."""
     if not _is_weight(line):
         return None
@@ -61,29 +54,12 @@ def _entry(line: str, lines: Lines) -> _Entry | None:
 
 def parse(lines: Lines) -> Iterator[dict[str, float]]:
     """The one set of weights in the file."""
-    weights: dict[str, float] = {}
-    for line in lines:
-        entry = _entry(line, lines)
-        if entry is None:
-            continue
-        if entry.name in weights:
-            raise lines.error("each weight once", f"{quote(entry.name)} again", 1)
-        try:
-            weights[entry.name] = numbers([entry.value(line)])[0]
-        except BadField as bad:
-            raise lines.error(bad.expected, bad.found, 2) from None
-    if not weights:
-        raise lines.error("weights, a name and a number on each line", "none in the file", 1, line=1)
-    yield weights
+    yield read_lines(lines, _entry, "weights, a name and a number on each line")
 
 
 def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:
     """Write sets of weights, a line for each; returns how many sets."""
-    count = 0
-    for weights in records:
-        out.writelines(_line(name, value, number) for name, value in weights.items())
-        count += 1
-    return count
+    return write_lines(records, out, number, _line)
 
 
 def _line(name: str, value: float, number: Number) -> str:
@@ -96,36 +72,15 @@ def _line(name: str, value: float, number: Number) -> str:
 
 def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) -> list[str]:
     """Put new values into an existing file; names it does not have are added at its end."""
-    placed = set()
-    last = "\n"
-    for line in lines:
-        entry = _entry(line, lines)
-        if entry is not None and entry.name in values:
-            line = line[: entry.first] + number(values[entry.name]) + line[entry.last :]
-            placed.add(entry.name)
-        out.write(line)
-        last = line
-    missing = [name for name in values if name not in placed]
-    if missing and last[-1:] != "\n":
-        out.write("\n")
-    out.writelines(_line(name, values[name], number) for name in missing)
-    return []
+    return update_lines(values, lines, out, number, _entry, _line)
 
 
 def matches(head: bytes) -> bool:
     """The first line two words, and half of all a name and a number: a bad one is the reader's to name and place."""
-    lines = head.decode("utf-8", "ignore").split("\n")
-    lines = [line for line in (lines[:-1] or lines)[:50] if _is_weight(line)]
+    lines = first_lines(head, _is_weight)
     entries = [_split(line) for line in lines]
-    good = sum(entry is not None and _is_number(entry.value(line)) for entry, line in zip(entries, lines, strict=True))
-    return bool(entries) and entries[0] is not None and len(lines) <= 2 * good
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return bool(numbers([text]))
-    except BadField:
-        return False
+    good = sum(entry is not None and is_number(entry.value(line)) for entry, line in zip(entries, lines, strict=True))
+    return bool(entries) and entries[0] is not None and len(lines) <= 2 * good and not joshua.matches(head)
 
 
 FORMAT = Format(

@@ -4,8 +4,8 @@
     LM0= 0.1
     TranslationModel0= 0.09 0.03 0.10 0.07
 
-A feature with one weight is ``LM0``, one with several ``TranslationModel0[0]`` ... ``[3]``. ``UNTUNEABLE`` lines are left
-alone.
+A feature with one weight is ``LM0``, one with several ``TranslationModel0[0]`` ... ``[3]``. ``UNTUNEABLE``
+lines are left alone.
 """
 
 from __future__ import annotations

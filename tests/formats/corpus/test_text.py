@@ -45,4 +45,5 @@ def test_invalid_utf8() -> None:
 def test_shape() -> None:
     assert FORMAT.matches(b"anything at all")
     assert not FORMAT.matches(b"bin\x00ary")
+    assert not FORMAT.matches(b'\n<seg id="1">a</seg>\n')
     assert FORMAT.fallback

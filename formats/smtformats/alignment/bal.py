@@ -1,0 +1,99 @@
+"""Alignments in both directions as giza2bal makes them for symal (read only).
+
+    1
+    5 the house is very small # 1 2 3 4 4
+    4 das haus ist klein # 1 2 3 5
+
+How often the pair occurs; target, then source: length, words, ``#``, and for each word the position of its link on the
+other side, from 1, or 0. ``method`` says which links count, with symal's names: ``union`` (the default), ``intersect``,
+``srctotgt`` or ``tgttosrc``. Where the two files disagreed about the words, both sides are ``ALIGN_ERR``, linked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from smtformats.alignment.links import Alignment, Point
+from smtformats.errors import quote
+from smtformats.files import Lines
+from smtformats.format import Format, first_lines
+from smtformats.nbest.fields import blanks, is_id
+
+NAME = "bal-alignment"
+Method = Literal["union", "intersect", "srctotgt", "tgttosrc"]
+
+
+def parse(lines: Lines, *, method: Method = "union") -> Iterator[Alignment]:
+    """One sentence pair at a time."""
+    stream = iter(lines)
+    for count in stream:
+        if not is_id(count.strip(" \t\r\n")):
+            raise lines.error("how often the pair occurs", quote(count.strip(" \t\r\n")), 1)
+        first = lines.number
+        target_line = next(stream, None)
+        if target_line is None:
+            raise lines.error("the target sentence on the next line", "the end of the file", 1)
+        target, to_source = _side(target_line, lines)
+        source_line = next(stream, None)
+        if source_line is None:
+            raise lines.error("the source sentence on the next line", "the end of the file", 1)
+        source, to_target = _side(source_line, lines)
+        _check(to_source, len(source), lines, first + 1)
+        _check(to_target, len(target), lines, first + 2)
+        forward = {(i, j - 1) for i, j in enumerate(to_target) if j}
+        backward = {(i - 1, j) for j, i in enumerate(to_source) if i}
+        points = _chosen(forward, backward, method)
+        yield Alignment(points, source, target, line=first)
+    if not lines.number:
+        raise lines.error("three lines for each pair", "an empty file", 1)
+
+
+def _side(line: str, lines: Lines) -> tuple[tuple[str, ...], list[int]]:
+    tokens = blanks(line)
+    if not tokens or not is_id(tokens[0]):
+        raise lines.error("the number of words", quote(" ".join(tokens[:1])), 1)
+    length = int(tokens[0])
+    if tokens[length + 1 : length + 2] != ["#"]:
+        raise lines.error(f"`#` after {length} words", quote(" ".join(tokens[length + 1 : length + 2])), length + 2)
+    links = tokens[length + 2 :]
+    for field, token in enumerate(links, length + 3):
+        if not is_id(token):
+            raise lines.error("a position, or 0", quote(token), field)
+    if len(links) != length:
+        raise lines.error(f"{length} positions", f"{len(links)}", min(len(tokens), 2 * length + 2) + 1)
+    return tuple(tokens[1 : length + 1]), list(map(int, links))
+
+
+def _check(links: list[int], length: int, lines: Lines, line: int) -> None:
+    for i, position in enumerate(links):
+        if position > length:
+            expected = f"a position of the other side, {length} at most"
+            raise lines.error(expected, f"{position}", len(links) + 3 + i, line=line)
+
+
+def _chosen(forward: set[Point], backward: set[Point], method: Method) -> tuple[Point, ...]:
+    if method == "union":
+        return tuple(sorted(forward | backward))
+    if method == "intersect":
+        return tuple(sorted(forward & backward))
+    return tuple(sorted(forward if method == "srctotgt" else backward))
+
+
+def matches(head: bytes) -> bool:
+    """A count, and a sentence with its length and positions."""
+    lines = [blanks(line) for line in first_lines(head)[:2]]
+    if len(lines) < 2 or len(lines[0]) != 1 or not all(is_id(tokens[0]) for tokens in lines):
+        return False
+    length = int(lines[1][0])
+    return len(lines[1]) == 2 * length + 2 and lines[1][length + 1] == "#"
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="alignment",
+    summary="giza2bal's alignments in both directions, what symal reads",
+    matches=matches,
+    parse=parse,
+    suffixes=(".bal",),
+)

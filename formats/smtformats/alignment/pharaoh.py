@@ -1,0 +1,82 @@
+"""Word alignments as points ``i-j``, source and target position from 0: Pharaoh's, Moses', cdec's, fast_align's.
+
+    0-0 1-1 2-3 3-2
+    ein haus ||| a house ||| 0-0 1-1
+    a house ||| 0-0 1-1
+
+A blank line is a pair without links. What stands before the last ``|||`` is kept: source and target, as aligners and
+cdec print them, or the target alone, as Moses does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from smtformats.alignment.links import Alignment, Point
+from smtformats.errors import quote
+from smtformats.files import Lines
+from smtformats.format import Format, Number, first_lines
+from smtformats.nbest.fields import blanks
+
+NAME = "pharaoh-alignment"
+_POINT = re.compile(r"(\d{1,9})-(\d{1,9})", re.ASCII)
+
+
+def parse(lines: Lines) -> Iterator[Alignment]:
+    """One sentence pair at a time."""
+    for line in lines:
+        *texts, last = line.split("|||")
+        points: list[Point] = []
+        for field, token in enumerate(blanks(last), len(texts) + 1):
+            found = _POINT.fullmatch(token)
+            if found is None:
+                raise lines.error("a point `i-j`", quote(token), field)
+            points.append((int(found[1]), int(found[2])))
+        words = [tuple(blanks(text)) for text in texts]
+        yield Alignment(
+            points=tuple(points),
+            source=words[-2] if len(words) > 1 else None,
+            target=words[-1] if words else None,
+            raw=line,
+            origin=NAME,
+            line=lines.number,
+        )
+    if not lines.number:
+        raise lines.error("a line of points for each pair", "an empty file", 1)
+
+
+def write(records: Iterable[Alignment], out: TextIO, number: Number) -> int:
+    """Write a line for each pair: as it was read, or the points alone."""
+    count = 0
+    last = "\n"
+    for one in records:
+        if last[-1:] != "\n":
+            out.write("\n")
+        own = one.raw is not None and one.origin == NAME
+        last = one.raw if own and one.raw is not None else " ".join(f"{i}-{j}" for i, j in one.points) + "\n"
+        out.write(last)
+        count += 1
+    return count
+
+
+def matches(head: bytes) -> bool:
+    """Points behind at most two texts on every line, and some of them."""
+    found = [line.split("|||") for line in first_lines(head)]
+    points = [blanks(fields[-1]) for fields in found]
+    return (
+        any(points)
+        and all(len(fields) <= 3 for fields in found)
+        and all(_POINT.fullmatch(token) for tokens in points for token in tokens)
+    )
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="alignment",
+    summary="points i-j from 0, a sentence pair on each line, also behind its texts",
+    matches=matches,
+    parse=parse,
+    write=write,
+)

@@ -1,0 +1,149 @@
+"""What cdec decodes and tunes on: sentences with references, and ``<seg>`` lines with attributes.
+
+    ein haus ||| a house ||| one house
+    <seg id="7" grammar="grammars/grammar.7.gz">ein haus</seg>
+    <seg id="8" grammar="grammars/grammar.8.gz">ein haus</seg> ||| a house
+
+A sentence without an ``id`` has the number after the last one, from 0 on; cdec skips empty lines. References may stand
+before ``</seg>``, where the decoder sees them, or after it, where the tuning scripts do; we write them after it.
+Sentences without attributes that come from other formats get an ``id``.
+
+Stricter than cdec, on purpose: an ``id`` that is no number, which it takes for 0, text after ``</seg>``, which it
+drops, and ``|||`` without a blank on both sides, where it drops a character, are errors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TextIO
+
+from smtformats.corpus.segments import Segment
+from smtformats.errors import FormatError, quote
+from smtformats.files import Lines
+from smtformats.format import Format, Number, first_lines
+from smtformats.nbest.fields import blanks, is_id
+
+NAME = "cdec-corpus"
+_TAG = re.compile(r"<seg(?=[ \t>])([^>]*)>")
+_ATTRIBUTE = re.compile(r'[ \t]+([^\s="]+)[ \t]*=[ \t]*(?:"([^"]*)"|([^\s"]+))', re.ASCII)
+_END = "</seg>"
+
+
+def parse(lines: Lines) -> Iterator[Segment]:
+    """One sentence at a time, an empty line as one without a number."""
+    following = 0
+    for line in lines:
+        body = line[:-1] if line[-1:] == "\n" else line
+        body = body[:-1] if body[-1:] == "\r" else body
+        attributes, rest = _tagged(body, lines)
+        key = attributes.get("id", str(following))
+        if not is_id(key):
+            raise lines.error("an id, a whole number", quote(key), 1)
+        source, *references = _fields(rest, lines)
+        number = int(key) if body else None
+        following = int(key) + 1 if body else following
+        yield Segment(source, tuple(references), attributes, number, line, NAME, lines.number)
+
+
+def _tagged(body: str, lines: Lines) -> tuple[dict[str, str], str]:
+    """The attributes of a line, and the line without its tags."""
+    if body[:4].lower() != "<seg":
+        return {}, body
+    tag = _TAG.match(body)
+    if tag is None:
+        raise lines.error('`<seg name="value" ...>`', quote(body), 1)
+    attributes: dict[str, str] = {}
+    at = 0
+    inside = tag[1].rstrip(" \t")
+    while at < len(inside):
+        found = _ATTRIBUTE.match(inside, at)
+        if found is None:
+            raise lines.error('an attribute `name="value"`', quote(inside[at:].strip()), 1)
+        if found[1] in attributes:
+            raise lines.error("each attribute once", f"{quote(found[1])} again", 1)
+        attributes[found[1]] = found[3] if found[2] is None else found[2]
+        at = found.end()
+    text, _, behind = body[tag.end() :].partition(_END)
+    if behind.strip(" \t") and not re.match(r"[ \t]+\|\|\|", behind):
+        raise lines.error("nothing or ` ||| ` and a reference after `</seg>`", quote(behind), 1)
+    return attributes, text + behind if behind.strip(" \t") else text
+
+
+def _fields(text: str, lines: Lines) -> list[str]:
+    """The sentence and its references; the blanks around a bar belong to the bar."""
+    if "|||" not in text:
+        return [text]
+    pieces = text.split("|||")
+    for i, piece in enumerate(pieces):
+        starts = i == 0 or piece[:1] in (" ", "\t") or (not piece and i == len(pieces) - 1)
+        if not starts or (i < len(pieces) - 1 and piece[-1:] not in (" ", "\t")):
+            raise lines.error("blanks around `|||`", quote(piece), i + 1)
+    last = len(pieces) - 1
+    return [piece[i > 0 : len(piece) - (i < last)] for i, piece in enumerate(pieces)]
+
+
+def write(records: Iterable[str | Segment], out: TextIO, number: Number) -> int:
+    """Write sentences, one on each line: as they were read, or composed anew; returns how many."""
+    count = following = 0
+    last = "\n"
+    for one in records:
+        if isinstance(one, str):
+            one = Segment(one, (), {"id": str(following)}, following, line=count + 1)
+        if one.id is not None:
+            following = one.id + 1
+        if last[-1:] != "\n":
+            out.write("\n")
+        own = one.raw is not None and one.origin == NAME
+        last = one.raw if own and one.raw is not None else _composed(one)
+        out.write(last)
+        count += 1
+    return count
+
+
+def _composed(one: Segment) -> str:
+    for field, text in enumerate((one.source, *one.references), 1):
+        if "|||" in text or "\n" in text or text[-1:] == "\r" or _END in text or text[:4].lower() == "<seg":
+            expected = "a text without `|||`, `<seg`, `</seg>` or a line break"
+            raise FormatError(expected, quote(text), line=one.line, field=field)
+    for name, value in one.attributes.items():
+        if blanks(name) != [name] or any(char in name + value for char in '">\n') or "=" in name:
+            expected = 'an attribute without `"`, `>` or a line break'
+            raise FormatError(expected, quote(f"{name}={value}"), line=one.line, field=1)
+    tag = "".join(f' {name}="{value}"' for name, value in one.attributes.items())
+    source = f"<seg{tag}>{one.source}{_END}" if tag else one.source
+    return " ||| ".join((source, *one.references)) + "\n"
+
+
+def matches(head: bytes) -> bool:
+    """The first line and half of all have a tag or references, and those are words, not scores or links."""
+    lines = first_lines(head)
+    good = [_is_segment(line) for line in lines]
+    return good[:1] == [True] and len(good) <= 2 * sum(good)
+
+
+def _is_segment(line: str) -> bool:
+    if _TAG.match(line):
+        return True
+    # A rule begins with its left side in brackets, a lattice with three parentheses; references may be empty.
+    if line.startswith(("[", "(((")):
+        return False
+    source, *references = [blanks(field) for field in line.split(" ||| ")]
+    told = [tokens for tokens in references if tokens]
+    return bool(told) and all(map(_has_words, [source, *told]))
+
+
+def _has_words(tokens: Sequence[str]) -> bool:
+    # A feature, `LM=-1.5` or `LM0=` before its values, is no word.
+    return any("=" not in token and any(map(str.isalpha, token)) for token in tokens)
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="corpus",
+    summary="cdec's input: sentences ||| references, and seg-tagged lines with attributes",
+    matches=matches,
+    parse=parse,
+    write=write,
+    fallback=True,
+)

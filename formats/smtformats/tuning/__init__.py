@@ -1,0 +1,1 @@
+"""Tuning data: a stream of :class:`smtformats.tuning.blocks.Block`, a sentence's list each."""

@@ -1,0 +1,198 @@
+"""What Moses' extractor writes for its tuners: a block for each sentence, features in one file, scores in another.
+
+Entry k of a block in the one file belongs to entry k of the same block in the other. Duplicates are left out, so this
+is not the order of the n-best list.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TextIO
+
+from smtformats.errors import FormatError, quote
+from smtformats.files import Lines
+from smtformats.format import Number
+from smtformats.nbest.fields import BadField, blanks, is_id, numbers
+
+_MAX_VALUES = 1 << 16
+_FLOAT_BYTES = 4
+
+
+@dataclass(frozen=True)
+class Block:
+    """The entries of one sentence: features by name, or the statistics of a scorer.
+
+    ``rows`` hold the values of ``names``, or those of ``scorer``; ``sparse`` the features that only some entries have.
+    ``raw`` is the block as read and ``origin`` the format that read it: a writer of that format copies it.
+    """
+
+    id: str
+    rows: tuple[tuple[float, ...], ...]
+    names: tuple[str, ...] = ()
+    scorer: str | None = None
+    sparse: tuple[dict[str, float], ...] = ()
+    raw: str | None = None
+    origin: str = ""
+    line: int = 1
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def named(self) -> Iterator[dict[str, float]]:
+        """Each entry by name; statistics are ``BLEU[0]``, ``BLEU[1]``, ..."""
+        for i, row in enumerate(self.rows):
+            names = self.names if self.scorer is None else [f"{self.scorer}[{k}]" for k in range(len(row))]
+            yield {**dict(zip(names, row, strict=True)), **(self.sparse[i] if self.sparse else {})}
+
+
+class Reader:
+    """Reads the blocks of a file; ``word`` is what its lines between blocks begin with."""
+
+    def __init__(self, lines: Lines, origin: str, word: str) -> None:
+        self.lines = lines
+        self.stream = iter(lines)
+        self.origin = origin
+        self.word = word
+
+    def blocks(self) -> Iterator[Block]:
+        """One sentence at a time."""
+        for header in self.stream:
+            yield self._block(header)
+        if not self.lines.number:
+            raise self.lines.error(f"`{self.word}_TXT_BEGIN_0 ...`", "an empty file", 1)
+
+    def _block(self, header: str) -> Block:
+        first = self.lines.number
+        binary, key, count, width, names = self._header(header)
+        dense: list[tuple[float, ...]] = []
+        sparse: list[dict[str, float]] = []
+        raw = [header]
+        for entry in range(1, count + 1):
+            if binary:
+                dense.append(self._floats(self.lines.read(_FLOAT_BYTES * width), entry))
+                continue
+            line = self._next(f"entry {entry} of {count}")
+            row, more = self._row(line, width)
+            dense.append(row)
+            sparse.append(more)
+            raw.append(line)
+        end = f"{self.word}_{'BIN' if binary else 'TXT'}_END_0"
+        line = self._next(f"`{end}` after {count} entries")
+        if blanks(line) != [end]:
+            raise self.lines.error(f"`{end}` after {count} entries", _shown(line), 1)
+        raw.append(line)
+        return Block(
+            id=key,
+            rows=tuple(dense),
+            names=() if self.word == "SCORES" else names,
+            scorer=names[0] if self.word == "SCORES" else None,
+            sparse=tuple(sparse) if any(sparse) else (),
+            raw=None if binary else "".join(raw),
+            origin=self.origin,
+            line=first,
+        )
+
+    def _header(self, header: str) -> tuple[bool, str, int, int, tuple[str, ...]]:
+        """Whether the values are binary, the id, how many entries of how many values, and the names."""
+        tokens = blanks(header)
+        binary = tokens[:1] == [f"{self.word}_BIN_BEGIN_0"]
+        if not binary and tokens[:1] != [f"{self.word}_TXT_BEGIN_0"]:
+            raise self.lines.error(f"`{self.word}_TXT_BEGIN_0` or `{self.word}_BIN_BEGIN_0`", _shown(header), 1)
+        for field, what in ((2, "a sentence id"), (3, "the number of entries"), (4, "the number of values")):
+            token = "".join(tokens[field - 1 : field])
+            if not is_id(token):
+                raise self.lines.error(f"{what}, a whole number", quote(token), field)
+        width, names = int(tokens[3]), tokens[4:]
+        # Without a value, entries of a binary file take no room, and any number of them would be there.
+        if not binary <= width <= _MAX_VALUES:
+            raise self.lines.error(f"{int(binary)} to {_MAX_VALUES} values", f"{width}", 4)
+        wanted = 1 if self.word == "SCORES" else width
+        if len(names) != wanted:
+            expected = "the name of a scorer" if self.word == "SCORES" else f"{width} names"
+            raise self.lines.error(expected, f"{len(names)}", 5 + min(len(names), wanted))
+        if len(set(names)) != len(names):
+            twice = next(i for i, name in enumerate(names) if name in names[:i])
+            raise self.lines.error("each feature once", f"{quote(names[twice])} again", 5 + twice)
+        return binary, tokens[1], int(tokens[2]), width, tuple(names)
+
+    def _next(self, what: str) -> str:
+        line = next(self.stream, None)
+        if line is None:
+            raise self.lines.error(f"{what} on the next line", "the end of the file", 1)
+        return line
+
+    def _row(self, line: str, width: int) -> tuple[tuple[float, ...], dict[str, float]]:
+        tokens = blanks(line)
+        dense: list[float] = []
+        sparse: dict[str, float] = {}
+        for field, token in enumerate(tokens, 1):
+            name, mark, text = token.rpartition("=")
+            try:
+                value = numbers([text])[0]
+            except BadField as bad:
+                if token.startswith(f"{self.word}_"):
+                    raise self.lines.error(f"{width} values", quote(token), field) from None
+                raise self.lines.error(bad.expected, bad.found, field) from None
+            if not mark:
+                dense.append(value)
+            elif not name or name in sparse or self.word == "SCORES":
+                expected = "a number" if self.word == "SCORES" else "a name before `=`, each once"
+                raise self.lines.error(expected, quote(token), field)
+            else:
+                sparse[name] = value
+        if len(dense) != width:
+            raise self.lines.error(f"{width} values", f"{len(dense)}", min(len(dense), width) + 1)
+        return tuple(dense), sparse
+
+    def _floats(self, data: bytes, entry: int) -> tuple[float, ...]:
+        import numpy as np
+
+        floats = np.frombuffer(data, dtype="<f4")
+        # Single precision as a person would write it: -1.68191, not -1.6819100379943848.
+        values = tuple(floats.astype("U32").astype(np.float64).tolist())
+        for field, value in enumerate(values, 1):
+            if not math.isfinite(value):
+                raise self.lines.error(f"a finite number in entry {entry}", f"{value}", field)
+        return values
+
+
+def _shown(line: str) -> str:
+    return quote(line.rstrip("\r\n"))
+
+
+def write_blocks(records: Iterable[Block], out: TextIO, number: Number, origin: str, word: str) -> int:
+    """Write blocks as text: as they were read, or composed anew; returns how many."""
+    count = 0
+    last = "\n"
+    for one in records:
+        if (one.scorer is not None) != (word == "SCORES"):
+            found = "features" if one.scorer is None else f"statistics of {one.scorer}"
+            raise FormatError(
+                "statistics of a scorer" if word == "SCORES" else "features", found, line=one.line, field=1
+            )
+        if last[-1:] != "\n":
+            out.write("\n")
+        own = one.raw is not None and one.origin == origin
+        last = one.raw if own and one.raw is not None else _composed(one, number, word)
+        out.write(last)
+        count += 1
+    return count
+
+
+def _composed(one: Block, number: Number, word: str) -> str:
+    for name in (*one.names, *(one.scorer or "x",), *(name for row in one.sparse for name in row)):
+        if blanks(name) != [name]:
+            raise FormatError("a name without blanks", quote(name), line=one.line, field=5)
+    width = len(one.rows[0]) if one.rows and one.scorer is not None else len(one.names)
+    for row in one.rows:
+        if len(row) != width:
+            raise FormatError(f"{width} values in each entry", f"{len(row)}", line=one.line, field=4)
+    title = one.scorer if one.scorer is not None else "".join(f"{name} " for name in one.names)
+    parts = [f"{word}_TXT_BEGIN_0 {one.id} {len(one)} {width} {title}\n"]
+    for i, row in enumerate(one.rows):
+        more = one.sparse[i] if one.sparse else {}
+        items = [*map(number, row), *(f"{name}={number(value)}" for name, value in more.items())]
+        parts.append("".join(f"{item} " for item in items) + "\n")
+    return "".join(parts) + f"{word}_TXT_END_0\n"

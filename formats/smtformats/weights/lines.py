@@ -1,0 +1,87 @@
+"""What weights with a line each share: reading them, writing them, putting new values in their places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TextIO
+
+from smtformats.errors import quote
+from smtformats.files import Lines
+from smtformats.format import Number
+from smtformats.nbest.fields import BadField, numbers
+
+
+class Entry(NamedTuple):
+    """A weight in a line: its name, and where its value stands."""
+
+    name: str
+    first: int
+    last: int
+
+    def value(self, line: str) -> str:
+        """The value as it is spelt."""
+        return line[self.first : self.last]
+
+
+Find = Callable[[str, Lines], "Entry | None"]
+"""The weight of a line, if it is the line of one; a line that is neither good nor to be skipped is an error."""
+
+Compose = Callable[[str, float, Number], str]
+"""A line for a weight; a name that cannot stand in one is a ``ValueError``."""
+
+
+def read_lines(lines: Lines, find: Find, what: str) -> dict[str, float]:
+    """All weights of a file, of which there has to be one; ``what`` says how they look."""
+    weights: dict[str, float] = {}
+    for line in lines:
+        entry = find(line, lines)
+        if entry is None:
+            continue
+        if entry.name in weights:
+            raise lines.error("each weight once", f"{quote(entry.name)} again", 1)
+        try:
+            weights[entry.name] = numbers([entry.value(line)])[0]
+        except BadField as bad:
+            raise lines.error(bad.expected, bad.found, 2) from None
+    if not weights:
+        raise lines.error(what, "none in the file", 1, line=1)
+    return weights
+
+
+def write_lines(records: Iterable[dict[str, float]], out: TextIO, number: Number, compose: Compose) -> int:
+    """Write sets of weights, a line for each weight; returns how many sets."""
+    count = 0
+    for weights in records:
+        out.writelines(compose(name, value, number) for name, value in weights.items())
+        count += 1
+    return count
+
+
+def update_lines(
+    values: dict[str, float], lines: Lines, out: TextIO, number: Number, find: Find, compose: Compose | None = None
+) -> list[str]:
+    """Put new values where the old ones stand; names without a line get one at the end, or are given back."""
+    placed = set()
+    last = "\n"
+    for line in lines:
+        entry = find(line, lines)
+        if entry is not None and entry.name in values:
+            line = line[: entry.first] + number(values[entry.name]) + line[entry.last :]
+            placed.add(entry.name)
+        out.write(line)
+        last = line
+    missing = [name for name in values if name not in placed]
+    if compose is None:
+        return missing
+    if missing and last[-1:] != "\n":
+        out.write("\n")
+    out.writelines(compose(name, values[name], number) for name in missing)
+    return []
+
+
+def is_number(text: str) -> bool:
+    """Whether this can be a weight."""
+    try:
+        return bool(numbers([text]))
+    except BadField:
+        return False

@@ -1,0 +1,91 @@
+"""Weights with a bar between name and number, Z-MERT's ``-fin`` file.
+
+    lm_0 ||| 1.2373676802179452
+    tm_pt_0 ||| -2.4497
+
+New names are added at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from smtformats.errors import quote
+from smtformats.files import Lines
+from smtformats.format import Format, Number, first_lines
+from smtformats.nbest.fields import blanks, is_id
+from smtformats.weights.lines import Entry, is_number, read_lines, update_lines, write_lines
+
+NAME = "pipe-weights"
+
+
+def split(line: str) -> tuple[str, str, int]:
+    """What stands before the bar and after it, without blanks around, and where the latter begins.
+
+    Without a bar the second is empty.
+    """
+    name, bar, rest = line.partition("|||")
+    body = rest.strip(" \t\r\n")
+    return name.strip(" \t\r\n"), body, len(name) + len(bar) + len(rest) - len(rest.lstrip(" \t\r\n"))
+
+
+def named(line: str, lines: Lines) -> tuple[str, str, int]:
+    """The same of a line that has to have a bar and a name before it."""
+    name, body, first = split(line)
+    if "|||" not in line:
+        raise lines.error("`NAME ||| VALUE`", quote(line.strip(" \t\r\n")), 2)
+    if blanks(name) != [name]:
+        raise lines.error("a name without blanks before `|||`", quote(name), 1)
+    return name, body, first
+
+
+def checked(name: str) -> str:
+    """A name that can stand before a bar."""
+    if blanks(name) != [name] or "|||" in name:
+        raise ValueError(f"expected a name without blanks or `|||`, found {quote(name)}")
+    return name
+
+
+def _entry(line: str, lines: Lines) -> Entry | None:
+    if not blanks(line):
+        return None
+    name, body, first = named(line, lines)
+    return Entry(name, first, first + len(body))
+
+
+def parse(lines: Lines) -> Iterator[dict[str, float]]:
+    """The one set of weights in the file."""
+    yield read_lines(lines, _entry, "weights, `NAME ||| VALUE`")
+
+
+def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:
+    """Write sets of weights, a line for each; returns how many sets."""
+    return write_lines(records, out, number, _line)
+
+
+def _line(name: str, value: float, number: Number) -> str:
+    return f"{checked(name)} ||| {number(value)}\n"
+
+
+def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) -> list[str]:
+    """Put new values into an existing file; names it does not have are added at its end."""
+    return update_lines(values, lines, out, number, _entry, _line)
+
+
+def matches(head: bytes) -> bool:
+    """The first line one word, a bar and another, and half of all a name and a number."""
+    found = [split(line)[:2] for line in first_lines(head)]
+    good = sum(is_number(value) and not is_id(name) for name, value in found)
+    return bool(found) and all(len(blanks(part)) == 1 for part in found[0]) and len(found) <= 2 * good
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="weights",
+    summary="weights, NAME ||| VALUE on each line (Z-MERT's -fin file)",
+    matches=matches,
+    parse=parse,
+    write=write,
+    update=update,
+)

@@ -1,0 +1,139 @@
+"""Z-MERT's parameter file (``-p params.txt``), also of Joshua's PRO and MIRA.
+
+    lm_0       ||| 1.0    Opt  0.1  +Inf  +0.5  +1.5
+    tm_pt_0    ||| -2.44  Opt  -Inf  +Inf  -1  +1
+    OOVPenalty ||| 1      Fix  0  0  0  0
+    normalization = absval 1 lm_0
+
+The weight of a parameter is its initial value; bounds, ranges and the last line stay as they are when new values are
+put in. A file written anew has every parameter open (``Opt -Inf +Inf -1 +1``) and ``normalization = none``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from smtformats.errors import quote
+from smtformats.files import Lines
+from smtformats.format import Format, Number, first_lines
+from smtformats.nbest.fields import BadField, blanks, numbers
+from smtformats.weights.lines import Entry, read_lines, update_lines, write_lines
+from smtformats.weights.pipes import checked, named, split
+
+NAME = "zmert-params"
+_BOUNDS = ("a lower bound", "an upper bound", "a lower end for random values", "an upper end for random values")
+_METHODS = {"none": 0, "absval": 2, "maxabsval": 1, "minabsval": 1, "LNorm": 2}
+_KNOWN = "none, absval V NAME, maxabsval V, minabsval V or LNorm P V"
+
+
+class _Params:
+    """Follows the lines of a file, of which the last is the one about normalisation."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.lines = lines
+        self.names: set[str] = set()
+        self.normalized = 0
+        self.anchor = ""
+
+    def entry(self, line: str, lines: Lines) -> Entry | None:
+        if not blanks(line):
+            return None
+        if self.normalized:
+            raise lines.error("nothing after the line of `normalization`", quote(line.strip(" \t\r\n")), 1)
+        if "|||" not in line:
+            self._normalization(line)
+            return None
+        name, body, first = named(line, lines)
+        tokens = blanks(body)
+        if len(tokens) != 6:
+            expected = "a value, `Opt` or `Fix`, two bounds and a random range"
+            raise lines.error(expected, f"{len(tokens)} words", min(len(tokens), 6) + 2)
+        if tokens[1] not in ("Opt", "Fix"):
+            raise lines.error("`Opt` or `Fix`", quote(tokens[1]), 3)
+        if tokens[1] == "Opt":
+            self._bounds(tokens[2:])
+        self.names.add(name)
+        return Entry(name, first, first + len(tokens[0]))
+
+    def _bounds(self, tokens: list[str]) -> None:
+        values = []
+        for i, (token, what) in enumerate(zip(tokens, _BOUNDS, strict=True)):
+            if token == ("-Inf", "+Inf", "", "")[i]:
+                values.append(float(token))
+            else:
+                values.append(self._number(token, i + 4, what))
+            if i % 2 and values[i - 1] > values[i]:
+                raise self.lines.error(f"{what} from {tokens[i - 1]} on", quote(token), i + 4)
+
+    def _number(self, token: str, field: int, what: str) -> float:
+        try:
+            return numbers([token], what=what)[0]
+        except BadField as bad:
+            raise self.lines.error(bad.expected, bad.found, field) from None
+
+    def _normalization(self, line: str) -> None:
+        key, mark, rest = line.partition("=")
+        method, *values = blanks(rest) or [""]
+        if key.strip(" \t\r\n") != "normalization" or not mark:
+            raise self.lines.error("`NAME ||| ...` or `normalization = ...`", quote(line.strip(" \t\r\n")), 1)
+        if len(values) != _METHODS.get(method, -1):
+            raise self.lines.error(_KNOWN, quote(rest.strip(" \t\r\n")), 2)
+        self.normalized = self.lines.number
+        for i, token in enumerate(values):
+            if method == "absval" and i == 1:
+                self.anchor = token
+            elif self._number(token, i + 3, "a positive number") <= 0:
+                raise self.lines.error("a positive number", quote(token), i + 3)
+
+    def finish(self) -> None:
+        """What only the end of the file shows."""
+        if not self.normalized:
+            raise self.lines.error("`normalization = ...` as last line", "the end of the file", 1)
+        if self.anchor and self.anchor not in self.names:
+            expected = "the name of a parameter to keep at a value"
+            raise self.lines.error(expected, quote(self.anchor), 4, line=self.normalized)
+
+
+def parse(lines: Lines) -> Iterator[dict[str, float]]:
+    """The one set of weights in the file."""
+    params = _Params(lines)
+    weights = read_lines(lines, params.entry, "parameters, `NAME ||| VALUE Opt ...`")
+    params.finish()
+    yield weights
+
+
+def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:
+    """Write sets of weights as parameters to be tuned; returns how many sets."""
+    count = write_lines(records, out, number, _line)
+    out.write("normalization = none\n")
+    return count
+
+
+def _line(name: str, value: float, number: Number) -> str:
+    return f"{checked(name)} ||| {number(value)} Opt -Inf +Inf -1 +1\n"
+
+
+def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) -> list[str]:
+    """Put new initial values into the lines of their parameters; names without a line are given back."""
+    params = _Params(lines)
+    missing = update_lines(values, lines, out, number, params.entry)
+    params.finish()
+    return missing
+
+
+def matches(head: bytes) -> bool:
+    """The first line names a parameter with its value and ``Opt`` or ``Fix``."""
+    lines = first_lines(head)
+    return bool(lines) and blanks(split(lines[0])[1])[1:2] in (["Opt"], ["Fix"])
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="weights",
+    summary="Z-MERT's params.txt; --into changes the initial values only",
+    matches=matches,
+    parse=parse,
+    write=write,
+    update=update,
+)
