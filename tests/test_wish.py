@@ -15,7 +15,21 @@ OFFERS = {
         "features": ["column", "external", "length", "lm", "word-penalty"],
         "metrics": ["bleu", "chrf", "ter"],
         "runners": ["processes", "serial"],
-        "formats": ["cdec-mira-nbest", "cdec-nbest", "cdec-weights", "moses-ini", "moses-nbest", "text"],
+        "formats": [
+            "cdec-mira-nbest",
+            "cdec-nbest",
+            "cdec-weights",
+            "fairseq-nbest",
+            "joshua-nbest",
+            "jsonl-nbest",
+            "lines-nbest",
+            "marian-nbest",
+            "moses-ini",
+            "moses-nbest",
+            "plain-nbest",
+            "sockeye-nbest",
+            "text",
+        ],
     },
 }
 

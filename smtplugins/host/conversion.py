@@ -11,7 +11,7 @@ from smtplugins.host.lists import Path, find_format, number, open_known, records
 from smtplugins.host.progress import progress
 
 if TYPE_CHECKING:
-    from smtformats import Candidates, Format
+    from smtformats import Format
     from smtplugins.host.host import Host
 
 Note = Callable[[str], None]
@@ -37,17 +37,18 @@ def write_records(
         fitting = [one.name for one in host.formats() if one.kind == kind and one.write is not None]
         shown = record.name if record is not None else "this list"
         raise UsageError(f"{shown} can only be read; name another format with --to: {', '.join(fitting)}")
-    if kind == "nbest" and (record_format is None or record.name != record_format.name):
+    if record_format is None or record.name != record_format.name:
         records = _noting(records, record, note)
     with open_write(target) as out:
         return record.write(progress(records, kind, quiet=quiet), out, number(precision))
 
 
-def _noting(lists: Iterator[Candidates], record: Format, note: Note) -> Iterator[Candidates]:
+def _noting(records: Iterator[Any], record: Format, note: Note) -> Iterator[Any]:
+    """The records; when all went through, what they had and the format cannot hold is told."""
     lost: set[str] = set()
-    for one in lists:
-        lost |= one.extras.keys() - record.carries
-        if one.after.strip():
+    for one in records:
+        lost |= set(getattr(one, "extras", ())) - record.carries
+        if getattr(one, "after", "").strip():
             lost.add("lines outside the lists")
         yield one
     if lost:

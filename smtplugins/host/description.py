@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,10 @@ from smtplugins.host.lists import Path, open_known, records_of
 
 if TYPE_CHECKING:
     from smtformats import Candidates
+    from smtformats.alignment.links import Alignment
+    from smtformats.corpus.segments import Segment
+    from smtformats.grammar.rules import Rule
+    from smtformats.tuning.blocks import Block
     from smtplugins.host.host import Host
 
 MAX_PROBLEMS = 20
@@ -52,6 +57,9 @@ def describe(host: Host, path: Path, format: str | None = None) -> Description:
         "nbest": _lists,
         "weights": _weights,
         "corpus": _corpus,
+        "grammar": _rules,
+        "alignment": _alignments,
+        "tuning": _blocks,
     }
     with stream:
         readers.get(record.kind, _others)(records_of(record, stream, path), found)
@@ -68,10 +76,10 @@ class _Range:
         self.low = min(self.low, value)
         self.high = max(self.high, value)
 
-    def row(self, name: str) -> dict[str, Any]:
+    def row(self, name: str, unit: str = "hypotheses") -> dict[str, Any]:
         return {
             "feature": name,
-            "hypotheses": self.count,
+            unit: self.count,
             "min": self.low,
             "mean": self.sum / self.count,
             "max": self.high,
@@ -125,10 +133,15 @@ def _weights(records: Iterable[dict[str, float]], found: Description) -> None:
         found.problem(1, "all weights are 0")
 
 
-def _corpus(texts: Iterable[str], found: Description) -> None:
-    lines = words = characters = 0
+def _corpus(sentences: Iterable[str | Segment], found: Description) -> None:
+    lines = words = characters = references = 0
     vocabulary: set[str] = set()
-    for lines, text in enumerate(texts, 1):
+    attributes: dict[str, None] = {}
+    for lines, one in enumerate(sentences, 1):
+        text = one if isinstance(one, str) else one.source
+        if not isinstance(one, str):
+            references += len(one.references)
+            attributes.update(dict.fromkeys(one.attributes))
         tokens = text.split(" ") if text else []
         words += len(tokens)
         characters += len(text)
@@ -136,6 +149,85 @@ def _corpus(texts: Iterable[str], found: Description) -> None:
         for trouble in _oddities(text):
             found.problem(lines, f"the line has {trouble}")
     found.facts |= {"lines": lines, "words": words, "distinct words": len(vocabulary), "characters": characters}
+    if references or attributes:
+        found.facts |= {"references": references, "attributes": ", ".join(attributes) or None}
+
+
+def _alignments(pairs: Iterable[Alignment], found: Description) -> None:
+    count = links = empty = 0
+    for one in pairs:
+        count += 1
+        links += len(one.points)
+        empty += not one.points
+        for side, words in enumerate((one.source, one.target)):
+            last = max((point[side] for point in one.points), default=-1)
+            if words is not None and last >= len(words):
+                name = ("source", "target")[side]
+                found.problem(one.line, f"a link to {name} word {last}, of {len(words)} from 0 on")
+        if len(set(one.points)) < len(one.points):
+            found.problem(one.line, "a link stands twice")
+        if one.source == one.target == ("ALIGN_ERR",):
+            found.problem(one.line, "the two directions disagreed about the words")
+    found.facts |= {
+        "pairs": count,
+        "without links": empty,
+        "links": links,
+        "links per pair": round(links / count, 2) if count else None,
+    }
+
+
+def _blocks(blocks: Iterable[Block], found: Description) -> None:
+    ranges: dict[str, _Range] = {}
+    sizes: list[int] = []
+    scorers: dict[str, None] = {}
+    layout: tuple[str, ...] | None = None
+    for one in blocks:
+        sizes.append(len(one))
+        if one.scorer is not None:
+            scorers[one.scorer] = None
+        elif layout not in (None, one.names):
+            found.problem(one.line, f"the features of {one.id} are not those of the sentence before")
+        layout = one.names
+        if not one:
+            found.problem(one.line, f"no entries for {one.id}")
+        for row in one.named():
+            for name, value in row.items():
+                ranges.setdefault(name, _Range()).add(value)
+    found.facts |= {
+        "sentences": len(sizes),
+        "hypotheses": sum(sizes),
+        "per sentence": f"{min(sizes)} to {max(sizes)}, {sum(sizes) / len(sizes):.1f} on average",
+        "scorer": ", ".join(scorers) or None,
+    }
+    found.features += [one.row(name) for name, one in ranges.items()]
+
+
+def _rules(rules: Iterable[Rule], found: Description) -> None:
+    ranges: dict[str, _Range] = {}
+    arities: Counter[int] = Counter()
+    labels: Counter[str] = Counter()
+    sources: set[tuple[object, ...]] = set()
+    fine = aligned = 0
+    for rule in rules:
+        arities[rule.arity] += 1
+        labels[rule.lhs] += 1
+        sources.add(rule.source)
+        fine += rule.level > 0
+        aligned += bool(rule.alignment)
+        features = rule.features()
+        if len(features) < len(rule.names):
+            found.problem(rule.line, "a feature stands there twice: the last one counts")
+        for name, value in features.items():
+            ranges.setdefault(name, _Range()).add(value)
+    found.facts |= {
+        "rules": sum(arities.values()),
+        "by non-terminals": ", ".join(f"{count} with {arity}" for arity, count in sorted(arities.items())),
+        "left-hand sides": ", ".join(f"{label} ({count})" for label, count in labels.most_common(20)),
+        "distinct sources": len(sources),
+        "with alignment": aligned,
+        "refinements": fine,
+    }
+    found.features += [one.row(name, "rules") for name, one in ranges.items()]
 
 
 def _others(records: Iterable[Any], found: Description) -> None:

@@ -246,6 +246,8 @@ def write_best(lists: ListStream, path: Path, *, fill: bool = False) -> int:
     skipped = at = 0
     with open_write(path) as out:
         for key, text in lists.best_by_id():
+            if "\n" in text:
+                raise SmtError(f"{lists.name}: expected texts of one line, found a line break in that of id {key}")
             missing = int(key) - at if key.isdigit() else 0
             skipped += missing
             out.write("\n" * missing * fill + text + "\n")

@@ -151,6 +151,11 @@ def records(kind: str) -> dict[str, list[Any]]:
     if kind == "corpus":
         plain = [*sources()[:2], *lists()[0].texts[:3]]
         return {"plain": plain, "odd characters": [_ODD], "an empty text": ["a", "", "b", ""]}
+    if kind == "alignment":
+        from smtformats.alignment.links import Alignment
+
+        pairs = [Alignment(points) for points in (((0, 0), (1, 2), (2, 1)), ((0, 0),), ((3, 0), (0, 12)))]
+        return {"plain": pairs, "no links": [pairs[0], Alignment(()), pairs[1]]}
     return {}
 
 
@@ -160,6 +165,8 @@ FILES: Mapping[str, tuple[bytes, ...]] = {
         b"0 ||| das ist gut ||| LM=-3.5 TM=-1 ||| -6.5\n1 ||| ja ||| LM=-1 TM=0 ||| -2\n",
     ),
     "weights": (b"LM0 0.5\nWordPenalty0 -1\n", b"[weight]\nLM0= 0.5\nTM0= 0.2 0.3\n"),
+    "alignment": (b"0-0 1-1 2-3\n0-0\n", b"1\n1 yes # 1\n2 ja doch # 1 0\n"),
+    "tuning": (b"FEATURES_TXT_BEGIN_0 0 1 1 LM0_0 \n-1 \nFEATURES_TXT_END_0\n",),
     "corpus": ("wo ist mein Hut ?\nDas Haus , das er kaufte , ist größer .\nja\n".encode(),),
 }
 """Files of each kind as they are met, to see what a format takes for its own."""

@@ -98,6 +98,17 @@ def test_line_limit(end: bytes) -> None:
     assert str(caught.value) == "x:2: field 1: expected a line of at most 10 bytes, found a longer one"
 
 
+def test_bytes_between_lines_count_their_line_breaks() -> None:
+    lines = Lines(io.BytesIO(b"head\n\xff\n\x00\nEND\nnext\n"), "x")
+    stream = iter(lines)
+    assert (next(stream), lines.number) == ("head\n", 1)
+    assert (lines.read(4), lines.number) == (b"\xff\n\x00\n", 3)
+    assert (next(stream), lines.number) == ("END\n", 4)
+    with pytest.raises(FormatError) as caught:
+        lines.read(6)
+    assert str(caught.value) == "x:5: field 1: expected 6 bytes more, found 5 at the end of the file"
+
+
 def test_error_before_the_first_line_is_at_line_1() -> None:
     assert str(lines_of(b"").error("a", "b", 1)) == "x:1: field 1: expected a, found b"
 

@@ -14,6 +14,7 @@ from smtformats.files import Lines, head
 from smtformats.format import shortest
 from smtformats.nbest import cdec as nbest_cdec
 from smtformats.nbest import cdec_mira as nbest_cdec_mira
+from smtformats.nbest import joshua as nbest_joshua
 from smtformats.weights import cdec, moses
 
 pytestmark = pytest.mark.shared
@@ -48,7 +49,12 @@ def again(path: Path, record: Format) -> tuple[bytes, bytes]:
 
 
 @pytest.mark.parametrize(
-    ("toolkit", "least"), [("moses", {"moses-nbest": 16}), ("cdec", {"cdec-nbest": 60, "cdec-mira-nbest": 1})]
+    ("toolkit", "least"),
+    [
+        ("moses", {"moses-nbest": 16}),
+        ("cdec", {"cdec-nbest": 60, "cdec-mira-nbest": 1}),
+        ("joshua", {"joshua-nbest": 9}),
+    ],
 )
 def test_lists_come_back(shared: Path, toolkit: str, least: dict[str, int]) -> None:
     seen: Counter[str] = Counter()
@@ -59,6 +65,27 @@ def test_lists_come_back(shared: Path, toolkit: str, least: dict[str, int]) -> N
         assert after == before, path
         seen[record.name] += 1
     assert all(seen[name] >= count for name, count in least.items()), seen
+
+
+@pytest.mark.parametrize(
+    ("case", "template", "lists"),
+    [
+        ("bn-en-hiero/output.gold", '"%c %s"', 805),
+        ("bn-en-hiero/output-berkeleylm.gold", '"%c %s"', 943),
+        ("n-ary/output.gold", "%c %s", 2),
+        ("num_translation_options/output.gold", "%c ||| %s ||| %f", 4),
+        ("oov-list/output.gold", "%s ||| %f ||| %c", 3),
+        ("rescoring/output.gold", "%s ||| %f ||| %c", 12),
+    ],
+)
+def test_lists_in_joshuas_templates_come_back(shared: Path, case: str, template: str, lists: int) -> None:
+    path = shared / "gold" / "joshua" / case
+    with open_lines(path) as lines:
+        found = list(nbest_joshua.parse(lines, template=template))
+    assert len(found) == lists
+    out = io.StringIO()
+    nbest_joshua.write(found, out, shortest)
+    assert out.getvalue().encode() == path.read_bytes()
 
 
 def test_ids_set_backwards_are_an_error(shared: Path) -> None:

@@ -55,6 +55,45 @@ def test_other_format_keeps_what_both_have_and_says_what_is_lost(host: Host, fol
     assert len(notes) == 1
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "notes"),
+    [
+        ("tm = thrax pt 12 g\nlm_0  1.50\n# x\n", "tm = thrax pt 12 g\nlm_0  0.25\n# x\nnew 2\n", []),
+        (
+            "lm_0 ||| 1 Fix 0 0 0 0\nnormalization = none\n",
+            "lm_0 ||| 0.25 Fix 0 0 0 0\nnormalization = none\n",
+            ["new"],
+        ),
+        ("lm_0 ||| 1\nb ||| 7", "lm_0 ||| 0.25\nb ||| 7\nnew ||| 2\n", []),
+    ],
+)
+def test_tuned_weights_go_home(host: Host, folder: Path, before: str, after: str, notes: list[str]) -> None:
+    (folder / "tuned").write_text("lm_0 0.25\nnew 2\n")
+    (folder / "home").write_text(before)
+    found: list[str] = []
+    update(host, folder / "tuned", folder / "home", folder / "out", note=found.append)
+    assert (folder / "out").read_text() == after
+    assert found == [f"{folder / 'home'} has no line for {name}: left out" for name in notes]
+
+
+def test_what_other_kinds_lose_is_told_too(host: Host, folder: Path) -> None:
+    notes: list[str] = []
+    (folder / "in").write_text('<seg id="1" grammar="g">ein haus</seg> ||| a house\nja\n')
+    assert convert(host, folder / "in", folder / "out", to_format="text", note=notes.append) == 2
+    assert (folder / "out").read_text() == "ein haus\nja\n"
+    (folder / "in").write_text("1\n2 a house # 1 2\n2 ein haus # 1 0\n")
+    spec = "bal-alignment,method=intersect"
+    assert convert(host, folder / "in", folder / "out", spec, "pharaoh", note=notes.append) == 1
+    assert (folder / "out").read_text() == "0-0\n"
+    (folder / "in").write_text("FEATURES_TXT_BEGIN_0 0 0 1 a \nFEATURES_TXT_END_0\n")
+    with pytest.raises(FormatError, match="1: field 1: expected statistics of a scorer, found features"):
+        convert(host, folder / "in", folder / "out", to_format="moses-scores", note=notes.append)
+    assert notes == [
+        "text cannot carry grammar, id, references: left out",
+        "pharaoh-alignment cannot carry words: left out",
+    ]
+
+
 def test_text_and_table(host: Host, folder: Path) -> None:
     convert(host, folder / "moses.nbest", folder / "out", to_format="text")
     assert (folder / "out").read_text() == "a house\nthe house\n"

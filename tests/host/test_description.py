@@ -72,6 +72,49 @@ def test_corpus(host: Host, tmp_path: Path) -> None:
     ]
 
 
+def test_corpus_with_references_and_attributes(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "t").write_text('<seg id="1">ein haus</seg> ||| a house ||| one house\n<seg grammar="g">ja</seg>\n')
+    found = describe(host, tmp_path / "t")
+    assert found.facts | {"lines": 2, "words": 3, "references": 2, "attributes": "id, grammar"} == found.facts
+    assert found.problems == []
+
+
+def test_alignments(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a b ||| c ||| 0-0 1-1\n\nc ||| 0-0 0-0\n")
+    found = describe(host, tmp_path / "a")
+    wanted = {"format": "pharaoh-alignment", "pairs": 3, "without links": 1, "links": 4, "links per pair": 1.33}
+    assert found.facts | wanted == found.facts
+    assert found.problems == [
+        {"line": 1, "problem": "a link to target word 1, of 1 from 0 on"},
+        {"line": 3, "problem": "a link stands twice"},
+    ]
+    (tmp_path / "a").write_text("1\n1 ALIGN_ERR # 1\n1 ALIGN_ERR # 1\n")
+    problem = {"line": 1, "problem": "the two directions disagreed about the words"}
+    assert describe(host, tmp_path / "a").problems == [problem]
+
+
+def test_tuning_data(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "f").write_text(
+        "FEATURES_TXT_BEGIN_0 0 2 1 a\n-1\n2 s=1\nFEATURES_TXT_END_0\n"
+        "FEATURES_TXT_BEGIN_0 1 0 1 b\nFEATURES_TXT_END_0\n"
+    )
+    found = describe(host, tmp_path / "f")
+    wanted = {"sentences": 2, "hypotheses": 2, "per sentence": "0 to 2, 1.0 on average", "scorer": None}
+    assert found.facts | wanted == found.facts
+    assert found.features == [
+        {"feature": "a", "hypotheses": 2, "min": -1.0, "mean": 0.5, "max": 2.0},
+        {"feature": "s", "hypotheses": 1, "min": 1.0, "mean": 1.0, "max": 1.0},
+    ]
+    assert found.problems == [
+        {"line": 5, "problem": "the features of 1 are not those of the sentence before"},
+        {"line": 5, "problem": "no entries for 1"},
+    ]
+    (tmp_path / "s").write_text("SCORES_TXT_BEGIN_0 0 1 1 TER\n3\nSCORES_TXT_END_0\n")
+    found = describe(host, tmp_path / "s")
+    assert (found.facts["scorer"], found.problems) == ("TER", [])
+    assert found.features == [{"feature": "TER[0]", "hypotheses": 1, "min": 3.0, "mean": 3.0, "max": 3.0}]
+
+
 def test_all_problems_are_counted_and_some_are_shown(host: Host, tmp_path: Path) -> None:
     (tmp_path / "t").write_text("a\n" + "\n" * 50)
     found = describe(host, tmp_path / "t")
@@ -85,3 +128,27 @@ def test_what_cannot_be_read_is_raised(host: Host, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"")
     with pytest.raises(FormatError, match="found an empty file"):
         describe(host, tmp_path / "x")
+
+
+def test_grammar(host: Host, tmp_path: Path) -> None:
+    text = "[X] ||| a [X] ||| [1] b ||| F=1 G=2 ||| 0-1\n [Y] ||| a [Y] ||| [1] b ||| F=3\n"
+    text += "[S] ||| a ||| b ||| F=1 F=5\n"
+    (tmp_path / "x").write_text(text)
+    found = describe(host, tmp_path / "x")
+    assert found.facts == {
+        "format": "cdec-grammar",
+        "kind": "grammar",
+        "is": found.facts["is"],
+        "rules": 3,
+        "by non-terminals": "1 with 0, 2 with 1",
+        "left-hand sides": "X (1), Y (1), S (1)",
+        "distinct sources": 3,
+        "with alignment": 1,
+        "refinements": 1,
+        "problems": 1,
+    }
+    assert found.features == [
+        {"feature": "F", "rules": 3, "min": 1.0, "mean": 3.0, "max": 5.0},
+        {"feature": "G", "rules": 1, "min": 2.0, "mean": 2.0, "max": 2.0},
+    ]
+    assert found.problems == [{"line": 3, "problem": "a feature stands there twice: the last one counts"}]

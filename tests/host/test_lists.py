@@ -259,7 +259,11 @@ class TestWriting:
                 "nbest",
                 "format 'moses-ini' is of kind weights, expected nbest: cdec-mira-nbest, cdec-nbest",
             ),
-            ("zzz", "weights", "unknown format 'zzz'; known: cdec-weights, moses-ini"),
+            (
+                "zzz",
+                "weights",
+                "unknown format 'zzz'; known: cdec-weights, joshua-config, moses-ini, pipe-weights, z",
+            ),
         ],
     )
     def test_wrong_format_names_the_fitting(self, name: str, kind: str, message: str) -> None:
@@ -321,3 +325,10 @@ class TestMadeHere:
         assert columns.totals is not None
         assert columns.totals.tolist() == [-1.5, -2.5, -0.5]
         assert smt.rescore(columns, WEIGHTS).best() == ["a home", "the house"]
+
+
+def test_best_of_one_line_each(tmp_path: Path) -> None:
+    lists = as_stream([smt.candidates(["a\nb"], scores=[1.0])])
+    with pytest.raises(SmtError, match="expected texts of one line, found a line break in that of id 0"):
+        write_best(lists, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

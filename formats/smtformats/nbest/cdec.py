@@ -17,6 +17,7 @@ from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.nbest.fields import (
     BAR,
+    OTHERS,
     BadField,
     Dialect,
     Grouper,
@@ -25,7 +26,7 @@ from smtformats.nbest.fields import (
     blanks,
     composed_text,
     composed_total,
-    first_features,
+    first_shape,
     numbers,
     split_line,
     total_of,
@@ -123,9 +124,14 @@ def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
 
 
 def matches(head: bytes) -> bool:
-    """A third field that begins with ``name=value``, or lists without any feature."""
-    items = first_features(head)
-    return items is not None and (not items or ("=" in items[0] and items[0][-1] not in "=:"))
+    """A third field that begins with ``name=value``, not as Joshua or Marian name them, or lists without features."""
+    shape = first_shape(head)
+    if shape is None or (shape.whole and len(shape.fields) != 3):
+        return False
+    if not shape.items:
+        return True
+    first = shape.items[0]
+    return "=" in first and first[-1] not in "=:" and not OTHERS.match(first)
 
 
 FORMAT = Format(

@@ -36,6 +36,7 @@ from smtformats.nbest.fields import (
     blanks,
     composed_text,
     composed_total,
+    cut_at_bars,
     is_id,
     split_line,
     total_of,
@@ -193,7 +194,7 @@ def _frame(one: Candidates, own: bool) -> tuple[str, str]:
     return "".join(front) + size.replace(size.strip(), str(len(one))), "".join(after[padding:])
 
 
-_DIALECT = Dialect(NAME, _compose, _append, features=2, frame=_frame)
+_DIALECT = Dialect(NAME, _compose, _append, lambda raw, origin: cut_at_bars(raw, 2), field=4, frame=_frame)
 
 
 def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:

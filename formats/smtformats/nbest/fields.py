@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
 from smtformats.candidates import Candidates, Layout
 from smtformats.errors import FormatError, quote
-from smtformats.files import Lines
+from smtformats.files import HEAD_BYTES, Lines
 from smtformats.format import Number
 
 BAR = " ||| "
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _WHITE = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"  # where str.split() cuts an ASCII text
+OTHERS = re.compile(r"tm_\S+_\d+=-?\d+\.\d{3}|F\d+=|WordScores=")
+"""How the features of Joshua and Marian begin, whose lists look like those of cdec and Moses otherwise."""
 _BLANKS = re.compile(f"[{_WHITE}]+")
 _KEPT_LAYOUTS = 4096
 _ID_DIGITS = 18
@@ -68,6 +70,11 @@ def total_of(text: str) -> float:
     return numbers([token], what="a number as total score")[0]
 
 
+def vector(name: str, size: int) -> Layout:
+    """The names of several values: the name itself for a single one."""
+    return (name,) if size == 1 else tuple(f"{name}[{k}]" for k in range(size))
+
+
 class Layouts:
     """Shares one tuple of names among all hypotheses that have the same features."""
 
@@ -89,21 +96,25 @@ class Layouts:
 
 
 def split_line(line: str) -> tuple[str, list[str]]:
-    """The id and the other fields of a line; joined again by :func:`join_line` they give the same bytes."""
+    """The id and the other fields of a line, none if it has no bar."""
     key, bar, rest = line.partition(" |||")
     if not bar:
         return line, []
     return key, rest.split(BAR)
 
 
-def join_line(key: str, fields: Sequence[str]) -> str:
-    """The inverse of :func:`split_line`."""
-    return key + " |||" + BAR.join(fields)
+@dataclass(frozen=True)
+class Shape:
+    """The fields of a line behind its id, the items of the third field, and whether the line is whole."""
+
+    fields: list[str]
+    items: list[str]
+    whole: bool
 
 
-def first_features(head: bytes) -> list[str] | None:
-    """The first feature items of what may be a list (empty if it shows none), or ``None`` if it is no list."""
-    found: list[str] | None = None
+def first_shape(head: bytes) -> Shape | None:
+    """The first line that shows items, else the last, of what may be a list; ``None`` if it is no list."""
+    found = None
     lines = head.decode("utf-8", "ignore").split("\n")
     for line in lines:
         if not line.strip():
@@ -111,13 +122,19 @@ def first_features(head: bytes) -> list[str] | None:
         key, fields = split_line(line)
         if not is_id(key) or len(fields) < 2:
             break
+        whole = line is not lines[-1] or len(head) < HEAD_BYTES // 2
         items = blanks(fields[1])
-        if line is lines[-1] and len(fields) == 2:
+        if not whole and len(fields) == 2:
             items = items[:-1]  # the head ends inside this one
+        found = Shape(fields, items, whole) if items or whole or found is None else found
         if items:
-            return items
-        found = []
+            break
     return found
+
+
+def is_number(token: str) -> bool:
+    """Whether this is a number as toolkits print it."""
+    return _NUMBER.fullmatch(token) is not None
 
 
 class Grouper:
@@ -152,18 +169,31 @@ class Grouper:
         )
         return current
 
-    def add(self, text: str, layout: Layout, values: list[float], total: float, raw: str) -> None:
-        """Put one hypothesis into the list made room for."""
+    def add(self, text: str, layout: Layout, values: list[float], total: float | None, raw: str) -> None:
+        """Put one hypothesis into the list made room for; in a format without totals none has one."""
         one = self.current
         assert one is not None
-        assert one.totals is not None
         assert one.raw is not None
         one.texts.append(text)
         one.layouts.append(layout)
         one.values.append(values)
-        one.totals.append(total)
+        if total is None:
+            one.totals = None
+        else:
+            assert one.totals is not None
+            one.totals.append(total)
         one.raw.append(raw)
         self.count += 1
+
+    def add_extras(self, here: Mapping[str, str]) -> None:
+        """Put further fields beside the hypothesis just added; a column is empty where a line has no such field."""
+        one = self.current
+        assert one is not None
+        for name in here:
+            if name not in one.extras:
+                one.extras[name] = [""] * (len(one) - 1)
+        for name, column in one.extras.items():
+            column.append(here.get(name, ""))
 
     def finish(self) -> Iterator[Candidates]:
         """The last list; a file without any is an error."""
@@ -176,19 +206,31 @@ def _frame(one: Candidates, own: bool) -> tuple[str, str]:
     return (one.before, one.after) if own else ("", "")
 
 
+def cut_at_bars(raw: str, features: int = 1) -> tuple[list[str], int, int]:
+    """A line in pieces, and which of them hold the features and the total behind them."""
+    key, fields = split_line(raw)
+    pieces = [key, " |||"]
+    for field in fields:
+        pieces += [field, BAR]
+    at = 2 + 2 * features if features >= 0 else len(pieces) + 2 * features
+    return pieces[:-1], at, at + 2
+
+
 @dataclass(frozen=True)
 class Dialect:
     """How a format spells its lists.
 
-    ``compose`` makes a whole line; ``append`` puts more features behind those in a field. The features stand in
-    ``fields[features]`` of a line and the total behind them. ``frame`` gives the lines before and after a list,
-    told whether the list was read by this very format.
+    ``compose`` makes a whole line; ``append`` puts more features behind those in a field. ``cut`` takes a line (and the
+    origin of its list) to pieces and says which hold the features and the total, -1 for none; ``field`` is the number
+    of the features' field in messages. ``frame`` gives the lines before and after a list, told whether the list was
+    read by this very format. What stands behind a blank in an origin is for its format alone.
     """
 
     origin: str
     compose: Callable[[Candidates, int, Number], str]
     append: Callable[[str, Layout, Sequence[float], Number], str]
-    features: int = 1
+    cut: Callable[[str, str], tuple[list[str], int, int]] = lambda raw, origin: cut_at_bars(raw)
+    field: int = 3
     frame: Callable[[Candidates, bool], tuple[str, str]] = _frame
 
 
@@ -197,7 +239,7 @@ def write_lists(lists: Iterable[Candidates], out: TextIO, number: Number, dialec
     count = 0
     open_end = False
     for one in lists:
-        raw = one.raw if one.origin == dialect.origin else None
+        raw = one.raw if one.origin.partition(" ")[0] == dialect.origin else None
         if raw is None and not is_id(one.id):
             expected = "a sentence id (a whole number)"
             raise FormatError(expected, quote(one.id), file=one.file, line=one.line, field=1)
@@ -207,8 +249,7 @@ def write_lists(lists: Iterable[Candidates], out: TextIO, number: Number, dialec
             try:
                 line = dialect.compose(one, i, number) if raw is None else _patched(one, i, raw[i], number, dialect)
             except BadField as bad:
-                field = dialect.features + 2
-                raise FormatError(bad.expected, bad.found, file=one.file, line=one.line, field=field) from None
+                raise FormatError(bad.expected, bad.found, file=one.file, line=one.line, field=dialect.field) from None
             if block and block[-1][-1:] != "\n":
                 block[-1] += "\n"
             block.append(line)
@@ -227,16 +268,17 @@ def _patched(one: Candidates, i: int, raw: str, number: Number, dialect: Dialect
     kept = one.original[i] if one.original is not None else len(one.layouts[i])
     if not one.rescored and kept == len(one.layouts[i]):
         return raw
-    key, fields = split_line(raw)
-    at = dialect.features
+    pieces, features, total = dialect.cut(raw, one.origin)
+    if (kept < len(one.layouts[i]) and features < 0) or (one.rescored and total < 0):
+        raise BadField("a format with a place for what is new (name another with --to)", quote(dialect.origin))
     if kept < len(one.layouts[i]):
-        body = fields[at].rstrip(" ")
+        body = pieces[features].rstrip(" ")
         longer = dialect.append(body, one.layouts[i][kept:], one.values[i][kept:], number)
-        fields[at] = longer + fields[at][len(body) :]
+        pieces[features] = longer + pieces[features][len(body) :]
     if one.rescored and one.totals is not None:
-        body = fields[at + 1].rstrip(" \t\r\n")
-        fields[at + 1] = number(one.totals[i]) + fields[at + 1][len(body) :]
-    return join_line(key, fields)
+        body = pieces[total].rstrip(" \t\r\n")
+        pieces[total] = number(one.totals[i]) + pieces[total][len(body) :]
+    return "".join(pieces)
 
 
 def add_items(body: str, more: str) -> str:

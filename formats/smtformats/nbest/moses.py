@@ -19,6 +19,7 @@ from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.nbest.fields import (
     BAR,
+    OTHERS,
     BadField,
     Dialect,
     Grouper,
@@ -27,7 +28,8 @@ from smtformats.nbest.fields import (
     blanks,
     composed_text,
     composed_total,
-    first_features,
+    first_shape,
+    is_number,
     numbers,
     split_line,
     total_of,
@@ -42,7 +44,7 @@ _ALIGNMENT = re.compile(r"(\d+-\d+ )*(\d+-\d+)? ?", re.ASCII)
 _EXTRAS = ("segmentation", "alignment", "tree", "input")
 
 
-class _FeatureField:
+class FeatureField:
     """Reads ``Name= v v Name2= v``; remembers where labels and numbers stood in the line before."""
 
     def __init__(self) -> None:
@@ -86,7 +88,7 @@ class _FeatureField:
 
 def parse(lines: Lines) -> Iterator[Candidates]:
     """One list at a time."""
-    feature_field = _FeatureField()
+    feature_field = FeatureField()
     group = Grouper(lines, NAME)
     for line in lines:
         key, fields = split_line(line)
@@ -105,13 +107,12 @@ def parse(lines: Lines) -> Iterator[Candidates]:
         except BadField as bad:
             raise lines.error(bad.expected, bad.found, field) from None
         group.add(fields[0].strip(" "), layout, values, total, line)
-        if group.current is not None and (len(fields) > 3 or group.current.extras):
-            _add_extras(group.current, fields[3:])
+        group.add_extras(_extras(fields[3:]) if len(fields) > 3 else {})
     yield from group.finish()
 
 
-def _add_extras(one: Candidates, fields: list[str]) -> None:
-    """Put the last fields of a line into columns as long as the list, empty where a line has no such field."""
+def _extras(fields: list[str]) -> dict[str, str]:
+    """The last fields of a line by their shape."""
     here: dict[str, str] = {}
     for text in fields:
         body = text.rstrip("\n")
@@ -122,11 +123,7 @@ def _add_extras(one: Candidates, fields: list[str]) -> None:
         else:
             name = "tree" if body.startswith("[") else "input"
         here[name] = here.get(name) or body.strip(" ")
-    for name in _EXTRAS:
-        if name in here and name not in one.extras:
-            one.extras[name] = [""] * (len(one) - 1)
-    for name, column in one.extras.items():
-        column.append(here.get(name, ""))
+    return here
 
 
 def vectors(layout: Layout) -> Iterator[tuple[str, int, int]]:
@@ -177,9 +174,16 @@ def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
 
 
 def matches(head: bytes) -> bool:
-    """A third field that begins with a label, which ends in ``=`` or ``:``, or with a bare number."""
-    items = first_features(head) or [""]
-    return items[0][-1:] in ("=", ":") or (items[0] != "" and "=" not in items[0])
+    """A third field that begins with a label, which ends in ``=`` or ``:``, or holds bare numbers before a total."""
+    shape = first_shape(head)
+    if shape is None or not shape.items or OTHERS.match(shape.items[0]):
+        return False
+    if shape.items[0][-1] in "=:":
+        return True
+    if not all(is_number(item) or item[-1] in "=:" for item in shape.items):
+        return False
+    total = shape.fields[2].strip().replace("inf", "0") if len(shape.fields) > 2 else ""
+    return not shape.whole or is_number(total)
 
 
 FORMAT = Format(

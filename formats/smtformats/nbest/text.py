@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TextIO
 
 from smtformats.candidates import Candidates
+from smtformats.errors import FormatError, quote
 from smtformats.format import Format, Number
 
 NAME = "text-nbest"
@@ -15,7 +16,11 @@ def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
     """Write each hypothesis; returns the number of lists."""
     count = 0
     for one in lists:
-        out.writelines(f"{text}\n" for text in one.texts)
+        for text in one.texts:
+            if "\n" in text:
+                expected = "a text without a line break (--to tsv or jsonl keeps it)"
+                raise FormatError(expected, quote(text), file=one.file, line=one.line)
+            out.write(text + "\n")
         count += 1
     return count
 

@@ -1,4 +1,4 @@
-"""What holds for every n-best list: bytes come back, changes stay where they belong, conversions lose nothing."""
+"""What holds for lists with bars: bytes come back, changes stay where they belong, conversions lose nothing."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smtformats import Candidates, Format, all_formats
-from smtformats.files import Lines
+from smtformats.files import HEAD_BYTES, Lines
 from smtformats.format import shortest
-from smtformats.nbest.fields import BadField, blanks, first_features, join_line, numbers, split_line, total_of
+from smtformats.nbest.fields import BadField, blanks, cut_at_bars, first_shape, numbers, split_line, total_of
 
-KINDS = ("moses-nbest", "cdec-nbest", "cdec-mira-nbest")
+KINDS = ("moses-nbest", "cdec-nbest", "cdec-mira-nbest", "joshua-nbest", "marian-nbest")
 FORMATS = {one.name: one for one in all_formats() if one.name in KINDS}
 
 
@@ -157,8 +157,10 @@ def test_changes_stay_in_their_fields(file: Written, data: st.DataObject) -> Non
 
 @given(st.lists(st.text("ab |=", max_size=6), min_size=1, max_size=5).map(" ||| ".join))
 def test_lines_come_together_again(line: str) -> None:
-    key, fields = split_line(line)
-    assert (join_line(key, fields) if fields else key) == line
+    pieces, features, total = cut_at_bars(line)
+    _, fields = split_line(line)
+    assert "".join(pieces) == line
+    assert [pieces[at] for at in (features, total) if at < len(pieces)] == fields[1:3]
 
 
 @pytest.mark.parametrize("word", ["", "\u00e9", "\u00a0", "\u2028", "\u3000\x85"])
@@ -204,12 +206,14 @@ def test_totals_may_be_infinite() -> None:
         ("0 ||| a |||  ||| 1\n0 ||| b ||| F=1 ||| 1\n", ["F=1"]),
         ("0 ||| a |||  ||| 1\n", []),
         ("0 ||| a |||  ||| 1\nF\nG\n", []),
-        ("0 ||| a ||| F=1 G=", ["F=1"]),
+        ("0 ||| a ||| F=1 G=", ["F=1", "G="]),
+        ("0 ||| a ||| F=1 " + "G" * HEAD_BYTES, ["F=1"]),
         ("0 ||| a ||| F=1\n", ["F=1"]),
         ("0 ||| a", None),
         ("x ||| a ||| F=1 ||| 1\n", None),
         ("", None),
     ],
 )
-def test_first_features(head: str, items: list[str] | None) -> None:
-    assert first_features(head.encode()) == items
+def test_first_shape(head: str, items: list[str] | None) -> None:
+    shape = first_shape(head.encode())
+    assert (None if shape is None else shape.items) == items

@@ -1,0 +1,146 @@
+"""What ``fairseq-generate`` and ``fairseq-interactive`` print (read only).
+
+    S-12    ein Mann        source
+    T-12    a man           target, the reference
+    H-12    -0.41   a man   hypothesis, behind the mean log probability (base 2) of its tokens
+    D-12    -0.41   A man   the same, detokenised
+    P-12    -0.3 -0.5       the log probability of each token
+    A-12    0-0 1-1         alignment
+
+Fields are parted by tabs. The score of H is the feature ``score`` and the total. D, P, T and A are kept as
+``detokenised``, ``word_scores``, ``target`` and ``alignment``; with the option ``detokenised=true`` D is the text and H
+kept as ``tokenised``. The k-th D, P or A line of an id belongs to its k-th H line. All other lines (logs, times) are
+passed over.
+
+The ids come in any order and are sorted. Lines wait in a temporary file; memory holds a place for each run of lines of
+the same id, and the lines of one sentence.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+
+from smtformats.candidates import Candidates
+from smtformats.errors import FormatError, quote
+from smtformats.files import Lines
+from smtformats.format import Format
+from smtformats.nbest.fields import BadField, blanks, is_id, numbers
+
+NAME = "fairseq-nbest"
+_LINE = re.compile(r"([STHDPA])-(\d+)(?=\s|$)", re.ASCII)
+_SHOWN = re.compile(rb"^(?:[STA]-\d+\t|[HD]-\d+\t-?[\d.e-]+\t|P-\d+\t-?\d)", re.MULTILINE)
+_IN_MEMORY = 1 << 24
+_LAYOUT = ("score",)
+_BESIDE = {"P": "word_scores", "A": "alignment"}
+
+
+def parse(lines: Lines, *, detokenised: bool = False) -> Iterator[Candidates]:
+    """One list at a time, by id; ``detokenised`` takes the text from the D lines."""
+    runs: dict[int, list[tuple[int, int]]] = {}
+    with tempfile.SpooledTemporaryFile(_IN_MEMORY, "w+b") as waiting:
+        last = -1
+        for line in lines:
+            match = _LINE.match(line)
+            if match is None:
+                continue
+            if not is_id(match[2]):
+                raise lines.error("an id of at most 18 digits", quote(match[2]), 1)
+            key = int(match[2])
+            if key != last:
+                runs.setdefault(key, []).append((waiting.tell(), 0))
+                last = key
+            start, count = runs[key][-1]
+            # With the number of each line, for others were passed over.
+            waiting.write(f"{lines.number} {line}".encode() + (b"" if line[-1] == "\n" else b"\n"))
+            runs[key][-1] = (start, count + 1)
+        if not runs:
+            raise lines.error("an n-best list", "no hypothesis in the file", 1, line=1)
+        first = 0
+        for key in sorted(runs):
+            mine: list[tuple[int, str]] = []
+            for start, count in runs[key]:
+                waiting.seek(start)
+                for _ in range(count):
+                    number, _, text = waiting.readline().decode().partition(" ")
+                    mine.append((int(number), text))
+            one = _list(lines, str(key), mine, detokenised)
+            one.first = first
+            first += len(one)
+            yield one
+
+
+def _list(lines: Lines, key: str, mine: list[tuple[int, str]], detokenised: bool) -> Candidates:
+    """The list of one id."""
+    one = Candidates(id=key, texts=[], layouts=[], values=[], totals=[], origin=NAME, file=lines.name, line=mine[0][0])
+    columns: dict[str, list[tuple[str, int]]] = {kind: [] for kind in "STDPA"}
+    for number, line in mine:
+        kind, fields = line[0], line.rstrip("\r\n").split("\t", 2 if line[0] in "HD" else 1)
+        try:
+            _take(one, columns, kind, fields, number)
+        except _Bad as bad:
+            raise FormatError(bad.expected, bad.found, file=lines.name, line=number, field=bad.field) from None
+    if not one.texts:
+        raise FormatError(f"a hypothesis, H-{key}", "none", file=lines.name, line=one.line, field=1)
+    for kind in "DPA":
+        found = columns[kind]
+        if found and len(found) != len(one):
+            expected = f"a line {kind}-{key} for each of {len(one)} H lines"
+            raise FormatError(expected, str(len(found)), file=lines.name, line=found[-1][1], field=1)
+    for kind, name in _BESIDE.items():
+        if columns[kind]:
+            one.extras[name] = [text for text, _ in columns[kind]]
+    if columns["T"]:
+        one.extras["target"] = [columns["T"][0][0]] * len(one)
+    if columns["S"]:
+        one.source = columns["S"][0][0]
+    texts = [text for text, _ in columns["D"]]
+    if detokenised and not texts:
+        raise FormatError(f"D-{key}, the detokenised text", "none", file=lines.name, line=one.line, field=1)
+    if detokenised:
+        one.extras["tokenised"], one.texts = one.texts, texts
+    elif texts:
+        one.extras["detokenised"] = texts
+    return one
+
+
+class _Bad(BadField):
+    def __init__(self, expected: str, found: str, field: int) -> None:
+        super().__init__(expected, found)
+        self.field = field
+
+
+def _take(
+    one: Candidates, columns: dict[str, list[tuple[str, int]]], kind: str, fields: list[str], number: int
+) -> None:
+    """Put a line where it belongs."""
+    wanted = 3 if kind in "HD" else 2
+    if len(fields) != wanted:
+        raise _Bad(f"{wanted} fields with tabs between them", str(len(fields)), len(fields) + 1)
+    try:
+        if kind in "HD":
+            score = numbers([fields[1].strip(" ")])
+        elif kind == "P":
+            numbers(blanks(fields[1]))
+    except BadField as bad:
+        raise _Bad(bad.expected, bad.found, 2) from None
+    if kind == "H":
+        assert one.totals is not None
+        one.texts.append(fields[2].strip(" "))
+        one.layouts.append(_LAYOUT)
+        one.values.append(score)
+        one.totals.append(score[0])
+        return
+    if kind in "ST" and columns[kind] and columns[kind][0][0] != fields[1]:
+        raise _Bad(f"one text as {kind}-{one.id}", f"another: {quote(fields[1])}", 2)
+    columns[kind].append((fields[-1].strip(" "), number))
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="nbest",
+    summary="fairseq-generate's S-, T-, H-, D- and P- lines, in any order",
+    matches=lambda head: _SHOWN.search(head) is not None,
+    parse=parse,
+)

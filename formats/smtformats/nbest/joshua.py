@@ -1,0 +1,262 @@
+"""Joshua n-best lists, in whatever ``output-format`` they were printed.
+
+    0 ||| a man with a hat ||| tm_pt_0=-9.702 lm_0=-19.117 WordPenalty=-3.040 ||| -7.496 ||| (GOAL{0-4} ...)
+
+The option ``template`` is Joshua's own. Read back are ``%i`` the sentence, ``%k`` the rank, ``%s`` the text, ``%f`` the
+features, ``%c`` the total, and as further fields ``%a`` the alignment, ``%e`` the source side (``input``) and ``%t``
+the tree. Without it a list is taken for ``%i ||| %s ||| %f ||| %c``, with ``%k`` in second place and alignment, tree
+or source side at the end if its first line shows them. Without ``%i`` a sentence begins at each line of rank 1, or
+without ``%k`` at each line.
+
+Text is kept as written, escapes (``-lsb-``, ``|0-1|``) included. A list is written in the template it was read with
+unless another is named; other lists in the usual one, with ``%a`` behind it if the first has alignments. Joshua's
+``-moses`` output is ``moses-nbest``.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TextIO
+
+from smtformats.candidates import Candidates, Layout
+from smtformats.errors import FormatError, quote
+from smtformats.files import Lines
+from smtformats.format import Format, Number
+from smtformats.nbest.cdec import equals, feature_field
+from smtformats.nbest.fields import (
+    OTHERS,
+    BadField,
+    Dialect,
+    Grouper,
+    Layouts,
+    add_items,
+    composed_text,
+    composed_total,
+    first_shape,
+    is_id,
+    split_line,
+    total_of,
+    write_lists,
+)
+
+NAME = "joshua-nbest"
+USUAL = "%i ||| %s ||| %f ||| %c"
+_VARIABLE = re.compile(r"%([iksSfcaetd])")
+_READABLE = "ikscfaet"
+_EXTRAS = {"a": "alignment", "e": "input", "t": "tree"}
+_DENSE = re.compile(r"tm_\S+_\d+=-?\d+\.\d{3}")
+_ALIGNMENT = re.compile(r"(\d+-\d+ ?)*|%a", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Template:
+    """An output format: variables, and the literal text before, between and after them."""
+
+    names: str
+    literals: tuple[str, ...]
+
+    def cut(self, line: str) -> list[str]:
+        """A line in pieces: literal text and, at odd places, the variables.
+
+        What stands before the text is found from the left, what stands behind it from the right.
+        """
+        body = line.rstrip("\r\n")
+        last, text = len(self.names), self.names.index("s")
+        left, right = len(self.literals[0]), len(body) - len(self.literals[-1])
+        if not body.startswith(self.literals[0]) or left > right:
+            raise self._missing(0, 1)
+        if not body.endswith(self.literals[-1]):
+            raise self._missing(last, last)
+        values = [""] * last
+        for i in range(text):
+            at = body.find(self.literals[i + 1], left, right)
+            if at < 0:
+                raise self._missing(i + 1, i + 2)
+            values[i] = body[left:at]
+            left = at + len(self.literals[i + 1])
+        for i in range(last - 1, text, -1):
+            at = body.rfind(self.literals[i], left, right)
+            if at < 0:
+                raise self._missing(i, i + 1)
+            values[i] = body[at + len(self.literals[i]) : right]
+            right = at
+        values[text] = body[left:right]
+        pieces = [self.literals[0]]
+        for value, literal in zip(values, self.literals[1:], strict=True):
+            pieces += [value, literal]
+        pieces[-1] += line[len(body) :]
+        return pieces
+
+    def _missing(self, literal: int, field: int) -> BadVariable:
+        return BadVariable(f"{quote(self.literals[literal])} of the template {self}", "none", field)
+
+    def place(self, name: str) -> int:
+        """Which piece holds a variable, -1 for none."""
+        return 2 * self.names.index(name) + 1 if name in self.names else -1
+
+    def __str__(self) -> str:
+        pairs = zip(self.literals, [f"%{name}" for name in self.names] + [""], strict=True)
+        return "".join(literal + name for literal, name in pairs)
+
+
+class BadVariable(BadField):
+    """What is wrong in a line, and at which variable of the template."""
+
+    def __init__(self, expected: str, found: str, field: int) -> None:
+        super().__init__(expected, found)
+        self.field = field
+
+
+@functools.lru_cache(maxsize=64)
+def template_of(text: str) -> Template:
+    """Read a template; those that lines cannot be told apart by are an error."""
+    literals = _VARIABLE.split(text)
+    names = "".join(literals[1::2])
+    made = Template(names, tuple(literals[::2]))
+    if strange := [name for name in names if name not in _READABLE]:
+        raise BadField("a template of %i %k %s %f %c %a %e %t, which can be read back", f"%{strange[0]}")
+    if "s" not in names:
+        raise BadField("a template with the text, %s", quote(text))
+    if len(set(names)) != len(names):
+        raise BadField("a template that has each variable once", quote(text))
+    middle = names.index("s")
+    for i, literal in enumerate(made.literals[1:-1], 1):
+        # Before the text the variable on the left must not hold the literal, behind it that on the right.
+        ends = names[i - 1] if i <= middle else names[i]
+        if not literal or (not literal.strip(" ") and ends not in "ikc"):
+            raise BadField(f"more than {quote(literal)} beside %{ends} in the template", quote(text))
+    return made
+
+
+def guessed(line: str) -> str:
+    """The template that a line shows."""
+    _, fields = split_line(line.rstrip("\r\n"))
+    ranked = len(fields) > 3 and (fields[0].strip() == "%k" or (is_id(fields[0].strip()) and _first(fields[2])))
+    parts = ["%i", "%k", "%s", "%f", "%c"] if ranked else ["%i", "%s", "%f", "%c"]
+    for field in fields[len(parts) - 1 :]:
+        parts.append("%t" if field.startswith("(") else "%a" if _ALIGNMENT.fullmatch(field.strip(" ")) else "%e")
+    return " ||| ".join(parts)
+
+
+def _first(field: str) -> bool:
+    """Whether features begin as Joshua's do."""
+    return _DENSE.match(field.lstrip(" ")) is not None
+
+
+def parse(lines: Lines, *, template: str = "") -> Iterator[Candidates]:
+    """One list at a time; ``template`` is Joshua's output-format."""
+    layouts = Layouts()
+    shape: Template | None = None
+    group = Grouper(lines, NAME)
+    sentence = -1
+    for line in lines:
+        try:
+            if shape is None:
+                shape = _chosen(template or guessed(line), lines)
+                group.origin = f"{NAME} {shape}"
+            pieces = shape.cut(line)
+        except BadVariable as bad:
+            raise lines.error(bad.expected, bad.found, bad.field) from None
+        values = dict(zip(shape.names, pieces[1::2], strict=True))
+        if "i" not in values and (sentence < 0 or values.get("k", "1").strip() in ("1", "%k")):
+            sentence += 1
+        done = group.place(values.get("i", str(sentence)).strip(" "))
+        if done is not None:
+            yield done
+        name = "s"
+        try:
+            text = values["s"].strip(" ")
+            if "|||" in text and any("|||" in literal for literal in shape.literals):
+                raise BadField(f"the fields of the template {shape}", "more")
+            name = "k"
+            if "k" in values and not is_id(values["k"].strip()) and values["k"].strip() != "%k":
+                raise BadField("a rank (a whole number)", quote(values["k"]))
+            name = "f"
+            layout, features = feature_field(values.get("f", ""), layouts)
+            name = "c"
+            total = total_of(values["c"].replace("Infinity", "inf")) if "c" in values else None
+        except BadField as bad:
+            raise lines.error(bad.expected, bad.found, shape.names.index(name) + 1) from None
+        group.add(text, layout, features, total, line)
+        # A sentence that could not be translated leaves some variables as they stand.
+        extras = {_EXTRAS[key]: values[key].strip(" ") for key in values if key in _EXTRAS}
+        group.add_extras({key: "" if value in ("%a", "%e", "%t") else value for key, value in extras.items()})
+    yield from group.finish()
+
+
+def _chosen(template: str, lines: Lines) -> Template:
+    try:
+        return template_of(template)
+    except BadField as bad:
+        raise lines.error(bad.expected, bad.found) from None
+
+
+def _template(origin: str) -> Template:
+    """The template that lists were read with."""
+    return template_of(origin.partition(" ")[2])
+
+
+def _cut(raw: str, origin: str) -> tuple[list[str], int, int]:
+    shape = _template(origin)
+    return shape.cut(raw), shape.place("f"), shape.place("c")
+
+
+def _append(body: str, layout: Layout, values: Sequence[float], number: Number) -> str:
+    return add_items(body, equals(layout, values, number))
+
+
+def _composed(one: Candidates, i: int, number: Number, shape: Template) -> str:
+    values = {"i": one.id, "k": str(i + 1), "s": composed_text(one, i)}
+    if "f" in shape.names:
+        values["f"] = equals(one.layouts[i], one.values[i], number)
+    if "c" in shape.names:
+        values["c"] = composed_total(one, i, number)
+    values |= {key: one.extras[name][i] if name in one.extras else "" for key, name in _EXTRAS.items()}
+    wanted = [values[name] for name in shape.names]
+    line = "".join(part for pair in zip(shape.literals, [*wanted, "\n"], strict=True) for part in pair)
+    if shape.cut(line)[1::2] != wanted:
+        raise BadField(f"a hypothesis that can be read back in the template {shape}", quote(line.rstrip("\n")))
+    return line
+
+
+def write(lists: Iterable[Candidates], out: TextIO, number: Number, *, template: str = "") -> int:
+    """Write lists as Joshua does; returns how many."""
+    lists = iter(lists)
+    first = list(itertools.islice(lists, 1))
+    lists = itertools.chain(first, lists)
+    aligned = any("alignment" in one.extras for one in first)
+    try:
+        shape = template_of(template or USUAL + " ||| %a" * aligned)
+    except BadField as bad:
+        raise FormatError(bad.expected, bad.found, file=NAME) from None
+    own = f"{NAME} {shape}"
+    if template:
+        lists = (one if one.origin == own else replace(one, raw=None, origin="") for one in lists)
+    dialect = Dialect(NAME, lambda one, i, number: _composed(one, i, number, shape), _append, _cut)
+    return write_lists(lists, out, number, dialect)
+
+
+def matches(head: bytes) -> bool:
+    """Features that begin with ``tm_NAME_0=`` and a number with three decimals, or fields behind the total."""
+    shape = first_shape(head)
+    if shape is None or (shape.whole and len(shape.fields) < 3):
+        return False
+    ranked = len(shape.fields) > 2 and is_id(shape.fields[0].strip()) and _first(shape.fields[2])
+    first = shape.items[0] if shape.items else ""
+    longer = len(shape.fields) > 3 and "=" in first and first[-1] not in "=:" and not OTHERS.match(first)
+    return ranked or longer or _first(first)
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="nbest",
+    summary="Joshua n-best list: id ||| text ||| name=value ... ||| total, or any output-format (template=)",
+    matches=matches,
+    parse=parse,
+    write=write,
+    carries=frozenset({"alignment"}),
+)

@@ -1,0 +1,196 @@
+"""JSON lines, a source with its candidates on each: what large models' outputs are kept in.
+
+    {"id": 0, "source": "ein Mann", "hypotheses": [{"text": "a man", "score": -1.5, "scores": {"lm": -3, "tm": -2}}]}
+
+The object holds the features and the number is the total; a number alone is both, the feature having its name
+(``scores`` gives ``score``). Candidates may be strings. Other names are understood: for the list ``candidates``,
+``outputs``, ``nbest``, ``translations``; for the text ``hyp``, ``translation``, ``output``, ``hypothesis``; for the
+number ``logprob``; for the source ``src``, ``input``; for the id ``sentence_id``. Ids are any strings or numbers, or
+the places of the lines from 0 on. All other members are kept, and shown as fields of the hypotheses.
+
+A name twice in an object, a number that is not finite, nesting past 64 levels and lone surrogates are errors. A line
+without candidates is no list but stays in the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TextIO
+
+from smtformats.candidates import Candidates, Layout
+from smtformats.files import Lines
+from smtformats.format import Format, Number
+from smtformats.nbest.fields import BadField, Layouts
+from smtformats.nbest.spans import (
+    LISTS,
+    Array,
+    BadMember,
+    Member,
+    Taken,
+    added,
+    clean,
+    composed_id,
+    finite,
+    lists_of,
+    members,
+    named,
+    plain,
+    replaced,
+    shape,
+    shown,
+    spelled,
+    string,
+    write_json,
+)
+
+NAME = "jsonl-nbest"
+TEXTS = ("text", "hyp", "translation", "output", "hypothesis")
+SCORES = ("score", "scores", "logprob")
+_EXTRAS = ("alignment", "detokenised", "input", "segmentation", "target", "tokenised", "tree", "word_scores")
+
+
+def parse(lines: Lines) -> Iterator[Candidates]:
+    """One list at a time."""
+    layouts = Layouts()
+
+    def fill(one: Candidates, found: dict[str, Member]) -> Sequence[str]:
+        key = next((name for name in LISTS if name in found and isinstance(found[name].value, Array)), None)
+        if key is None:
+            raise BadField(f"an array named {', '.join(LISTS[:-1])} or {LISTS[-1]}", "none")
+        items, field = found[key].value.values, found[key].field
+        beside = found.get("scores")
+        if beside is not None and isinstance(beside.value, list) and items and isinstance(items[0], str):
+            expected = "scores inside the candidates (--from sockeye-nbest reads them side by side)"
+            raise BadMember(expected, "an array of them", beside.field)
+        totals: list[float] = []
+        for i, item in enumerate(items):
+            try:
+                total = _add(one, item, i, layouts)
+                if i and (total is None) == bool(totals):
+                    raise BadField("a total score with all or with none", "none" if total is None else "one")
+            except BadField as bad:
+                raise BadMember(f"candidate {i + 1}: {bad.expected}", bad.found, field) from None
+            if total is not None:
+                totals.append(total)
+        one.totals = totals or None
+        return [key]
+
+    return lists_of(lines, NAME, LISTS, fill)
+
+
+def _add(one: Candidates, item: Any, i: int, layouts: Layouts) -> float | None:
+    """Put a candidate into a list; gives its total."""
+    if isinstance(item, str):
+        item = {"text": item}
+    if not isinstance(item, dict):
+        raise BadField("a string or an object", shown(item))
+    key = next((name for name in TEXTS if name in item), None)
+    if key is None:
+        raise BadField(f"a text named {', '.join(TEXTS[:-1])} or {TEXTS[-1]}", "none")
+    if not isinstance(item[key], str):
+        raise BadField(f"a string as {key}", shown(item[key]))
+    layout, values, total = _scores(item)
+    one.texts.append(clean(item[key]))
+    one.layouts.append(layouts.share(layout))
+    one.values.append(values)
+    if len(item) > 1:
+        for name, value in item.items():
+            if name != key and name not in SCORES:
+                column = one.extras.setdefault(name, [])
+                column += [""] * (i - len(column)) + [plain(value)]
+    for column in one.extras.values():
+        column += [""] * (i + 1 - len(column))
+    return total
+
+
+def _scores(item: dict[str, Any]) -> tuple[Layout, list[float], float | None]:
+    """Features and total of a candidate."""
+    features: dict[str, Any] | None = None
+    single: dict[str, float] = {}
+    for key in SCORES:
+        value = item.get(key)
+        if isinstance(value, dict):
+            if features is not None:
+                raise BadField("one object of scores", "two")
+            features = value
+        elif value is not None:
+            name = "score" if key == "scores" else key
+            if name in single:
+                raise BadField("one of score and scores as number", "both")
+            single[name] = _number(key, value)
+    total = next(iter(single.values()), None)
+    if features is None:
+        return tuple(single), list(single.values()), total
+    return tuple(map(clean, features)), [_number(name, value) for name, value in features.items()], total
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        return finite(value)
+    except BadField as bad:
+        raise BadField(f"{bad.expected} as {name}", bad.found) from None
+
+
+def _change(one: Candidates, taken: Taken, number: Number) -> None:
+    """Put new features and totals into the candidates."""
+    ((name, old),) = taken.columns.items()
+    taken.change(name, [_changed(one, i, text, number) for i, text in enumerate(old)])
+
+
+def _changed(one: Candidates, i: int, element: str, number: Number) -> str:
+    text = element.rstrip(" \t\r\n,")
+    if text[0] == '"':
+        text = "{" + f'"text": {text}' + "}"
+    found = members(text)
+    layout, values = one.layouts[i], one.values[i]
+    kept = one.original[i] if one.original is not None else len(layout)
+    total = spelled(one.totals[i], number) if one.rescored and one.totals is not None else None
+    if total is None and kept == len(layout):
+        return element.rstrip(" \t\r\n,")
+    new: dict[str, str] = {}
+    single = next((key for key in SCORES if key in found and isinstance(found[key].value, (int, float))), None)
+    features = next((key for key in SCORES if key in found and isinstance(found[key].value, dict)), None)
+    if features is not None:
+        written = text[found[features].start : found[features].end]
+        new[features] = added(written, named(layout[kept:], values[kept:], number))
+    else:
+        # A number was feature and total in one: from here on each has a place of its own.
+        features = "scores"
+        new[features] = named(layout, values, number)
+        if single == features:
+            total = total or text[found[single].start : found[single].end]
+            single = None
+    if total is not None:
+        new[single or next(key for key in SCORES if key != features)] = total
+    return replaced(text, new)
+
+
+def _compose(one: Candidates, number: Number) -> str:
+    items = []
+    for i, text in enumerate(one.texts):
+        parts = {"text": string(text)}
+        if one.totals is not None:
+            parts["score"] = spelled(one.totals[i], number)
+        if one.totals is None or one.layouts[i] != ("score",) or one.values[i] != [one.totals[i]]:
+            parts["scores"] = named(one.layouts[i], one.values[i], number)
+        parts |= {name: string(one.extras[name][i]) for name in _EXTRAS if name in one.extras and one.extras[name][i]}
+        items.append("{" + ", ".join(f'"{name}": {value}' for name, value in parts.items()) + "}")
+    source = "" if one.source is None else f'"source": {string(one.source)}, '
+    return "{" + f'"id": {composed_id(one)}, {source}"hypotheses": [{", ".join(items)}]' + "}"
+
+
+def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
+    """Write lists as JSON lines; returns how many."""
+    return write_json(lists, out, number, NAME, _change, _compose)
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="nbest",
+    summary='JSON lines: {"id", "source", "hypotheses": [{"text", "score", "scores": {name: value}}]} and its aliases',
+    matches=lambda head: shape(head) == "rows",
+    parse=parse,
+    write=write,
+    suffixes=(".jsonl",),
+    carries=frozenset(_EXTRAS),
+)

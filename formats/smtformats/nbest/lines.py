@@ -1,0 +1,88 @@
+"""Hypotheses alone, N lines for each source (read only): mbrs, comet-mbr, OpenNMT-py and others.
+
+    a man with a hat
+    the man with a hat
+    a dog                   with n=2 the second list begins here
+
+Nothing in it tells this from plain text, so it has to be named: ``--from lines-nbest,n=4``. The option ``scores`` names
+a file with as many lines: one number each, which is the feature ``score`` and the total, or several with blanks between
+them, ``score[0]``, ``score[1]``, ..., the first being the total. Ids are the places of the sources from 0 on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from smtformats.candidates import Candidates
+from smtformats.files import Lines, open_lines
+from smtformats.format import Format
+from smtformats.nbest.fields import BadField, Layouts, blanks, numbers, vector
+
+NAME = "lines-nbest"
+
+
+def parse(lines: Lines, *, n: int = 0, scores: Path | None = None) -> Iterator[Candidates]:
+    """One list at a time: ``n`` hypotheses each, with the numbers in the file ``scores`` if one is named."""
+    if n < 1:
+        raise lines.error("how many lines a list has, as in lines-nbest,n=4", "no such number" if n == 0 else str(n))
+    layouts = Layouts()
+    one: Candidates | None = None
+    count = 0
+    with contextlib.ExitStack() as stack:
+        beside = stack.enter_context(open_lines(scores)) if scores is not None else None
+        values = iter(beside or ())
+        for line in lines:
+            if one is None:
+                totals: list[float] | None = None if beside is None else []
+                one = Candidates(
+                    id=str(count // n),
+                    texts=[],
+                    layouts=[],
+                    values=[],
+                    totals=totals,
+                    origin=NAME,
+                    file=lines.name,
+                    line=lines.number,
+                    first=count,
+                )
+            one.texts.append(line.removesuffix("\n").removesuffix("\r"))
+            row: list[float] = []
+            if beside is not None:
+                row = _scores(beside, next(values, ""))
+                assert one.totals is not None
+                one.totals.append(row[0])
+            one.layouts.append(layouts.share(vector("score", len(row))))
+            one.values.append(row)
+            count += 1
+            if len(one) == n:
+                yield one
+                one = None
+        if one is not None:
+            raise lines.error(f"{n - len(one)} more lines, as lists have {n} each", "the end of the file", 1)
+        if not count:
+            raise lines.error("an n-best list", "no hypothesis in the file", 1, line=1)
+        if beside is not None and next(values, None) is not None:
+            raise beside.error(f"{count} lines, as {lines.name} has", "more", 1)
+
+
+def _scores(beside: Lines, line: str) -> list[float]:
+    """The numbers of a line."""
+    if not line:
+        raise beside.error("a line of numbers for each hypothesis", "the end of the file", 1)
+    tokens = blanks(line)
+    try:
+        if not tokens:
+            raise BadField("a finite number", "none")
+        return numbers(tokens)
+    except BadField as bad:
+        raise beside.error(bad.expected, bad.found, 1) from None
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="nbest",
+    summary="the hypotheses alone, N lines for each source (n=N, scores=FILE)",
+    parse=parse,
+)

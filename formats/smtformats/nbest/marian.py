@@ -1,0 +1,149 @@
+"""Marian n-best lists, ``marian-decoder --n-best``.
+
+    0 ||| a man with a hat ||| 0-0 1-1 ||| WordScores= -0.2 -0.1 ||| F0= -8.157 ||| -1.545
+
+Like Moses' lists, but a word alignment (hard or soft) and the scores of the words stand before the features, if they
+were asked for, and nothing behind the total, which may be normalised by length while ``F0`` is not. ``F0=-1.2`` without
+a blank is understood, and so are ``WordScores`` among the features.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TextIO
+
+from smtformats.candidates import Candidates, Layout
+from smtformats.errors import quote
+from smtformats.files import Lines
+from smtformats.format import Format, Number
+from smtformats.nbest.fields import (
+    BAR,
+    BadField,
+    Dialect,
+    Grouper,
+    add_items,
+    blanks,
+    composed_text,
+    composed_total,
+    cut_at_bars,
+    first_shape,
+    is_number,
+    numbers,
+    split_line,
+    total_of,
+    write_lists,
+)
+from smtformats.nbest.moses import FeatureField, labelled
+
+NAME = "marian-nbest"
+_WORDS = "WordScores="
+_FIRST = re.compile(r"F\d+=|WordScores=", re.ASCII)
+_GLUED = re.compile(r"(?<=[^ \t])=(?=[-+]?[.\d]+(?:[eE][-+]?\d+)?(?:[ \t]|$))", re.ASCII)
+_ALIGNMENT = re.compile(r"[-\d.,:e ]*", re.ASCII)
+_SHAPE = "`id ||| text [||| alignment] [||| WordScores= ...] ||| features ||| total`"
+
+
+def parse(lines: Lines) -> Iterator[Candidates]:
+    """One list at a time."""
+    feature_field = FeatureField()
+    group = Grouper(lines, NAME)
+    for line in lines:
+        key, fields = split_line(line)
+        if not 3 <= len(fields) <= 5:
+            at = min(len(fields) + 2, 7) if fields else 1
+            raise lines.error(f"4 to 6 fields, {_SHAPE}", str(len(fields) + 1), at)
+        done = group.place(key)
+        if done is not None:
+            yield done
+        extras: dict[str, str] = {}
+        field = 3
+        try:
+            for text in fields[1:-2]:
+                _add_extra(extras, text.strip(" "))
+                field += 1
+            features = _GLUED.sub("= ", fields[-2])
+            if _WORDS in features and _WORDS in (tokens := blanks(features)):
+                features, words = _apart(tokens)
+                _add_extra(extras, words)
+            layout, values = feature_field(features)
+            field += 1
+            total = total_of(fields[-1])
+        except BadField as bad:
+            raise lines.error(bad.expected, bad.found, field) from None
+        group.add(fields[0].strip(" "), layout, values, total, line)
+        group.add_extras(extras)
+    yield from group.finish()
+
+
+def _add_extra(extras: dict[str, str], text: str) -> None:
+    """Take a field before the features for what it is by its shape."""
+    name = "word_scores" if text.startswith(_WORDS) else "alignment"
+    if name == "word_scores":
+        text = text.removeprefix(_WORDS).strip(" ")
+        numbers(blanks(text))
+    elif not _ALIGNMENT.fullmatch(text):
+        raise BadField("an alignment or WordScores=", quote(text))
+    if name in extras:
+        raise BadField("alignment and WordScores once each", quote(text))
+    extras[name] = text
+
+
+def _apart(tokens: list[str]) -> tuple[str, str]:
+    """The features without the word scores, and these."""
+    start = tokens.index(_WORDS)
+    end = next((i for i in range(start + 1, len(tokens)) if not is_number(tokens[i])), len(tokens))
+    return " ".join(tokens[:start] + tokens[end:]), " ".join(tokens[start:end])
+
+
+def _labelled(layout: Layout, values: Sequence[float], number: Number) -> str:
+    if any(name.partition("[")[0] + "=" == _WORDS for name in layout):
+        raise BadField("features of other names than WordScores", "it")
+    return labelled(layout, values, number)
+
+
+def _append(body: str, layout: Layout, values: Sequence[float], number: Number) -> str:
+    return add_items(body, _labelled(layout, values, number))
+
+
+def _compose(one: Candidates, i: int, number: Number) -> str:
+    fields = [one.id, composed_text(one, i)]
+    if "alignment" in one.extras:
+        fields.append(one.extras["alignment"][i])
+        if not _ALIGNMENT.fullmatch(fields[-1]):
+            raise BadField("an alignment like 0-0 1-1", quote(fields[-1]))
+    if "word_scores" in one.extras:
+        fields.append(f"{_WORDS} {one.extras['word_scores'][i]}".rstrip(" "))
+    fields += [_labelled(one.layouts[i], one.values[i], number), composed_total(one, i, number)]
+    return BAR.join(fields) + "\n"
+
+
+_DIALECT = Dialect(NAME, _compose, _append, lambda raw, origin: cut_at_bars(raw, -2))
+
+
+def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
+    """Write lists as Marian does; returns how many."""
+    return write_lists(lists, out, number, _DIALECT)
+
+
+def matches(head: bytes) -> bool:
+    """Features that begin with ``F0=``, or a field of alignments or word scores before labelled ones."""
+    shape = first_shape(head)
+    if shape is None or (shape.whole and len(shape.fields) < 3):
+        return False
+    if shape.items and _FIRST.match(shape.items[0]):
+        return True
+    labels = blanks(shape.fields[2])[:1] if len(shape.fields) > 2 else []
+    labelled = any(label[-1] == "=" or _FIRST.match(label) for label in labels)
+    return labelled and _ALIGNMENT.fullmatch(shape.fields[1]) is not None
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="nbest",
+    summary="Marian n-best list: id ||| text [||| alignment] [||| WordScores= v v] ||| F0= v ||| total",
+    matches=matches,
+    parse=parse,
+    write=write,
+    carries=frozenset({"alignment", "word_scores"}),
+)

@@ -1,0 +1,409 @@
+r"""JSON lines taken apart so that they come together byte for byte: a list on each line, its hypotheses in arrays.
+
+A line is cut into its elements, the text of hypothesis i in one array or in several side by side, and the frame around
+them. Both stay as they were written unless something in them changed. Elements and pieces of the frame are joined by a
+NUL, which no JSON text holds, and keep the comma behind them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TextIO
+
+from smtformats.candidates import Candidates, Layout
+from smtformats.errors import FormatError, quote
+from smtformats.files import Lines
+from smtformats.format import Number
+from smtformats.nbest.fields import BadField, is_id
+
+LISTS = ("hypotheses", "candidates", "outputs", "nbest", "translations")
+IDS = ("id", "sentence_id")
+SOURCES = ("source", "src", "input")
+MAX_DEPTH = 64
+CUT = "\0"
+_INTEGER_DIGITS = 18
+_WHITE = re.compile(r"[ \t\r\n]*")
+_AFTER = " \t\r\n,"
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
+_ARRAY = re.compile(rf'"({"|".join(LISTS)})"[ \t]*:[ \t]*\[[ \t]*(.?)')
+_SCORES = re.compile(r'"scores"[ \t]*:[ \t]*\[')
+
+
+class BadMember(BadField):
+    """What is wrong in a line, and in which member of its object."""
+
+    def __init__(self, expected: str, found: str, field: int) -> None:
+        super().__init__(expected, found)
+        self.field = field
+
+
+@dataclass(frozen=True)
+class Member:
+    """A value, where it stands in the line, and as which member."""
+
+    value: Any
+    start: int
+    end: int
+    field: int
+
+
+@dataclass
+class Array:
+    """The elements of an array and where each stands."""
+
+    values: list[Any] = field(default_factory=list)
+    spans: list[tuple[int, int]] = field(default_factory=list)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise BadField("each name once in an object", f"{quote(twice)} twice")
+    return found
+
+
+def _integer(text: str) -> float:
+    # Python's own whole numbers have no -0, and long ones are an error of another kind.
+    return float(text) if len(text) > _INTEGER_DIGITS or text == "-0" else int(text)
+
+
+def _constant(text: str) -> float:
+    raise BadField("a finite number", quote(text))
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer, parse_constant=_constant)
+
+
+def _value(text: str, at: int) -> tuple[Any, int]:
+    """A value and its end."""
+    too_deep = BadField(f"JSON nested at most {MAX_DEPTH} deep", "more")
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except json.JSONDecodeError as error:
+        what = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
+        raise BadField("JSON", f"{what} at column {error.pos + 1}") from None
+    except RecursionError:
+        raise too_deep from None
+    if text.count("[", at, end) + text.count("{", at, end) > MAX_DEPTH and _depth(text[at:end]) > MAX_DEPTH:
+        raise too_deep
+    return value, end
+
+
+def _depth(text: str) -> int:
+    depth = deepest = 0
+    for token in _TOKENS.findall(text):
+        depth += (token in "[{") - (token in "]}")
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _skip(text: str, at: int) -> int:
+    match = _WHITE.match(text, at)
+    assert match is not None
+    return match.end()
+
+
+def _expect(text: str, at: int, marks: str) -> int:
+    """The place behind one of the marks."""
+    if not text[at : at + 1] or text[at] not in marks:
+        wanted = " or ".join(f"`{mark}`" for mark in marks)
+        found = quote(text[at : at + 20].rstrip()) if text[at:].strip() else "the end of the line"
+        raise BadField(f"{wanted} at column {at + 1}", found)
+    return at + 1
+
+
+def array(text: str, at: int) -> tuple[Array, int]:
+    """The elements of the array that begins here, and its end."""
+    found = Array()
+    at = _skip(text, _expect(text, at, "["))
+    if text[at : at + 1] == "]":
+        return found, at + 1
+    while True:
+        value, end = _value(text, at)
+        found.values.append(value)
+        found.spans.append((at, end))
+        at = _skip(text, end)
+        end = _expect(text, at, ",]")
+        if text[at] == "]":
+            return found, end
+        at = _skip(text, end)
+
+
+def members(text: str, arrays: Container[str] = ()) -> dict[str, Member]:
+    """The members of an object that fills the text; arrays of the given names are taken apart."""
+    found: dict[str, Member] = {}
+    count = 1
+    try:
+        at = _skip(text, _expect(text, _skip(text, 0), "{"))
+        while text[at : at + 1] != "}" or found:
+            _expect(text, at, '"')
+            key, at = _value(text, at)
+            start = _skip(text, _expect(text, _skip(text, at), ":"))
+            taken = array if key in arrays and text[start : start + 1] == "[" else _value
+            value, end = taken(text, start)
+            if key in found:
+                raise BadField("each name once in an object", f"{quote(key)} twice")
+            found[key] = Member(value, start, end, count)
+            at = _skip(text, end)
+            end = _expect(text, at, ",}")
+            if text[at] == "}":
+                break
+            at = _skip(text, end)
+            count += 1
+        if _skip(text, at + 1) != len(text):
+            raise BadField("one JSON object on the line", f"{quote(text[at + 1 :].strip())} behind it")
+    except BadField as bad:
+        raise BadMember(bad.expected, bad.found, count) from None
+    return found
+
+
+def finite(value: Any) -> float:
+    """A number, or ``BadField``."""
+    if type(value) not in (int, float) or not math.isfinite(value):
+        raise BadField("a finite number", shown(value))
+    return float(value)
+
+
+def shown(value: Any) -> str:
+    """A value as it may stand in a message."""
+    return quote(value) if isinstance(value, str) else quote(json.dumps(value))[1:-1]
+
+
+def clean(text: str) -> str:
+    """A text that can be written as UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise BadField("a text without lone surrogates", ascii(text[:60])) from None
+    return text
+
+
+def plain(value: Any) -> str:
+    """What is kept of a value that is not ours: a string as it is, all else as JSON."""
+    if value is None:
+        return ""
+    return clean(value) if isinstance(value, str) else json.dumps(value)
+
+
+def spelled(value: float, number: Number) -> str:
+    """A number as JSON has it."""
+    if not math.isfinite(value):
+        raise BadField("a finite number (JSON has no other)", str(value))
+    return number(value)
+
+
+def string(text: str) -> str:
+    """A text as JSON has it."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def named(layout: Layout, values: Sequence[float], number: Number) -> str:
+    """Features as an object."""
+    items = (f"{string(name)}: {spelled(value, number)}" for name, value in zip(layout, values, strict=True))
+    return "{" + ", ".join(items) + "}"
+
+
+def added(text: str, items: str) -> str:
+    """An object or array as written, with what stands inside ``items`` (of the same kind) put behind its own."""
+    inside, closing = text[:-1].rstrip(" \t\r"), text[-1]
+    comma = "" if len(inside.strip(" \t\r")) == 1 else ", "
+    return inside + comma + items[1:-1] + text[len(inside) : -1] + closing if items[1:-1] else text
+
+
+def replaced(text: str, new: Mapping[str, str]) -> str:
+    """An object as written with the values of some members exchanged, and members put behind."""
+    found = members(text)
+    for key, value in sorted(new.items(), key=lambda item: -found[item[0]].start if item[0] in found else 0):
+        if key in found:
+            text = text[: found[key].start] + value + text[found[key].end :]
+    fresh = ", ".join(f"{string(key)}: {value}" for key, value in new.items() if key not in found)
+    return added(text, "{" + fresh + "}")
+
+
+# Reading.
+
+
+Hypotheses = Callable[[Candidates, dict[str, Member]], Sequence[str]]
+
+
+def lists_of(lines: Lines, origin: str, arrays: Container[str], fill: Hypotheses) -> Iterator[Candidates]:
+    """One list at a time; ``fill`` puts hypotheses into it and names the arrays that hold them.
+
+    A line without hypotheses is kept in front of the next list, or behind the last.
+    """
+    current: Candidates | None = None
+    front = ""
+    sentence = count = 0
+    for line in lines:
+        if not line.strip(" \t\r\n"):
+            front += line
+            continue
+        try:
+            found = members(line, arrays)
+            key = next((name for name in IDS if name in found and found[name].value is not None), None)
+            one = Candidates(
+                id=str(sentence) if key is None else _id(line, found[key]),
+                texts=[],
+                layouts=[],
+                values=[],
+                raw=[],
+                origin=origin,
+                file=lines.name,
+                line=lines.number,
+                first=count,
+            )
+            source = next((name for name in SOURCES if name in found and isinstance(found[name].value, str)), None)
+            one.source = None if source is None else clean(found[source].value)
+            used = fill(one, found)
+            own = {*used, key, source}
+            rest = {
+                name: [plain(value.values if isinstance(value := member.value, Array) else value)] * len(one)
+                for name, member in found.items()
+                if name not in own
+            }
+            one.extras = {**rest, **one.extras}
+        except BadMember as bad:
+            raise lines.error(bad.expected, bad.found, bad.field) from None
+        except BadField as bad:
+            raise lines.error(bad.expected, bad.found, 1) from None
+        sentence += 1
+        if not one.texts:
+            front += line
+            continue
+        one.before, one.raw = _taken_apart(line, [found[name].value for name in used])
+        one.before, front = front + one.before, ""
+        count += len(one)
+        if current is not None:
+            yield current
+        current = one
+    if current is None:
+        raise lines.error("an n-best list", "no hypothesis in the file", 1, line=1)
+    current.after = front
+    yield current
+
+
+def _id(line: str, member: Member) -> str:
+    if isinstance(member.value, str):
+        return clean(member.value)
+    if type(member.value) not in (int, float):
+        raise BadMember("a string or a number as id", shown(member.value), member.field)
+    return line[member.start : member.end]
+
+
+def _taken_apart(line: str, arrays: list[Array]) -> tuple[str, list[str]]:
+    """The frame of a line and the elements of each hypothesis."""
+    arrays = sorted(arrays, key=lambda one: one.spans[0])
+    frame, at = [], 0
+    columns = []
+    for one in arrays:
+        frame.append(line[at : one.spans[0][0]])
+        at = one.spans[-1][1]
+        starts = [start for start, _ in one.spans]
+        columns.append([line[start:end] for start, end in zip(starts, [*starts[1:], at], strict=True)])
+    frame.append(line[at:])
+    return CUT.join(frame), [CUT.join(row) for row in zip(*columns, strict=True)]
+
+
+# Writing.
+
+
+@dataclass
+class Taken:
+    """A line taken apart: ``columns[name]`` holds the elements of an array, each with the comma behind it."""
+
+    frame: list[str]
+    columns: dict[str, list[str]]
+
+    @classmethod
+    def of(cls, one: Candidates) -> Taken:
+        """A list as it was read."""
+        frame = one.before.split(CUT)
+        rows = [row.split(CUT) for row in one.raw or ()]
+        return cls(frame, {_name(piece): [row[i] for row in rows] for i, piece in enumerate(frame[:-1])})
+
+    def __str__(self) -> str:
+        parts = [self.frame[0]]
+        for elements, piece in zip(self.columns.values(), self.frame[1:], strict=True):
+            parts += [*_separated(elements), piece]
+        return "".join(parts)
+
+    def change(self, name: str, elements: Iterable[str]) -> None:
+        """Exchange the elements of an array (their commas stay), or put a new array behind the last."""
+        if name in self.columns:
+            old = self.columns[name]
+            self.columns[name] = [new + was[len(was.rstrip(_AFTER)) :] for new, was in zip(elements, old, strict=True)]
+        else:
+            self.columns[name] = list(elements)
+            self.frame.insert(-1, f"], {string(name)}: [")
+
+
+def _name(piece: str) -> str:
+    """The name of the array that a piece of the frame opens."""
+    head = piece.rstrip(" \t\r\n[").rstrip(" \t:")
+    return str(json.loads(head[head.rindex('"', 0, -1) :]))
+
+
+def _separated(elements: list[str]) -> Iterator[str]:
+    """Elements with commas between them: those they were read with where these are right."""
+    bodies = [element.rstrip(_AFTER) for element in elements]
+    commas = [element[len(body) :] for element, body in zip(elements, bodies, strict=True)]
+    usual = next((comma for comma in commas if comma), ", ")
+    for i, body in enumerate(bodies):
+        yield body if i == len(bodies) - 1 else body + (commas[i] or usual)
+
+
+def write_json(
+    lists: Iterable[Candidates],
+    out: TextIO,
+    number: Number,
+    origin: str,
+    change: Callable[[Candidates, Taken, Number], None],
+    compose: Callable[[Candidates, Number], str],
+) -> int:
+    """Write lists: lines of this very format are copied with their changes, all others composed anew."""
+    count = 0
+    open_end = False
+    for one in lists:
+        try:
+            if one.origin == origin and one.raw is not None:
+                taken = Taken.of(one)
+                if one.rescored or one.original is not None:
+                    change(one, taken, number)
+                text = f"{taken}{one.after}"
+            else:
+                text = compose(one, number) + "\n"
+        except BadField as bad:
+            raise FormatError(bad.expected, bad.found, file=one.file, line=one.line, field=1) from None
+        out.write("\n" * open_end + text)
+        open_end = text[-1] != "\n"
+        count += 1
+    return count
+
+
+def composed_id(one: Candidates) -> str:
+    """An id as JSON: a number if it is spelled as one."""
+    return one.id if is_id(one.id) and str(int(one.id)) == one.id else string(one.id)
+
+
+def shape(head: bytes) -> str:
+    """``rows`` for an array of hypotheses, ``columns`` for texts with scores side by side, or nothing of the kind."""
+    found = ""
+    for line in head.decode("utf-8", "ignore").split("\n"):
+        if not line.strip():
+            continue
+        match = _ARRAY.search(line)
+        if not line.lstrip().startswith("{") or match is None:
+            break
+        if match[2] == "{":
+            return "rows"
+        if match[2] in ('"', "]"):
+            found = "columns" if _SCORES.search(line) else "rows"
+        if match[2] == '"':
+            break
+    return found

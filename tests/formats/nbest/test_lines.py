@@ -1,0 +1,83 @@
+"""Hypotheses alone, N lines for each source, with or without a file of numbers."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+import smtplugins as smt
+from smtformats import Candidates, FormatError
+from smtformats.files import Lines
+from smtformats.nbest.lines import FORMAT, parse
+
+TEXT = "a man\nthe man\n a\u2028b \n\n"
+
+
+def read(text: str, n: int = 2, scores: Path | None = None) -> list[Candidates]:
+    return list(parse(Lines(io.BytesIO(text.encode()), "x"), n=n, scores=scores))
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    return tmp_path / "scores"
+
+
+@pytest.mark.parametrize("text", [TEXT, TEXT.replace("\n", "\r\n")])
+def test_lists(text: str) -> None:
+    first, second = read(text)
+    assert list(first.rows()) == [("a man", {}, None), ("the man", {}, None)]
+    assert list(second.rows()) == [(" a\u2028b ", {}, None), ("", {}, None)]
+    assert [(one.id, one.line, one.first) for one in (first, second)] == [("0", 1, 0), ("1", 3, 2)]
+    assert [one.texts for one in read("a\nb", 1)] == [["a"], ["b"]]
+
+
+def test_scores(scores: Path) -> None:
+    scores.write_text("-1\n-2.5 7\n-3\n-4\n")
+    first, second = read(TEXT, scores=scores)
+    assert list(first.rows()) == [("a man", {"score": -1}, -1), ("the man", {"score[0]": -2.5, "score[1]": 7}, -2.5)]
+    assert second.totals == [-3, -4]
+    assert first.layouts[0] is second.layouts[0]
+
+
+def test_options_on_the_command_line(tmp_path: Path, scores: Path) -> None:
+    scores.write_text("-1\n-2\n-3\n-0.5\n")
+    (tmp_path / "lines").write_text("a\nb\nc\nd\n")
+    lists = smt.read(tmp_path / "lines", format=f"lines,n=2,scores={scores}")
+    assert lists.best() == ["a", "d"]
+
+
+@pytest.mark.parametrize(
+    ("text", "n", "numbers", "message"),
+    [
+        ("", 2, None, "x:1: field 1: expected an n-best list, found no hypothesis in the file"),
+        ("a\nb\n", 0, None, "x:1: expected how many lines a list has, as in lines-nbest,n=4, found no such number"),
+        ("a\nb\n", -1, None, "x:1: expected how many lines a list has, as in lines-nbest,n=4, found -1"),
+        ("a\nb\nc\n", 2, None, "x:3: field 1: expected 1 more lines, as lists have 2 each, found the end of the file"),
+        ("a\n", 4, None, "x:1: field 1: expected 3 more lines, as lists have 4 each, found the end of the file"),
+        (
+            "a\nb\n",
+            2,
+            "1\n",
+            "{s}:1: field 1: expected a line of numbers for each hypothesis, found the end of the file",
+        ),
+        ("a\nb\n", 2, "1\n2\n3\n", "{s}:3: field 1: expected 2 lines, as x has, found more"),
+        ("a\nb\n", 2, "1\n2\n\n", "{s}:3: field 1: expected 2 lines, as x has, found more"),
+        ("a\nb\n", 2, "1\n\n", "{s}:2: field 1: expected a finite number, found none"),
+        ("a\nb\n", 2, "1\nx\n", "{s}:2: field 1: expected a finite number, found 'x'"),
+        ("a\nb\n", 2, "nan\n2\n", "{s}:1: field 1: expected a finite number, found 'nan'"),
+        ("a\nb\n", 2, "1 -inf\n2\n", "{s}:1: field 1: expected a finite number, found '-inf'"),
+    ],
+)
+def test_bad_input(scores: Path, text: str, n: int, numbers: str | None, message: str) -> None:
+    if numbers is not None:
+        scores.write_text(numbers)
+    with pytest.raises(FormatError) as caught:
+        read(text, n, None if numbers is None else scores)
+    assert str(caught.value) == message.format(s=scores)
+
+
+def test_record() -> None:
+    assert (FORMAT.name, FORMAT.kind, FORMAT.write) == ("lines-nbest", "nbest", None)
+    assert not FORMAT.matches(TEXT.encode())

@@ -1,0 +1,227 @@
+"""sockeye n-best lists: texts and scores side by side."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smtformats import Candidates, FormatError, all_formats, detect
+from smtformats.files import Lines
+from smtformats.format import shortest
+from smtformats.nbest.sockeye import FORMAT, parse, write
+
+LISTS = """\
+{"sentence_id": 0, "translation": "a man", "translations": ["a man", "the man"], "scores": [-0.50, -7e-1]}
+{"scores":[[-1.5,2]],"translations":[""],"features":[{"lm":-3,"len":1.0}]}
+{"translations" : ["a" , "b"], "scores" : [[-1, 2] , [ -2 ,3]], "k":1}
+"""
+
+
+def read(text: str) -> list[Candidates]:
+    return list(parse(Lines(io.BytesIO(text.encode()), "x")))
+
+
+def written(lists: Iterable[Candidates]) -> str:
+    out = io.StringIO()
+    write(lists, out, shortest)
+    return out.getvalue()
+
+
+def plain(lists: Iterable[Candidates]) -> list[Any]:
+    # Numbers as text, for -0 is not 0.
+    return [
+        (one.id, one.source, [(text, {n: repr(v) for n, v in row.items()}, repr(t)) for text, row, t in one.rows()])
+        for one in lists
+    ]
+
+
+def test_lists() -> None:
+    lists = read(LISTS)
+    assert [one.id for one in lists] == ["0", "1", "2"]
+    assert [row for one in lists for row in one.rows()] == [
+        ("a man", {"score": -0.5}, -0.5),
+        ("the man", {"score": -0.7}, -0.7),
+        ("", {"lm": -3, "len": 1}, -1.5),
+        ("a", {"score[0]": -1, "score[1]": 2}, -1),
+        ("b", {"score[0]": -2, "score[1]": 3}, -2),
+    ]
+    assert [one.extras for one in lists] == [{"translation": ["a man"] * 2}, {}, {"k": ["1", "1"]}]
+    assert [(one.line, one.first) for one in lists] == [(1, 0), (2, 2), (3, 3)]
+    for text in (LISTS, LISTS[:-1], LISTS.replace("\n", "\r\n"), "\n" + LISTS + "\n"):
+        assert written(read(text)) == text
+    assert detect(LISTS.encode(), all_formats(), "x").name == "sockeye-nbest"
+
+
+@pytest.mark.parametrize("name", ["hypotheses", "candidates", "outputs", "nbest", "translations"])
+def test_names_of_the_texts(name: str) -> None:
+    text = f'{{"src": "x", "{name}": ["a"], "scores": [1]}}\n'
+    (one,) = read(text)
+    assert (one.source, list(one.rows())) == ("x", [("a", {"score": 1}, 1)])
+    assert detect(text.encode(), all_formats(), "x").name == "sockeye-nbest"
+
+
+def test_lists_without_hypotheses_stay_where_they_were() -> None:
+    text = '{"translations": [], "scores": []}\n{"translations": ["a"], "scores": [1]}\n{"nbest": [], "scores": []}\n'
+    (one,) = read(text)
+    assert (one.id, one.line) == ("1", 2)
+    assert written([one]) == text
+
+
+def test_new_columns_stand_in_an_array_of_their_own() -> None:
+    lists = [one.with_columns([("n",)] * len(one), [[1.0]] * len(one)) for one in read(LISTS)]
+    assert written(lists) == (
+        '{"sentence_id": 0, "translation": "a man", "translations": ["a man", "the man"], "scores": [-0.50, -7e-1], '
+        '"features": [{"score": -0.5, "n": 1}, {"score": -0.7, "n": 1}]}\n'
+        '{"scores":[[-1.5,2]],"translations":[""],"features":[{"lm":-3,"len":1.0, "n": 1}]}\n'
+        '{"translations" : ["a" , "b"], "scores" : [[-1, 2] , [ -2 ,3]], '
+        '"features": [{"score[0]": -1, "score[1]": 2, "n": 1}, {"score[0]": -2, "score[1]": 3, "n": 1}], "k":1}\n'
+    )
+    assert plain(read(written(lists))) == plain(lists)
+
+
+def test_new_totals_take_the_place_of_the_first_score() -> None:
+    lists = [one.with_totals([9.0 + i for i in range(len(one))]) for one in read(LISTS)]
+    assert written(lists) == (
+        '{"sentence_id": 0, "translation": "a man", "translations": ["a man", "the man"], "scores": [9, 10], '
+        '"features": [{"score": -0.5}, {"score": -0.7}]}\n'
+        '{"scores":[[9,2]],"translations":[""],"features":[{"lm":-3,"len":1.0}]}\n'
+        '{"translations" : ["a" , "b"], "scores" : [[9, 2] , [ 10 ,3]], '
+        '"features": [{"score[0]": -1, "score[1]": 2}, {"score[0]": -2, "score[1]": 3}], "k":1}\n'
+    )
+    assert plain(read(written(lists))) == plain(lists)
+
+
+def test_selection() -> None:
+    lists = read(LISTS)
+    assert written([lists[0].select([1, 0])]) == (
+        '{"sentence_id": 0, "translation": "a man", "translations": ["the man", "a man"], "scores": [-7e-1, -0.50]}\n'
+    )
+    assert written([lists[2].select([1])]) == '{"translations" : ["b"], "scores" : [[ -2 ,3]], "k":1}\n'
+    assert written([lists[2].select([])]) == '{"translations" : [], "scores" : [], "k":1}\n'
+
+
+def test_composed() -> None:
+    one = Candidates("d-1", ["a\n", "b"], [("score",)] * 2, [[-0.5], [-1.0]], totals=[-0.5, -1.0], source="ä")
+    assert written([one]) == (
+        '{"sentence_id": "d-1", "source": "ä", "translations": ["a\\n", "b"], "scores": [-0.5, -1]}\n'
+    )
+    other = Candidates("7", ["a"], [("lm", "F[0]")], [[-0.5, 2.0]], totals=[3.0])
+    assert written([other]) == (
+        '{"sentence_id": 7, "translations": ["a"], "scores": [3], "features": [{"lm": -0.5, "F[0]": 2}]}\n'
+    )
+    assert plain(read(written([one, other]))) == plain([one, other])
+    with pytest.raises(FormatError, match=r"field 1: expected total scores \(rescore the list with weights first\)"):
+        written([Candidates("7", ["a"], [()], [[]])])
+    with pytest.raises(FormatError, match="field 1: expected a finite number"):
+        written([other.with_totals([float("inf")])])
+
+
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+TEXTS = st.text('aé \\"|\n\u2028\0,:[]{}', max_size=8)
+FEATURES = st.dictionaries(st.text('aF[0]= é"', max_size=4), NUMBERS, max_size=3)
+
+
+@st.composite
+def files(draw: st.DrawFn) -> str:
+    lines = []
+    for size in draw(st.lists(st.integers(1, 3), min_size=1, max_size=3)):
+        scores = draw(st.sampled_from([NUMBERS, st.lists(NUMBERS, min_size=1, max_size=3)]))
+        whole: dict[str, Any] = {
+            "translations": draw(st.lists(TEXTS, min_size=size, max_size=size)),
+            "scores": draw(st.lists(scores, min_size=size, max_size=size)),
+            "n": draw(NUMBERS),
+        }
+        if draw(st.booleans()):
+            whole["features"] = draw(st.lists(FEATURES, min_size=size, max_size=size))
+        separators = draw(st.sampled_from([(",", ":"), (", ", ": "), (" ,\t", " : ")]))
+        whole = dict(draw(st.permutations(list(whole.items()))))
+        lines.append(json.dumps(whole, ensure_ascii=draw(st.booleans()), separators=separators))
+    return "\n".join(lines) + draw(st.sampled_from(["\n", "\r\n", ""]))
+
+
+@given(files())
+def test_untouched_bytes_come_back(text: str) -> None:
+    assert written(read(text)) == text
+    assert written([one.select(range(len(one))) for one in read(text)]) == text
+
+
+@given(files(), st.data())
+def test_changes_are_read_back(text: str, data: st.DataObject) -> None:
+    changed = []
+    for one in read(text):
+        if data.draw(st.booleans(), "columns"):
+            one = one.with_columns([("new", 'n "é')] * len(one), [[float(i), -0.0] for i in range(len(one))])
+        if data.draw(st.booleans(), "totals"):
+            one = one.with_totals(data.draw(st.lists(NUMBERS, min_size=len(one), max_size=len(one))))
+        order = data.draw(st.lists(st.integers(0, len(one) - 1), min_size=1, unique=True), "order")
+        changed.append(one.select(order))
+    again = read(written(changed))
+    assert plain(again) == plain(changed)
+    assert [one.extras for one in again] == [one.extras for one in changed]
+
+
+GOOD = '{"translations": ["a"], "scores": [1]}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "1: field 1: expected an n-best list, found no hypothesis in the file"),
+        (GOOD + "hello\n", "2: field 1: expected `{` at column 1, found 'hello'"),
+        (GOOD + '{"scores": [1]}\n', "2: field 1: expected an array named translations, found none"),
+        ('{"translations": "a", "scores": [1]}\n', "1: field 1: expected an array named translations, found none"),
+        ('{"translations": ["a"]}\n', "1: field 1: expected an array of 1 scores, found none"),
+        ('{"translations": ["a"], "scores": 5}\n', "1: field 2: expected an array of 1 scores, found 5"),
+        ('{"translations": ["a"], "scores": [1, 2]}\n', "1: field 2: expected an array of 1 scores, found 2"),
+        (
+            '{"translations": ["a"], "scores": [1], "features": [{}, {}]}\n',
+            "1: field 3: expected an array of 1 features, found 2",
+        ),
+        (
+            '{"translations": ["a"], "scores": [1], "features": [5]}\n',
+            "1: field 3: expected hypothesis 1: an object of numbers, found 5",
+        ),
+        (
+            '{"translations": ["a"], "scores": [1], "features": [{"a": "b"}]}\n',
+            "1: field 3: expected hypothesis 1: a finite number, found 'b'",
+        ),
+        ('{"translations": ["a", 5], "scores": [1, 2]}\n', "1: field 1: expected hypothesis 2: a string, found 5"),
+        (
+            '{"translations": ["a"], "scores": [null]}\n',
+            "1: field 2: expected hypothesis 1: a finite number, found null",
+        ),
+        (
+            '{"translations": ["a"], "scores": [[]]}\n',
+            "1: field 2: expected hypothesis 1: a number or an array of numbers",
+        ),
+        (
+            '{"translations": ["a"], "scores": [[1, "2"]]}\n',
+            "1: field 2: expected hypothesis 1: a finite number, found '2'",
+        ),
+        ('{"translations": ["a"], "scores": [Infinity]}\n', "1: field 2: expected a finite number, found 'Infinity'"),
+        ('{"translations": ["a"], "scores": [1e999]}\n', "1: field 2: expected hypothesis 1: a finite number, found"),
+        (
+            '{"translations": ["a"], "scores": [1\n',
+            "1: field 2: expected `,` or `]` at column 38, found the end of the",
+        ),
+        ('{"translations": [' + "[" * 100000 + "\n", "1: field 1: expected JSON nested at most 64 deep, found more"),
+        (
+            r'{"translations": ["\udc00"], "scores": [1]}',
+            r"1: field 1: expected hypothesis 1: a text without lone surrogates, found '\udc00'",
+        ),
+    ],
+)
+def test_bad_input(text: str, message: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        read(text)
+    assert str(caught.value).startswith(f"x:{message}")
+
+
+def test_record() -> None:
+    assert (FORMAT.name, FORMAT.kind) == ("sockeye-nbest", "nbest")
