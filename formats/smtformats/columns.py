@@ -1,21 +1,22 @@
 """Plain columns: numpy arrays and a local string table, without a class per value.
 
 ``Columns`` are sparse named numbers, a row per hypothesis (or rule); ``ListColumns`` a whole file of n-best
-lists. Lists keep float64, not the float32 of rules and edges: what was read has to be printed again to its last
-digit.
+lists, ``GrammarColumns`` a grammar. Lists keep float64, not the float32 of rules and edges: what was read has to be
+printed again to its last digit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from smtformats.candidates import Candidates
+    from smtformats.grammar.rules import Rule
 
     Ints = NDArray[np.integer]
     Floats = NDArray[np.floating]
@@ -146,4 +147,98 @@ class ListColumns:
             totals=totals,
             sources=tuple(one.source for one in kept),
             lists=kept,
+        )
+
+
+class StringTable(Sequence[str]):
+    """Strings by number: one blob of UTF-8 bytes with offsets, decoded when asked for."""
+
+    def __init__(self, blob: bytes, offsets: Ints) -> None:
+        self.blob = blob
+        self.offsets = offsets
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        at = range(len(self))[index]
+        return self.blob[self.offsets[at] : self.offsets[at + 1]].decode()
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} strings>"
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory."""
+        return len(self.blob) + int(self.offsets.nbytes)
+
+
+@dataclass(frozen=True)
+class GrammarColumns:
+    """A synchronous grammar; the part of rule i in a column c is ``c[c_offsets[i]:c_offsets[i+1]]``.
+
+    ``lhs`` are numbers of labels. ``source`` are numbers of words, or -1 - label; ``target`` numbers of words, or
+    -1 - k for the k-th non-terminal of the source side, from 0. ``features`` are numbers of names, each once a rule,
+    with their ``values``; ``points`` are pairs of source and target positions. ``level`` is how often a rule refines
+    a coarser one before it: a decoder that does not search coarse-to-fine uses those of level 0.
+    """
+
+    lhs: Ints
+    level: Ints
+    source: Ints
+    source_offsets: Ints
+    target: Ints
+    target_offsets: Ints
+    features: Ints
+    values: Floats
+    feature_offsets: Ints
+    points: Ints
+    point_offsets: Ints
+    words: StringTable
+    labels: StringTable
+    names: StringTable
+
+    @classmethod
+    def of(cls, parts: Mapping[str, Any]) -> GrammarColumns:
+        """The columns of a scanner: arrays by field, string tables as bytes and offsets."""
+        tables = {name: StringTable(*parts[name]) for name in ("words", "labels", "names")}
+        return cls(**{**parts, **tables, "points": parts["points"].reshape(-1, 2)})
+
+    def __len__(self) -> int:
+        return len(self.lhs)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory."""
+        return sum(int(getattr(self, one.name).nbytes) for one in fields(self))
+
+    def rule(self, i: int) -> Rule:
+        """Rule i as a record."""
+        from smtformats.grammar.rules import NonTerminal, Rule, Symbol
+
+        def part(column: Ints | Floats, offsets: Ints) -> list[Any]:
+            found: list[Any] = column[offsets[i] : offsets[i + 1]].tolist()
+            return found
+
+        source: list[Symbol] = []
+        gaps: list[NonTerminal] = []
+        for one in part(self.source, self.source_offsets):
+            if one < 0:
+                gaps.append(NonTerminal(self.labels[-1 - one], len(gaps) + 1))
+            source.append(self.words[one] if one >= 0 else gaps[-1])
+        target = part(self.target, self.target_offsets)
+        return Rule(
+            lhs=self.labels[int(self.lhs[i])],
+            source=tuple(source),
+            target=tuple(self.words[one] if one >= 0 else gaps[-1 - one] for one in target),
+            names=tuple(self.names[one] for one in part(self.features, self.feature_offsets)),
+            values=tuple(part(self.values, self.feature_offsets)),
+            alignment=tuple((s, t) for s, t in part(self.points, self.point_offsets)),
+            level=int(self.level[i]),
         )

@@ -7,7 +7,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
@@ -28,8 +28,10 @@ class Format:
     ``matches(head)`` decides by the first bytes of the decompressed file, never by a suffix.
     ``parse(lines)`` streams records over one opened stream; ``write(records, out, number)`` returns their count.
     ``update(values, lines, out, number)`` rewrites only the lines that hold the values and copies all others; it
-    returns the names that found no place. Keyword-only parameters of ``parse`` and ``write`` are options,
-    given as ``NAME,key=value``. ``carries`` names the extra fields of lists that ``write`` keeps.
+    returns the names that found no place. ``load(stream, name)`` returns the columns of a whole file, natively; the
+    stream stands at the file's beginning and may be compressed. Keyword-only parameters of ``parse``, ``load`` and
+    ``write`` are options, given as ``NAME,key=value``. ``carries`` names the extra fields of lists that ``write``
+    keeps.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Format:
     parse: Callable[[Lines], Iterator[Any]] | None = None
     write: Callable[[Iterable[Any], TextIO, Number], int] | None = None
     update: Callable[[dict[str, float], Lines, TextIO, Number], list[str]] | None = None
+    load: Callable[[BinaryIO, str], Any] | None = None
     suffixes: tuple[str, ...] = ()
     carries: frozenset[str] = frozenset()
     fallback: bool = False
@@ -68,6 +71,12 @@ def all_formats() -> tuple[Format, ...]:
             if record is not None:
                 found.append(record)
     return tuple(sorted(found, key=lambda record: record.name))
+
+
+def first_lines(head: bytes, wanted: Callable[[str], object] = str.strip) -> list[str]:
+    """The whole lines that the first bytes of a file show, fifty of the wanted ones at most."""
+    lines = head.decode("utf-8", "ignore").split("\n")
+    return [line for line in (lines[:-1] or lines) if wanted(line)][:50]
 
 
 def detect(start: bytes, formats: Iterable[Format], name: str) -> Format:

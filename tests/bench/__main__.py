@@ -1,4 +1,7 @@
-"""Benchmarks, by hand: ``python tests/bench [startup] [lists] [lm] [-o FILE]``. Prints JSON; nothing is asserted."""
+"""Benchmarks, by hand: ``python tests/bench [startup] [lists] [lm] [grammar] [-o FILE]``.
+
+Prints JSON; nothing is asserted.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from grammar import grammar
 from measure import best_child, interleaved
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,7 +116,7 @@ def lm() -> dict[str, Any]:
 
 def main() -> None:
     """Run the benchmarks named, or all."""
-    benchmarks = {"startup": startup, "lists": lists, "lm": lm}
+    benchmarks = {"startup": startup, "lists": lists, "lm": lm, "grammar": lambda: grammar(SHARED)}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*benchmarks, []], help="which (default: all)")
     parser.add_argument("-o", "--output", type=Path, help="write the JSON here, too")

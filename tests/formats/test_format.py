@@ -18,6 +18,7 @@ from smtformats.files import HEAD_BYTES, Lines, head
 from smtformats.format import shortest
 
 SAMPLES = {
+    "cdec-grammar": ["[X] ||| [X,1] ein ||| a [X,1] ||| F=2 G=0 ||| 1-0\n", "[S] ||| a ||| A\n"],
     "moses-nbest": [
         "0 ||| das haus  ||| LM0= -3 TM0= -1 -2 ||| -6\n",
         "0 ||| das haus  |||  LM0= -3 WordPenalty0= -2 ||| -6 ||| 0-0 1-1 \n",
@@ -38,9 +39,42 @@ SAMPLES = {
         "1\n0 ||| 2 ||| a b ||| RgAAAAAAAADwPw== ||| 0\n",
         "\n0\n2\n\n\n1\n7 ||| 2 ||| a b |||  ||| 0\n",
     ],
+    "joshua-nbest": [
+        "0 ||| a house ||| tm_pt_0=-9.702 lm_0=-19.117 WordPenalty=-3.040 ||| -7.496\n",
+        "0 ||| a house ||| lm=-3 ||| -7 ||| 0-0 1-1\n",
+        "0 ||| 1 ||| a house ||| tm_pt_0=1.000 ||| -7.496 ||| 0-0 1-1 ||| (S{0-1} a house)\n",
+    ],
+    "marian-nbest": [
+        "0 ||| a house ||| F0= -8.157 ||| -1.545\n",
+        "0 |||  ||| F0=-1.2 ||| -1.2\n",
+        "0 ||| a house ||| 0-0 1-1 ||| F0= -8.157 ||| -1.545\n",
+        "0 ||| a house ||| WordScores= -1 -2 ||| F0= -8.157 Score= -3 ||| -1.545\n",
+        "0 ||| a house |||  ||| LM= -8.157 ||| -1.545\n",
+    ],
+    "plain-nbest": ["0 ||| a house ||| lm=-3.5 tm=-1\n", "0 ||| a house ||| -1.25\n", "0 ||| a\n0 ||| b\n"],
+    "fairseq-nbest": [
+        "S-1\tein haus\nT-1\ta house\nH-1\t-0.5\ta house\nP-1\t-0.25 -0.75\n",
+        "loading model\nH-1\t-0.5\ta house\n",
+    ],
+    "jsonl-nbest": [
+        '{"id": 0, "source": "ein haus", "hypotheses": [{"text": "a house", "scores": {"lm": -3.5}}]}\n',
+        '{"candidates": ["a house", "house"]}\n',
+    ],
+    "sockeye-nbest": ['{"translations": ["a house", "house"], "scores": [-0.5, -0.7]}\n'],
     "cdec-weights": ["Glue 0.5\n", "# Objective = 1\nGlue=0.5\nA\t-1e-3\n", "Foo=Bar 1\n"],
+    "joshua-config": ["# lm\ntm = thrax pt 12 rules.gz\nlm_0 1\n", "search = cky\nmark_oovs=false\nlm_0 1\n"],
+    "zmert-params": ["lm_0 ||| 1.0 Opt 0.1 +Inf +0.5 +1.5\nnormalization = none\n", "a\t||| 1 Fix 0 0 0 0\n"],
+    "pipe-weights": ["lm_0 ||| 1.25\ntm_pt_0 ||| -1e-3\n"],
     "moses-ini": ["# made by hand\n[input-factors]\n0\n\n[weight]\nLM0= 0.5\n", "[weight]\r\nLM0= 1\r\n"],
-    "text": ["das haus ist klein .\n", "one two\nthree four\n", "5\n7\n", "0 ||| a\n", "ja\n"],
+    "pharaoh-alignment": ["0-0 1-1 2-3\n\n", "ein haus ||| a house ||| 0-0 1-1\n", "a house ||| 0-0 1-1 \n"],
+    "giza-alignment": [
+        "# Sentence pair (1) source length 1 target length 1 alignment score : 0.5\nja\nNULL ({ }) yes ({ 1 })\n"
+    ],
+    "bal-alignment": ["1\n1 yes # 1\n2 ja doch # 1 0\n"],
+    "moses-features": ["FEATURES_TXT_BEGIN_0 0 1 1 LM0_0 \n-1 \nFEATURES_TXT_END_0\n"],
+    "moses-scores": ["SCORES_TXT_BEGIN_0 0 1 1 TER\n-1 \nSCORES_TXT_END_0\n"],
+    "cdec-corpus": ["ein haus ||| a house ||| one house\n", '<seg id="7" grammar="g.gz">ein haus</seg>\n'],
+    "text": ["das haus ist klein .\n", "one two\nthree four\n", "5\n7\n", "ja\n", "a ||| b\nno field\nand none\n"],
 }
 
 
@@ -96,13 +130,14 @@ def test_empty_file() -> None:
     assert str(caught.value) == "x:1: field 1: expected nbest data, found an empty file"
 
 
-@pytest.mark.parametrize("start", ["hello\nworld\n", "\n\n", "0 ||| a\n", "x ||| a ||| F=1 ||| 0\n", "\x00\xff"])
+@pytest.mark.parametrize("start", ["hello\nworld\n", "\n\n", "0 ||| a |||\nb\n", "x ||| a ||| F=1 ||| 0\n", "\x00\xff"])
 def test_unknown_shape_names_what_there_is(start: str) -> None:
     lists = [one for one in all_formats() if one.kind == "nbest"]
     with pytest.raises(FormatError) as caught:
         detect(start.encode(), lists, "x")
     shown = repr(start.split("\n")[0])
-    expected = "the shape of one of cdec-mira-nbest, cdec-nbest, moses-nbest (--from names one)"
+    readable = ", ".join(one.name for one in lists if one.parse is not None)
+    expected = f"the shape of one of {readable} (--from names one)"
     assert str(caught.value) == f"x:1: field 1: expected {expected}, found {shown}"
 
 
@@ -119,11 +154,13 @@ def test_two_fitting_formats_are_an_error_naming_both() -> None:
 def test_all_formats() -> None:
     names = [one.name for one in all_formats()]
     assert names == sorted(names)
-    assert {*SAMPLES, "tsv-nbest", "text-nbest"} == set(names)
+    assert {*SAMPLES, "lines-nbest", "tsv-nbest", "text-nbest"} == set(names)
     for one in all_formats():
         assert one.summary
         assert one.parse or one.write
-    folders = {path.parent.name for path in Path(smtformats.__path__[0]).glob("*/__init__.py")}
+    # Several places if the install is an editable one: the sources, and the native modules.
+    places = [path for place in smtformats.__path__ for path in Path(place).glob("*/__init__.py")]
+    folders = {path.parent.name for path in places}
     assert {one.kind for one in all_formats()} == folders
 
 

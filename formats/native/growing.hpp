@@ -1,0 +1,106 @@
+// A column while it is being read: grows by realloc, which moves pages instead of copying where the system can.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace smt {
+
+struct Free {
+  void operator()(void* data) const noexcept { std::free(data); }
+};
+
+template <class T>
+class Growing {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  Growing() = default;
+  Growing(const Growing&) = delete;
+  Growing& operator=(const Growing&) = delete;
+  Growing(Growing&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        capacity_(std::exchange(other.capacity_, 0)) {}
+  Growing& operator=(Growing&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+    return *this;
+  }
+  ~Growing() { std::free(data_); }
+
+  std::size_t size() const noexcept { return size_; }
+  T* data() noexcept { return data_; }
+  const T* data() const noexcept { return data_; }
+  T& operator[](std::size_t i) noexcept { return data_[i]; }
+  const T& operator[](std::size_t i) const noexcept { return data_[i]; }
+  const T& back() const noexcept { return data_[size_ - 1]; }
+
+  void push(T value) {
+    if (size_ == capacity_) [[unlikely]] {
+      grow(1);
+    }
+    data_[size_++] = value;
+  }
+
+  void append(const T* values, std::size_t count) {
+    reserve(count);
+    if (count > 0) std::memcpy(data_ + size_, values, count * sizeof(T));
+    size_ += count;
+  }
+
+  // Once more what stands at [first, first + count).
+  void repeat(std::size_t first, std::size_t count) {
+    reserve(count);
+    for (std::size_t i = 0; i < count; ++i) data_[size_ + i] = data_[first + i];
+    size_ += count;
+  }
+
+  // Room for `count` more.
+  void reserve(std::size_t count) {
+    if (capacity_ - size_ < count) [[unlikely]] {
+      grow(count);
+    }
+  }
+
+  // Room for `count` more, to be written there and then counted by `took`.
+  T* room(std::size_t count) {
+    reserve(count);
+    return data_ + size_;
+  }
+  void took(std::size_t count) noexcept { size_ += count; }
+
+  // The values for someone else to free, in no more memory than they need; never null.
+  T* release() {
+    reserve(1);
+    T* values = data_;
+    if (size_ > 0) {
+      if (void* const fitting = std::realloc(data_, size_ * sizeof(T))) values = static_cast<T*>(fitting);
+    }
+    data_ = nullptr;
+    size_ = capacity_ = 0;
+    return values;
+  }
+
+ private:
+  [[gnu::noinline]] void grow(std::size_t count) {
+    constexpr std::size_t kFirst = 2048;
+    std::size_t capacity = 2 * capacity_ + kFirst;
+    if (capacity < size_ + count) capacity = size_ + count;
+    void* const bigger = std::realloc(data_, capacity * sizeof(T));
+    if (bigger == nullptr) throw std::bad_alloc();
+    data_ = static_cast<T*>(bigger);
+    capacity_ = capacity;
+  }
+
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace smt

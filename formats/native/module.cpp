@@ -1,0 +1,7 @@
+// smtformats._scan: the native scanner, one bind_<topic>.cpp for each kind of file.
+#include "bindings.hpp"
+
+NB_MODULE(_scan, m) {
+  m.doc() = "The native scanner. Use the `load` of a format.";
+  smt::bind_grammar(m);
+}

@@ -1,0 +1,134 @@
+// Strings as dense numbers: one blob of bytes, offsets, and a hash table with open addressing over them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bytes.hpp"
+#include "growing.hpp"
+
+namespace smt {
+
+bool is_utf8(std::string_view text) noexcept;
+
+// Texts one behind the other; text i is blob[offsets[i], offsets[i + 1]).
+struct Texts {
+  Growing<char> blob;
+  Growing<std::int64_t> offsets;
+
+  Texts() { offsets.push(0); }
+  std::size_t size() const noexcept { return offsets.size() - 1; }
+  std::string_view operator[](std::size_t i) const noexcept {
+    return {blob.data() + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
+  }
+  std::int32_t add(std::string_view text);
+};
+
+// What texts are told apart by: up to 15 bytes and their number, or the hash of a longer text and a mark that is no
+// length.
+struct TextKey {
+  std::uint64_t low = 0, high = 0;
+};
+
+inline constexpr std::size_t kShortText = 15;
+inline constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
+// For n bytes, 15 - n from the start: the mask of the first eight, and eight further on that of the others.
+inline constexpr std::uint64_t kByteMasks[kShortText + 9] = {
+    kAllBits,       kAllBits,        kAllBits,        kAllBits,        kAllBits,        kAllBits,
+    kAllBits,       kAllBits,        kAllBits >> 8U,  kAllBits >> 16U, kAllBits >> 24U, kAllBits >> 32U,
+    kAllBits >> 40U, kAllBits >> 48U, kAllBits >> 56U, 0};
+
+TextKey long_key(const char* text, std::size_t length) noexcept;
+
+inline TextKey text_key(const char* text, std::size_t length) noexcept {
+  if (length > kShortText) [[unlikely]] {
+    return long_key(text, length);
+  }
+  // Masks without a branch: lengths are hard to foresee.
+  const std::uint64_t* const mask = kByteMasks + (kShortText - length);
+  return {load8(text) & mask[0], (load8(text + 8) & mask[8]) | static_cast<std::uint64_t>(length) << 56U};
+}
+
+// Numbers texts in order of their first coming. With each goes a Payload, which stands in the table itself: one
+// look at memory brings both.
+template <class Payload>
+class Interner {
+ public:
+  struct Found {
+    std::int32_t id;
+    Payload& payload;
+    bool is_new;
+  };
+
+  explicit Interner(std::size_t slots) { rehash(slots); }
+
+  // A text that has kPadding readable bytes behind it.
+  Found add(const char* text, std::size_t length) {
+    const TextKey key = text_key(text, length);
+    for (std::size_t at = slot_of(key);; at = (at + 1) & mask_) {
+      Entry& entry = entries_[at];
+      if (entry.id < 0) break;
+      if (entry.key.low == key.low && entry.key.high == key.high) {
+        if (length <= kShortText) [[likely]] {
+          return {entry.id, entry.payload, false};
+        }
+        if (texts_[static_cast<std::size_t>(entry.id)] == std::string_view(text, length)) {
+          return {entry.id, entry.payload, false};
+        }
+      }
+    }
+    return insert(key, {text, length});
+  }
+
+  Found add(std::string_view text) {  // without padding
+    std::string padded(text);
+    padded.append(kPadding, '\0');
+    return add(padded.data(), text.size());
+  }
+
+  Texts& texts() noexcept { return texts_; }
+
+ private:
+  struct alignas(32) Entry {
+    TextKey key;
+    std::int32_t id = -1;
+    Payload payload{};
+  };
+
+  std::size_t slot_of(const TextKey& key) const noexcept {
+    const std::uint64_t mixed = (key.low ^ (key.high * 0x9E3779B97F4A7C15U)) * 0xD6E8FEB86659FD93U;
+    return static_cast<std::size_t>(mixed ^ (mixed >> 32U)) & mask_;
+  }
+
+  [[gnu::noinline]] Found insert(const TextKey& key, std::string_view text) {
+    if (2 * (texts_.size() + 1) > mask_) rehash(2 * (mask_ + 1));
+    const std::int32_t id = texts_.add(text);
+    Entry& entry = free_slot(key);
+    entry = {key, id, {}};
+    return {id, entry.payload, true};
+  }
+
+  Entry& free_slot(const TextKey& key) noexcept {
+    std::size_t at = slot_of(key);
+    while (entries_[at].id >= 0) at = (at + 1) & mask_;
+    return entries_[at];
+  }
+
+  void rehash(std::size_t slots) {
+    const std::vector<Entry> old = std::exchange(entries_, std::vector<Entry>(slots));
+    mask_ = slots - 1;
+    for (const Entry& entry : old) {
+      if (entry.id >= 0) free_slot(entry.key) = entry;
+    }
+  }
+
+  std::vector<Entry> entries_;
+  std::size_t mask_ = 0;
+  Texts texts_;
+};
+
+}  // namespace smt

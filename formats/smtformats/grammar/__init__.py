@@ -1,0 +1,1 @@
+"""Grammars: synchronous rules with features, as records and as columns."""

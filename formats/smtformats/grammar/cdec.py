@@ -1,0 +1,341 @@
+r"""cdec's grammars: a synchronous rule on each line.
+
+    [X] ||| [X,1] ein ||| a [X,1] ||| EgivenFCoherent=2 IsSingletonF=0 ||| 1-0
+
+Left-hand side, source, target, features, alignment points, tree; all behind the target may be absent. A token is a
+non-terminal if it is one from end to end: ``[X]`` or ``[X,1]`` on the source side, ``[1]`` or ``[X,1]`` on the target
+side; there is no escape. A bare number at place p is the feature ``PhraseModel_p``, a name given twice has its last
+value. Leading blanks make a rule a refinement of the one before it.
+
+Read although cdec loses it or aborts: a last line without its ``\n``, a tree without gaps. Refused, where cdec aborts,
+reads something else or writes over its memory: a carriage return at a line's end, a line of blanks, an empty source
+side, ``1e--5``, ``F=1G=2``, ``inf``, text behind a tree, a bare number behind 100 features, an alignment position past
+32767, more symbols or features than the limits. The options ``max_symbols`` (a side) and ``max_features`` (a rule;
+points of its alignment, too) set these. ``load`` leaves out trees.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, BinaryIO, NoReturn, TextIO
+
+from smtformats.errors import FormatError, quote
+from smtformats.files import MAX_LINE_BYTES, Lines
+from smtformats.format import Format, Number
+from smtformats.grammar.rules import NonTerminal, Rule, Symbol
+
+if TYPE_CHECKING:
+    from smtformats.columns import GrammarColumns
+
+NAME = "cdec-grammar"
+MAX_SYMBOLS = 1000
+MAX_FEATURES = 10000
+MAX_UNLABELLED = 100
+MAX_LEVEL = 255
+MAX_POSITION = 32767
+_SHAPE = "[LABEL] ||| source ||| target ||| name=value ..."
+_LABEL = r"[^\t\n\r \[\],]+"
+_HEAD = re.compile(rf"\[({_LABEL})\][ \t]*\|\|\|")
+_GAP = re.compile(rf"\[({_LABEL})(?:,([1-9][0-9]?))?\]")
+_INDEX = re.compile(r"[1-9][0-9]?")
+_BAR = re.compile(r"(?<![^ \t])\|\|\|(?![^ \t])")
+_TOKEN = re.compile(r"[^ \t]+")
+_ITEM = re.compile(r"[^ \t;]+")
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
+_POINT = re.compile(r"([0-9]+)-([0-9]+)")
+_NODE = re.compile(r"[()]|[^ ()]+")
+_FLOAT32_END = 3.4028235677973366e38  # from here on a 32-bit float is infinite
+_FIELDS = 5
+
+
+class _Parser:
+    """Reads single lines, and says of a bad one what is wrong with it."""
+
+    def __init__(self, lines: Lines, max_symbols: int, max_features: int) -> None:
+        self.lines = lines
+        self.max_symbols = max_symbols
+        self.max_features = max_features
+
+    def fail(self, field: int, expected: str, found: str) -> NoReturn:
+        raise self.lines.error(expected, found, field)
+
+    def rule(self, line: str, raw: str) -> Rule:
+        """The rule of a line, given without its end."""
+        if line[-1:] == "\r":
+            self.fail(line.count(" |||") + 1, "a line that ends in '\\n' alone", "'\\r\\n'")
+        body = line.lstrip(" \t")
+        if not body:
+            self.fail(1, f"{_SHAPE}, or an empty line", "only blanks")
+        head = _HEAD.match(body)
+        if head is None:
+            self.fail(1, "a left-hand side, [LABEL] |||", quote(body.split(" |||", 1)[0]))
+        fields = _BAR.split(body[head.end() :], _FIELDS - 1)
+        if len(fields) == 1:
+            self.fail(2, "||| and a target side behind the source side", "the end of the line")
+        fields += [""] * (_FIELDS - len(fields))
+        source = self.source(_TOKEN.findall(fields[0]))
+        labels = [symbol.label for symbol in source if isinstance(symbol, NonTerminal)]
+        target = self.target(_TOKEN.findall(fields[1]), labels)
+        names, values = self.features(_ITEM.findall(fields[2]))
+        return Rule(
+            lhs=head[1],
+            source=source,
+            target=target,
+            names=names,
+            values=values,
+            alignment=self.alignment(_TOKEN.findall(fields[3])),
+            tree=self.tree(fields[4].strip(" \t"), len(labels)),
+            level=len(line) - len(body),
+            raw=raw,
+            origin=NAME,
+            file=self.lines.name,
+            line=self.lines.number,
+        )
+
+    def source(self, tokens: list[str]) -> tuple[Symbol, ...]:
+        if not 0 < len(tokens) <= self.max_symbols:
+            self.fail(2, f"1 to {self.max_symbols} source symbols", str(len(tokens)))
+        symbols: list[Symbol] = []
+        arity = 0
+        for token in tokens:
+            gap = _GAP.fullmatch(token) if token[0] == "[" else None
+            if gap is None:
+                symbols.append(token)
+                continue
+            arity += 1
+            if gap[2] is not None and int(gap[2]) != arity:
+                self.fail(2, f"index {arity}, as indices go in order", quote(token))
+            symbols.append(NonTerminal(gap[1], arity))
+        return tuple(symbols)
+
+    def target(self, tokens: list[str], labels: list[str]) -> tuple[Symbol, ...]:
+        if len(tokens) > self.max_symbols:
+            self.fail(3, f"at most {self.max_symbols} target symbols", str(len(tokens)))
+        symbols: list[Symbol] = []
+        used: set[int] = set()
+        for token in tokens:
+            gap = _GAP.fullmatch(token) if token[0] == "[" else None
+            if gap is None or (gap[2] is None and not _INDEX.fullmatch(gap[1])):
+                symbols.append(token)
+                continue
+            index = int(gap[2] or gap[1])
+            if index > len(labels):
+                some = f"an index up to {len(labels)}" if labels else "no non-terminal"
+                self.fail(3, f"{some}, as on the source side", quote(token))
+            if gap[2] is not None and gap[1] != labels[index - 1]:
+                self.fail(3, f"[{labels[index - 1]},{index}], as on the source side", quote(token))
+            if index in used:
+                self.fail(3, "each index once", f"{quote(token)} again")
+            used.add(index)
+            symbols.append(NonTerminal(labels[index - 1], index))
+        if len(used) != len(labels):
+            self.fail(3, f"{_count(len(labels), 'non-terminal')}, as on the source side", str(len(used)))
+        return tuple(symbols)
+
+    def features(self, items: list[str]) -> tuple[tuple[str, ...], tuple[float, ...]]:
+        if len(items) > self.max_features:
+            self.fail(4, f"at most {_count(self.max_features, 'feature')}", str(len(items)))
+        names: list[str] = []
+        values: list[float] = []
+        for place, item in enumerate(items):
+            name, equals, value = item.partition("=")
+            if not equals:
+                name, value = f"PhraseModel_{place}", item
+            if not name or not (equals or _NUMBER.fullmatch(item)):
+                self.fail(4, "name=value or a number", quote(item))
+            if not equals and place >= MAX_UNLABELLED:
+                self.fail(4, f"a name for a feature behind {MAX_UNLABELLED} others", quote(item))
+            if not _NUMBER.fullmatch(value) or not abs(number := float(value)) < _FLOAT32_END:
+                self.fail(4, "a number that fits 32-bit floats", quote(value))
+            names.append(name)
+            values.append(number)
+        return tuple(names), tuple(values)
+
+    def alignment(self, tokens: list[str]) -> tuple[tuple[int, int], ...]:
+        if len(tokens) > self.max_features:
+            self.fail(5, f"at most {_count(self.max_features, 'alignment point')}", str(len(tokens)))
+        points = []
+        for token in tokens:
+            point = _POINT.fullmatch(token)
+            if point is None or max(position := [_position(point[1]), _position(point[2])]) > MAX_POSITION:
+                self.fail(5, f"an alignment point s-t of positions up to {MAX_POSITION}", quote(token))
+            points.append((position[0], position[1]))
+        return tuple(points)
+
+    def tree(self, text: str, arity: int) -> str:
+        if text and (text[0] != "(" or "|" in text or not _is_balanced(text)):
+            self.fail(6, "a tree in round brackets", quote(text))
+        leaves = 0
+        before = ""
+        for token in _NODE.findall(text):
+            leaves += before != "(" and len(token) > 2 and token[0] == "[" and token[-1] == "]"
+            before = token
+        if text and leaves != arity:
+            self.fail(
+                6, f"a tree with {_count(arity, '[LABEL] leaf', '[LABEL] leaves')}, as on the source side", str(leaves)
+            )
+        return text
+
+    def check_level(self, rule: Rule, coarse: list[Rule]) -> None:
+        """Refuse a rule that refines none of those before it (by level, the last); becomes one of them itself."""
+        most = min(len(coarse), MAX_LEVEL)
+        if rule.level > most:
+            self.fail(1, f"at most {_count(most, 'leading blank')} (each means a refinement)", str(rule.level))
+        del coarse[rule.level :]
+        if coarse and not _refines(rule, coarse[-1]):
+            self.fail_refinement(rule)
+        coarse.append(rule)
+
+    def fail_refinement(self, rule: Rule) -> NoReturn:
+        """Refuse a rule that has more than its labels different from the one it refines."""
+        self.fail(1, "the words and order of the rule that this one refines", quote(" ".join(_shown(rule.source))))
+
+
+def _count(number: int, one: str, several: str = "") -> str:
+    return f"{number} {one if number == 1 else several or one + 's'}"
+
+
+def _position(digits: str) -> int:
+    return int(digits) if len(digits) < 9 else int(digits.lstrip("0")[:9] or "0")
+
+
+def _is_balanced(text: str) -> bool:
+    depth = 0
+    for i, char in enumerate(text):
+        if char == "(":
+            depth += 1
+        elif char == ")":
+            depth -= 1
+            if depth == 0:
+                return i == len(text) - 1
+    return False
+
+
+def _refines(rule: Rule, coarse: Rule) -> bool:
+    def words(symbols: tuple[Symbol, ...], indices: bool) -> list[str | int]:
+        return [(s.index if indices else 0) if isinstance(s, NonTerminal) else s for s in symbols]
+
+    same = words(rule.source, False) == words(coarse.source, False)
+    return same and words(rule.target, True) == words(coarse.target, True)
+
+
+def _shown(symbols: tuple[Symbol, ...]) -> list[str]:
+    return [f"[{one.label},{one.index}]" if isinstance(one, NonTerminal) else one for one in symbols]
+
+
+def parse(lines: Lines, *, max_symbols: int = MAX_SYMBOLS, max_features: int = MAX_FEATURES) -> Iterator[Rule]:
+    """One rule at a time."""
+    parser = _Parser(lines, max_symbols, max_features)
+    coarse: list[Rule] = []
+    pending: Rule | None = None
+    blank = ""
+    for raw in lines:
+        if raw == "\n":
+            blank += raw
+            continue
+        rule = parser.rule(raw[:-1] if raw[-1] == "\n" else raw, blank + raw if pending is None else raw)
+        parser.check_level(rule, coarse)
+        if pending is not None:
+            yield _with_blank(pending, blank)
+        pending, blank = rule, ""
+    if pending is None:
+        raise lines.error(f"a rule, {_SHAPE}", "none in the file", 1, line=1)
+    yield _with_blank(pending, blank)
+
+
+def _with_blank(rule: Rule, blank: str) -> Rule:
+    return replace(rule, raw=(rule.raw or "") + blank) if blank else rule
+
+
+def load(
+    stream: BinaryIO,
+    name: str,
+    *,
+    max_bytes: int = MAX_LINE_BYTES,
+    max_symbols: int = MAX_SYMBOLS,
+    max_features: int = MAX_FEATURES,
+) -> GrammarColumns:
+    """All rules as columns. The stream may be compressed still: that is told by its first bytes."""
+    from smtformats._scan import GrammarScanner
+    from smtformats.columns import GrammarColumns
+    from smtformats.grammar.pieces import pieces
+
+    scanner = GrammarScanner(max_bytes, max_symbols, max_features)
+    try:
+        sound = all(map(scanner.feed, pieces(stream))) and scanner.finish()
+    except EOFError as error:
+        line = scanner.lines + 1
+        raise FormatError("a complete compressed file", str(error), file=name, line=line, field=1) from error
+    if not sound:
+        number, data, levels, refinement = scanner.fault()
+        lines = Lines(io.BytesIO(data), name, max_bytes=max_bytes)
+        lines.number = number - 1
+        _explain(_Parser(lines, max_symbols, max_features), levels, refinement)
+    columns = GrammarColumns.of(scanner.columns())
+    if not len(columns):
+        raise FormatError(f"a rule, {_SHAPE}", "none in the file", file=name, line=1, field=1)
+    return columns
+
+
+def _explain(parser: _Parser, levels: int, refinement: bool) -> NoReturn:
+    """Raise what the parser of single lines has to say of the one that the scanner could not read."""
+    (line,) = parser.lines
+    rule = parser.rule(line.removesuffix("\n"), line)
+    if refinement:
+        parser.fail_refinement(rule)
+    parser.check_level(rule, [rule] * levels)
+    raise AssertionError(f"the scanner refuses a line that the parser takes: {line!r}")
+
+
+def write(records: Iterable[Rule], out: TextIO, number: Number) -> int:
+    """Write rules, those read from such a file as they were; returns how many."""
+    count = 0
+    open_end = False
+    for rule in records:
+        line = rule.raw if rule.raw is not None and rule.origin == NAME else _compose(rule, number)
+        if open_end:
+            out.write("\n")
+        out.write(line)
+        open_end = line[-1:] != "\n"
+        count += 1
+    return count
+
+
+def _compose(rule: Rule, number: Number) -> str:
+    """A rule in cdec's own spelling, read again to be sure that it says what it should."""
+    source = [f"[{one.label}]" if isinstance(one, NonTerminal) else one for one in rule.source]
+    target = [f"[{one.index}]" if isinstance(one, NonTerminal) else one for one in rule.target]
+    features = [f"{name}={number(value)}" for name, value in zip(rule.names, rule.values, strict=True)]
+    fields = [f"{' ' * rule.level}[{rule.lhs}]", " ".join(source), " ".join(target), " ".join(features)]
+    if rule.alignment or rule.tree:
+        fields.append(" ".join(f"{s}-{t}" for s, t in rule.alignment))
+    if rule.tree:
+        fields.append(rule.tree)
+    line = " ||| ".join(fields)
+    lines = Lines(io.BytesIO(), rule.file)
+    lines.number = rule.line
+    again = _Parser(lines, MAX_SYMBOLS, MAX_FEATURES).rule(line, "")
+    if "\n" in line or replace(again, values=rule.values, raw=rule.raw, origin=rule.origin) != rule:
+        raise lines.error("a rule that cdec's format can hold", quote(line), 1)
+    return line + "\n"
+
+
+def matches(head: bytes) -> bool:
+    """The first line begins with `[LABEL] |||` and has a source side."""
+    text = head.decode("utf-8", "ignore").lstrip("\n").split("\n", 1)[0].lstrip(" \t")
+    start = _HEAD.match(text)
+    return start is not None and _BAR.search(text, start.end()) is not None
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="grammar",
+    summary="cdec synchronous grammar: [X] ||| source ||| target ||| name=value ... ||| alignment",
+    matches=matches,
+    parse=parse,
+    write=write,
+    load=load,
+)

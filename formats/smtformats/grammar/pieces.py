@@ -1,0 +1,45 @@
+"""The bytes of a file in pieces for a scanner, decompressed with as few copies as can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+PIECE_BYTES = 1 << 17
+_PACKED_BYTES = 1 << 16
+_GZIP = b"\x1f\x8b"
+
+
+def pieces(stream: BinaryIO) -> Iterator[bytes]:
+    """The decompressed bytes of a stream that stands at its beginning. Spoilt data is an EOFError."""
+    data = stream.read(_PACKED_BYTES)
+    if data.startswith(_GZIP):
+        yield from _gunzipped(stream, data)
+        return
+    while data:
+        yield data
+        data = stream.read(PIECE_BYTES)
+
+
+def _gunzipped(stream: BinaryIO, data: bytes) -> Iterator[bytes]:
+    """The members of a gzip file. isal checks their length and checksum."""
+    from isal import isal_zlib
+
+    while data:
+        if not data.startswith(_GZIP[: len(data)]):
+            if data.strip(b"\0"):
+                raise EOFError("text behind the end of the compressed data")
+            data = stream.read(_PACKED_BYTES)
+            continue
+        member = isal_zlib.decompressobj(wbits=31)
+        while not member.eof:
+            if not data:
+                raise EOFError("the compressed data ends too early")
+            try:
+                piece = member.decompress(data, PIECE_BYTES)
+            except Exception as error:  # isal's own, which its stub does not declare as one
+                raise EOFError(str(error)) from error
+            data = member.unconsumed_tail or (b"" if member.eof else stream.read(_PACKED_BYTES))
+            if piece:
+                yield piece
+        data = member.unused_data or stream.read(_PACKED_BYTES)
