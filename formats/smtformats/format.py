@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, TextIO
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 
+_SHOWN = 12
 Number = Callable[[float], str]
 
 
@@ -93,6 +94,8 @@ def detect(start: bytes, formats: Iterable[Format], name: str) -> Format:
     if specific:
         expected, found = f"one clear format (name it with --from: {names})", "a shape that fits several"
     else:
-        expected = f"the shape of one of {names} (--from names one)"
+        # All of them would bury the message.
+        known = f"one of {names}" if len(readable) <= _SHOWN else "a known format"
+        expected = f"the shape of {known} (--from names one)"
         found = quote(start.split(b"\n", 1)[0].decode("utf-8", "replace"))
     raise FormatError(expected, found, file=name, line=1, field=1)
