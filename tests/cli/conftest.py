@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -60,7 +61,13 @@ def smt(
         with open(given, encoding="utf-8") as stream, monkeypatch.context() as patched:
             patched.setattr(sys, "stdin", stream)
             patched.setattr(sys, "argv", ["smt", *map(str, arguments)])
-            code = main()
+            handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+            try:
+                code = main()
+            finally:
+                # What a process of its own may keep, this one must not: children forked later would inherit it.
+                for number, handler in handlers.items():
+                    signal.signal(number, handler)
         out, err = capfd.readouterr()
         return Result(code, out, err)
 
