@@ -43,8 +43,8 @@ class Processes:
     """Several processes, forked so that a language model in memory is shared and nothing but items is copied.
 
     A worker has one chunk of items at a time and gets the next when its result was taken, so memory is bounded whatever
-    the length of the input, no pipe can fill up on both sides, and a worker that dies is noticed at once. (A pool of the
-    standard library costs nearly twice the overhead, and ends its workers by a signal that one just forked may lose.)
+    the length of the input, no pipe can fill up on both sides, and a worker that dies is noticed at once. (A pool of
+    the standard library costs nearly twice as much, and ends its workers by a signal that one just forked may lose.)
     """
 
     def __init__(self, jobs: int = 0, *, chunk: int = 8) -> None:
