@@ -7,7 +7,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO, TextIO
+from typing import Any, TextIO
 
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
@@ -31,21 +31,29 @@ class Format:
     ``update(values, lines, out, number)`` rewrites only the lines that hold the values and copies all others; it
     returns the names that found no place. ``load(stream, name)`` returns the columns of a whole file, natively; the
     stream stands at the file's beginning and may be compressed. Keyword-only parameters of ``parse``, ``load`` and
-    ``write`` are options, given as ``NAME,key=value``. ``carries`` names the extra fields of lists that ``write``
-    keeps.
+    ``write`` are options, given as ``NAME,key=value``. ``carries`` names the extra fields of records that ``write``
+    keeps. ``example`` is a small file of the format, shown on its page.
+
+    ``binary``: ``write`` gets a stream of bytes. ``folder``: the format is that of a folder; ``matches`` is given the
+    names in it, sorted, a line each, and ``parse``, ``load`` and ``write`` its path. ``single``: a file holds one
+    sentence, whose id its name is, so that many are a folder of files.
     """
 
     name: str
     kind: str
     summary: str
     matches: Callable[[bytes], bool] = lambda head: False
-    parse: Callable[[Lines], Iterator[Any]] | None = None
-    write: Callable[[Iterable[Any], TextIO, Number], int] | None = None
+    parse: Callable[[Any], Iterator[Any]] | None = None
+    write: Callable[[Iterable[Any], Any, Number], int] | None = None
     update: Callable[[dict[str, float], Lines, TextIO, Number], list[str]] | None = None
-    load: Callable[[BinaryIO, str], Any] | None = None
+    load: Callable[..., Any] | None = None
     suffixes: tuple[str, ...] = ()
     carries: frozenset[str] = frozenset()
     fallback: bool = False
+    binary: bool = False
+    folder: bool = False
+    single: bool = False
+    example: str = ""
 
     def read(self, lines: Lines) -> Any:
         """The one record of a file that holds exactly one."""

@@ -20,9 +20,11 @@ Symbol = str | NonTerminal
 class Rule:
     """A rule: words and gaps on both sides, features in file order, and what else its line carries.
 
-    A name may stand twice in ``names``: the last one counts, as in :meth:`features`. ``level`` is how often the rule
-    refines a coarser one before it. ``raw`` is the line as read, blank ones around it included, and ``origin`` the
-    format that read it: a writer of that format copies it. The methods that change a rule drop it.
+    A name may stand twice in ``names``: the last one counts, as in :meth:`features`. A label that is not the same on
+    both sides is ``SOURCE][TARGET``, as Moses writes the pair. ``level`` is how often the rule refines a coarser one
+    before it. ``counts`` are how often target, source and both were seen, ``properties`` Moses' keys and values.
+    ``raw`` is the line as read, blank ones around it included, and ``origin`` the format that read it: a writer of
+    that format copies it. The methods that change a rule drop it.
     """
 
     lhs: str
@@ -33,6 +35,8 @@ class Rule:
     alignment: tuple[tuple[int, int], ...] = ()
     tree: str = ""
     level: int = 0
+    counts: tuple[float, ...] = ()
+    properties: tuple[tuple[str, str], ...] = ()
     raw: str | None = None
     origin: str = ""
     file: str = ""

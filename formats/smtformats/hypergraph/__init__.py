@@ -1,0 +1,1 @@
+"""Formats of hypergraphs and lattices, a module each."""

@@ -1,0 +1,161 @@
+"""One sentence's hypergraph as plain columns, and what readers build it with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from smtformats.columns import GrammarColumns, StringTable
+from smtformats.grammar.gather import Numbering, grammar_columns
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from smtformats.grammar.rules import Rule
+
+    Ints = NDArray[np.integer]
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class GraphColumns:
+    """One sentence's hypergraph; the part of edge e in a column c is ``c[c_offsets[e]:c_offsets[e+1]]``.
+
+    Nodes are in topological order and the last one is the goal; none at all is a sentence that could not be parsed.
+    The edges into node v are ``edge_offsets[v]`` to ``edge_offsets[v+1]``. Tail k of an edge, from 0, fills the gap
+    ``-1 - k`` of its rule's target side. ``rules`` are numbers in ``grammar``, -1 for none; a format that shows target
+    words alone gives rules without a source side. ``spans`` are first and last-plus-one source position of an edge,
+    -1 where unknown. ``scores`` are the edges' own scores as a toolkit printed them, for graphs that show scores
+    instead of features or beside them. ``labels`` name the categories of ``node_labels``, -1 for none. ``extras`` are
+    what the format that read the graph keeps to write it again.
+    """
+
+    id: str
+    node_labels: Ints
+    edge_offsets: Ints
+    tails: Ints
+    tail_offsets: Ints
+    rules: Ints
+    spans: Ints
+    features: Ints
+    values: Floats
+    feature_offsets: Ints
+    scores: Floats | None
+    grammar: GrammarColumns
+    labels: StringTable
+    names: StringTable
+    extras: Mapping[str, Any] = field(default_factory=dict)
+    file: str = ""
+    line: int = 1
+
+    def __len__(self) -> int:
+        """How many edges there are."""
+        return len(self.rules)
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return len(self.node_labels)
+
+    @property
+    def heads(self) -> NDArray[np.int32]:
+        """The node each edge leads to."""
+        import numpy as np
+
+        return np.repeat(np.arange(self.nodes, dtype=np.int32), np.diff(self.edge_offsets))
+
+    def edge_features(self, edge: int) -> dict[str, float]:
+        """The features of one edge."""
+        first, last = self.feature_offsets[edge], self.feature_offsets[edge + 1]
+        named = zip(self.features[first:last].tolist(), self.values[first:last].tolist(), strict=True)
+        return {self.names[i]: value for i, value in named}
+
+    def edge_scores(self, weights: Mapping[str, float]) -> Floats:
+        """The weighted feature sums of all edges; a feature without a weight counts 0."""
+        import numpy as np
+
+        by_id = np.array([weights.get(name, 0.0) for name in self.names], dtype=np.float64)
+        if not len(self.features):
+            return np.zeros(len(self))
+        edge_of = np.repeat(np.arange(len(self)), np.diff(self.feature_offsets))
+        return np.bincount(edge_of, self.values * by_id[self.features], len(self)).astype(np.float64)
+
+
+@dataclass
+class Edge:
+    """An edge while a graph is being read."""
+
+    tails: Sequence[int]
+    rule: int = -1
+    features: Mapping[str, float] = field(default_factory=dict)
+    span: tuple[int, int] = (-1, -1)
+    score: float | None = None
+
+
+class GraphBuilder:
+    """Takes nodes, each with the edges into it, in topological order."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self.names = Numbering(names)
+        self.labels = Numbering()
+        self._node_labels: list[int] = []
+        self._edge_offsets = [0]
+        self._edges: list[Edge] = []
+
+    def __len__(self) -> int:
+        """How many nodes there are."""
+        return len(self._node_labels)
+
+    def add(self, edges: Iterable[Edge], label: str | None = None) -> int:
+        """A node with all edges that lead to it; returns its number."""
+        number = len(self)
+        for edge in edges:
+            if not all(0 <= tail < number for tail in edge.tails):
+                raise ValueError(f"expected tails below node {number}, found {list(edge.tails)}")
+            self._edges.append(edge)
+        self._node_labels.append(-1 if label is None else self.labels.add(label))
+        self._edge_offsets.append(len(self._edges))
+        return number
+
+    def graph(
+        self,
+        id: str,
+        rules: Iterable[Rule],
+        *,
+        extras: Mapping[str, Any] | None = None,
+        file: str = "",
+        line: int = 1,
+    ) -> GraphColumns:
+        """The columns of all that was added."""
+        import numpy as np
+
+        edges = self._edges
+        features = [(self.names.add(name), value) for edge in edges for name, value in edge.features.items()]
+        tail_counts = [len(edge.tails) for edge in edges]
+        feature_counts = [len(edge.features) for edge in edges]
+        scored = bool(edges) and all(edge.score is not None for edge in edges)
+
+        def ends(counts: list[int]) -> Any:
+            return np.concatenate([[0], np.cumsum(np.array(counts, dtype=np.int64))]).astype(np.int64)
+
+        return GraphColumns(
+            id=id,
+            node_labels=np.array(self._node_labels, dtype=np.int32),
+            edge_offsets=np.array(self._edge_offsets, dtype=np.int64),
+            tails=np.array([tail for edge in edges for tail in edge.tails], dtype=np.int32),
+            tail_offsets=ends(tail_counts),
+            rules=np.array([edge.rule for edge in edges], dtype=np.int32),
+            spans=np.array([edge.span for edge in edges], dtype=np.int32).reshape(-1, 2),
+            features=np.array([name for name, _ in features], dtype=np.int32),
+            values=np.array([value for _, value in features], dtype=np.float64),
+            feature_offsets=ends(feature_counts),
+            scores=np.array([edge.score for edge in edges], dtype=np.float64) if scored else None,
+            grammar=grammar_columns(rules),
+            labels=self.labels.table(),
+            names=self.names.table(),
+            extras=extras or {},
+            file=file,
+            line=line,
+        )
