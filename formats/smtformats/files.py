@@ -18,6 +18,7 @@ from smtformats.errors import FormatError
 
 HEAD_BYTES = 1 << 16
 MAX_LINE_BYTES = 1 << 24
+MAX_UNPACKED_BYTES = 1 << 36
 _BUFFER = 1 << 18
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
 _DESCRIPTOR = re.compile(r"/dev/(?:(stdout|stderr)|fd/(\d+))", re.ASCII)
@@ -53,18 +54,23 @@ class _Filled(io.RawIOBase):
 class _Unpacked(_Filled):
     """The same over a decompressor, which closes the compressed stream too and has one kind of error."""
 
-    def __init__(self, packed: io.BufferedReader, kind: str) -> None:
+    def __init__(self, packed: io.BufferedReader, kind: str, most: int) -> None:
         from xopen import xopen
 
         self._packed = packed
+        self._left = self._most = most
         super().__init__(xopen(packed, "rb", threads=0, format=kind))
 
     def readinto(self, buffer: Any) -> int:
         try:
-            return super().readinto(buffer)
+            count = super().readinto(buffer)
         except Exception as error:
             # zlib, lzma and zstd each have an exception of their own for spoilt data.
             raise EOFError(str(error)) from error
+        self._left -= count
+        if self._left < 0:
+            raise EOFError(f"more than {self._most} bytes, decompressed (the option max_size sets the limit)")
+        return count
 
     def close(self) -> None:
         try:
@@ -73,7 +79,7 @@ class _Unpacked(_Filled):
             self._packed.close()
 
 
-def open_bytes(path: str | os.PathLike[str]) -> io.BufferedReader:
+def open_bytes(path: str | os.PathLike[str], *, max_size: int = MAX_UNPACKED_BYTES) -> io.BufferedReader:
     """Open a file (``-`` is standard input) for reading, decompressed whatever its name says."""
     name = os.fspath(path)
     if name == "-":
@@ -88,7 +94,7 @@ def open_bytes(path: str | os.PathLike[str]) -> io.BufferedReader:
     start = raw.peek(6)[:6]
     for magic, kind in _MAGIC.items():
         if start.startswith(magic):
-            return io.BufferedReader(_Unpacked(raw, kind), _BUFFER)
+            return io.BufferedReader(_Unpacked(raw, kind, max_size), _BUFFER)
     return raw
 
 
@@ -169,22 +175,19 @@ def open_write(path: str | os.PathLike[str]) -> Iterator[io.TextIOWrapper]:
     A file is written aside and takes its name only when the block ends without an error, so a failed run
     leaves nothing, or what was there before, at the path.
     """
-    name = os.fspath(path)
-    if name == "-":
-        if sys.stdout is None:
-            raise OSError(errno.EBADF, "it is closed", "standard output")
-        stream = io.BufferedWriter(io.FileIO(sys.stdout.fileno(), "w", closefd=False), _BUFFER)
-        out = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-        try:
-            yield out
-        except BaseException:
-            # Closed here, or a closed pipe would speak up once more when the buffers are dropped.
-            with contextlib.suppress(BrokenPipeError):
-                out.close()
-            raise
-        out.close()
+    if os.fspath(path) == "-":
+        with _standard_output() as stream:
+            out = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+            try:
+                yield out
+            except BaseException:
+                # Closed here, or a closed pipe would speak up once more when the buffers are dropped.
+                with contextlib.suppress(BrokenPipeError):
+                    out.close()
+                raise
+            out.close()
         return
-    with open_binary_write(name) as binary:
+    with open_binary_write(path) as binary:
         text = io.TextIOWrapper(binary, encoding="utf-8", newline="")
         yield text
         text.flush()
@@ -192,9 +195,27 @@ def open_write(path: str | os.PathLike[str]) -> Iterator[io.TextIOWrapper]:
 
 
 @contextlib.contextmanager
+def _standard_output() -> Iterator[io.BufferedWriter]:
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "it is closed", "standard output")
+    stream = io.BufferedWriter(io.FileIO(sys.stdout.fileno(), "w", closefd=False), _BUFFER)
+    try:
+        yield stream
+    except BaseException:
+        with contextlib.suppress(BrokenPipeError):
+            stream.close()
+        raise
+    stream.close()
+
+
+@contextlib.contextmanager
 def open_binary_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """The same for bytes, files only."""
+    """The same for bytes."""
     name = os.fspath(path)
+    if name == "-":
+        with _standard_output() as out:
+            yield out
+        return
     descriptor = _DESCRIPTOR.fullmatch(name)
     if descriptor is not None:
         # Open already, perhaps for appending: opened by name once more, its file would begin anew.

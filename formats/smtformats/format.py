@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from smtformats.errors import FormatError, quote
-from smtformats.files import Lines
+from smtformats.files import MAX_LINE_BYTES, MAX_UNPACKED_BYTES, Lines
 
 _SHOWN = 12
 Number = Callable[[float], str]
@@ -36,7 +36,8 @@ class Format:
 
     ``binary``: ``write`` gets a stream of bytes. ``folder``: the format is that of a folder; ``matches`` is given the
     names in it, sorted, a line each, and ``parse``, ``load`` and ``write`` its path. ``single``: a file holds one
-    sentence, whose id its name is, so that many are a folder of files.
+    sentence, whose id its name is, so that many are a folder of files. ``max_line`` and ``max_size`` bound the bytes
+    of a line, and those of a compressed file when it is decompressed.
     """
 
     name: str
@@ -53,6 +54,8 @@ class Format:
     binary: bool = False
     folder: bool = False
     single: bool = False
+    max_line: int = MAX_LINE_BYTES
+    max_size: int = MAX_UNPACKED_BYTES
     example: str = ""
 
     def read(self, lines: Lines) -> Any:

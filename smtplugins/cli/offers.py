@@ -77,7 +77,7 @@ def _offer_row(host: Any, entry: Any) -> dict[str, Any]:
 
 
 def _format_row(host: Any, entry: Any) -> dict[str, Any]:
-    from smtplugins.host.lists import format_options
+    from smtplugins.host.opening import format_options
 
     record = entry.record
     return {

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.lists import Path, find_format, number, open_known, records_of
+from smtplugins.host.opening import Path, find_format, number, open_known, write_all
 from smtplugins.host.progress import progress
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ def write_records(
     quiet: bool = True,
 ) -> int:
     """Write records of one kind in a format of that kind; says what the format cannot carry."""
-    from smtformats.files import open_write
-
     kind = record_format.kind if record_format is not None else "nbest"
     record = find_format(to_format, kind, host.formats()) if to_format else record_format
     if record is None or record.write is None:
@@ -39,8 +37,7 @@ def write_records(
         raise UsageError(f"{shown} can only be read; name another format with --to: {', '.join(fitting)}")
     if record_format is None or record.name != record_format.name:
         records = _noting(records, record, note)
-    with open_write(target) as out:
-        return record.write(progress(records, kind, quiet=quiet), out, number(precision))
+    return write_all(record, progress(records, kind, quiet=quiet), target, precision)
 
 
 def _noting(records: Iterator[Any], record: Format, note: Note) -> Iterator[Any]:
@@ -67,10 +64,11 @@ def convert(
     quiet: bool = True,
 ) -> int:
     """A file in another format of its kind; returns how many records."""
-    record, stream = open_known(source, None, from_format, host.formats())
-    with stream:
-        records = records_of(record, stream, source)
-        return write_records(host, records, record, target, to_format, precision=precision, note=note, quiet=quiet)
+    with open_known(source, None, from_format, host.formats()) as opened:
+        records = opened.records()
+        return write_records(
+            host, records, opened.record, target, to_format, precision=precision, note=note, quiet=quiet
+        )
 
 
 def update(
@@ -84,13 +82,13 @@ def update(
     note: Note = lambda text: None,
 ) -> None:
     """Write ``into`` to ``target``, the weights of ``source`` in its weight lines and every other byte as it was."""
-    from smtformats.files import Lines, open_write, shown_name
+    from smtformats.files import open_write
 
     weights = host.read_weights(source, from_format)
-    record, stream = open_known(into, None, None, [one for one in host.formats() if one.update is not None])
-    with stream, open_write(target) as out:
-        assert record.update is not None
-        homeless = record.update(weights, Lines(stream, shown_name(into)), out, number(precision))
+    known = [one for one in host.formats() if one.update is not None]
+    with open_known(into, None, None, known) as opened, open_write(target) as out:
+        assert opened.record.update is not None
+        homeless = opened.record.update(weights, opened.lines(), out, number(precision))
         if len(homeless) == len(weights):
             raise SmtError(f"{os.fspath(into)}: expected lines for the weights of {os.fspath(source)}, found none")
     if homeless:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.lists import Path, open_known, records_of
+from smtplugins.host.opening import Path, open_known
 
 if TYPE_CHECKING:
     from smtformats import Candidates
@@ -51,7 +51,8 @@ class Description:
 
 def describe(host: Host, path: Path, format: str | None = None) -> Description:
     """Read a file through and describe it; what makes it unreadable is raised as usual."""
-    record, stream = open_known(path, None, format, host.formats())
+    opened = open_known(path, None, format, host.formats())
+    record = opened.record
     found = Description({"format": record.name, "kind": record.kind, "is": record.summary})
     readers: dict[str, Callable[[Iterable[Any], Description], None]] = {
         "nbest": _lists,
@@ -61,8 +62,8 @@ def describe(host: Host, path: Path, format: str | None = None) -> Description:
         "alignment": _alignments,
         "tuning": _blocks,
     }
-    with stream:
-        readers.get(record.kind, _others)(records_of(record, stream, path), found)
+    with opened:
+        readers.get(record.kind, _others)(opened.records(), found)
     return found
 
 

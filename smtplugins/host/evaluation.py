@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.lists import ListStream, open_known, records_of
+from smtplugins.host.lists import ListStream
+from smtplugins.host.opening import open_known
 
 if TYPE_CHECKING:
     from smtformats import Format
@@ -81,8 +82,8 @@ def _of_file(path: str, formats: Iterable[Format] | None) -> Texts:
     if path == "-":
         raise UsageError("a system is read from a file, not from standard input")
     known = [one for one in (formats or all_formats()) if one.kind == "nbest" or one.name == "text"]
-    record, stream = open_known(path, None, None, known)
-    records = records_of(record, stream, path)
+    opened = open_known(path, None, None, known)
+    record, records = opened.record, opened.records()
     if record.kind == "corpus":
         return Texts(list(records), path, False)
     return Texts(_by_id(ListStream(lambda: records, path, record)), path, True)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.errors import UsageError
-from smtplugins.host.lists import ListStream, Path, as_stream, read_lists, read_weights
+from smtplugins.host.lists import ListStream, as_stream, read_lists, read_weights
+from smtplugins.host.opening import Path
 from smtplugins.host.registry import Registry
 from smtplugins.host.spec import Spec
 

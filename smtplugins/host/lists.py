@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-import io
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.opening import Path, find_format, open_known, writable, write_all
 
 if TYPE_CHECKING:
     from smtformats import Candidates, Format, ListColumns
-
-Path = str | os.PathLike[str]
 
 
 class ListStream:
@@ -101,13 +97,10 @@ class ListStream:
 
     def write(self, path: Path, format: str | None = None, *, precision: int | None = None) -> int:
         """Write the lists, in their own format unless another is named; returns how many lists."""
-        from smtformats.files import open_write
-
         record = find_format(format, "nbest") if format else self.format
         if record is None or record.write is None:
             raise UsageError(f"name a format that can be written: {', '.join(writable('nbest'))}")
-        with open_write(path) as out:
-            return record.write(self, out, number(precision))
+        return write_all(record, self, path, precision)
 
 
 def _dedup(one: Candidates, merge: str) -> Candidates:
@@ -131,111 +124,10 @@ def _log_sum(values: Sequence[float]) -> float:
     return top + math.log(math.fsum(math.exp(value - top) for value in values))
 
 
-def number(precision: int | None) -> Callable[[float], str]:
-    """How numbers are printed: so that they read back the same, or with some significant digits."""
-    from smtformats.format import shortest
-
-    if precision is None:
-        return shortest
-    if not 1 <= precision <= 17:
-        raise UsageError(f"precision: expected 1 to 17 significant digits, found {precision}")
-    return lambda value: f"{value:.{precision}g}"
-
-
-def writable(kind: str) -> list[str]:
-    """The built-in formats of a kind that can be written."""
-    from smtformats import all_formats
-
-    return [one.name for one in all_formats() if one.kind == kind and one.write is not None]
-
-
-def find_format(name: str, kind: str | None = None, formats: Iterable[Format] | None = None) -> Format:
-    """The format of this name; `moses` is enough where the kind is clear, as `tsv` for lists is `tsv-nbest`.
-
-    Options may follow: ``NAME,key=value``. They are the keyword-only parameters of the format's functions.
-    """
-    from smtformats import all_formats
-    from smtplugins.host.spec import Spec, suggestion
-
-    name, options = (spec := Spec.parse(name)).name, spec.options
-    known = {one.name: one for one in (all_formats() if formats is None else formats)}
-    found = known.get(f"{name}-{kind}") if kind else None
-    found = found or known.get(name)
-    if found is None or (kind is not None and found.kind != kind):
-        fitting = [one.name for one in known.values() if kind is None or one.kind == kind]
-        if found is not None:
-            raise UsageError(f"format {name!r} is of kind {found.kind}, expected {kind}: {', '.join(sorted(fitting))}")
-        raise UsageError(f"unknown format {name!r}{suggestion(name, fitting)}")
-    return _with_options(found, options) if options else found
-
-
-def format_options(record: Format) -> dict[str, inspect.Parameter]:
-    """The options of a format: what its functions take by keyword."""
-    from smtplugins.host.spec import parameters
-
-    functions = [function for function in (record.parse, record.write) if function is not None]
-    found = {name: one for function in functions for name, one in parameters(function).items()}
-    return {name: one for name, one in found.items() if one.kind is inspect.Parameter.KEYWORD_ONLY}
-
-
-def _with_options(record: Format, options: Mapping[str, Any]) -> Format:
-    from dataclasses import replace
-
-    from smtplugins.host.spec import convert, parameters, suggestion
-
-    known = format_options(record)
-    for name in options:
-        if name not in known:
-            raise UsageError(f"format {record.name!r} has no option {name!r}{suggestion(name, known)}")
-    made: dict[str, Any] = {}
-    for part in ("parse", "write"):
-        function = getattr(record, part)
-        if function is not None:
-            taken = {
-                name: convert(value, known[name].annotation, f"format {record.name!r}: {name}")
-                for name, value in options.items()
-                if name in parameters(function)
-            }
-            made[part] = functools.partial(function, **taken)
-    return replace(record, **made)
-
-
-def open_known(
-    path: Path, kind: str | None, format: str | None = None, formats: Iterable[Format] | None = None
-) -> tuple[Format, io.BufferedReader]:
-    """Open a file (of one kind, or of any): its format, by name or by shape, and the stream from its start."""
-    from smtformats import all_formats, detect
-    from smtformats.files import head, open_bytes, shown_name
-
-    known = list(all_formats() if formats is None else formats)
-    named = find_format(format, kind, known) if format is not None else None
-    if named is not None and named.parse is None:
-        raise UsageError(f"format {named.name!r} can only be written")
-    stream = open_bytes(path)
-    try:
-        fitting = [one for one in known if kind is None or one.kind == kind]
-        return named or detect(head(stream, shown_name(path)), fitting, shown_name(path)), stream
-    except BaseException:
-        stream.close()
-        raise
-
-
-def records_of(record: Format, stream: io.BufferedReader, path: Path) -> Iterator[Any]:
-    """The records of an opened stream, which is closed after the last."""
-    from smtformats.files import Lines, shown_name
-
-    assert record.parse is not None
-    with stream:
-        yield from record.parse(Lines(stream, shown_name(path)))
-
-
 def read_weights(path: Path, format: str | None = None, formats: Iterable[Format] | None = None) -> dict[str, float]:
     """The weights in a file of any weights format."""
-    from smtformats.files import Lines, shown_name
-
-    record, stream = open_known(path, "weights", format, formats)
-    with stream:
-        weights: dict[str, float] = record.read(Lines(stream, shown_name(path)))
+    with open_known(path, "weights", format, formats) as opened:
+        weights: dict[str, float] = opened.record.read(opened.lines())
     return weights
 
 
@@ -275,13 +167,11 @@ def read_lists(
     formats: Iterable[Format] | None = None,
 ) -> ListStream:
     """Open n-best lists; sources and annotations (a line per sentence) are joined by id, id 0 being the first line."""
-    from smtformats.files import open_bytes
-
     if [path, source, *(annotations or {}).values()].count("-") > 1:
         raise UsageError("standard input can be one of lists, source and annotations, not two of them")
-    record, stream = open_known(path, "nbest", format, formats)
+    first = open_known(path, "nbest", format, formats)
     again = os.fspath(path) != "-" and os.path.isfile(path)
-    pipe = [stream]
+    pipe = [first]
     if again:
         # Opened only to tell its format: every reading opens a file again.
         pipe.pop().close()
@@ -289,7 +179,7 @@ def read_lists(
     def opened() -> Iterator[Candidates]:
         if not again and not pipe:
             raise UsageError(f"{os.fspath(path)}: a pipe can be read only once; write it to a file first")
-        yield from records_of(record, open_bytes(path) if again else pipe.pop(), path)
+        yield from (first.again() if again else pipe.pop()).records()
 
     def start() -> Iterator[Candidates]:
         lists = opened()
@@ -299,7 +189,7 @@ def read_lists(
             lists = _join(lists, side, name, allow_partial)
         return lists
 
-    return ListStream(start, os.fspath(path), record)
+    return ListStream(start, os.fspath(path), first.record)
 
 
 def _join(lists: Iterable[Candidates], path: Path, annotation: str | None, partial: bool) -> Iterator[Candidates]:

@@ -6,7 +6,7 @@ import math
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,19 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import smtplugins as smt
-from smtformats import Candidates, Format, FormatError
-from smtformats.files import Lines
+from smtformats import Candidates, FormatError
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.host import Host
-from smtplugins.host.lists import (
-    as_stream,
-    find_format,
-    format_options,
-    number,
-    open_known,
-    records_of,
-    write_best,
-)
+from smtplugins.host.lists import as_stream, write_best
 
 LIST = """\
 0 ||| a house  ||| LM0= -2 TM0= -1 -3 ||| -1.5
@@ -249,55 +240,6 @@ class TestWriting:
             lists.write(tmp_path / "out")
         lists.write(tmp_path / "out", "moses")
         assert (tmp_path / "out").read_text() == "0 ||| a  ||| score= 1 ||| 1\n"
-
-    @pytest.mark.parametrize(
-        ("name", "kind", "message"),
-        [
-            ("mosess-nbest", "nbest", "unknown format 'mosess-nbest'; did you mean 'moses-nbest'"),
-            (
-                "moses-ini",
-                "nbest",
-                "format 'moses-ini' is of kind weights, expected nbest: cdec-mira-nbest, cdec-nbest",
-            ),
-            (
-                "zzz",
-                "weights",
-                "unknown format 'zzz'; known: cdec-weights, joshua-config, moses-ini, pipe-weights, z",
-            ),
-        ],
-    )
-    def test_wrong_format_names_the_fitting(self, name: str, kind: str, message: str) -> None:
-        with pytest.raises(UsageError, match=message):
-            find_format(name, kind)
-
-    def test_short_names_mean_the_kind_at_hand(self) -> None:
-        assert find_format("text", "nbest").name == "text-nbest"
-        assert find_format("text").name == "text"
-        assert find_format("moses-nbest", "nbest") is find_format("moses", "nbest")
-
-    def test_options_of_a_format_reach_its_functions(self, tmp_path: Path) -> None:
-        def parse(lines: Lines, *, column: int = 0, flag: bool = False) -> Iterator[tuple[str, bool]]:
-            for line in lines:
-                yield line.split()[column], flag
-
-        one = Format(name="columns", kind="words", summary="a column of words", parse=parse)
-        assert list(format_options(one)) == ["column", "flag"]
-        (tmp_path / "file").write_text("a b\nc d\n")
-        for name, expected in (("columns", ["a", "c"]), ("columns,column=1", ["b", "d"])):
-            record, stream = open_known(tmp_path / "file", "words", name, [one])
-            assert list(records_of(record, stream, "file")) == [(word, False) for word in expected]
-        with pytest.raises(UsageError, match=r"format 'columns' has no option 'colum'; did you mean 'column'"):
-            find_format("columns,colum=1", None, [one])
-        with pytest.raises(UsageError, match=r"format 'columns': column: expected a whole number, found 'x'"):
-            find_format("columns,column=x", None, [one])
-
-    def test_numbers_read_back_or_have_the_digits_asked_for(self) -> None:
-        assert number(None)(0.1 + 0.2) == "0.30000000000000004"
-        assert number(None)(2.0) == "2"
-        assert number(3)(math.pi) == "3.14"
-        for wrong in (0, 18):
-            with pytest.raises(UsageError, match=f"precision: expected 1 to 17 significant digits, found {wrong}"):
-                number(wrong)
 
 
 class TestMadeHere:

@@ -96,4 +96,5 @@ FORMAT = Format(
     matches=matches,
     parse=parse,
     suffixes=(".bal",),
+    example="1\n1 yes # 1\n2 ja doch # 1 0\n",
 )

@@ -96,4 +96,5 @@ FORMAT = Format(
     summary="GIZA++'s A3 files, three lines for each sentence pair",
     matches=matches,
     parse=parse,
+    example="# Sentence pair (1) source length 1 target length 1 alignment score : 0.5\nja\nNULL ({ }) yes ({ 1 })\n",
 )

@@ -79,4 +79,5 @@ FORMAT = Format(
     matches=matches,
     parse=parse,
     write=write,
+    example="0-0 1-1 2-3\n\n",
 )

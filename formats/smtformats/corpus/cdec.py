@@ -146,4 +146,5 @@ FORMAT = Format(
     parse=parse,
     write=write,
     fallback=True,
+    example="ein haus ||| a house ||| one house\n",
 )

@@ -45,4 +45,5 @@ FORMAT = Format(
     write=write,
     suffixes=(".txt",),
     fallback=True,
+    example="das haus ist klein .\n",
 )

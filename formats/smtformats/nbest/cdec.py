@@ -141,4 +141,5 @@ FORMAT = Format(
     matches=matches,
     parse=parse,
     write=write,
+    example="0 ||| a house ||| Glue=1 LanguageModel=-3.5 ||| -4\n",
 )

@@ -224,4 +224,5 @@ FORMAT = Format(
     parse=parse,
     write=write,
     carries=frozenset({"source_length"}),
+    example="1\n0 ||| 2 ||| a house ||| RgAAAAAAAADwPw== ||| 0\n",
 )

@@ -259,4 +259,5 @@ FORMAT = Format(
     parse=parse,
     write=write,
     carries=frozenset({"alignment"}),
+    example="0 ||| a house ||| tm_pt_0=-9.702 lm_0=-19.117 WordPenalty=-3.040 ||| -7.496\n",
 )

@@ -193,4 +193,5 @@ FORMAT = Format(
     write=write,
     suffixes=(".jsonl",),
     carries=frozenset(_EXTRAS),
+    example='{"id": 0, "source": "ein haus", "hypotheses": [{"text": "a house", "scores": {"lm": -3.5}}]}\n',
 )

@@ -85,4 +85,5 @@ FORMAT = Format(
     kind="nbest",
     summary="the hypotheses alone, N lines for each source (n=N, scores=FILE)",
     parse=parse,
+    example="a house\nhouse\n",
 )

@@ -146,4 +146,5 @@ FORMAT = Format(
     parse=parse,
     write=write,
     carries=frozenset({"alignment", "word_scores"}),
+    example="0 ||| a house ||| F0= -8.157 ||| -1.545\n",
 )

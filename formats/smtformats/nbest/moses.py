@@ -194,4 +194,5 @@ FORMAT = Format(
     parse=parse,
     write=write,
     carries=frozenset(_EXTRAS),
+    example="0 ||| a house  ||| LM0= -3 TM0= -1 -2 ||| -6 ||| 0-0 1-1 \n",
 )

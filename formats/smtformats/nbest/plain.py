@@ -73,4 +73,5 @@ FORMAT = Format(
     summary="list without totals: id ||| text [||| name=value ... or numbers]",
     matches=matches,
     parse=parse,
+    example="0 ||| a house ||| lm=-3.5 tm=-1\n",
 )

@@ -148,4 +148,5 @@ FORMAT = Format(
     parse=parse,
     write=write,
     suffixes=(".jsonl",),
+    example='{"translations": ["a house", "house"], "scores": [-0.5, -0.7]}\n',
 )

@@ -41,4 +41,5 @@ FORMAT = Format(
     parse=parse,
     write=write,
     suffixes=(".dat",),
+    example="FEATURES_TXT_BEGIN_0 0 1 1 LM0_0 \n-1 \nFEATURES_TXT_END_0\n",
 )

@@ -40,4 +40,5 @@ FORMAT = Format(
     parse=parse,
     write=write,
     suffixes=(".dat",),
+    example="SCORES_TXT_BEGIN_0 0 1 1 TER\n-1 \nSCORES_TXT_END_0\n",
 )

@@ -91,4 +91,5 @@ FORMAT = Format(
     parse=parse,
     write=write,
     update=update,
+    example="Glue 0.5\nLanguageModel 1.25\n",
 )

@@ -108,4 +108,5 @@ FORMAT = Format(
     write=write,
     update=update,
     suffixes=(".config",),
+    example="# lm\ntm = thrax pt 12 rules.gz\nlm_0 1\n",
 )

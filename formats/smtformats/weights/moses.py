@@ -162,4 +162,5 @@ FORMAT = Format(
     write=write,
     update=update,
     suffixes=(".ini",),
+    example="# made by hand\n[input-factors]\n0\n\n[weight]\nLM0= 0.5\n",
 )

@@ -88,4 +88,5 @@ FORMAT = Format(
     parse=parse,
     write=write,
     update=update,
+    example="lm_0 ||| 1.25\ntm_pt_0 ||| -1e-3\n",
 )

@@ -136,4 +136,5 @@ FORMAT = Format(
     parse=parse,
     write=write,
     update=update,
+    example="lm_0 ||| 1.0 Opt 0.1 +Inf +0.5 +1.5\nnormalization = none\n",
 )
