@@ -74,14 +74,23 @@ def test_readme_names_what_it_needs_first_and_has_two_install_commands() -> None
 
 def regenerate(path: Path, text: str, request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--update-golden"):
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     assert path.read_text(encoding="utf-8") == text, f"{path.name} is not what the code says: pytest --update-golden"
 
 
-def test_formats_page_is_what_the_modules_say(request: pytest.FixtureRequest) -> None:
+def test_formats_pages_are_what_the_modules_say(request: pytest.FixtureRequest) -> None:
     from smtformats.pages import documentation
 
-    regenerate(ROOT / "formats/README.md", documentation(), request)
+    pages = documentation()
+    folder = ROOT / "formats/pages"
+    stale = {f"pages/{one.name}" for one in folder.glob("*")} - pages.keys()
+    if request.config.getoption("--update-golden"):
+        while stale:
+            (ROOT / "formats" / stale.pop()).unlink()
+    assert not stale
+    for name, text in pages.items():
+        regenerate(ROOT / "formats" / name, text, request)
 
 
 def test_hooks_page_is_what_the_hookspecs_say(request: pytest.FixtureRequest) -> None:

@@ -195,7 +195,7 @@ def open_write(path: str | os.PathLike[str]) -> Iterator[io.TextIOWrapper]:
 
 
 @contextlib.contextmanager
-def _standard_output() -> Iterator[io.BufferedWriter]:
+def _standard_output() -> Iterator[io.BufferedWriter[Any]]:
     if sys.stdout is None:
         raise OSError(errno.EBADF, "it is closed", "standard output")
     stream = io.BufferedWriter(io.FileIO(sys.stdout.fileno(), "w", closefd=False), _BUFFER)

@@ -44,7 +44,7 @@ class Format:
     kind: str
     summary: str
     matches: Callable[[bytes], bool] = lambda head: False
-    parse: Callable[[Any], Iterator[Any]] | None = None
+    parse: Callable[..., Iterator[Any]] | None = None
     write: Callable[[Iterable[Any], Any, Number], int] | None = None
     update: Callable[[dict[str, float], Lines, TextIO, Number], list[str]] | None = None
     load: Callable[..., Any] | None = None

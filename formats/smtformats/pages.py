@@ -1,10 +1,20 @@
-"""formats/README.md: the table of formats and a section for each (``python -m smtformats.pages`` prints it)."""
+"""The pages of the formats: README.md with the table, and one for each format with an example and what it reads as.
+
+``python -m smtformats.pages FOLDER`` writes them; ``formats/`` holds what it wrote.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import inspect
+import io
 import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
+from smtformats.files import Lines
 from smtformats.format import Format, all_formats
 
 _HEAD = """\
@@ -12,33 +22,97 @@ _HEAD = """\
 
 The package `smtformats` reads and writes these files; it works without the rest of smtplugins. A format is told by its
 shape, never by its name; where that is not clear, `--from NAME` says it. Files may be compressed; text is UTF-8 and
-split at `\\n` alone. A list read and written in its own format comes back byte for byte, and a change touches only the
+split at `\\n` alone. What is read and written in its own format comes back byte for byte, and a change touches only the
 field it is about.
+
+Options follow the name, as in `--from NAME,key=value`. Two are common to all that are read: `max_line`, the most bytes
+of a line (16 MiB), and `max_size`, the most bytes that a compressed file may hold (64 GiB).
 
 | name | kind | access | what |
 |---|---|---|---|
 """
+_EMPTY = {"None", "()", "[]", "{}", "''", "0", "False", "mappingproxy({})"}
+_SHORT = 40
+# What a record knows of where it came from, which an example need not show.
+_ORIGIN = {"raw", "origin", "file", "line", "first", "after", "trail"}
 
 
-def documentation() -> str:
-    """The text of formats/README.md."""
-    rows = [f"| `{one.name}` | {one.kind} | {_access(one)} | {_cell(one.summary)} |\n" for one in all_formats()]
-    sections = [f"\n## {one.name}\n\n{_section(one)}\n" for one in all_formats()]
-    return _HEAD + "".join(rows) + "".join(sections)
+def documentation() -> dict[str, str]:
+    """The text of each page by its path below ``formats/``."""
+    rows = [
+        f"| [`{one.name}`](pages/{one.name}.md) | {one.kind} | {_access(one)} | {_cell(one.summary)} |\n"
+        for one in all_formats()
+    ]
+    return {"README.md": _HEAD + "".join(rows)} | {f"pages/{one.name}.md": _page(one) for one in all_formats()}
 
 
 def _access(one: Format) -> str:
-    return ("read" if one.parse else "") + (", " if one.parse and one.write else "") + ("write" if one.write else "")
+    ways = {"read": one.parse, "columns": one.load, "write": one.write, "update": one.update}
+    return ", ".join(way for way, function in ways.items() if function is not None)
 
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _section(one: Format) -> str:
+def _page(one: Format) -> str:
     module = inspect.getmodule(one.parse or one.write)
-    return inspect.cleandoc((module.__doc__ if module is not None else None) or "").replace("``", "`")
+    text = inspect.cleandoc((module.__doc__ if module is not None else None) or "").replace("``", "`")
+    kind = f"{one.kind}; {_access(one)}"
+    if one.folder:
+        kind += "; a folder"
+    if one.single:
+        kind += "; a sentence in each file, whose name is its id"
+    page = f"# {one.name}\n\n{one.summary} ({kind})\n\n{text}\n"
+    options = dict(_options(one))
+    if options:
+        rows = "".join(f"| `{name}` | {default} |\n" for name, default in options.items())
+        page += f"\n## Options\n\n| name | default |\n|---|---|\n{rows}"
+    if one.example and one.parse is not None:
+        page += f"\n## Example\n\n```\n{one.example.rstrip(chr(10))}\n```\n\nreads as\n\n```\n{_read(one)}```\n"
+    return page
+
+
+def _options(one: Format) -> Iterator[tuple[str, str]]:
+    for function in (one.parse, one.load, one.write):
+        for name, parameter in inspect.signature(function).parameters.items() if function is not None else ():
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+                default = parameter.default
+                yield name, "needed" if default is inspect.Parameter.empty else f"`{default!r}`"
+
+
+def _read(one: Format) -> str:
+    assert one.parse is not None
+    lines = Lines(io.BytesIO(one.example.encode()), "0")
+    options = {name: 1 for name, default in _options(one) if default == "needed"}
+    return "".join(f"{_shown(record)}\n" for record in functools.partial(one.parse, **options)(lines))
+
+
+def _shown(value: Any, indent: str = "") -> str:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        if len(repr(value)) < _SHORT:
+            return repr(value)
+        fields = {one.name: getattr(value, one.name) for one in dataclasses.fields(value) if one.name not in _ORIGIN}
+        return type(value).__name__ + _rows(fields, indent)
+    if isinstance(value, Mapping) and any(dataclasses.is_dataclass(one) for one in value.values()):
+        return type(value).__name__ + _rows(value, indent)
+    if hasattr(value, "tolist"):
+        return repr(value.tolist())
+    if hasattr(value, "blob"):
+        return repr(list(value))
+    if isinstance(value, (tuple, list)) and any(dataclasses.is_dataclass(one) for one in value):
+        return "[" + ", ".join(_shown(one, indent) for one in value) + "]"
+    return repr(value)
+
+
+def _rows(fields: Mapping[str, Any], indent: str) -> str:
+    inner = indent + "  "
+    shown = {name: _shown(value, inner) for name, value in fields.items()}
+    return "".join(f"\n{inner}{name}: {text}" for name, text in shown.items() if text not in _EMPTY)
 
 
 if __name__ == "__main__":
-    sys.stdout.write(documentation())
+    for name, text in documentation().items():
+        path = Path(sys.argv[1]) / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")

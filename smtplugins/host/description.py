@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING, Any
 from smtplugins.host.opening import Path, open_known
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from smtformats import Candidates
     from smtformats.alignment.links import Alignment
     from smtformats.corpus.segments import Segment
     from smtformats.grammar.rules import Rule
+    from smtformats.hypergraph.graph import GraphColumns
     from smtformats.tuning.blocks import Block
     from smtplugins.host.host import Host
+
+    Floats = NDArray[np.float64]
 
 MAX_PROBLEMS = 20
 _ODD = {
@@ -61,6 +67,7 @@ def describe(host: Host, path: Path, format: str | None = None) -> Description:
         "grammar": _rules,
         "alignment": _alignments,
         "tuning": _blocks,
+        "hypergraph": _graphs,
     }
     with opened:
         readers.get(record.kind, _others)(opened.records(), found)
@@ -76,6 +83,12 @@ class _Range:
         self.sum += value
         self.low = min(self.low, value)
         self.high = max(self.high, value)
+
+    def add_all(self, values: Floats) -> None:
+        self.count += len(values)
+        self.sum += float(values.sum())
+        self.low = min(self.low, float(values.min()))
+        self.high = max(self.high, float(values.max()))
 
     def row(self, name: str, unit: str = "hypotheses") -> dict[str, Any]:
         return {
@@ -229,6 +242,61 @@ def _rules(rules: Iterable[Rule], found: Description) -> None:
         "refinements": fine,
     }
     found.features += [one.row(name, "rules") for name, one in ranges.items()]
+
+
+def _graphs(graphs: Iterable[GraphColumns], found: Description) -> None:
+    import numpy as np
+
+    ranges: dict[str, _Range] = {}
+    nodes: list[int] = []
+    edges: list[int] = []
+    most: tuple[int, str] = (0, "")
+    arities: Counter[int] = Counter()
+    for one in graphs:
+        nodes.append(one.nodes)
+        edges.append(len(one))
+        arities.update(np.diff(one.tail_offsets).tolist())
+        derivations = _derivations(one)
+        most = max(most, (derivations, one.id))
+        if not derivations:
+            found.problem(one.line, f"sentence {one.id} has no derivation")
+        for name, values in _by_name(one):
+            ranges.setdefault(name, _Range()).add_all(values)
+    found.facts |= {
+        "sentences": len(nodes),
+        "nodes": sum(nodes),
+        "edges": sum(edges),
+        "edges per sentence": f"{min(edges)} to {max(edges)}, {sum(edges) / len(edges):.1f} on average"
+        if edges
+        else None,
+        "edges by tails": ", ".join(f"{count} with {arity}" for arity, count in sorted(arities.items())),
+        "most derivations": f"{most[0]:.6g} (sentence {most[1]})" if most[0] < 10**300 else f"over 1e300 ({most[1]})",
+    }
+    found.features += [one.row(name, "edges") for name, one in ranges.items()]
+
+
+def _derivations(graph: GraphColumns) -> int:
+    """How many derivations the goal has, exactly."""
+    tails, ends, edges = graph.tails.tolist(), graph.tail_offsets.tolist(), graph.edge_offsets.tolist()
+    count: list[int] = []
+    for node in range(graph.nodes):
+        count.append(
+            sum(
+                math.prod(count[tail] for tail in tails[ends[edge] : ends[edge + 1]])
+                for edge in range(edges[node], edges[node + 1])
+            )
+        )
+    return count[-1] if count else 0
+
+
+def _by_name(graph: GraphColumns) -> Iterator[tuple[str, Floats]]:
+    """The values of each feature of a graph."""
+    import numpy as np
+
+    order = np.argsort(graph.features, kind="stable")
+    ids, firsts = np.unique(graph.features[order], return_index=True)
+    for i, values in zip(ids.tolist(), np.split(graph.values[order], firsts[1:]), strict=True):
+        yield graph.names[i], values
 
 
 def _others(records: Iterable[Any], found: Description) -> None:

@@ -155,6 +155,9 @@ def open_known(
     named = find_format(format, kind, known) if format is not None else None
     if named is not None and named.parse is None:
         raise UsageError(f"format {named.name!r} can only be written")
+    for name, option in format_options(named).items() if named is not None else ():
+        if option.default is inspect.Parameter.empty:
+            raise UsageError(f"format {format!r} needs its option {name}: {format},{name}=...")
     fitting = [one for one in known if kind is None or one.kind == kind]
     if os.path.isdir(path):
         return _open_folder(path, named, fitting)

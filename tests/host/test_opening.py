@@ -178,3 +178,10 @@ class TestLimits:
         message = r"found more than 1000000 bytes, decompressed \(the option max_size sets the limit\)"
         with pytest.raises(FormatError, match=message):
             list(open_known(tmp_path / "file.gz", None, "other-kind,max_size=1000000", KNOWN).records())
+
+
+def test_an_option_that_is_needed(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("a\nb\n")
+    with pytest.raises(UsageError, match=r"format 'lines' needs its option n: lines,n=\.\.\."):
+        open_known(tmp_path / "file", "nbest", "lines")
+    assert len(list(open_known(tmp_path / "file", "nbest", "lines,n=1").records())) == 2

@@ -338,4 +338,6 @@ FORMAT = Format(
     parse=parse,
     write=write,
     load=load,
+    carries=frozenset({"alignment", "tree", "refinement"}),
+    example="[X] ||| [X,1] haus ||| [X,1] house ||| EgivenF=0.5 CountEF=2 ||| 1-1\n",
 )

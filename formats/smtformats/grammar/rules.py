@@ -47,6 +47,12 @@ class Rule:
         """How many gaps the rule has."""
         return sum(isinstance(symbol, NonTerminal) for symbol in self.source)
 
+    @property
+    def extras(self) -> set[str]:
+        """What the rule has beside sides and features, which not every format can carry."""
+        parts = {"alignment": self.alignment, "tree": self.tree, "refinement": self.level, "counts": self.counts}
+        return {name for name, value in {**parts, "properties": self.properties}.items() if value}
+
     def features(self) -> dict[str, float]:
         """Each feature once, at the place of its first and with the value of its last occurrence."""
         return dict(zip(self.names, self.values, strict=True))

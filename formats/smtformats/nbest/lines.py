@@ -23,10 +23,10 @@ from smtformats.nbest.fields import BadField, Layouts, blanks, numbers, vector
 NAME = "lines-nbest"
 
 
-def parse(lines: Lines, *, n: int = 0, scores: Path | None = None) -> Iterator[Candidates]:
+def parse(lines: Lines, *, n: int, scores: Path | None = None) -> Iterator[Candidates]:
     """One list at a time: ``n`` hypotheses each, with the numbers in the file ``scores`` if one is named."""
     if n < 1:
-        raise lines.error("how many lines a list has, as in lines-nbest,n=4", "no such number" if n == 0 else str(n))
+        raise lines.error("a number of lines in a list, as in lines-nbest,n=4", str(n))
     layouts = Layouts()
     one: Candidates | None = None
     count = 0
