@@ -90,6 +90,10 @@ class Candidates:
         """The list with new total scores."""
         return replace(self, totals=list(totals), rescored=True)
 
+    def with_texts(self, texts: Sequence[str]) -> Candidates:
+        """The list with other texts: its lines are written anew."""
+        return replace(self, texts=list(texts), raw=None, original=None)
+
     def select(self, order: Sequence[int]) -> Candidates:
         """The hypotheses at the given positions, in that order."""
         ranks = self.ranks or range(len(self))

@@ -9,11 +9,14 @@ import dataclasses
 import functools
 import inspect
 import io
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+from smtformats import escapes
 from smtformats.files import Lines
 from smtformats.format import Format, all_formats
 
@@ -43,7 +46,8 @@ def documentation() -> dict[str, str]:
         f"| [`{one.name}`](pages/{one.name}.md) | {one.kind} | {_access(one)} | {_cell(one.summary)} |\n"
         for one in all_formats()
     ]
-    return {"README.md": _HEAD + "".join(rows)} | {f"pages/{one.name}.md": _page(one) for one in all_formats()}
+    text = _HEAD + "".join(rows) + "\n## Escapes and look-alikes\n\n" + _docstring(escapes)
+    return {"README.md": text} | {f"pages/{one.name}.md": _page(one) for one in all_formats()}
 
 
 def _access(one: Format) -> str:
@@ -55,15 +59,18 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
+def _docstring(module: ModuleType | None) -> str:
+    text = inspect.cleandoc((module.__doc__ if module is not None else None) or "")
+    return re.sub(r":func:(`\w+`)", r"\1", text.replace("``", "`")) + "\n"
+
+
 def _page(one: Format) -> str:
-    module = inspect.getmodule(one.parse or one.write)
-    text = inspect.cleandoc((module.__doc__ if module is not None else None) or "").replace("``", "`")
     kind = f"{one.kind}; {_access(one)}"
     if one.folder:
         kind += "; a folder"
     if one.single:
         kind += "; a sentence in each file, whose name is its id"
-    page = f"# {one.name}\n\n{one.summary} ({kind})\n\n{text}\n"
+    page = f"# {one.name}\n\n{one.summary} ({kind})\n\n{_docstring(inspect.getmodule(one.parse or one.write))}"
     options = dict(_options(one))
     if options:
         rows = "".join(f"| `{name}` | {default} |\n" for name, default in options.items())

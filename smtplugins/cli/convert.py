@@ -20,9 +20,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="the same as OUT")
     parser.add_argument("--from", dest="from_format", metavar="FORMAT", help="format of the input (default: by shape)")
     parser.add_argument("--to", dest="to_format", metavar="FORMAT", help="format of the output (default: the input's)")
+    from smtformats.escapes import SCHEMES
+
     parser.add_argument(
         "--into", metavar="FILE", help="put weights into this file (moses.ini, weights): only weight lines change"
     )
+    spellings = ", ".join(SCHEMES)
+    parser.add_argument(
+        "--unescape", metavar="NAME", help=f"undo this spelling of special characters in the words: {spellings}"
+    )
+    parser.add_argument("--escape", metavar="NAME", help="spell special characters so")
     options.add_precision(parser)
     options.add_common(parser)
     parser.set_defaults(command=run)
@@ -44,6 +51,8 @@ def run(args: argparse.Namespace) -> None:
     if args.into is not None:
         if args.to_format is not None:
             raise UsageError("--into keeps the format of the file; --to does not go with it")
+        if args.escape is not None or args.unescape is not None:
+            raise UsageError("--into changes weights; --escape and --unescape do not go with it")
         update(host, source, args.into, target, args.from_format, precision=args.precision, note=note)
     else:
         convert(
@@ -52,6 +61,8 @@ def run(args: argparse.Namespace) -> None:
             target,
             args.from_format,
             args.to_format,
+            unescape=args.unescape,
+            escape=args.escape,
             precision=args.precision,
             note=note,
             quiet=args.quiet,

@@ -59,16 +59,63 @@ def convert(
     from_format: str | None = None,
     to_format: str | None = None,
     *,
+    unescape: str | None = None,
+    escape: str | None = None,
     precision: int | None = None,
     note: Note = lambda text: None,
     quiet: bool = True,
 ) -> int:
-    """A file in another format of its kind; returns how many records."""
+    """A file in another format of its kind; returns how many records.
+
+    ``unescape`` and ``escape`` name the spelling of special characters to be undone in its words, and that to be made.
+    """
+    respell = _respelling(unescape, escape)
     with open_known(source, None, from_format, host.formats()) as opened:
         records = opened.records()
+        if respell is not None:
+            records = (_respelt(one, respell, opened.record) for one in records)
         return write_records(
             host, records, opened.record, target, to_format, precision=precision, note=note, quiet=quiet
         )
+
+
+def _respelling(undo: str | None, make: str | None) -> Callable[[str], str] | None:
+    from smtformats.escapes import SCHEMES, escape, unescape
+    from smtplugins.host.spec import suggestion
+
+    for name in (undo, make):
+        if name is not None and name not in SCHEMES:
+            raise UsageError(f"unknown spelling {name!r}{suggestion(name, SCHEMES)}")
+    if undo is None and make is None:
+        return None
+
+    def respell(text: str) -> str:
+        plain = unescape(text, undo) if undo is not None else text
+        return escape(plain, make) if make is not None else plain
+
+    return respell
+
+
+def _respelt(one: Any, respell: Callable[[str], str], record: Format) -> Any:
+    """A record with its words spelt otherwise."""
+    from dataclasses import replace
+
+    from smtformats import Candidates
+    from smtformats.corpus.segments import Segment
+    from smtformats.grammar.rules import Rule
+
+    if isinstance(one, str):
+        return respell(one)
+    if isinstance(one, Candidates):
+        texts = [respell(text) for text in one.texts]
+        return one if texts == one.texts else one.with_texts(texts)
+    if isinstance(one, Segment):
+        references = tuple(respell(text) for text in one.references)
+        return replace(one, source=respell(one.source), references=references, raw=None)
+    if isinstance(one, Rule):
+        sides = [tuple(respell(w) if isinstance(w, str) else w for w in side) for side in (one.source, one.target)]
+        return replace(one, source=sides[0], target=sides[1], raw=None)
+    raise UsageError(f"{record.name} has no words that could be spelt otherwise")
 
 
 def update(

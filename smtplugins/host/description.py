@@ -25,15 +25,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MAX_PROBLEMS = 20
-_ODD = {
-    "\u00a0": "a no-break space",
-    "\u2028": "a line separator (U+2028)",
-    "\u0085": "a next-line character (U+0085)",
-    "\r": "a carriage return",
-    "\t": "a tab",
-    "\u200b": "a zero-width space",
-    "\ufeff": "a byte order mark",
-}
 
 
 @dataclass
@@ -101,11 +92,14 @@ class _Range:
 
 
 def _lists(lists: Iterable[Candidates], found: Description) -> None:
+    from smtformats.escapes import oddities, spellings
+
     ranges: dict[str, _Range] = {}
     hypotheses = words = distinct = 0
     sizes: list[int] = []
     first = last = None
     extras: set[str] = set()
+    escapes: set[str] = set()
     for one in lists:
         first, last = first or one.id, one.id
         sizes.append(len(one))
@@ -116,7 +110,8 @@ def _lists(lists: Iterable[Candidates], found: Description) -> None:
             found.problem(one.line, f"list {one.id} is not sorted by total")
         for i, (text, features, _) in enumerate(one.rows()):
             words += len(text.split(" ")) if text else 0
-            for trouble in _oddities(text):
+            escapes.update(spellings(text))
+            for trouble in oddities(text):
                 found.problem(one.line + i, f"the text has {trouble}")
             for name, value in features.items():
                 ranges.setdefault(name, _Range()).add(value)
@@ -128,15 +123,9 @@ def _lists(lists: Iterable[Candidates], found: Description) -> None:
         "distinct texts": distinct,
         "words per text": round(words / hypotheses, 2),
         "also has": ", ".join(sorted(extras)) or None,
+        "escapes": ", ".join(sorted(escapes)) or None,
     }
     found.features += [one.row(name) for name, one in ranges.items()]
-
-
-def _oddities(text: str) -> Iterator[str]:
-    if not text:
-        yield "no words"
-    elif not text.isascii() or "\r" in text or "\t" in text:
-        yield from (what for char, what in _ODD.items() if char in text)
 
 
 def _weights(records: Iterable[dict[str, float]], found: Description) -> None:
@@ -148,6 +137,9 @@ def _weights(records: Iterable[dict[str, float]], found: Description) -> None:
 
 
 def _corpus(sentences: Iterable[str | Segment], found: Description) -> None:
+    from smtformats.escapes import oddities, spellings
+
+    escapes: set[str] = set()
     lines = words = characters = references = 0
     vocabulary: set[str] = set()
     attributes: dict[str, None] = {}
@@ -160,9 +152,11 @@ def _corpus(sentences: Iterable[str | Segment], found: Description) -> None:
         words += len(tokens)
         characters += len(text)
         vocabulary.update(tokens)
-        for trouble in _oddities(text):
+        escapes.update(spellings(text))
+        for trouble in oddities(text):
             found.problem(lines, f"the line has {trouble}")
     found.facts |= {"lines": lines, "words": words, "distinct words": len(vocabulary), "characters": characters}
+    found.facts["escapes"] = ", ".join(sorted(escapes)) or None
     if references or attributes:
         found.facts |= {"references": references, "attributes": ", ".join(attributes) or None}
 

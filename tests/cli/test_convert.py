@@ -106,3 +106,42 @@ def test_bad_input_leaves_nothing(smt: Smt, data: bytes) -> None:
     assert result.err.startswith("smt: in:")
     assert ": field " in result.err
     assert os.listdir() == ["in"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "expected"),
+    [
+        ("it &apos;s [x]\n", ["--unescape", "moses"], "it 's [x]\n"),
+        ("it &apos;s [x]\n", ["--unescape", "moses", "--escape", "joshua"], "it 's -lsb-x-rsb-\n"),
+        ("a [b] ||| c | d\n", ["--from", "cdec-corpus", "--escape", "moses"], "a &#91;b&#93; ||| c &#124; d\n"),
+        (
+            "0 ||| &quot; a  ||| LM0= -1 ||| -1 ||| 0-0 \n0 ||| b  ||| LM0= -2 ||| -2 ||| 0-0 \n",
+            ["--unescape", "moses"],
+            '0 ||| " a  ||| LM0= -1 ||| -1 ||| 0-0 \n0 ||| b  ||| LM0= -2 ||| -2 ||| 0-0 \n',
+        ),
+        ("0 ||| b  |||  LM0= -2.0 ||| -2\n", ["--escape", "moses"], "0 ||| b  |||  LM0= -2.0 ||| -2\n"),
+        (
+            "[X] ||| -lsb- [X,1] ||| [1] -rsb- ||| F=1 ||| 0-1\n",
+            ["--unescape", "joshua", "--escape", "ptb"],
+            "[X] ||| -LSB- [X] ||| [1] -RSB- ||| F=1 ||| 0-1\n",
+        ),
+    ],
+)
+def test_spellings_are_undone_and_made_when_asked(smt: Smt, text: str, options: list[str], expected: str) -> None:
+    Path("in").write_text(text)
+    assert smt("convert", "in", *options).ok() == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--escape", "mose"], "unknown spelling 'mose'; did you mean 'moses'"),
+        (["--escape", "moses"], "cdec-weights has no words that could be spelt otherwise"),
+        (["--into", "w", "--unescape", "ptb"], "--escape and --unescape do not go with it"),
+    ],
+)
+def test_spellings_that_do_not_go(smt: Smt, options: list[str], message: str) -> None:
+    Path("w").write_text("LM0 1\n")
+    result = smt("convert", "w", *options)
+    assert result.code == 2
+    assert message in result.err

@@ -32,6 +32,7 @@ def test_lists(host: Host, tmp_path: Path) -> None:
         "distinct texts": 3,
         "words per text": 1.5,
         "also has": "alignment",
+        "escapes": None,
         "problems": 3,
     }
     assert found.features == [
@@ -152,3 +153,13 @@ def test_grammar(host: Host, tmp_path: Path) -> None:
         {"feature": "G", "rules": 1, "min": 2.0, "mean": 2.0, "max": 2.0},
     ]
     assert found.problems == [{"line": 3, "problem": "a feature stands there twice: the last one counts"}]
+
+
+def test_escapes_are_told(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("it &apos;s\nround -LRB- brackets\n a [X] b\n")
+    found = describe(host, tmp_path / "x")
+    assert found.facts["escapes"] == "&apos; (moses), -LRB- (ptb)"
+    assert [one["problem"] for one in found.problems] == [
+        "the line has [X], a non-terminal to a grammar",
+        "the line has blanks at its ends or two in a row",
+    ]
