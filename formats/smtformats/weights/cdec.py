@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
+from smtformats.config import cdec as config
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
@@ -54,12 +55,12 @@ def _entry(line: str, lines: Lines) -> Entry | None:
 
 def parse(lines: Lines) -> Iterator[dict[str, float]]:
     """The one set of weights in the file."""
-    yield read_lines(lines, _entry, "weights, a name and a number on each line")
+    yield read_lines(lines, _entry, "weights, a name and a number on each line", NAME)
 
 
 def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:
     """Write sets of weights, a line for each; returns how many sets."""
-    return write_lines(records, out, number, _line)
+    return write_lines(records, out, number, _line, NAME, update)
 
 
 def _line(name: str, value: float, number: Number) -> str:
@@ -80,7 +81,8 @@ def matches(head: bytes) -> bool:
     lines = first_lines(head, _is_weight)
     entries = [_split(line) for line in lines]
     good = sum(entry is not None and is_number(entry.value(line)) for entry, line in zip(entries, lines, strict=True))
-    return bool(entries) and entries[0] is not None and len(lines) <= 2 * good and not joshua.matches(head)
+    shaped = bool(entries) and entries[0] is not None and len(lines) <= 2 * good
+    return shaped and not joshua.matches(head) and not config.matches(head)
 
 
 FORMAT = Format(

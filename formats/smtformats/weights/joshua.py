@@ -67,13 +67,12 @@ def _entry(line: str, lines: Lines) -> Entry | None:
 
 def parse(lines: Lines) -> Iterator[dict[str, float]]:
     """The one set of weights in the file."""
-    yield read_lines(lines, _entry, "weights, `NAME VALUE` on lines of their own")
+    yield read_lines(lines, _entry, "weights, `NAME VALUE` on lines of their own", NAME)
 
 
 def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:
     """Write sets of weights, a line for each; returns how many sets."""
-    out.write(_TITLE)
-    return write_lines(records, out, number, _line)
+    return write_lines(records, out, number, _line, NAME, update, before=_TITLE)
 
 
 def _line(name: str, value: float, number: Number) -> str:

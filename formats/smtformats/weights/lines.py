@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, TextIO
 
@@ -23,17 +24,29 @@ class Entry(NamedTuple):
         return line[self.first : self.last]
 
 
+class Weights(dict[str, float]):
+    """Weights as read. The format that read them writes their text again, with what was changed in its place."""
+
+    def __init__(self, values: dict[str, float], text: list[str], origin: str) -> None:
+        super().__init__(values)
+        self.text = text
+        self.origin = origin
+
+
 Find = Callable[[str, Lines], "Entry | None"]
 """The weight of a line, if it is the line of one; a line that is neither good nor to be skipped is an error."""
 
 Compose = Callable[[str, float, Number], str]
 """A line for a weight; a name that cannot stand in one is a ``ValueError``."""
 
+Update = Callable[[dict[str, float], Lines, TextIO, Number], "list[str]"]
 
-def read_lines(lines: Lines, find: Find, what: str) -> dict[str, float]:
+
+def read_lines(lines: Lines, find: Find, what: str, origin: str) -> Weights:
     """All weights of a file, of which there has to be one; ``what`` says how they look."""
-    weights: dict[str, float] = {}
+    weights = Weights({}, [], origin)
     for line in lines:
+        weights.text.append(line)
         entry = find(line, lines)
         if entry is None:
             continue
@@ -48,11 +61,35 @@ def read_lines(lines: Lines, find: Find, what: str) -> dict[str, float]:
     return weights
 
 
-def write_lines(records: Iterable[dict[str, float]], out: TextIO, number: Number, compose: Compose) -> int:
-    """Write sets of weights, a line for each weight; returns how many sets."""
+def again(weights: dict[str, float], out: TextIO, number: Number, origin: str, update: Update) -> bool:
+    """Write weights into the text they were read from; false if another format read them, or none."""
+    if not isinstance(weights, Weights) or weights.origin != origin:
+        return False
+    kept = io.StringIO(newline="")
+    if update(weights, Lines(io.BytesIO("".join(weights.text).encode()), ""), kept, number):
+        return False
+    out.write(kept.getvalue())
+    return True
+
+
+def write_lines(
+    records: Iterable[dict[str, float]],
+    out: TextIO,
+    number: Number,
+    compose: Compose,
+    origin: str,
+    update: Update,
+    *,
+    before: str = "",
+    after: str = "",
+) -> int:
+    """Write sets of weights, a line for each weight, with a line before and after; returns how many sets."""
     count = 0
     for weights in records:
-        out.writelines(compose(name, value, number) for name, value in weights.items())
+        if not again(weights, out, number, origin, update):
+            out.write(before)
+            out.writelines(compose(name, value, number) for name, value in weights.items())
+            out.write(after)
         count += 1
     return count
 
@@ -66,7 +103,7 @@ def update_lines(
     for line in lines:
         entry = find(line, lines)
         if entry is not None and entry.name in values:
-            line = line[: entry.first] + number(values[entry.name]) + line[entry.last :]
+            line = line[: entry.first] + respelt(entry.value(line), values[entry.name], number) + line[entry.last :]
             placed.add(entry.name)
         out.write(line)
         last = line
@@ -77,6 +114,15 @@ def update_lines(
         out.write("\n")
     out.writelines(compose(name, values[name], number) for name in missing)
     return []
+
+
+def respelt(old: str, value: float, number: Number) -> str:
+    """A value's new spelling; the old one if that says the same."""
+    try:
+        same = numbers([old])[0] == value
+    except BadField:
+        same = False
+    return old if same else number(value)
 
 
 def is_number(text: str) -> bool:

@@ -19,6 +19,7 @@ from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.nbest.fields import BadField, blanks, numbers
 from smtformats.nbest.moses import labelled, vectors
+from smtformats.weights.lines import Weights, again, respelt
 
 NAME = "moses-ini"
 _SECTION = re.compile(r"[ \t]*\[([^\]]*)\][ \t\r]*")
@@ -62,8 +63,9 @@ class _Section:
 def parse(lines: Lines) -> Iterator[dict[str, float]]:
     """The one set of weights in the file."""
     section = _Section(lines)
-    weights: dict[str, float] = {}
+    weights = Weights({}, [], NAME)
     for line in lines:
+        weights.text.append(line)
         found = section.weight_line(line)
         if found is None:
             continue
@@ -95,6 +97,9 @@ def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> i
     """Write a ``[weight]`` section for each set of weights; returns how many."""
     count = 0
     for weights in records:
+        count += 1
+        if again(weights, out, number, NAME, update):
+            continue
         out.write("[weight]\n")
         names = _gathered(weights)
         for label, first, last in vectors(names):
@@ -107,7 +112,6 @@ def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> i
                 out.write(labelled(here, [weights[name] for name in here], number) + "\n")
             except BadField as bad:
                 raise ValueError(f"expected {bad.expected}, found {bad.found}") from None
-        count += 1
     return count
 
 
@@ -130,20 +134,20 @@ def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) 
                 expected = f"{sizes.get(label, 0)} weights of {label}, as the new weights have"
                 raise lines.error(expected, f"{len(names)}", 2)
             if here:
-                line = _replace_numbers(line, [number(values[name]) for name in names])
+                line = _replace_numbers(line, [values[name] for name in names], number)
                 placed.update(here)
         out.write(line)
     return [name for name in values if name not in placed]
 
 
-def _replace_numbers(line: str, new: list[str]) -> str:
+def _replace_numbers(line: str, new: list[float], number: Number) -> str:
     body, mark, comment = line.partition("#")
     label, *old = blanks(body)
     at = body.index(label) + len(label)
     done = body[:at]
-    for token, fresh in zip(old, new, strict=True):
+    for token, value in zip(old, new, strict=True):
         start = body.index(token, at)
-        done += body[at:start] + fresh
+        done += body[at:start] + respelt(token, value, number)
         at = start + len(token)
     return done + body[at:] + mark + comment
 

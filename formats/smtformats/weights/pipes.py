@@ -56,12 +56,12 @@ def _entry(line: str, lines: Lines) -> Entry | None:
 
 def parse(lines: Lines) -> Iterator[dict[str, float]]:
     """The one set of weights in the file."""
-    yield read_lines(lines, _entry, "weights, `NAME ||| VALUE`")
+    yield read_lines(lines, _entry, "weights, `NAME ||| VALUE`", NAME)
 
 
 def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:
     """Write sets of weights, a line for each; returns how many sets."""
-    return write_lines(records, out, number, _line)
+    return write_lines(records, out, number, _line, NAME, update)
 
 
 def _line(name: str, value: float, number: Number) -> str:

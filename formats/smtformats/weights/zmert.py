@@ -98,16 +98,14 @@ class _Params:
 def parse(lines: Lines) -> Iterator[dict[str, float]]:
     """The one set of weights in the file."""
     params = _Params(lines)
-    weights = read_lines(lines, params.entry, "parameters, `NAME ||| VALUE Opt ...`")
+    weights = read_lines(lines, params.entry, "parameters, `NAME ||| VALUE Opt ...`", NAME)
     params.finish()
     yield weights
 
 
 def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:
     """Write sets of weights as parameters to be tuned; returns how many sets."""
-    count = write_lines(records, out, number, _line)
-    out.write("normalization = none\n")
-    return count
+    return write_lines(records, out, number, _line, NAME, update, after="normalization = none\n")
 
 
 def _line(name: str, value: float, number: Number) -> str:

@@ -1,0 +1,96 @@
+"""Coverage-guided fuzzing of the readers: ``python tests/fuzz [--seconds 5] [FORMAT ...]``, by hand and shortly in CI.
+
+Needs ``pip install atheris``. An input that breaks a promise is kept in ``tests/fuzz/corpus``, where the suite tries it
+for ever after; with ``--keep N`` so are the N shortest of those that reached new code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import FunctionType
+
+HERE = Path(__file__).resolve().parent
+
+
+def main() -> int:
+    """Fuzz each format in a process of its own."""
+    parser = argparse.ArgumentParser(prog="tests/fuzz", description=__doc__)
+    parser.add_argument("formats", nargs="*", metavar="FORMAT", help="default: all that are files")
+    parser.add_argument("--seconds", type=float, default=5.0, help="for each format (default: 5)")
+    parser.add_argument("--keep", type=int, default=0, metavar="N", help="inputs to keep for each format (default: 0)")
+    parser.add_argument("--into", metavar="FOLDER", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.into:
+        fuzz(args.formats[0], args.seconds, args.into)
+    from harness import FORMATS, keep
+
+    unknown = set(args.formats) - FORMATS.keys()
+    if unknown:
+        parser.error(f"unknown format {min(unknown)}; known: {', '.join(sorted(FORMATS))}")
+    broken = 0
+    for name in args.formats or sorted(FORMATS):
+        with tempfile.TemporaryDirectory() as scratch:
+            command = [sys.executable, str(HERE), name, "--seconds", str(args.seconds), "--into", scratch]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            crashes = [path.read_bytes() for path in Path(scratch).glob("broken/*")]
+            found = sorted((path.read_bytes() for path in Path(scratch).glob("found/*")), key=len)
+        if crashes or args.keep:
+            keep(name, crashes + found[: args.keep])
+        lines = done.stderr.strip().split("\n")
+        report = next((line for line in reversed(lines) if line.startswith("stat::number_of_executed_units")), "")
+        sound = done.returncode == 0 and not crashes
+        print(f"{name:26}{report.split(':')[-1].strip() or '?':>9} runs  {'sound' if sound else 'BROKEN'}", flush=True)
+        if not sound:
+            broken += 1
+            print(done.stdout + "\n".join(lines[-40:]), file=sys.stderr)
+    return 1 if broken else 0
+
+
+def fuzz(name: str, seconds: float, into: str) -> None:
+    """Fuzz one format until the time is over, or a promise is broken; ends the process."""
+    import atheris
+    from harness import FORMATS, check, kept
+
+    # Not as they are imported: an editable install brings a loader of its own, which that does not see.
+    for module in [one for key, one in sys.modules.items() if key.partition(".")[0] == "smtformats"]:
+        for function in _functions(module):
+            atheris.instrument_func(function)
+    record = FORMATS[name]
+    folders = {part: Path(into) / part for part in ("found", "seeds", "broken")}
+    for folder in folders.values():
+        folder.mkdir()
+    for i, data in enumerate([record.example.encode(), *kept(name)]):
+        (folders["seeds"] / str(i)).write_bytes(data)
+    options = [
+        f"-max_total_time={max(1, round(seconds))}",
+        "-timeout=20",
+        "-rss_limit_mb=3000",
+        "-max_len=4096",
+        "-print_final_stats=1",
+        f"-artifact_prefix={folders['broken']}{os.sep}",
+        "-seed=1",
+    ]
+    atheris.Setup(
+        [sys.argv[0], *options, str(folders["found"]), str(folders["seeds"])], lambda data: check(record, data)
+    )
+    atheris.Fuzz()
+
+
+def _functions(owner: object) -> Iterator[FunctionType]:
+    """The functions of a module or class, and of the classes in it."""
+    for one in vars(owner).values():
+        found = getattr(one, "fget", None) or getattr(one, "__func__", None) or one
+        if isinstance(found, FunctionType) and found.__module__.partition(".")[0] == "smtformats":
+            yield found
+        elif isinstance(found, type) and found.__module__ == getattr(owner, "__name__", None):
+            yield from _functions(found)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
