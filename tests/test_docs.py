@@ -14,7 +14,13 @@ import pytest
 import smtplugins as smt
 
 ROOT = Path(__file__).resolve().parents[1]
-RUNNABLE = ("README.md", "examples/rescore-nbest/README.md", "smtplugins/plugins/standard/README.md")
+# Each with the folder it speaks of.
+RUNNABLE = {
+    "README.md": "examples/rescore-nbest",
+    "examples/rescore-nbest/README.md": "examples/rescore-nbest",
+    "examples/convert-files/README.md": "examples/convert-files",
+    "smtplugins/plugins/standard/README.md": "examples/rescore-nbest",
+}
 INSTALL = "python -m pip install"
 
 
@@ -48,7 +54,7 @@ def check_output(expected: list[str], found: list[str]) -> None:
 @pytest.mark.parametrize("name", RUNNABLE)
 def test_fences_run_as_they_stand(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "work"
-    shutil.copytree(ROOT / "examples/rescore-nbest", folder)
+    shutil.copytree(ROOT / RUNNABLE[name], folder)
     for language, body in fences(ROOT / name):
         first = body.split("\n", 1)[0]
         if language == "console":

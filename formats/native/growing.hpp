@@ -75,6 +75,9 @@ class Growing {
   }
   void took(std::size_t count) noexcept { size_ += count; }
 
+  // Only the first `size` of those there are.
+  void cut(std::size_t size) noexcept { size_ = size; }
+
   // The values for someone else to free, in no more memory than they need; never null.
   T* release() {
     reserve(1);
@@ -89,7 +92,7 @@ class Growing {
 
  private:
   [[gnu::noinline]] void grow(std::size_t count) {
-    constexpr std::size_t kFirst = 2048;
+    constexpr std::size_t kFirst = 8192;
     std::size_t capacity = 2 * capacity_ + kFirst;
     if (capacity < size_ + count) capacity = size_ + count;
     void* const bigger = std::realloc(data_, capacity * sizeof(T));

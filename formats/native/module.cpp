@@ -3,5 +3,6 @@
 
 NB_MODULE(_scan, m) {
   m.doc() = "The native scanner. Use the `load` of a format.";
-  smt::bind_grammar(m);
+  smt::bind_rules(m);
+  smt::bind_nbest(m);
 }

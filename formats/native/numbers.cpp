@@ -6,7 +6,7 @@
 
 namespace smt {
 
-bool parse_number(const char* text, std::size_t length, float& value) noexcept {
+bool parse_number(const char* text, std::size_t length, double& value) noexcept {
   const char* p = text;
   const char* const end = text + length;
   const bool negative = p < end && *p == '-';
@@ -74,8 +74,8 @@ bool parse_number(const char* text, std::size_t length, float& value) noexcept {
       return false;
     }
   }
-  value = static_cast<float>(negative ? -number : number);
-  return std::isfinite(value);
+  value = negative ? -number : number;
+  return std::isfinite(static_cast<float>(value));
 }
 
 }  // namespace smt

@@ -18,7 +18,14 @@ inline constexpr std::uint64_t kWholePowers[] = {
     100000000, 1000000000, 10000000000, 100000000000, 1000000000000, 10000000000000, 100000000000000};
 
 // Any spelling; false if it is none, or more than a float holds.
-bool parse_number(const char* text, std::size_t length, float& value) noexcept;
+bool parse_number(const char* text, std::size_t length, double& value) noexcept;
+
+inline bool parse_number(const char* text, std::size_t length, float& value) noexcept {
+  double number = 0;
+  const bool sound = parse_number(text, length, number);
+  value = static_cast<float>(number);
+  return sound;
+}
 
 // The digits between text and end as a number, 14 at most; false if one is none. 16 bytes before `end` and behind
 // `text` must be readable.
@@ -52,14 +59,15 @@ inline bool read_digits(const char* text, const char* end, std::uint64_t& number
 
 // The spelling nearly all have, `d` or `d.ddd` with up to 14 digits behind the point. As for `read_digits`,
 // some bytes around it must be readable.
-inline bool parse_short(const char* text, std::size_t length, float& value) noexcept {
+template <class T>
+inline bool parse_short(const char* text, std::size_t length, T& value) noexcept {
   if (*text == '-') [[unlikely]] {
     return parse_number(text, length, value);
   }
   const auto whole = static_cast<std::uint64_t>(static_cast<unsigned char>(*text)) - '0';
   if (whole > 9) return false;
   if (length == 1) {
-    value = static_cast<float>(whole);
+    value = static_cast<T>(whole);
     return true;
   }
   if (text[1] != '.' || length < 3 || length > 16) [[unlikely]] {
@@ -71,16 +79,20 @@ inline bool parse_short(const char* text, std::size_t length, float& value) noex
     return parse_number(text, length, value);
   }
   const std::uint64_t mantissa = whole * kWholePowers[digits] + fraction;
+  const auto exact = static_cast<double>(static_cast<std::int64_t>(mantissa));
+  if constexpr (sizeof(T) == sizeof(double)) {
+    value = exact / kPowers[digits];
+    return true;
+  }
   // The product is at most a unit beside the quotient, the nearest double; where that could round to another float,
   // and there alone, the slower division decides.
-  const auto exact = static_cast<double>(static_cast<std::int64_t>(mantissa));
   double number = exact * kInverses[digits];
   constexpr std::uint64_t kDropped = (std::uint64_t{1} << 29U) - 1;
   constexpr std::uint64_t kNearHalf = (std::uint64_t{1} << 28U) - 4;
   if ((std::bit_cast<std::uint64_t>(number) & kDropped) - kNearHalf <= 8) [[unlikely]] {
     number = exact / kPowers[digits];
   }
-  value = static_cast<float>(number);
+  value = static_cast<T>(number);
   return true;
 }
 

@@ -6,6 +6,8 @@
 namespace smt {
 namespace {
 
+constexpr std::uint64_t kNotAscii = 0x8080808080808080U;
+
 bool follows(unsigned char byte) noexcept { return (byte & 0xC0U) == 0x80U; }
 
 }  // namespace
@@ -16,7 +18,9 @@ bool is_utf8(std::string_view text) noexcept {
   while (p < end) {
     const unsigned char c = *p;
     const auto left = end - p;
-    if (c < 0x80) {
+    if (left >= 8 && (load8(reinterpret_cast<const char*>(p)) & kNotAscii) == 0) {
+      p += 8;
+    } else if (c < 0x80) {
       p += 1;
     } else if (c >= 0xC2 && c <= 0xDF) {
       if (left < 2 || !follows(p[1])) return false;

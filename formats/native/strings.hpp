@@ -1,6 +1,7 @@
 // Strings as dense numbers: one blob of bytes, offsets, and a hash table with open addressing over them.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -26,6 +27,11 @@ struct Texts {
     return {blob.data() + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
   }
   std::int32_t add(std::string_view text);
+  // Only the first `size` of them.
+  void cut(std::size_t size) noexcept {
+    offsets.cut(size + 1);
+    blob.cut(static_cast<std::size_t>(offsets.back()));
+  }
 };
 
 // What texts are told apart by: up to 15 bytes and their number, or the hash of a longer text and a mark that is no
@@ -91,6 +97,7 @@ class Interner {
   }
 
   Texts& texts() noexcept { return texts_; }
+  const Texts& texts() const noexcept { return texts_; }
 
  private:
   struct alignas(32) Entry {
@@ -100,8 +107,7 @@ class Interner {
   };
 
   std::size_t slot_of(const TextKey& key) const noexcept {
-    const std::uint64_t mixed = (key.low ^ (key.high * 0x9E3779B97F4A7C15U)) * 0xD6E8FEB86659FD93U;
-    return static_cast<std::size_t>(mixed ^ (mixed >> 32U)) & mask_;
+    return static_cast<std::size_t>(((key.low ^ std::rotr(key.high, 25)) * 0x9E3779B97F4A7C15U) >> shift_);
   }
 
   [[gnu::noinline]] Found insert(const TextKey& key, std::string_view text) {
@@ -121,6 +127,7 @@ class Interner {
   void rehash(std::size_t slots) {
     const std::vector<Entry> old = std::exchange(entries_, std::vector<Entry>(slots));
     mask_ = slots - 1;
+    shift_ = 64U - static_cast<unsigned>(std::countr_zero(slots));
     for (const Entry& entry : old) {
       if (entry.id >= 0) free_slot(entry.key) = entry;
     }
@@ -128,6 +135,7 @@ class Interner {
 
   std::vector<Entry> entries_;
   std::size_t mask_ = 0;
+  unsigned shift_ = 0;
   Texts texts_;
 };
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
 
 from smtformats.columns import Columns
+from smtformats.errors import FormatError, quote
+from smtformats.structure import Point, Segment, points_of, segments_of, tree_of
+
+if TYPE_CHECKING:
+    from smtformats.tree.trees import Tree
 
 Layout = tuple[str, ...]
+_Part = TypeVar("_Part")
 
 
 @dataclass
@@ -66,6 +73,45 @@ class Candidates:
         for i, text in enumerate(self.texts):
             total = self.totals[i] if self.totals is not None else None
             yield text, dict(zip(self.layouts[i], self.values[i], strict=True)), total
+
+    @property
+    def alignment(self) -> list[tuple[Point, ...]] | None:
+        """The alignment points of each hypothesis, source and target, if the list has any.
+
+        Positions are those of the file: Moses' chart decoder counts ``<s>``, so that its first word has position 1.
+        """
+        return self._parts("alignment", points_of, "an alignment like 0-0 1-2")
+
+    @property
+    def segmentation(self) -> list[tuple[Segment, ...]] | None:
+        """The phrases of each hypothesis, if the list has any: first and last position in source and in target."""
+        return self._parts("segmentation", segments_of, "a segmentation like 0-3=0-2 4=3")
+
+    @property
+    def derivations(self) -> list[Tree] | None:
+        """The tree of each hypothesis, if the list has any: a label, then trees and words; empty if it has none."""
+        return self._parts("tree", tree_of, "a tree in brackets, nested at most 1000 deep")
+
+    def _parts(self, name: str, part_of: Callable[[str], _Part | None], expected: str) -> list[_Part] | None:
+        column = self.extras.get(name)
+        if column is None:
+            return None
+        parts: list[_Part] = []
+        for i, text in enumerate(column):
+            part = part_of(text)
+            if part is None:
+                line, number = self._place(i, text)
+                raise FormatError(expected, quote(text), file=self.file, line=line, field=number)
+            parts.append(part)
+        return parts
+
+    def _place(self, i: int, text: str) -> tuple[int, int | None]:
+        """The line of a hypothesis and the field of a text in it, as far as the line as it was read shows them."""
+        fields = [field.strip(" \r\n") for field in self.raw[i].split("|||")] if self.raw is not None else []
+        if len(fields) < 2:
+            return self.line, None
+        rank = i if self.ranks is None else self.ranks[i]
+        return self.line + rank, fields.index(text) + 1 if text in fields else None
 
     def with_columns(self, layouts: Sequence[Layout], values: Sequence[Sequence[float]]) -> Candidates:
         """The list with more features: names and values for each hypothesis."""

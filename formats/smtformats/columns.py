@@ -7,6 +7,8 @@ printed again to its last digit.
 
 from __future__ import annotations
 
+import itertools
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, overload
@@ -79,6 +81,33 @@ class Columns:
         named = zip(self.ids[first:last], self.values[first:last], strict=True)
         return {self.names[i]: float(value) for i, value in named}
 
+    def rows(self, first: int, last: int) -> tuple[list[tuple[str, ...]], list[list[float]]]:
+        """Names and values of some rows; rows with the same names share one tuple of them."""
+        bounds = self.offsets[first : last + 1].tolist()
+        start = bounds[0]
+        ids, values = self.ids[start : bounds[-1]], self.values[start : bounds[-1]].tolist()
+        known: dict[bytes, tuple[str, ...]] = {}
+        layouts, rows = [], []
+        for a, b in itertools.pairwise(bound - start for bound in bounds):
+            numbers = ids[a:b]
+            key = numbers.tobytes()
+            if key not in known:
+                known[key] = tuple([self.names[i] for i in numbers.tolist()])
+            layouts.append(known[key])
+            rows.append(values[a:b])
+        return layouts, rows
+
+    def table(self) -> Floats | None:
+        """The values as rows x names, if every row has all names in the order of ``names``."""
+        import numpy as np
+
+        shape = len(self), len(self.names)
+        if len(self.values) != shape[0] * shape[1] or (np.diff(self.offsets) != shape[1]).any():
+            return None
+        if (self.ids.reshape(shape) != np.arange(shape[1])).any():
+            return None
+        return self.values.reshape(shape)
+
     def dot(self, weights: Floats) -> NDArray[np.float64]:
         """Row sums of value x weight, ``weights`` by the local name table: float64, in the order of the names.
 
@@ -87,13 +116,18 @@ class Columns:
         import numpy as np
 
         rows = len(self)
-        width = len(self.names)
-        rank = np.empty(width, dtype=np.int64)
-        rank[sorted(range(width), key=self.names.__getitem__)] = np.arange(width)
+        totals = np.zeros(rows)
+        order_of_names = sorted(range(len(self.names)), key=self.names.__getitem__)
+        table = self.table()
+        if table is not None:
+            for i in order_of_names:
+                totals += table[:, i].astype(np.float64) * weights[i]
+            return totals
+        rank = np.empty(len(self.names), dtype=np.int64)
+        rank[order_of_names] = np.arange(len(self.names))
         products = np.asarray(self.values, dtype=np.float64) * weights[self.ids]
         row_of = np.repeat(np.arange(rows), np.diff(self.offsets))
         order = np.lexsort((rank[self.ids], row_of))
-        totals = np.zeros(rows)
         np.add.at(totals, row_of[order], products[order])
         return totals
 
@@ -108,52 +142,10 @@ class Columns:
         return Columns.from_mappings(rows)
 
 
-@dataclass(frozen=True)
-class ListColumns:
-    """A whole file of n-best lists: list k is the hypotheses ``offsets[k]:offsets[k+1]``."""
-
-    ids: tuple[str, ...]
-    offsets: Ints
-    texts: tuple[str, ...]
-    features: Columns
-    totals: Floats | None
-    sources: tuple[str | None, ...]
-    lists: tuple[Candidates, ...]
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def __iter__(self) -> Iterator[Candidates]:
-        return iter(self.lists)
-
-    @classmethod
-    def from_lists(cls, lists: Iterable[Candidates]) -> ListColumns:
-        """Gather a stream of lists."""
-        import numpy as np
-
-        kept = tuple(lists)
-        sizes = [len(one) for one in kept]
-        totals = None
-        if kept and all(one.totals is not None for one in kept):
-            every = (total for one in kept for total in one.totals or ())
-            totals = np.fromiter(every, dtype=np.float64, count=sum(sizes))
-        layouts = [layout for one in kept for layout in one.layouts]
-        values = [row for one in kept for row in one.values]
-        return cls(
-            ids=tuple(one.id for one in kept),
-            offsets=np.concatenate([[0], np.cumsum(np.asarray(sizes, dtype=np.int64))]),
-            texts=tuple(text for one in kept for text in one.texts),
-            features=Columns.from_rows(layouts, values),
-            totals=totals,
-            sources=tuple(one.source for one in kept),
-            lists=kept,
-        )
-
-
 class StringTable(Sequence[str]):
     """Strings by number: one blob of UTF-8 bytes with offsets, decoded when asked for."""
 
-    def __init__(self, blob: bytes, offsets: Ints) -> None:
+    def __init__(self, blob: bytes | memoryview, offsets: Ints) -> None:
         self.blob = blob
         self.offsets = offsets
 
@@ -166,9 +158,17 @@ class StringTable(Sequence[str]):
     def __getitem__(self, index: slice) -> list[str]: ...
     def __getitem__(self, index: int | slice) -> str | list[str]:
         if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
+            first, last, step = index.indices(len(self))
+            if step != 1:
+                return [self[i] for i in range(first, last, step)]
+            bounds = self.offsets[first : last + 1].tolist()
+            return [str(self.blob[a:b], "utf-8") for a, b in itertools.pairwise(bounds)]
         at = range(len(self))[index]
-        return self.blob[self.offsets[at] : self.offsets[at + 1]].decode()
+        return str(self.blob[self.offsets[at] : self.offsets[at + 1]], "utf-8")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A blob that is mapped from a file is copied, as the offsets are.
+        return StringTable, (bytes(self.blob), self.offsets)
 
     def __repr__(self) -> str:
         return f"<{len(self)} strings>"
@@ -177,6 +177,168 @@ class StringTable(Sequence[str]):
     def nbytes(self) -> int:
         """Bytes of memory."""
         return len(self.blob) + int(self.offsets.nbytes)
+
+
+class _Strings:
+    """A string table that grows."""
+
+    def __init__(self, empty: int = 0) -> None:
+        self._blob = bytearray()
+        self._offsets = array("q", bytes(8 * (empty + 1)))
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def extend(self, texts: Iterable[str]) -> None:
+        for text in texts:
+            self._blob += text.encode()
+            self._offsets.append(len(self._blob))
+
+    def table(self) -> StringTable:
+        import numpy as np
+
+        return StringTable(bytes(self._blob), np.array(self._offsets, dtype=np.int64))
+
+
+class _Rows:
+    """Rows of named values that grow."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, int] = {}
+        self._ids = array("i")
+        self._values = array("d")
+        self._offsets = array("q", [0])
+
+    def extend(self, layouts: Iterable[tuple[str, ...]], values: Iterable[Sequence[float]]) -> None:
+        last: tuple[str, ...] | None = None
+        numbers = array("i")
+        for layout, row in zip(layouts, values, strict=True):
+            if layout is not last:
+                last, numbers = layout, array("i", [self._names.setdefault(one, len(self._names)) for one in layout])
+            self._ids += numbers
+            self._values.extend(row)
+            self._offsets.append(len(self._values))
+
+    def columns(self) -> Columns:
+        import numpy as np
+
+        ids = np.array(self._ids, dtype=np.int32)
+        return Columns(tuple(self._names), np.array(self._offsets, dtype=np.int64), ids, np.array(self._values))
+
+
+@dataclass(frozen=True)
+class ListColumns:
+    """A whole file of n-best lists: list k is the hypotheses ``offsets[k]:offsets[k+1]``, as :class:`Candidates`.
+
+    ``texts``, ``features`` and ``totals`` (``None`` unless every list has them) go by hypothesis, and so do ``extras``,
+    the further fields of :class:`Candidates` by name, empty where a hypothesis has none. ``sources`` and
+    ``annotations`` go by list, and ``lines`` are those of ``file`` where each begins. Lines as they were read are not
+    kept: lists written from columns are composed anew.
+    """
+
+    ids: tuple[str, ...]
+    offsets: Ints
+    texts: StringTable
+    features: Columns
+    totals: Floats | None
+    extras: Mapping[str, StringTable]
+    sources: tuple[str | None, ...]
+    annotations: tuple[Mapping[str, str], ...]
+    lines: Ints
+    file: str = ""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, k: int) -> Candidates:
+        from smtformats.candidates import Candidates
+
+        k = range(len(self))[k]
+        first, last = int(self.offsets[k]), int(self.offsets[k + 1])
+        layouts, values = self.features.rows(first, last)
+        return Candidates(
+            id=self.ids[k],
+            texts=self.texts[first:last],
+            layouts=layouts,
+            values=values,
+            totals=None if self.totals is None else self.totals[first:last].tolist(),
+            extras={name: table[first:last] for name, table in self.extras.items()},
+            file=self.file,
+            line=int(self.lines[k]),
+            first=first,
+            source=self.sources[k],
+            annotations=self.annotations[k],
+        )
+
+    def __iter__(self) -> Iterator[Candidates]:
+        return (self[k] for k in range(len(self)))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory, without ids and what was joined by id."""
+        features = self.features
+        tables = self.texts.nbytes + sum(table.nbytes for table in self.extras.values())
+        arrays = (self.offsets, self.lines, features.offsets, features.ids, features.values, self.totals)
+        return tables + sum(int(one.nbytes) for one in arrays if one is not None)
+
+    @classmethod
+    def of(cls, parts: Mapping[str, Any], file: str) -> ListColumns:
+        """The columns of a scanner: arrays by field, string tables as bytes and offsets."""
+        ids, names = (tuple(StringTable(*parts[name])[:]) for name in ("ids", "names"))
+        return cls(
+            ids=ids,
+            offsets=parts["offsets"],
+            texts=StringTable(*parts["texts"]),
+            features=Columns(names, parts["feature_offsets"], parts["features"], parts["values"]),
+            totals=parts["totals"],
+            extras={name: StringTable(*table) for name, table in parts["extras"].items()},
+            sources=(None,) * len(ids),
+            annotations=({},) * len(ids),
+            lines=parts["lines"],
+            file=file,
+        )
+
+    @classmethod
+    def from_lists(cls, lists: Iterable[Candidates]) -> ListColumns:
+        """Gather a stream of lists."""
+        import numpy as np
+
+        ids, sources, annotations, files = [], [], [], set()
+        texts = _Strings()
+        extras: dict[str, _Strings] = {}
+        rows = _Rows()
+        totals: array[float] | None = array("d")
+        sizes, lines = array("q", [0]), array("q")
+        for one in lists:
+            ids.append(one.id)
+            sources.append(one.source)
+            annotations.append(one.annotations)
+            files.add(one.file)
+            lines.append(one.line)
+            for name in one.extras:
+                if name not in extras:
+                    extras[name] = _Strings(len(texts))
+            for name, column in extras.items():
+                column.extend(one.extras.get(name) or [""] * len(one))
+            texts.extend(one.texts)
+            rows.extend(one.layouts, one.values)
+            if one.totals is None:
+                totals = None
+            elif totals is not None:
+                totals.extend(one.totals)
+            sizes.append(len(texts))
+        return cls(
+            ids=tuple(ids),
+            offsets=np.array(sizes, dtype=np.int64),
+            texts=texts.table(),
+            features=rows.columns(),
+            totals=None if totals is None or not ids else np.array(totals),
+            extras={name: column.table() for name, column in extras.items()},
+            sources=tuple(sources),
+            annotations=tuple(annotations),
+            lines=np.array(lines, dtype=np.int64),
+            file=files.pop() if len(files) == 1 else "",
+        )
 
 
 @dataclass(frozen=True)
@@ -233,6 +395,8 @@ class GrammarColumns:
                 gaps.append(NonTerminal(self.labels[-1 - one], len(gaps) + 1))
             source.append(self.words[one] if one >= 0 else gaps[-1])
         target = part(self.target, self.target_offsets)
+        # A format that shows the target side alone says nothing of the labels of its gaps.
+        gaps += [NonTerminal("", k) for k in range(len(gaps) + 1, 1 - min(target, default=0))]
         return Rule(
             lhs=self.labels[int(self.lhs[i])],
             source=tuple(source),

@@ -101,8 +101,8 @@ def _shown(value: Any, indent: str = "") -> str:
             return repr(value)
         fields = {one.name: getattr(value, one.name) for one in dataclasses.fields(value) if one.name not in _ORIGIN}
         return type(value).__name__ + _rows(fields, indent)
-    if isinstance(value, Mapping) and any(dataclasses.is_dataclass(one) for one in value.values()):
-        return type(value).__name__ + _rows(value, indent)
+    if isinstance(value, Mapping):
+        return repr({name: _Plain(_shown(one, indent)) for name, one in value.items() if name not in _ORIGIN})
     if hasattr(value, "tolist"):
         return repr(value.tolist())
     if hasattr(value, "blob"):
@@ -110,6 +110,13 @@ def _shown(value: Any, indent: str = "") -> str:
     if isinstance(value, (tuple, list)) and any(dataclasses.is_dataclass(one) for one in value):
         return "[" + ", ".join(_shown(one, indent) for one in value) + "]"
     return repr(value)
+
+
+class _Plain(str):
+    """A text that shows without quotes."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
 
 
 def _rows(fields: Mapping[str, Any], indent: str) -> str:

@@ -9,14 +9,18 @@ from smtplugins.cli import options
 
 def summary(name: str) -> str:
     """A line for the help page."""
-    return "`config show -c run.yaml`: what a configuration amounts to"
+    return "`config show -c FILE`: what a run.yaml, cdec.ini, moses.ini or joshua.config amounts to"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options."""
     verbs = parser.add_subparsers(metavar="VERB", required=True)
-    show = verbs.add_parser("show", help="check a run.yaml and print every key it sets, paths absolute")
-    show.add_argument("-c", "--config", required=True, metavar="FILE", help="a run.yaml")
+    show = verbs.add_parser(
+        "show", help="check a configuration and print it as a run.yaml: every key it sets, paths absolute"
+    )
+    show.add_argument(
+        "-c", "--config", required=True, metavar="FILE", help="a run.yaml, cdec.ini, moses.ini or joshua.config"
+    )
     show.add_argument(
         "--set",
         action="append",
@@ -30,6 +34,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Do it."""
-    from smtplugins.host.config import load_config
+    from smtplugins.host.config import show_config
 
-    print(load_config(args.config, args.set).to_yaml(), end="")
+    print(show_config(args.config, args.set), end="")

@@ -15,11 +15,21 @@ def summary(name: str) -> str:
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options."""
     parser.add_argument("input", nargs="?", default="-", metavar="IN", help="what to convert (default: standard input)")
-    parser.add_argument("out", nargs="?", metavar="OUT", help="where to write (default: standard output)")
+    parser.add_argument(
+        "out",
+        nargs="?",
+        metavar="OUT",
+        help="where to write (default: standard output); any configuration goes into a .yaml",
+    )
     parser.add_argument("-i", "--input", dest="named_input", metavar="FILE", help="the same as IN")
     parser.add_argument("-o", "--output", metavar="FILE", help="the same as OUT")
     parser.add_argument("--from", dest="from_format", metavar="FORMAT", help="format of the input (default: by shape)")
-    parser.add_argument("--to", dest="to_format", metavar="FORMAT", help="format of the output (default: the input's)")
+    parser.add_argument(
+        "--to",
+        dest="to_format",
+        metavar="FORMAT",
+        help="format of the output (default: the input's); run-yaml for configurations",
+    )
     from smtformats.escapes import SCHEMES
 
     parser.add_argument(

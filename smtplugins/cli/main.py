@@ -24,6 +24,7 @@ COMMANDS = {
     "dedup": "dedup",
     "evaluate": "evaluate",
     "config": "config",
+    "cache": "cache",
 }
 """The core commands in the order of the help page, and the module of each."""
 

@@ -44,6 +44,16 @@ def add_input(parser: argparse.ArgumentParser, what: str = "n-best list") -> Non
     )
 
 
+def add_cache(parser: argparse.ArgumentParser) -> None:
+    """The folder where columns of grammars are kept."""
+    parser.add_argument(
+        "--cache",
+        metavar="DIR|off",
+        help="where columns of grammars are kept between runs "
+        "(default: $SMT_CACHE, or smtplugins in $XDG_CACHE_HOME or ~/.cache)",
+    )
+
+
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Output file, format and digits."""
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write (default: standard output)")

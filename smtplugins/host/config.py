@@ -1,21 +1,26 @@
 """run.yaml: what a run uses, typed; unknown keys and wrong values are errors with file, line and key.
 
-Paths are relative to the file. ``--set decoder.pop_limit=200`` overrides any key.
+Paths are relative to the file. ``--set decoder.pop_limit=200`` overrides any key. A cdec.ini, moses.ini or
+joshua.config is told by its shape and amounts to the same record.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import io
 import os
 import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.spec import Spec, suggestion
+
+if TYPE_CHECKING:
+    from smtformats.config.settings import Settings
 
 
 class ConfigError(SmtError):
@@ -62,21 +67,78 @@ class RunConfig:
         """The record as a run.yaml with every key, paths absolute."""
         import yaml
 
-        text: str = yaml.safe_dump(
-            _plain(self), sort_keys=False, allow_unicode=True, default_flow_style=None, width=110
-        )
-        return text
+        def dumped(unicode: bool) -> str:
+            text: str = yaml.safe_dump(
+                _plain(self), sort_keys=False, allow_unicode=unicode, default_flow_style=None, width=110
+            )
+            return text
+
+        text = dumped(True)
+        # YAML breaks lines at these; it reads them back only if they are escaped.
+        return dumped(False) if any(char in text for char in "\x85\u2028\u2029") else text
 
 
-def load_config(path: str | os.PathLike[str], overrides: Iterable[str] = ()) -> RunConfig:
-    """Read a run.yaml and apply ``key=value`` overrides."""
-    import yaml
+def load_config(path: str | os.PathLike[str], overrides: Iterable[str] = (), *, format: str | None = None) -> RunConfig:
+    """Read a run.yaml, cdec.ini, moses.ini or joshua.config and apply ``key=value`` overrides.
 
+    ``format`` names the toolkit's format where its shape does not tell it.
+    """
+    return _read(path, overrides, format)[0]
+
+
+def show_config(path: str | os.PathLike[str], overrides: Iterable[str] = (), *, format: str | None = None) -> str:
+    """The same as a run.yaml with every key it sets, paths absolute; settings that are not used as comments."""
+    record, unused = _read(path, overrides, format)
+    return record.to_yaml() + "".join(f"# not used: {one}\n" for one in unused)
+
+
+def _read(path: str | os.PathLike[str], overrides: Iterable[str], format: str | None) -> tuple[RunConfig, list[str]]:
+    """The record of a configuration, and which settings of a toolkit are not used."""
     from smtformats.files import open_bytes, shown_name
 
     name = shown_name(path)
     with open_bytes(path) as stream:
         data = stream.read()
+    file = None if os.fspath(path) == "-" else Path(os.path.abspath(path))
+    settings = _settings(data, name, format)
+    if settings is None:
+        tree = _Tree(name, file.resolve().parent if file is not None else Path.cwd())
+        plain = tree.plain(_compose(data, name), ())
+        unused = []
+    else:
+        from smtplugins.host.toolkits import draft
+
+        made = draft(settings, file)
+        # The toolkits look for files from where they are started.
+        tree = _Tree(name, Path.cwd())
+        tree.lines.update(made.lines)
+        plain, unused = made.values, made.unused()
+    for override in overrides:
+        tree.override(plain, override)
+    record: RunConfig = tree.bind(plain, RunConfig, ())
+    return record, unused
+
+
+def _settings(data: bytes, name: str, format: str | None) -> Settings | None:
+    """The settings of a toolkit's configuration; none if it has the shape of none."""
+    from smtformats import all_formats
+    from smtformats.files import HEAD_BYTES, Lines
+    from smtplugins.host.opening import find_format
+
+    if format is not None:
+        found = [find_format(format, "config")]
+    else:
+        found = [one for one in all_formats() if one.kind == "config" and one.matches(data[:HEAD_BYTES])]
+    if len(found) != 1:
+        return None
+    settings: Settings = found[0].read(Lines(io.BytesIO(data), name))
+    return settings
+
+
+def _compose(data: bytes, name: str) -> Any:
+    """The YAML node of a file."""
+    import yaml
+
     try:
         node = yaml.compose(data.decode("utf-8"), Loader=yaml.SafeLoader)
     except UnicodeDecodeError as error:
@@ -91,13 +153,7 @@ def load_config(path: str | os.PathLike[str], overrides: Iterable[str] = ()) -> 
         raise ConfigError(name, None, "", "expected a run configuration, found brackets nested too deep") from None
     if node is None:
         raise ConfigError(name, 1, "", "expected a run configuration, found an empty file")
-    folder = Path(os.fspath(path)).resolve().parent if os.fspath(path) != "-" else Path.cwd()
-    tree = _Tree(name, folder)
-    plain = tree.plain(node, ())
-    for override in overrides:
-        tree.override(plain, override)
-    record: RunConfig = tree.bind(plain, RunConfig, ())
-    return record
+    return node
 
 
 class _Tree:
@@ -168,8 +224,8 @@ class _Tree:
         at = plain
         for key in keys[:-1]:
             inner = at.get(key)
-            if isinstance(inner, str):
-                spec = Spec.parse(inner)
+            if isinstance(inner, (str, Spec)):
+                spec = Spec.of(inner)
                 inner = {"name": spec.name, **spec.options}
             if not isinstance(inner, (dict, type(None))):
                 raise UsageError(f"--set {path}: {key} has no keys inside; give it as a whole")
@@ -218,7 +274,7 @@ class _Tree:
 
     def _spec(self, value: Any, key: tuple[str, ...]) -> Spec:
         try:
-            if isinstance(value, (str, Mapping)):
+            if isinstance(value, (str, Mapping, Spec)):
                 spec = Spec.of(value)
                 options = {name: self._path_option(name, one) for name, one in spec.options.items()}
                 return Spec(spec.name, options)
@@ -235,6 +291,9 @@ class _Tree:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Spec):
+        # As a mapping it has no place for `name=`, which names the column.
+        if "name" in value.options:
+            return str(value)
         return {"name": value.name, **value.options} if value.options else value.name
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         shown = {one.name: _plain(getattr(value, one.name)) for one in dataclasses.fields(value)}

@@ -1,4 +1,4 @@
-"""Conversion between formats of a kind, and putting weights into a file that holds more than weights."""
+"""Conversion between formats of a kind, of configurations into a run.yaml, and of weights into a file with more."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from smtplugins.host.host import Host
 
 Note = Callable[[str], None]
+RUN_YAML = "run-yaml"
 
 
 def write_records(
@@ -42,9 +43,17 @@ def write_records(
 
 def _noting(records: Iterator[Any], record: Format, note: Note) -> Iterator[Any]:
     """The records; when all went through, what they had and the format cannot hold is told."""
+    from smtformats.hypergraph.graph import SHARED_EXTRAS, GraphColumns
+
     lost: set[str] = set()
     for one in records:
-        lost |= set(getattr(one, "extras", ())) - record.carries
+        here = set(getattr(one, "extras", ())) - record.carries
+        if isinstance(one, GraphColumns):
+            # Where cdec had nothing to say they hold -1 and 0.
+            here = {name for name in here & SHARED_EXTRAS if one.extras[name].max(initial=0) > 0}
+        lost |= here
+        if here and hasattr(one, "without"):
+            one = one.without(here)
         if getattr(one, "after", "").strip():
             lost.add("lines outside the lists")
         yield one
@@ -68,8 +77,13 @@ def convert(
     """A file in another format of its kind; returns how many records.
 
     ``unescape`` and ``escape`` name the spelling of special characters to be undone in its words, and that to be made.
+    Into ``run-yaml``, or a file of the suffix ``.yaml``, goes any configuration.
     """
     respell = _respelling(unescape, escape)
+    if to_format == RUN_YAML or (to_format is None and os.fspath(target).endswith((".yaml", ".yml"))):
+        if respell is not None:
+            raise UsageError("a configuration has no words that could be spelt otherwise")
+        return _to_yaml(source, target, from_format)
     with open_known(source, None, from_format, host.formats()) as opened:
         records = opened.records()
         if respell is not None:
@@ -77,6 +91,16 @@ def convert(
         return write_records(
             host, records, opened.record, target, to_format, precision=precision, note=note, quiet=quiet
         )
+
+
+def _to_yaml(source: Path, target: Path, from_format: str | None) -> int:
+    from smtformats.files import open_write
+    from smtplugins.host.config import show_config
+
+    text = show_config(source, format=from_format)
+    with open_write(target) as out:
+        out.write(text)
+    return 1
 
 
 def _respelling(undo: str | None, make: str | None) -> Callable[[str], str] | None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from smtformats import Candidates
     from smtformats.alignment.links import Alignment
+    from smtformats.config.settings import Settings
     from smtformats.corpus.segments import Segment
     from smtformats.grammar.rules import Rule
     from smtformats.hypergraph.graph import GraphColumns
@@ -59,6 +60,7 @@ def describe(host: Host, path: Path, format: str | None = None) -> Description:
         "alignment": _alignments,
         "tuning": _blocks,
         "hypergraph": _graphs,
+        "config": _settings,
     }
     with opened:
         readers.get(record.kind, _others)(opened.records(), found)
@@ -155,6 +157,8 @@ def _corpus(sentences: Iterable[str | Segment], found: Description) -> None:
         escapes.update(spellings(text))
         for trouble in oddities(text):
             found.problem(lines, f"the line has {trouble}")
+        if fault := getattr(one, "fault", ""):
+            found.problem(lines, f"mark-up that counts as words: {fault}")
     found.facts |= {"lines": lines, "words": words, "distinct words": len(vocabulary), "characters": characters}
     found.facts["escapes"] = ", ".join(sorted(escapes)) or None
     if references or attributes:
@@ -274,12 +278,9 @@ def _derivations(graph: GraphColumns) -> int:
     tails, ends, edges = graph.tails.tolist(), graph.tail_offsets.tolist(), graph.edge_offsets.tolist()
     count: list[int] = []
     for node in range(graph.nodes):
-        count.append(
-            sum(
-                math.prod(count[tail] for tail in tails[ends[edge] : ends[edge + 1]])
-                for edge in range(edges[node], edges[node + 1])
-            )
-        )
+        into = range(edges[node], edges[node + 1])
+        ways = [math.prod(count[tail] for tail in tails[ends[edge] : ends[edge + 1]]) for edge in into]
+        count.append(sum(ways) if ways else 1)
     return count[-1] if count else 0
 
 
@@ -291,6 +292,12 @@ def _by_name(graph: GraphColumns) -> Iterator[tuple[str, Floats]]:
     ids, firsts = np.unique(graph.features[order], return_index=True)
     for i, values in zip(ids.tolist(), np.split(graph.values[order], firsts[1:]), strict=True):
         yield graph.names[i], values
+
+
+def _settings(records: Iterable[Settings], found: Description) -> None:
+    (settings,) = records
+    keys = dict.fromkeys(one.key for one in settings.entries)
+    found.facts |= {"settings": len(settings.entries), "keys": ", ".join(keys)}
 
 
 def _others(records: Iterable[Any], found: Description) -> None:

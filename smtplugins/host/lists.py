@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.opening import Path, find_format, open_known, writable, write_all
+from smtplugins.host.opening import Opened, Path, find_format, open_known, writable, write_all
 
 if TYPE_CHECKING:
     from smtformats import Candidates, Format, ListColumns
@@ -21,8 +22,15 @@ class ListStream:
     memory; standard input can be read once.
     """
 
-    def __init__(self, start: Callable[[], Iterator[Candidates]], name: str, format: Format | None = None) -> None:
+    def __init__(
+        self,
+        start: Callable[[], Iterator[Candidates]],
+        name: str,
+        format: Format | None = None,
+        load: Callable[[], ListColumns] | None = None,
+    ) -> None:
         self._start = start
+        self._load = load
         self.name = name
         self.format = format
 
@@ -40,6 +48,8 @@ class ListStream:
         """All lists at once, as columns."""
         from smtformats import ListColumns
 
+        if self._load is not None:
+            return self._load()
         return ListColumns.from_lists(self)
 
     def rescore(
@@ -189,55 +199,84 @@ def read_lists(
             lists = _join(lists, side, name, allow_partial)
         return lists
 
-    return ListStream(start, os.fspath(path), first.record)
+    native = again and first.record.load is not None and not annotations
+    load = functools.partial(_load, first, source, allow_partial) if native else None
+    return ListStream(start, os.fspath(path), first.record, load)
+
+
+class _Side:
+    """A side file, a line for each id from 0 on; ids and lines must correspond one to one unless ``partial``."""
+
+    def __init__(self, path: Path, partial: bool) -> None:
+        from smtformats.files import shown_name
+
+        self._texts = read_corpus(path)
+        self._shown = shown_name(path)
+        self._partial = partial
+        self._at, self._text = -1, ""
+
+    def line_of(self, key: str, file: str, line: int) -> str:
+        """The line for the id of a list, which begins at a line of a file."""
+        from smtformats import FormatError
+
+        if not key.isdigit():
+            raise FormatError(f"a line number of {self._shown} as id", repr(key), file=file, line=line, field=1)
+        while self._at < int(key):
+            text = next(self._texts, None)
+            if text is None:
+                count = self._at + 1
+                expected = f"an id below {count}, as {self._shown} has {count} lines (the first is id 0)"
+                raise FormatError(expected, f"id {int(key)}", file=file, line=line, field=1)
+            self._at, self._text = self._at + 1, text
+            if self._at < int(key) and not self._partial:
+                expected = f"a list for id {self._at}, line {self._at + 1} of {self._shown} (--allow-partial skips it)"
+                raise FormatError(expected, f"id {int(key)}", file=file, line=line, field=1)
+        return self._text
+
+    def finish(self) -> None:
+        """Nothing may be left over behind the last list."""
+        from smtformats import FormatError
+
+        if self._partial or next(self._texts, None) is None:
+            return
+        expected = f"lines for the ids 0 to {self._at} alone (--allow-partial skips the rest)"
+        left = self._at + 1
+        raise FormatError(expected, f"a line for id {left}", file=self._shown, line=left + 1, field=1)
 
 
 def _join(lists: Iterable[Candidates], path: Path, annotation: str | None, partial: bool) -> Iterator[Candidates]:
-    """Give each list its line of a side file; ids and lines must correspond one to one unless ``partial``."""
+    """Give each list its line of a side file."""
     from dataclasses import replace
 
-    from smtformats import FormatError
-    from smtformats.files import shown_name
-
-    texts = enumerate(read_corpus(path))
-    shown = shown_name(path)
-    at, text = -1, ""
+    side = _Side(path, partial)
     for one in lists:
-        if not one.id.isdigit():
-            raise FormatError(f"a line number of {shown} as id", repr(one.id), file=one.file, line=one.line, field=1)
-        wanted = int(one.id)
-        while at < wanted:
-            skipped = at
-            at, text = next(texts, (math.inf, ""))  # type: ignore[assignment]
-            if at == math.inf:
-                raise FormatError(
-                    f"an id below {skipped + 1}, as {shown} has {skipped + 1} lines (the first is id 0)",
-                    f"id {wanted}",
-                    file=one.file,
-                    line=one.line,
-                    field=1,
-                )
-            if at < wanted and not partial:
-                raise FormatError(
-                    f"a list for id {at}, line {at + 1} of {shown} (--allow-partial skips it)",
-                    f"id {wanted}",
-                    file=one.file,
-                    line=one.line,
-                    field=1,
-                )
+        text = side.line_of(one.id, one.file, one.line)
         if annotation is None:
             yield replace(one, source=text)
         else:
             yield replace(one, annotations={**one.annotations, annotation: text})
-    left = next(texts, None)
-    if left is not None and not partial:
-        raise FormatError(
-            f"lines for the ids 0 to {at} alone (--allow-partial skips the rest)",
-            f"a line for id {left[0]}",
-            file=shown,
-            line=left[0] + 1,
-            field=1,
-        )
+    side.finish()
+
+
+def _load(first: Opened, source: Path | None, partial: bool) -> ListColumns:
+    """What the scanner of a format gives for a file, and the sources."""
+    from dataclasses import replace
+
+    from smtformats.files import shown_name
+    from smtplugins.host.spec import parameters
+
+    load, limits = first.record.load, {"max_bytes": first.record.max_line}
+    assert load is not None
+    taken = {name: limit for name, limit in limits.items() if name in parameters(load)}
+    with first.again() as again:
+        found: ListColumns = load(again.stream, shown_name(first.path), **taken)
+    if source is None:
+        return found
+    side = _Side(source, partial)
+    lines = found.lines.tolist()
+    texts = tuple([side.line_of(key, found.file, line) for key, line in zip(found.ids, lines, strict=True)])
+    side.finish()
+    return replace(found, sources=texts)
 
 
 def candidates(

@@ -41,7 +41,7 @@ def writable(kind: str) -> list[str]:
 
 
 def find_format(name: str, kind: str | None = None, formats: Iterable[Format] | None = None) -> Format:
-    """The format of this name; `moses` is enough where the kind is clear, as `tsv` for lists is `tsv-nbest`.
+    """The format of this name; its kind need not be said where it is clear: for lists `tsv` is `tsv-nbest`.
 
     Options may follow: ``NAME,key=value``. They are the keyword-only parameters of the format's functions, and
     ``max_line`` and ``max_size`` (bytes).
@@ -51,8 +51,10 @@ def find_format(name: str, kind: str | None = None, formats: Iterable[Format] | 
 
     name, options = (spec := Spec.parse(name)).name, spec.options
     known = {one.name: one for one in (all_formats() if formats is None else formats)}
-    found = known.get(f"{name}-{kind}") if kind else None
-    found = found or known.get(name)
+    short = [one for one in known.values() if one.name == f"{name}-{kind or one.kind}"]
+    found = short[0] if kind and short else known.get(name)
+    if found is None and len(short) == 1:
+        found = short[0]
     if found is None or (kind is not None and found.kind != kind):
         fitting = [one.name for one in known.values() if kind is None or one.kind == kind]
         if found is not None:

@@ -26,7 +26,7 @@ _REMEDIES = {
     "source": "--source FILE brings it",
     "alignment": "the decoder has to print word alignments into the list",
     "segmentation": "the decoder has to print the segmentation into the list",
-    "derivation": "an n-best list does not carry derivations; a decoder or a forest does",
+    "derivation": "a list has it as trees, for features of whole hypotheses; a decoder or a forest has it for others",
     "grammar": "an n-best list does not carry the grammar; a decoder does",
 }
 
@@ -67,7 +67,9 @@ class Active:
             if kind == "annotations":
                 there, remedy = name in one.annotations, f"--annotation {name}=FILE brings it"
             else:
-                there = one.source is not None if kind == "source" else kind in one.extras
+                # A tree says nothing to a feature that is shown a hypothesis as one edge.
+                whole = kind == "derivation" and hasattr(self.feature, "score_candidates")
+                there = one.source is not None if kind == "source" else ("tree" if whole else kind) in one.extras
                 remedy = _REMEDIES[kind]
             if not there:
                 raise UsageError(f"feature {self.label!r} needs the {kind} {name}".rstrip() + f": {remedy}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.host.opening import format_options
 from smtplugins.testing import samples
 from smtplugins.testing.checks import Check, DoesNotApply, described
 
@@ -37,6 +38,10 @@ class FormatSubject:
 
         if self.format.parse is None:
             raise DoesNotApply("the format can only be written")
+        if self.format.folder:
+            raise DoesNotApply("the format is one of folders")
+        if any(one.default is one.empty for one in format_options(self.format).values()):
+            raise DoesNotApply("the format has an option that must be given")
         return self.format.parse(Lines(io.BytesIO(data), samples.FILE))
 
     def write(self, records: Iterable[Any], number: Callable[[float], str] | None = None) -> tuple[bytes, int]:
@@ -45,6 +50,10 @@ class FormatSubject:
 
         if self.format.write is None:
             raise DoesNotApply("the format can only be read")
+        if self.format.binary:
+            binary = io.BytesIO()
+            count = self.format.write(records, binary, number or shortest)
+            return binary.getvalue(), count
         out = io.StringIO(newline="")
         count = self.format.write(records, out, number or shortest)
         return out.getvalue().encode(), count
@@ -80,10 +89,11 @@ def subject(
     samples: Mapping[str, Sequence[Any]] | None = None,
     files: Mapping[str, bytes] | None = None,
 ) -> FormatSubject:
-    """A format to check: with the records and files given, or the kit's own records of its kind."""
+    """A format to check: with the records and files given, or the kit's own records of its kind and its example."""
     from smtplugins.testing.samples import records
 
-    return FormatSubject(record, records(record.kind) if samples is None else samples, files or {})
+    example = {"its example": record.example.encode()} if record.example and record.parse is not None else {}
+    return FormatSubject(record, records(record.kind) if samples is None else samples, files or example)
 
 
 def is_described(subject: FormatSubject) -> None:
@@ -194,9 +204,9 @@ def reading_streams(subject: FormatSubject) -> None:
 
 
 def an_empty_file_is_refused(subject: FormatSubject) -> None:
-    """An empty file is a ``FormatError`` that names it, save where no record at all is good data (a corpus)."""
+    """An empty file is a ``FormatError`` that names it, save where no record is good data (a corpus, also of trees)."""
     found = _failure(subject, b"", "an empty file")
-    if subject.format.kind != "corpus":
+    if subject.format.kind not in ("corpus", "tree"):
         assert found is not None, "an empty file was read as if nothing were wrong"
 
 

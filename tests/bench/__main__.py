@@ -1,4 +1,4 @@
-"""Benchmarks, by hand: ``python tests/bench [startup] [lists] [lm] [grammar] [-o FILE]``.
+"""Benchmarks, by hand: ``python tests/bench [startup] [lists] [lm] [grammar] [nbest] [-o FILE]``.
 
 Prints JSON; nothing is asserted.
 """
@@ -11,12 +11,13 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from grammar import grammar
 from measure import best_child, interleaved
+from nbest import nbest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples/rescore-nbest"
@@ -116,7 +117,8 @@ def lm() -> dict[str, Any]:
 
 def main() -> None:
     """Run the benchmarks named, or all."""
-    benchmarks = {"startup": startup, "lists": lists, "lm": lm, "grammar": lambda: grammar(SHARED)}
+    benchmarks: dict[str, Callable[[], dict[str, Any]]] = {"startup": startup, "lists": lists, "lm": lm}
+    benchmarks |= {"grammar": lambda: grammar(SHARED), "nbest": lambda: nbest(SHARED)}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*benchmarks, []], help="which (default: all)")
     parser.add_argument("-o", "--output", type=Path, help="write the JSON here, too")

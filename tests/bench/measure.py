@@ -4,8 +4,28 @@ from __future__ import annotations
 
 import resource
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
+
+# What /proc says of a new process: the peak that getrusage gives is never below that of the process it came from.
+LOAD = """
+import re, sys
+import numpy
+from smtformats import open_bytes
+from smtformats.{module} import load
+import smtformats._scan, smtformats.columns, smtformats.grammar.pieces, smtformats.grammar.scanning
+
+def kilobytes(name):
+    return int(re.search(name + r":\\s*(\\d+)", open("/proc/self/status").read())[1])
+
+with open_bytes(sys.argv[1]) as stream:
+    stream.peek(1)
+    before = kilobytes("VmRSS")
+    columns = load(stream, "x")
+print(1024 * (kilobytes("VmHWM") - before) / columns.nbytes)
+"""
 
 
 def interleaved(runs: dict[str, Callable[[], object]], rounds: int = 9) -> dict[str, float]:
@@ -46,3 +66,9 @@ def best_child(commands: dict[str, Sequence[str]], rounds: int = 9) -> dict[str,
             cpu, memory = child(command)
             found[name] = (min(found[name][0], cpu), max(found[name][1], memory))
     return found
+
+
+def peak_over_columns(module: str, path: Path) -> float:
+    """The most memory that `load` of a format's module takes beside what was there, over that of its columns."""
+    script = [sys.executable, "-c", LOAD.format(module=module), str(path)]
+    return min(float(subprocess.check_output(script)) for _ in range(3))

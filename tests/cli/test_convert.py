@@ -145,3 +145,54 @@ def test_spellings_that_do_not_go(smt: Smt, options: list[str], message: str) ->
     result = smt("convert", "w", *options)
     assert result.code == 2
     assert message in result.err
+
+
+class TestConfigurations:
+    INI = "formalism=scfg\ngrammar=rules.gz\nquiet=1\nk_best=9\n"
+
+    def test_run_yaml(self, smt: Smt) -> None:
+        Path("cdec.ini").write_text(self.INI)
+        smt("convert", "cdec.ini", "run.yaml").ok()
+        text = Path("run.yaml").read_text()
+        assert text.endswith("output: {nbest: 9}\n# not used: line 3: quiet '1'\n")
+        assert smt("convert", "--to", "run-yaml", stdin=self.INI).ok() == text
+        shown = smt("config", "show", "-c", "cdec.ini").ok()
+        assert shown == text
+        assert smt("config", "show", "-c", "run.yaml").ok() == text.split("#")[0]
+        smt("convert", "run.yaml", "again.yml").ok()
+        assert Path("again.yml").read_text() == text.split("#")[0]
+
+    def test_what_is_weights_too_is_read_as_configuration(self, smt: Smt) -> None:
+        Path("moses.ini").write_text("[feature]\nDistortion\n[weight]\nDistortion0= 0.5\n")
+        assert "distortion,name=Distortion0" in smt("convert", "moses.ini", "--to", "run-yaml").ok()
+        assert smt("convert", "moses.ini", "--to", "cdec-weights").ok() == "Distortion0 0.5\n"
+        settings = smt("convert", "--from", "moses-settings", "moses.ini").ok()
+        assert settings == Path("moses.ini").read_text()
+
+    @pytest.mark.parametrize(
+        ("arguments", "code", "message"),
+        [
+            (
+                ["--to", "moses-settings"],
+                1,
+                "cdec.ini:1: expected settings of moses-settings, found those of cdec-settings",
+            ),
+            (["--to", "cdec-weights"], 2, "format 'cdec-weights' is of kind weights, expected config"),
+            (["--to", "run-yaml", "--from", "moses-settings"], 1, "cdec.ini:1: field 1: expected a [section] before"),
+            (
+                ["--to", "run-yaml", "--escape", "moses"],
+                2,
+                "a configuration has no words that could be spelt otherwise",
+            ),
+        ],
+    )
+    def test_wrong_calls(self, smt: Smt, arguments: list[str], code: int, message: str) -> None:
+        Path("cdec.ini").write_text(self.INI)
+        result = smt("convert", "cdec.ini", *arguments)
+        assert (result.code, result.out) == (code, "")
+        assert result.err.startswith(f"smt: {message}")
+
+    def test_a_bad_one_leaves_nothing(self, smt: Smt) -> None:
+        Path("cdec.ini").write_text("formalism=scfg\ngrammar\n")
+        assert smt("convert", "cdec.ini", "run.yaml").code == 1
+        assert os.listdir() == ["cdec.ini"]

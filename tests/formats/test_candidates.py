@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import copy
+import io
+from dataclasses import replace
 
 import pytest
 
-from smtformats import Candidates
+from smtformats import Candidates, FormatError, all_formats
+from smtformats.files import Lines
 
 AB, AC = ("a", "b"), ("a", "c")
 
@@ -93,3 +96,78 @@ def test_select_without_totals_and_lines() -> None:
     assert bare.select([1]).texts == ["y"]
     assert bare.select([]).ranks == []
     assert (bare.select([1]).totals, bare.select([1]).raw) == (None, None)
+
+
+def test_structure_is_taken_from_the_fields_that_carry_it(one: Candidates) -> None:
+    assert one.alignment == [((0, 0),), (), ((1, 1),)]
+    assert (one.segmentation, one.derivations) == (None, None)
+    assert one.select([2, 0]).alignment == [((1, 1),), ((0, 0),)]
+    more = Candidates(
+        "0",
+        ["a b", "", "c"],
+        [()] * 3,
+        [[]] * 3,
+        extras={
+            "segmentation": ["0-3=0-1 4=2", "", "2=0-11"],
+            "tree": ["[S [X a] b]", "", "(GOAL{0-2} (X{0-1} <s>) (X{1-2} c))"],
+        },
+    )
+    assert more.segmentation == [(((0, 3), (0, 1)), ((4, 4), (2, 2))), (), (((2, 2), (0, 11)),)]
+    assert more.derivations is not None
+    assert [str(tree) for tree in more.derivations] == ["(S (X a) b)", "()", "(GOAL{0-2} (X{0-1} <s>) (X{1-2} c))"]
+    assert more.alignment is None
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "text", "message"),
+    [
+        ("alignment", "alignment", "0-0 1", "an alignment like 0-0 1-2, found '0-0 1'"),
+        ("alignment", "alignment", "0-0,1-1", "an alignment like 0-0 1-2, found '0-0,1-1'"),
+        ("alignment", "alignment", "0-9999999999", "an alignment like 0-0 1-2, found '0-9999999999'"),
+        ("alignment", "alignment", "0-0\u00a01-1", "an alignment like 0-0 1-2, found '0-0\\xa01-1'"),
+        ("segmentation", "segmentation", "0-1=0 2", "a segmentation like 0-3=0-2 4=3, found '0-1=0 2'"),
+        ("segmentation", "segmentation", "0-1-2=0", "a segmentation like 0-3=0-2 4=3, found '0-1-2=0'"),
+        ("derivations", "tree", "[S a", "a tree in brackets, nested at most 1000 deep, found '[S a'"),
+        ("derivations", "tree", "[S a]]", "a tree in brackets, nested at most 1000 deep, found '[S a]]'"),
+        ("derivations", "tree", "[S a] b", "a tree in brackets, nested at most 1000 deep, found '[S a] b'"),
+        ("derivations", "tree", "[[X a] b]", "a tree in brackets, nested at most 1000 deep, found '[[X a] b]'"),
+        ("derivations", "tree", "S a", "a tree in brackets, nested at most 1000 deep, found 'S a'"),
+        ("derivations", "tree", "[X " * 1001 + "a" + "]" * 1001, "a tree in brackets, nested at most 1000 deep, found"),
+    ],
+)
+def test_a_bad_spelling_is_named_with_its_place(name: str, field: str, text: str, message: str) -> None:
+    lines = [f"4 ||| a  ||| LM= 1 ||| 2 ||| {text} \n" for text in ("", text)]
+    one = Candidates("4", ["a", "a"], [()] * 2, [[]] * 2, extras={field: ["", text]}, raw=lines, file="x.nbest", line=7)
+    with pytest.raises(FormatError) as caught:
+        getattr(one, name)
+    assert str(caught.value).startswith(f"x.nbest:8: field 5: expected {message}")
+    with pytest.raises(FormatError) as caught:
+        getattr(one.select([1]), name)
+    assert str(caught.value).startswith(f"x.nbest:8: field 5: expected {message}")
+    with pytest.raises(FormatError) as caught:
+        getattr(replace(one, raw=None), name)
+    assert str(caught.value).startswith(f"x.nbest:7: expected {message}")
+
+
+def test_a_tree_may_be_deep() -> None:
+    depth = 1000
+    one = Candidates("0", ["a"], [()], [[]], extras={"tree": ["(X " * depth + "a" + ")" * depth]})
+    assert one.derivations is not None
+    (tree,) = one.derivations
+    assert tree.spans() == [("X", 0, 1)] * depth
+
+
+def test_what_readers_fill_is_taken_apart() -> None:
+    def read(format: str, text: str) -> Candidates:
+        record = next(one for one in all_formats() if one.name == format)
+        found: Candidates = record.read(Lines(io.BytesIO(text.encode()), "x"))
+        return found
+
+    moses = read("moses-nbest", "0 ||| a b  ||| LM0= -1 ||| -1 ||| 0-1=0 2=1 ||| 0-0 2-1 \n")
+    assert (moses.segmentation, moses.alignment) == ([(((0, 1), (0, 0)), ((2, 2), (1, 1)))], [((0, 0), (2, 1))])
+    marian = read("marian-nbest", "0 ||| a b ||| 0-0 1-1 ||| F0= -1 ||| -1\n0 ||| a ||| 0.5,0.5 ||| F0= -1 ||| -1\n")
+    with pytest.raises(FormatError, match=r"^x:2: field 3: expected an alignment like 0-0 1-2, found '0.5,0.5'"):
+        _ = marian.alignment
+    joshua = read("joshua-nbest", "0 ||| a ||| tm_pt_0=-1.000 ||| -1.000 ||| 0-0\n")
+    assert joshua.alignment == [((0, 0),)]
+    assert replace(marian.select([0]), raw=None).alignment == [((0, 0), (1, 1))]

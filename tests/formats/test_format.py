@@ -74,12 +74,28 @@ VARIANTS = {
     "bal-alignment": ["1\n1 yes # 1\n2 ja doch # 1 0\n"],
     "moses-features": ["FEATURES_TXT_BEGIN_0 0 1 1 LM0_0 \n-1 \nFEATURES_TXT_END_0\n"],
     "moses-scores": ["SCORES_TXT_BEGIN_0 0 1 1 TER\n-1 \nSCORES_TXT_END_0\n"],
+    "moses-hypergraph-weights": [
+        "WordPenalty0 -0.245768\nTM0_1 0.089076\nTM0_2 0.033154\n",
+        "LexicalReordering0_1 1\nLexicalReordering0_2 1e-3\n",
+    ],
+    "moses-search-graph": [
+        "0 hyp=0 stack=0\n0 hyp=1 stack=1 back=0 score=-1.5 transition=-1.5 forward=-1 fscore=0 covered=0-0 out=a\n",
+        "12 hyp=0 stack=0 forward=61 fscore=-103.148\n",
+    ],
+    "moses-chart-graph": [
+        "0 3 S  -> <s> :: term=0-0 : nonterm=: c=0.5 core=(-1,0)  [0..0] [total=0.5] core=(-1,0) \n",
+        "0 7->6 S => S  -> S home :0-0 : term=1-1 : nonterm=0-0 : c=-1 core=(-1)  [0..1] 3 [total=-1] core=(-2) \n",
+    ],
+    "moses-hypergraph": [
+        "# target ||| features ||| source-covered\n2 2\n# node 0\n1\n<s> |||  ||| 0\n# node 1\n1\n[0] a |||  ||| 1\n"
+    ],
     "cdec-corpus": ["ein haus ||| a house ||| one house\n", '<seg id="7" grammar="g.gz">ein haus</seg>\n'],
     "text": ["das haus ist klein .\n", "one two\nthree four\n", "5\n7\n", "ja\n", "a ||| b\nno field\nand none\n"],
 }
 
 
-SHAPELESS = {"lines-nbest", "tsv-nbest", "text-nbest"}
+# The last two are weights too, and taken for those.
+SHAPELESS = {"lines-nbest", "tsv-nbest", "text-nbest", "moses-settings", "joshua-settings"}
 EXAMPLES = {one.name: one.example for one in all_formats() if one.example and one.name not in SHAPELESS}
 SAMPLES = [*EXAMPLES.items(), *((name, text) for name, texts in VARIANTS.items() for text in texts)]
 

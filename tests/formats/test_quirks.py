@@ -17,8 +17,8 @@ pytestmark = pytest.mark.shared
 
 FORMATS = {one.name: one for one in all_formats()}
 
-GRAMMARS = """ctf dup esc glue lm np p plf q1 q2 q3 q4 q5_+2 q5_-0 q5_.5 q5_0x10 q5_1. q5_1e--5 q5_inf q5_nan q6a q6b q7a
-q7b q7c q7d q7e q7f q8 q9a q9b q9c q9d q9e q9f q9g q9h q9i q9j q9k span u1 u2 un1 un2 w w2""".split()
+GRAMMARS = """ctf dup esc glue lm np p plf q1 q2 q3 q4 q5_+2 q5_-0 q5_.5 q5_0x10 q5_1. q5_1e--5 q5_inf q5_nan q6a q6b
+q7a q7b q7c q7d q7e q7f q8 q9a q9b q9c q9d q9e q9f q9g q9h q9i q9j q9k span u1 u2 un1 un2 w w2""".split()
 # Ours where it is not cdec's: what we say of a file that it takes, or nothing where it aborts and we read on.
 GRAMMARS_OTHERWISE = {
     "q3": "",  # the last line has no end: cdec loses it

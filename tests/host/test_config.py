@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from smtplugins.host.config import ConfigError, ModelConfig, OutputConfig, RunConfig, load_config
+from smtformats import FormatError
+from smtplugins.host.config import ConfigError, ModelConfig, OutputConfig, RunConfig, load_config, show_config
 from smtplugins.host.errors import UsageError
 from smtplugins.host.spec import Spec
 
@@ -234,3 +238,92 @@ def test_what_is_shown_reads_back_as_the_same_record(write: Write, tmp_path: Pat
 def test_example_of_the_docstring_works(write: Write) -> None:
     config = load_config(write("decoder: hiero\n"), ["decoder.pop_limit=200"])
     assert config.decoder == Spec("hiero", {"pop_limit": 200})
+
+
+TOOLKITS = {
+    "cdec.ini": "formalism=scfg\nfeature_function=WordPenalty\ncubepruning_pop_limit=30\nquiet=1\n",
+    "moses.ini": "[search-algorithm]\n3\n[cube-pruning-pop-limit]\n30\n[feature]\nWordPenalty\n",
+    "joshua.config": "tm = thrax pt 12 g.gz\npop-limit = 30\nfeature-function = WordPenalty\nWordPenalty -1\n",
+}
+
+
+class TestToolkits:
+    @pytest.mark.parametrize("name", TOOLKITS)
+    def test_told_by_shape_not_by_name(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+        monkeypatch.chdir(tmp_path)
+        Path("run.yaml").write_text(TOOLKITS[name])
+        config = load_config("run.yaml")
+        assert config.decoder is not None
+        assert (config.decoder.name, config.decoder.options["pop_limit"]) == ("hiero", 30)
+        assert any(one.name == "word-penalty" for one in config.model.features)
+        Path("out.yaml").write_text(show_config("run.yaml"))
+        assert load_config("out.yaml") == config
+        (tmp_path / "elsewhere").mkdir()
+        Path("out.yaml").rename("elsewhere/out.yaml")
+        assert load_config("elsewhere/out.yaml") == config
+
+    @pytest.mark.parametrize("name", TOOLKITS)
+    def test_overrides(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+        monkeypatch.chdir(tmp_path)
+        Path("below").mkdir()
+        Path("below/x").write_text(TOOLKITS[name])
+        config = load_config("below/x", ["decoder.pop_limit=7", "model.weights=w", "seed=3", "metric=bleu"])
+        assert config.decoder is not None
+        assert (config.decoder.options["pop_limit"], config.seed, config.metric) == (7, 3, Spec("bleu"))
+        assert config.model.weights == tmp_path / "w"
+        with pytest.raises(UsageError, match="--set: decoder: expected a mapping with a `name`"):
+            load_config("below/x", ["decoder.name=[a]"])
+        with pytest.raises(UsageError, match="--set: seeed: unknown key; did you mean 'seed'"):
+            load_config("below/x", ["seeed=1"])
+
+    def test_one_that_is_named(self, write: Write) -> None:
+        path = write("formalism=fst\n")
+        assert load_config(path, format="cdec-settings").decoder is not None
+        with pytest.raises(FormatError, match="expected a \\[section\\] before its values"):
+            load_config(path, format="moses-settings")
+        with pytest.raises(UsageError, match="format 'moses-ini' is of kind weights, expected config: cdec-settings"):
+            load_config(path, format="moses-ini")
+
+    def test_faults_have_file_and_line(self, write: Write) -> None:
+        path = write("formalism=scfg\nk_bst=3\n")
+        with pytest.raises(FormatError) as caught:
+            load_config(path)
+        assert str(caught.value) == (
+            f"{path}:2: field 1: expected a key that cdec knows (did you mean 'k_best'?), found 'k_bst'"
+        )
+
+    @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=12))
+    def test_any_value_comes_through(self, value: str) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "cdec.ini"
+            path.write_bytes(f"formalism=fst\ngrammar=a{value}\nfeature_function=F {value}\nquiet=1{value}\n".encode())
+            try:
+                config = load_config(path)
+            except FormatError:
+                assert set(value) & {"\n", "\0"}
+                return
+            (Path(folder) / "out.yaml").write_bytes(show_config(path).encode())
+            assert load_config(Path(folder) / "out.yaml") == config
+
+
+@pytest.mark.shared
+def test_gold_configurations_come_through(shared: Path, tmp_path: Path) -> None:
+    found = [*(shared / "gold").rglob("*.ini"), *(shared / "gold/joshua").rglob("joshua*.config")]
+    seen = 0
+    for path in found:
+        if path.name in ("f2.ini", "f4.ini", "o3.ini"):
+            continue
+        config = load_config(path)
+        assert config.decoder is not None
+        shown = show_config(path)
+        (tmp_path / "out.yaml").write_text(shown)
+        assert load_config(tmp_path / "out.yaml") == config
+        again = show_config(tmp_path / "out.yaml").splitlines()
+        assert again == [line for line in shown.splitlines() if not line.startswith("# not used: ")]
+        seen += 1
+    assert seen == 46
+
+
+def test_path_of_a_column_with_a_name_stays_one() -> None:
+    config = RunConfig(model=ModelConfig(features=(Spec("lm", {"path": "/a,b", "name": "LM"}),)))
+    assert "features: ['lm,path=\"/a,b\",name=LM']" in config.to_yaml()

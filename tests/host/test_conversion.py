@@ -173,3 +173,27 @@ class TestInto:
         (folder / "moses.ini").write_text(MOSES)
         with pytest.raises(FormatError, match=r"moses\.ini:1: field 1: expected the shape of one of cdec-weights"):
             self.update(host, folder, "LM0 3\n")
+
+
+RULES = """\
+das [X][X] [X] ||| the [X][X] [X] ||| 0.5 0.25 ||| 0-0 1-1 ||| 4 2 1 ||| ||| {{Tree [X]}}
+haus [X] ||| house [X] ||| 1 0.125 ||| 0-0 ||| 4 2 1 ||| |||
+"""
+
+
+@pytest.mark.parametrize(
+    ("to_format", "lost"),
+    [("cdec", "counts, properties"), ("joshua", "properties"), ("moses-rules,features=TM0[0] TM0[1]", None)],
+)
+def test_grammars_go_round(host: Host, tmp_path: Path, to_format: str, lost: str | None) -> None:
+    source, there, back = (str(tmp_path / name) for name in ("rules", "there", "back"))
+    Path(source).write_text(RULES)
+    notes: list[str] = []
+    origin = "moses-rules,table=TM0"
+    assert convert(host, source, there, origin, to_format, note=notes.append) == 2
+    full = {"cdec": "cdec-grammar", "joshua": "joshua-grammar"}.get(to_format)
+    assert notes == ([f"{full} cannot carry {lost}: left out"] if lost else [])
+    options = ",features=TM0[0] TM0[1]"
+    convert(host, there, back, full or origin, f"moses-rules{options}", note=notes.append, precision=6)
+    fields = [line.split(" ||| ")[:4] for line in Path(back).read_text().splitlines()]
+    assert fields == [line.split(" ||| ")[:4] for line in RULES.splitlines()]

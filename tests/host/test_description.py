@@ -163,3 +163,16 @@ def test_escapes_are_told(host: Host, tmp_path: Path) -> None:
         "the line has [X], a non-terminal to a grammar",
         "the line has blanks at its ends or two in a row",
     ]
+
+
+def test_configurations(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "cdec.ini").write_text("formalism=scfg\ngrammar=a\ngrammar=b\n")
+    found = describe(host, tmp_path / "cdec.ini")
+    assert (found.facts["kind"], found.facts["settings"], found.facts["keys"]) == ("config", 3, "formalism, grammar")
+
+
+def test_mark_up_that_counts_as_words_is_a_problem(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "in").write_text('ein <n translation="x">haus</n>\nein <n translation="x">haus\n')
+    found = describe(host, tmp_path / "in")
+    assert (found.facts["format"], found.facts["words"]) == ("moses-xml", 5)
+    assert found.problems == [{"line": 2, "problem": "mark-up that counts as words: 'n' is not closed"}]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+import lzma
 import math
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +21,7 @@ from smtformats import Candidates, FormatError
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.host import Host
 from smtplugins.host.lists import as_stream, write_best
+from smtplugins.host.opening import find_format
 
 LIST = """\
 0 ||| a house  ||| LM0= -2 TM0= -1 -3 ||| -1.5
@@ -259,14 +263,61 @@ class TestMadeHere:
         lists = [smt.candidates(["a", "b"], id=0), smt.candidates(["c"], id=1)]
         assert [one.first for one in as_stream(lists)] == [0, 2]
 
+
+class TestLoading:
     def test_load_gives_columns(self, file: Files) -> None:
         columns = smt.load(file(LIST), source=file("x\ny\n", "source"))
-        assert (columns.ids, columns.texts) == (("0", "1"), ("a house", "a home", "the house"))
+        assert (columns.ids, columns.texts[:]) == (("0", "1"), ["a house", "a home", "the house"])
         assert columns.sources == ("x", "y")
         assert columns.features.names == ("LM0", "TM0[0]", "TM0[1]")
         assert columns.totals is not None
         assert columns.totals.tolist() == [-1.5, -2.5, -0.5]
         assert smt.rescore(columns, WEIGHTS).best() == ["a home", "the house"]
+
+    def test_files_are_scanned_where_the_format_can(self, file: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+        def parse(lines: object) -> Iterator[Candidates]:
+            raise AssertionError("it was parsed")
+
+        record = find_format("moses", "nbest")
+        monkeypatch.setattr("smtformats.all_formats", lambda: (replace(record, parse=parse),))
+        path, source = file(LIST), file("x\ny\n", "source")
+        assert smt.load(path).sources == (None, None)
+        assert smt.read(path, source=source).load().sources == ("x", "y")
+        with pytest.raises(AssertionError, match="it was parsed"):
+            smt.read(path).map(lambda one: one).load()
+
+    @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bytes])
+    def test_compressed_files(self, tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+        (tmp_path / "lists").write_bytes(pack(LIST.encode()))
+        assert smt.load(tmp_path / "lists").texts[:] == ["a house", "a home", "the house"]
+
+    def test_limits_are_those_of_the_format(self, file: Files, tmp_path: Path) -> None:
+        with pytest.raises(FormatError, match=r"nbest:1: field 1: expected a line of at most 20 bytes, found a longer"):
+            smt.load(file(LIST), format="moses,max_line=20")
+        (tmp_path / "x.gz").write_bytes(gzip.compress(LIST.encode() * 10))
+        with pytest.raises(FormatError, match=r"x.gz:1: .*more than 500 bytes, decompressed"):
+            smt.load(tmp_path / "x.gz", format="moses,max_size=500")
+
+    def test_ids_and_lines_correspond(self, file: Files) -> None:
+        for numbers, lines in (((0, 1, 2), 2), ((0,), 0), ((0, 1), 3), ((0, 2), 3), ((1, 2), 3)):
+            path, source = file(ids(*numbers)), file("ein satz\n" * lines, "source")
+            with pytest.raises(FormatError) as streamed:
+                list(smt.read(path, source=source))
+            with pytest.raises(FormatError) as loaded:
+                smt.load(path, source=source)
+            assert str(loaded.value) == str(streamed.value)
+        partial = smt.read(file(ids(1, 3)), source=file("a\nb\nc\nd\ne\n", "source"), allow_partial=True)
+        assert partial.load().sources == ("b", "d")
+
+    def test_annotations_come_along(self, host: Host, file: Files) -> None:
+        columns = host.read(file(LIST), annotations={"topic": file("news\nsport\n", "topic")}).load()
+        assert [one["topic"] for one in columns.annotations] == ["news", "sport"]
+
+    def test_lists_of_another_format_and_made_here(self, file: Files) -> None:
+        columns = smt.load(file("0 ||| a ||| F0= -1 ||| -1\n"))
+        assert (columns.texts[:], columns.features.names) == (["a"], ("F0",))
+        made = as_stream([smt.candidates(["b"], scores=[1.0])]).load()
+        assert (made.texts[:], made.file) == (["b"], "")
 
 
 def test_best_of_one_line_each(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from smtplugins.host.opening import find_format, format_options, number, open_kn
         (
             "zzz",
             "weights",
-            "unknown format 'zzz'; known: cdec-weights, joshua-config, moses-ini, pipe-weights, z",
+            "unknown format 'zzz'; known: cdec-weights, joshua-config, moses-hypergraph-weights",
         ),
     ],
 )
@@ -41,6 +41,9 @@ def test_short_names_mean_the_kind_at_hand() -> None:
     assert find_format("text", "nbest").name == "text-nbest"
     assert find_format("text").name == "text"
     assert find_format("moses-nbest", "nbest") is find_format("moses", "nbest")
+    assert find_format("cdec-json").name == "cdec-json-hypergraph"
+    with pytest.raises(UsageError, match="unknown format 'moses'"):
+        find_format("moses")
 
 
 def test_options_of_a_format_reach_its_functions(tmp_path: Path) -> None:

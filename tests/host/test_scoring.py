@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -243,7 +244,7 @@ class TestNeeds:
             ("source", "feature 'x' needs the source: --source FILE brings it"),
             ("alignment", "feature 'x' needs the alignment: the decoder has to print word alignments into the list"),
             ("segmentation", "feature 'x' needs the segmentation: the decoder has to print the segmentation into"),
-            ("derivation", "feature 'x' needs the derivation: an n-best list does not carry derivations"),
+            ("derivation", "feature 'x' needs the derivation: a list has it as trees, for features of whole"),
             ("grammar", "feature 'x' needs the grammar: an n-best list does not carry the grammar"),
             ("annotations:topic", "feature 'x' needs the annotations topic: --annotation topic=FILE brings it"),
         ],
@@ -259,12 +260,17 @@ class TestNeeds:
             texts=["a"],
             layouts=[()],
             values=[[]],
-            extras={"alignment": ["0-0"], "segmentation": ["0=0"]},
+            extras={"alignment": ["0-0"], "segmentation": ["0=0"], "tree": ["[S a]"]},
             source="x",
             annotations={"topic": "news"},
         )
-        needs = {"target", "source", "alignment", "segmentation", "annotations:topic", "list"}
+        needs = {"target", "source", "alignment", "segmentation", "derivation", "annotations:topic", "list"}
         assert active(Returns([1.0]), needs=needs).score(one) == ([("x",)], [[1.0]])
+
+    def test_a_tree_is_no_derivation_for_what_sees_one_edge(self) -> None:
+        one = replace(smt.candidates(["a"]), extras={"tree": ["[S a]"]})
+        with pytest.raises(UsageError, match="needs the derivation: a list has it as trees"):
+            active(StatefulBigrams(), needs={"derivation"}).score(one)
 
 
 class TestActivation:

@@ -26,3 +26,44 @@ class Segment:
     def extras(self) -> frozenset[str]:
         """What there is besides the text."""
         return frozenset(self.attributes) | ({"references"} if self.references else frozenset())
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A tag around the words ``first`` to before ``end`` of a sentence, or between two of them if these are the same.
+
+    ``attributes`` are those of the tag, ``span`` left out: it is what the positions say.
+    """
+
+    tag: str
+    first: int
+    end: int
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def translations(self) -> tuple[str, ...]:
+        """What its words are to be translated as, in Moses' mark-up."""
+        given = [self.attributes.get(name, "") for name in ("translation", "english")]
+        return tuple(text for one in given if one for text in one.split("||"))
+
+    @property
+    def probabilities(self) -> tuple[float, ...]:
+        """How probable each translation is: 1 where nothing is said."""
+        given = self.attributes.get("prob", "")
+        return tuple(map(float, given.split("||"))) if given else (1.0,) * len(self.translations)
+
+
+@dataclass(frozen=True)
+class MarkedSegment(Segment):
+    """A sentence with mark-up: ``source`` is its text without it, ``marks`` count its words, cut at blanks.
+
+    ``fault`` says why Moses would not take the mark-up, and the tags are words.
+    """
+
+    marks: tuple[Mark, ...] = ()
+    fault: str = ""
+
+    @property
+    def extras(self) -> frozenset[str]:
+        """What there is besides the text."""
+        return super().extras | ({"marks"} if self.marks else frozenset())

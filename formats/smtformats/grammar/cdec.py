@@ -26,6 +26,7 @@ from smtformats.errors import FormatError, quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
+from smtformats.grammar.shapes import joshuas_lead
 
 if TYPE_CHECKING:
     from smtformats.columns import GrammarColumns
@@ -51,7 +52,7 @@ _FLOAT32_END = 3.4028235677973366e38  # from here on a 32-bit float is infinite
 _FIELDS = 5
 
 
-class _Parser:
+class RuleParser:
     """Reads single lines, and says of a bad one what is wrong with it."""
 
     def __init__(self, lines: Lines, max_symbols: int, max_features: int) -> None:
@@ -228,7 +229,7 @@ def _shown(symbols: tuple[Symbol, ...]) -> list[str]:
 
 def parse(lines: Lines, *, max_symbols: int = MAX_SYMBOLS, max_features: int = MAX_FEATURES) -> Iterator[Rule]:
     """One rule at a time."""
-    parser = _Parser(lines, max_symbols, max_features)
+    parser = RuleParser(lines, max_symbols, max_features)
     coarse: list[Rule] = []
     pending: Rule | None = None
     blank = ""
@@ -259,35 +260,25 @@ def load(
     max_features: int = MAX_FEATURES,
 ) -> GrammarColumns:
     """All rules as columns. The stream may be compressed still: that is told by its first bytes."""
-    from smtformats._scan import GrammarScanner
-    from smtformats.columns import GrammarColumns
-    from smtformats.grammar.pieces import pieces
+    from smtformats._scan import CdecScanner
+    from smtformats.grammar.scanning import scan
 
-    scanner = GrammarScanner(max_bytes, max_symbols, max_features)
-    try:
-        sound = all(map(scanner.feed, pieces(stream))) and scanner.finish()
-    except EOFError as error:
-        line = scanner.lines + 1
-        raise FormatError("a complete compressed file", str(error), file=name, line=line, field=1) from error
-    if not sound:
-        number, data, levels, refinement = scanner.fault()
-        lines = Lines(io.BytesIO(data), name, max_bytes=max_bytes)
-        lines.number = number - 1
-        _explain(_Parser(lines, max_symbols, max_features), levels, refinement)
-    columns = GrammarColumns.of(scanner.columns())
+    scanner = CdecScanner(max_bytes, max_symbols, max_features)
+
+    def explain(lines: Lines) -> NoReturn:
+        """Raise what the parser of single lines has to say of one that the scanner could not read."""
+        parser = RuleParser(lines, max_symbols, max_features)
+        (line,) = lines
+        rule = parser.rule(line.removesuffix("\n"), line)
+        if scanner.is_bad_refinement:
+            parser.fail_refinement(rule)
+        parser.check_level(rule, [rule] * scanner.levels)
+        raise AssertionError(f"the scanner refuses a line that the parser takes: {line!r}")
+
+    columns = scan(scanner, stream, name, explain, max_bytes)
     if not len(columns):
         raise FormatError(f"a rule, {_SHAPE}", "none in the file", file=name, line=1, field=1)
     return columns
-
-
-def _explain(parser: _Parser, levels: int, refinement: bool) -> NoReturn:
-    """Raise what the parser of single lines has to say of the one that the scanner could not read."""
-    (line,) = parser.lines
-    rule = parser.rule(line.removesuffix("\n"), line)
-    if refinement:
-        parser.fail_refinement(rule)
-    parser.check_level(rule, [rule] * levels)
-    raise AssertionError(f"the scanner refuses a line that the parser takes: {line!r}")
 
 
 def write(records: Iterable[Rule], out: TextIO, number: Number) -> int:
@@ -295,7 +286,7 @@ def write(records: Iterable[Rule], out: TextIO, number: Number) -> int:
     count = 0
     open_end = False
     for rule in records:
-        line = rule.raw if rule.raw is not None and rule.origin == NAME else _compose(rule, number)
+        line = rule.raw if rule.raw is not None and rule.origin == NAME else compose(rule, number)
         if open_end:
             out.write("\n")
         out.write(line)
@@ -304,7 +295,7 @@ def write(records: Iterable[Rule], out: TextIO, number: Number) -> int:
     return count
 
 
-def _compose(rule: Rule, number: Number) -> str:
+def compose(rule: Rule, number: Number) -> str:
     """A rule in cdec's own spelling, read again to be sure that it says what it should."""
     source = [f"[{one.label}]" if isinstance(one, NonTerminal) else one for one in rule.source]
     target = [f"[{one.index}]" if isinstance(one, NonTerminal) else one for one in rule.target]
@@ -317,17 +308,17 @@ def _compose(rule: Rule, number: Number) -> str:
     line = " ||| ".join(fields)
     lines = Lines(io.BytesIO(), rule.file)
     lines.number = rule.line
-    again = _Parser(lines, MAX_SYMBOLS, MAX_FEATURES).rule(line, "")
+    again = RuleParser(lines, MAX_SYMBOLS, MAX_FEATURES).rule(line, "")
     if "\n" in line or replace(again, values=rule.values, raw=rule.raw, origin=rule.origin) != rule:
         raise lines.error("a rule that cdec's format can hold", quote(line), 1)
     return line + "\n"
 
 
 def matches(head: bytes) -> bool:
-    """The first line begins with `[LABEL] |||` and has a source side."""
+    """The first line begins with `[LABEL] |||` and has a source side, and no more lines look like Joshua's."""
     text = head.decode("utf-8", "ignore").lstrip("\n").split("\n", 1)[0].lstrip(" \t")
     start = _HEAD.match(text)
-    return start is not None and _BAR.search(text, start.end()) is not None
+    return start is not None and _BAR.search(text, start.end()) is not None and joshuas_lead(head) <= 0
 
 
 FORMAT = Format(
@@ -338,6 +329,6 @@ FORMAT = Format(
     parse=parse,
     write=write,
     load=load,
-    carries=frozenset({"alignment", "tree", "refinement"}),
+    carries=frozenset({"alignment", "tree", "level"}),
     example="[X] ||| [X,1] haus ||| [X,1] house ||| EgivenF=0.5 CountEF=2 ||| 1-1\n",
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO
 
-PIECE_BYTES = 1 << 17
-_PACKED_BYTES = 1 << 16
+PIECE_BYTES = 1 << 19
+_PACKED_BYTES = 1 << 18
 _GZIP = b"\x1f\x8b"
 
 

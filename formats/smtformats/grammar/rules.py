@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 
@@ -14,6 +15,7 @@ class NonTerminal:
 
 
 Symbol = str | NonTerminal
+_EXTRAS = ("alignment", "tree", "level", "counts", "properties")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,11 @@ class Rule:
     @property
     def extras(self) -> set[str]:
         """What the rule has beside sides and features, which not every format can carry."""
-        parts = {"alignment": self.alignment, "tree": self.tree, "refinement": self.level, "counts": self.counts}
-        return {name for name, value in {**parts, "properties": self.properties}.items() if value}
+        return {name for name in _EXTRAS if getattr(self, name)}
+
+    def without(self, extras: Iterable[str]) -> Rule:
+        """The rule without some of these."""
+        return replace(self, raw=None, **{name: type(getattr(self, name))() for name in extras})
 
     def features(self) -> dict[str, float]:
         """Each feature once, at the place of its first and with the value of its last occurrence."""

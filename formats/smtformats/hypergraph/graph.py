@@ -19,17 +19,23 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
+# The extras that more than one format understands; all others are private to the format that read the graph.
+SHARED_EXTRAS = frozenset({"prev", "hashes"})
+
+
 @dataclass(frozen=True)
 class GraphColumns:
     """One sentence's hypergraph; the part of edge e in a column c is ``c[c_offsets[e]:c_offsets[e+1]]``.
 
     Nodes are in topological order and the last one is the goal; none at all is a sentence that could not be parsed.
-    The edges into node v are ``edge_offsets[v]`` to ``edge_offsets[v+1]``. Tail k of an edge, from 0, fills the gap
+    The edges into node v are ``edge_offsets[v]`` to ``edge_offsets[v+1]``; a node without any is a start, derived from
+    nothing. Tail k of an edge, from 0, fills the gap
     ``-1 - k`` of its rule's target side. ``rules`` are numbers in ``grammar``, -1 for none; a format that shows target
     words alone gives rules without a source side. ``spans`` are first and last-plus-one source position of an edge,
     -1 where unknown. ``scores`` are the edges' own scores as a toolkit printed them, for graphs that show scores
     instead of features or beside them. ``labels`` name the categories of ``node_labels``, -1 for none. ``extras`` are
-    what the format that read the graph keeps to write it again.
+    what the format that read the graph keeps to write it again, and cdec's ``prev`` (spans in a second sentence) and
+    ``hashes`` of nodes.
     """
 
     id: str

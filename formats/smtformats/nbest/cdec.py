@@ -9,11 +9,11 @@ end of the file; both are kept. A name may contain ``=``: items are split at the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from smtformats.candidates import Candidates, Layout
 from smtformats.errors import quote
-from smtformats.files import Lines
+from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
 from smtformats.nbest.fields import (
     BAR,
@@ -32,6 +32,10 @@ from smtformats.nbest.fields import (
     total_of,
     write_lists,
 )
+from smtformats.nbest.scanner import load_lists
+
+if TYPE_CHECKING:
+    from smtformats.columns import ListColumns
 
 NAME = "cdec-nbest"
 _SHAPE = "`id ||| text ||| name=value ... ||| score`"
@@ -49,10 +53,13 @@ def feature_field(text: str, layouts: Layouts) -> tuple[Layout, list[float]]:
 
 def parse(lines: Lines) -> Iterator[Candidates]:
     """One list at a time."""
+    return _lists(lines, Grouper(lines, NAME), set())
+
+
+def _lists(lines: Lines, group: Grouper, known: set[str]) -> Iterator[Candidates]:
+    """The lists; ``known`` are the features of those before, which a dictionary at the end has to name."""
     layouts = Layouts()
-    group = Grouper(lines, NAME)
     blank = ""
-    known: set[str] = set()
     stream = iter(lines)
     for line in stream:
         key, fields = split_line(line)
@@ -86,6 +93,15 @@ def parse(lines: Lines) -> Iterator[Candidates]:
     for last in group.finish():
         last.after += blank
         yield last
+
+
+def load(stream: BinaryIO, name: str, max_bytes: int = MAX_LINE_BYTES) -> ListColumns:
+    """All lists as columns. The stream may be compressed still, by gzip."""
+
+    def rest(lines: Lines, group: Grouper, before: ListColumns) -> Iterator[Candidates]:
+        return _lists(lines, group, set(before.features.names))
+
+    return load_lists(stream, name, max_bytes, "cdec", NAME, rest)
 
 
 def _dictionary(first: str, rest: Iterator[str], lines: Lines, used: set[str]) -> str:
@@ -141,5 +157,6 @@ FORMAT = Format(
     matches=matches,
     parse=parse,
     write=write,
+    load=load,
     example="0 ||| a house ||| Glue=1 LanguageModel=-3.5 ||| -4\n",
 )

@@ -4,6 +4,7 @@
 
 A label with several values gives ``Name[0]``, ``Name[1]``, ...; values before any label give ``F[0]``, ``F[1]``,
 ... Fields after the total are told apart by shape: segmentation, word alignment, tree, chosen input words.
+Positions are kept as written: in alignments of the chart decoder ``<s>`` is 0 and the first word 1.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from smtformats.candidates import Candidates, Layout
 from smtformats.errors import quote
-from smtformats.files import Lines
+from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
 from smtformats.nbest.fields import (
     BAR,
@@ -35,9 +36,14 @@ from smtformats.nbest.fields import (
     total_of,
     write_lists,
 )
+from smtformats.nbest.scanner import load_lists
+
+if TYPE_CHECKING:
+    from smtformats.columns import ListColumns
 
 NAME = "moses-nbest"
 UNLABELLED = "F"
+_VIEWER = re.compile(r" \([^ ]+\{-?\d+-\d+\} ", re.ASCII)  # cdec's -J, trees in lines that look like lists
 _UNLABELLED = (f"{UNLABELLED}[0]", f"{UNLABELLED}[1]")
 _SEGMENTATION = re.compile(r"\d+(-\d+)?=\d+(-\d+)?( \d+(-\d+)?=\d+(-\d+)?)* ?", re.ASCII)
 _ALIGNMENT = re.compile(r"(\d+-\d+ )*(\d+-\d+)? ?", re.ASCII)
@@ -88,8 +94,11 @@ class FeatureField:
 
 def parse(lines: Lines) -> Iterator[Candidates]:
     """One list at a time."""
+    return _lists(lines, Grouper(lines, NAME))
+
+
+def _lists(lines: Lines, group: Grouper) -> Iterator[Candidates]:
     feature_field = FeatureField()
-    group = Grouper(lines, NAME)
     for line in lines:
         key, fields = split_line(line)
         if len(fields) < 3:
@@ -109,6 +118,11 @@ def parse(lines: Lines) -> Iterator[Candidates]:
         group.add(fields[0].strip(" "), layout, values, total, line)
         group.add_extras(_extras(fields[3:]) if len(fields) > 3 else {})
     yield from group.finish()
+
+
+def load(stream: BinaryIO, name: str, max_bytes: int = MAX_LINE_BYTES) -> ListColumns:
+    """All lists as columns. The stream may be compressed still, by gzip."""
+    return load_lists(stream, name, max_bytes, "moses", NAME, lambda lines, group, before: _lists(lines, group))
 
 
 def _extras(fields: list[str]) -> dict[str, str]:
@@ -176,7 +190,7 @@ def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
 def matches(head: bytes) -> bool:
     """A third field that begins with a label, which ends in ``=`` or ``:``, or holds bare numbers before a total."""
     shape = first_shape(head)
-    if shape is None or not shape.items or OTHERS.match(shape.items[0]):
+    if shape is None or not shape.items or OTHERS.match(shape.items[0]) or _VIEWER.match(shape.fields[0]):
         return False
     if shape.items[0][-1] in "=:":
         return True
@@ -193,6 +207,7 @@ FORMAT = Format(
     matches=matches,
     parse=parse,
     write=write,
+    load=load,
     carries=frozenset(_EXTRAS),
     example="0 ||| a house  ||| LM0= -3 TM0= -1 -2 ||| -6 ||| 0-0 1-1 \n",
 )

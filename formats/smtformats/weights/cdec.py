@@ -18,11 +18,13 @@ from smtformats.config import cdec as config
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
+from smtformats.hypergraph import confusion, moses_words, slf
 from smtformats.nbest.fields import blanks
-from smtformats.weights import joshua
+from smtformats.weights import joshua, moses_hypergraph
 from smtformats.weights.lines import Entry, is_number, read_lines, update_lines, write_lines
 
 NAME = "cdec-weights"
+_OTHERS = (joshua, config, confusion, moses_words, slf, moses_hypergraph)  # which have lines that look like weights
 
 
 def _split(line: str) -> Entry | None:
@@ -82,7 +84,7 @@ def matches(head: bytes) -> bool:
     entries = [_split(line) for line in lines]
     good = sum(entry is not None and is_number(entry.value(line)) for entry, line in zip(entries, lines, strict=True))
     shaped = bool(entries) and entries[0] is not None and len(lines) <= 2 * good
-    return shaped and not joshua.matches(head) and not config.matches(head)
+    return shaped and not any(other.matches(head) for other in _OTHERS)
 
 
 FORMAT = Format(

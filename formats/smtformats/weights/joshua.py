@@ -20,6 +20,7 @@ from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.nbest.fields import blanks
+from smtformats.weights import moses
 from smtformats.weights.lines import Entry, read_lines, update_lines, write_lines
 
 NAME = "joshua-config"
@@ -89,7 +90,8 @@ def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) 
 def matches(head: bytes) -> bool:
     """A setting that only Joshua has, or our own title."""
     text = head.decode("utf-8", "ignore")
-    return text.startswith(_TITLE) or any(map(_tells, text.split("\n")))
+    # A feature of Moses' may be called TM: `TM= 0.2 0.3` stands in a section.
+    return text.startswith(_TITLE) or (any(map(_tells, text.split("\n"))) and not moses.matches(head))
 
 
 def _tells(line: str) -> bool:

@@ -1,0 +1,144 @@
+// The scanners of rules, for Python.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "bind_columns.hpp"
+#include "bindings.hpp"
+#include "cdec.hpp"
+#include "moses.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace smt {
+namespace {
+
+nb::dict columns_of(RuleTable& table) {
+  nb::dict found;
+  found["lhs"] = column(table.lhs);
+  found["level"] = column(table.level);
+  found["source"] = column(table.source);
+  found["source_offsets"] = column(table.source_offsets);
+  found["target"] = column(table.target);
+  found["target_offsets"] = column(table.target_offsets);
+  found["features"] = column(table.features);
+  found["values"] = column(table.values);
+  found["feature_offsets"] = column(table.feature_offsets);
+  found["points"] = column(table.points);
+  found["point_offsets"] = column(table.point_offsets);
+  found["words"] = strings(table.words);
+  found["labels"] = strings(table.labels.texts());
+  found["names"] = strings(table.names.texts());
+  return found;
+}
+
+// A scanner may be fed without the interpreter's lock, so it has one of its own.
+template <class Scanner>
+class Locked {
+ public:
+  template <class... Args>
+  explicit Locked(RuleLimits limits, Args&&... args) : scanner_(limits, std::forward<Args>(args)...) {}
+
+  // What a function does with the scanner, in which no Python object may be touched.
+  template <class Function>
+  auto apart(Function function) {
+    nb::gil_scoped_release unlocked;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return function(scanner_);
+  }
+
+  nb::dict columns() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (std::exchange(taken_, true)) throw std::logic_error("the columns were taken already");
+    return columns_of(scanner_.table());
+  }
+
+  const Scanner& scanner() const noexcept { return scanner_; }
+
+ private:
+  std::mutex mutex_;
+  Scanner scanner_;
+  bool taken_ = false;
+};
+
+template <class Scanner>
+nb::class_<Locked<Scanner>> bind_scanner(nb::module_& m, const char* name, const char* doc) {
+  using Self = Locked<Scanner>;
+  return nb::class_<Self>(m, name, doc)
+      .def(
+          "feed",
+          [](Self& self, nb::bytes data) {
+            const std::string_view text(data.c_str(), data.size());
+            return self.apart([&](Scanner& scanner) { return scanner.feed(text); });
+          },
+          "data"_a, "The next piece of the file. False at a line that cannot be read; `resume` goes on behind it.")
+      .def(
+          "resume", [](Self& self) { return self.apart([](Scanner& scanner) { return scanner.resume(); }); },
+          "Goes on behind a line that could not be read, as `feed` or `finish` would have.")
+      .def(
+          "finish", [](Self& self) { return self.apart([](Scanner& scanner) { return scanner.finish(); }); },
+          "The end of the file, as `feed`.")
+      .def("columns", &Self::columns, nb::sig("def columns(self) -> dict[str, typing.Any]"),
+           "The arrays, and each string table as its bytes and offsets. The scanner is spent.")
+      .def_prop_ro(
+          "fault", [](const Self& self) { return nb::bytes(self.scanner().fault().data(), self.scanner().fault().size()); },
+          "The line that could not be read, with its end.")
+      .def_prop_ro(
+          "lines", [](const Self& self) { return self.scanner().lines(); }, "How many lines were read, that one, too.");
+}
+
+}  // namespace
+
+void bind_rules(nb::module_& m) {
+  using Cdec = Locked<CdecScanner>;
+  bind_scanner<CdecScanner>(m, "CdecScanner", "Reads the text of a cdec grammar into columns, fed in pieces of any size.")
+      .def(
+          "__init__",
+          [](Cdec* self, std::size_t max_line, std::size_t max_symbols, std::size_t max_features) {
+            new (self) Cdec(RuleLimits{max_line, max_symbols, max_features});
+          },
+          "max_line"_a, "max_symbols"_a, "max_features"_a)
+      .def_prop_ro(
+          "levels", [](const Cdec& self) { return self.scanner().levels(); },
+          "How many leading blanks the line that could not be read might have at most.")
+      .def_prop_ro(
+          "is_bad_refinement", [](const Cdec& self) { return self.scanner().is_bad_refinement(); },
+          "Whether only that it does not refine the rule before is wrong with it.");
+
+  using Moses = Locked<MosesScanner>;
+  bind_scanner<MosesScanner>(m, "MosesScanner", "The same for a phrase table of Moses, or a rule table.")
+      .def(
+          "__init__",
+          [](Moses* self, std::size_t max_line, std::size_t max_symbols, std::size_t max_features, bool gaps,
+             std::string prefix) {
+            new (self) Moses(RuleLimits{max_line, max_symbols, max_features}, gaps, std::move(prefix));
+          },
+          "max_line"_a, "max_symbols"_a, "max_features"_a, "gaps"_a, "prefix"_a)
+      .def(
+          "expect",
+          [](Moses& self, const std::vector<std::string>& names) {
+            self.apart([&](MosesScanner& scanner) { scanner.expect(names); });
+          },
+          "names"_a, "Tells the names of the scores of all lines. Before, no line can be read.")
+      .def(
+          "add",
+          [](Moses& self, const std::string& lhs, const MosesScanner::Symbols& source,
+             const MosesScanner::Symbols& target, const std::vector<std::pair<std::string, double>>& features,
+             const std::vector<std::pair<int, int>>& points) {
+            self.apart([&](MosesScanner& scanner) { scanner.add(lhs, source, target, features, points); });
+          },
+          "lhs"_a, "source"_a, "target"_a, "features"_a, "points"_a,
+          "Adds the rule of a line that Python read. A symbol is a word and 0, a label and the index of a gap.");
+}
+
+}  // namespace smt

@@ -1,0 +1,86 @@
+// What scanners of rules share: the columns they fill, source sides that recur, features given twice, alignment points.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bytes.hpp"
+#include "growing.hpp"
+#include "lines.hpp"
+#include "strings.hpp"
+
+namespace smt {
+
+struct RuleLimits {
+  std::size_t line = 0;      // bytes, the line's end included
+  std::size_t symbols = 0;   // a side
+  std::size_t features = 0;  // a rule; points of its alignment, too
+};
+
+struct Nothing {};
+
+struct RuleTable {
+  Growing<std::int32_t> lhs;
+  Growing<std::uint8_t> level;
+  Growing<std::int32_t> source, target;  // source: a word, or -1 - label; target: a word, or -1 - place in the source
+  Growing<std::int64_t> source_offsets, target_offsets;
+  Growing<std::int32_t> features;
+  Growing<float> values;
+  Growing<std::int64_t> feature_offsets;
+  Growing<std::int16_t> points;  // pairs
+  Growing<std::int64_t> point_offsets;
+  Texts words;
+  Interner<Nothing> labels{64}, names{64};
+
+  RuleTable();
+  std::size_t rules() const noexcept { return level.size(); }
+};
+
+class RuleScanner : public LineScanner {
+ public:
+  explicit RuleScanner(RuleLimits limits) : LineScanner(limits.line), limits_(limits) {}
+  RuleTable& table() noexcept { return table_; }
+
+ protected:
+  // Most rules have the source side of the one before. How much of the text at p is what `know_source` was told, the
+  // source side being there again then; none if it is another.
+  std::size_t repeat_source(const char* p);
+  // What stands before the target side of this rule; its last byte is a blank.
+  void know_source(const char* begin, const char* end);
+
+  // Alignment points. Ends at a bar or at the line's end; null if there is something else.
+  const char* points(const char* p);
+
+  // Gives a feature of this rule a value, the last of those it is given; whether it is the first.
+  bool put(std::int32_t name, float value);
+  // Tells that the last `count` features of the table are of this rule.
+  void know_put(std::size_t count);
+
+  // The columns have a rule more.
+  void end_rule(std::size_t level = 0);
+  void undo() override;
+
+  const RuleLimits limits_;
+  RuleTable table_;
+
+ private:
+  std::string known_source_;
+  std::size_t known_length_ = 0;
+  std::vector<std::uint64_t> name_line_;  // by name, the last line that had it
+  std::vector<std::size_t> name_place_;   // and where its value stands
+};
+
+inline std::string_view view(const char* p, std::size_t length) noexcept { return {p, length}; }
+
+// Whether the token that begins here is ||| alone.
+inline bool is_bar(const char* p) noexcept { return (load4(p) & 0xFFFFFFU) == 0x7C7C7CU && is_end(p[3]); }
+
+inline const char* skip_blanks(const char* p) noexcept {
+  while (is_blank(*p)) ++p;
+  return p;
+}
+
+}  // namespace smt

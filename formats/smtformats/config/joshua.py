@@ -1,0 +1,238 @@
+r"""The settings of a joshua.config.
+
+    tm = thrax -owner pt -maxspan 12 -path grammar.gz
+    feature-function = LanguageModel -lm_type kenlm -lm_order 5 -lm_file lm.kenlm
+    pop-limit = 100
+    lm_0 1.2373676802179452
+
+A line with ``=`` is a key and its value, any other line a weight, a name and a number. Lines that begin with ``#`` are
+comments; there are none behind a value. A key is the same with ``-``, ``_``, neither or in capitals: ``pop-limit`` is
+``popLimit``. ``tm``, ``lm`` and ``feature-function`` may stand there often and keep their order; of other keys the last
+one counts. Some keys switch on by being there: ``lattice-decoding = false`` switches it on. The old forms
+``tm = thrax pt 12 grammar.gz`` and ``lm = kenlm 5 false false 100 lm.gz`` are read as what Joshua makes of them.
+
+Refused, as Joshua refuses it: an unknown key, a number that is none, a line of one or of three words without ``=``.
+Stricter than Joshua, on purpose: a repeated weight, ``weight-overwrite``, weights both here and in ``weights-file``,
+words other than true and false where those are wanted (for false there), a parameter without its ``-name``. The option
+``max_lines`` sets a limit.
+
+A joshua.config is also the file of its weights, and taken for that where nothing says that a configuration is wanted.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TextIO
+
+from smtformats.config.settings import (
+    MAX_LINES,
+    Setting,
+    Settings,
+    check,
+    gather,
+    one_of,
+    real,
+    trim,
+    unknown,
+    whole,
+    words,
+    write_settings,
+)
+from smtformats.errors import quote
+from smtformats.files import Lines
+from smtformats.format import Format, Number
+from smtformats.nbest.fields import BadField, blanks
+from smtformats.weights import joshua as weights
+
+NAME = "joshua-settings"
+WEIGHT = "weight"
+"""The key under which weights stand among the settings."""
+LISTS = frozenset({"tm", "lm", "feature-function"})
+PRESENT = words(
+    """lattice-decoding segment-oovs no-dot-chart source-annotations lowercase project-case moses show-weights
+    rescore-forest"""
+)
+"""Keys that count by being there."""
+_BOOLEAN = words(
+    """mark-oovs use-unique-nbest true-oovs-only parse constrain-parse filter-grammar fuzzy-matching use-pos-labels
+    include-align-index amortize"""
+)
+_LEAST = {
+    **dict.fromkeys(("pop-limit", "num-translation-options", "top-n", "server-port", "cached-rules-size"), 0),
+    **dict.fromkeys(("maxlen", "threads", "num-parallel-decoders"), 1),
+    "reordering-limit": None,
+}
+_CHOICES = {"search": ("cky", "stack"), "input-type": ("plain", "json"), "server-type": ("tcp", "http")}
+_TEXT = words(
+    """c config v weights-file weight-file default-non-terminal goal-symbol output-format oov-list rescore-forest-weight
+    input-file n-best-list fragment-map use-sent-specific-tm add-combined-cost use-tree-nbest use-kenlm use-cube-prune
+    use-beam-and-threshold-prune regexp-grammar"""
+)
+KEYS = LISTS | PRESENT | _BOOLEAN | _LEAST.keys() | _CHOICES.keys() | _TEXT
+
+
+def _bare(key: str) -> str:
+    return key.replace("-", "").replace("_", "").lower()
+
+
+_SPELT = {_bare(key): key for key in KEYS}
+_ARGUMENT = re.compile(r"-[A-Za-z]\S+", re.ASCII)
+
+
+def parse(lines: Lines, *, max_lines: int = MAX_LINES) -> Iterator[Settings]:
+    """The one configuration of the file."""
+    raw = []
+    entries: list[Setting] = []
+    for line in gather(lines, max_lines):
+        raw.append(line)
+        body = trim(line)
+        if not body or body[0] == "#":
+            continue
+        given, equals, value = map(trim, body.partition("="))
+        if not equals:
+            entries.append(Setting(WEIGHT, body, lines.number))
+            continue
+        if _bare(given) == "weightoverwrite":
+            raise lines.error("weights on lines of their own", "`weight-overwrite`", 1)
+        key = _SPELT.get(_bare(given))
+        if key is None:
+            raise unknown(lines, given, KEYS, "a key that Joshua knows")
+        check(lines, partial(_check, key), value)
+        entries.append(Setting(key, value, lines.number))
+    if not entries:
+        raise lines.error("`key = value` lines", "none in the file", 1, line=1)
+    text = "".join(raw)
+    settings = Settings(tuple(entries), text, NAME, lines.name)
+    _check_whole(settings, lines)
+    yield settings
+
+
+def _check(key: str, value: str) -> None:
+    if key == "tm":
+        table(value)
+    elif key in ("lm", "feature-function"):
+        function(key, value)
+    elif key in _BOOLEAN:
+        one_of(value.lower(), ("true", "false"))
+    elif key in _LEAST:
+        whole(value, _LEAST[key])
+    elif key in _CHOICES:
+        one_of(value.lower() if key == "server-type" else value, _CHOICES[key])
+    elif key == "rescore-forest-weight":
+        real(value)
+    elif key in ("default-non-terminal", "goal-symbol", "weights-file", "input-file") and not value:
+        raise BadField("a value", "nothing")
+    elif key == "oov-list":
+        _check_labels(blanks(value))
+    elif key == "n-best-list" and len(blanks(value)) > 1:
+        whole(blanks(value)[1], 0)
+
+
+def _check_labels(tokens: list[str]) -> None:
+    """A file, or labels with their probabilities."""
+    if len(tokens) == 1:
+        return
+    if not tokens or len(tokens) % 2:
+        raise BadField("a file, or labels each with a probability", f"{len(tokens)} words")
+    for token in tokens[1::2]:
+        real(token)
+        if not float(token) > 0:
+            raise BadField("a probability above 0", quote(token))
+
+
+def _check_whole(settings: Settings, lines: Lines) -> None:
+    """What is wrong of lines together: weights, and a search that cannot do what is asked for."""
+    given = settings.all(WEIGHT)
+    if given:
+        list(weights.parse(Lines(io.BytesIO((settings.raw or "").encode()), lines.name)))
+        for one in settings.all("weights-file"):
+            raise lines.error(f"weights here alone (line {given[0].line} has one)", "a weights-file", 2, line=one.line)
+
+
+def arguments(tokens: list[str]) -> dict[str, str]:
+    """The values of ``-name value`` and of ``-name`` alone, by name."""
+    found: dict[str, str] = {}
+    name = ""
+    for token in tokens:
+        if _ARGUMENT.fullmatch(token):
+            name = token[1:]
+            if name in found:
+                raise BadField("each parameter once", f"{quote(token)} again")
+            found[name] = ""
+        elif not name:
+            raise BadField("-name value", quote(token))
+        else:
+            found[name], name = token, ""
+    return found
+
+
+def table(value: str) -> tuple[str, dict[str, str]]:
+    """The type of a ``tm``, and its parameters, ``owner``, ``maxspan`` and ``path`` among them."""
+    kind, *rest = blanks(value) or [""]
+    if rest and not rest[0].startswith("-"):
+        if len(rest) < 3:
+            raise BadField("TYPE OWNER SPAN FILE", quote(value))
+        found = dict(zip(("owner", "maxspan", "path"), rest, strict=False))
+    else:
+        found = arguments(rest)
+    for name in ("owner", "maxspan", "path"):
+        if not found.get(name):
+            raise BadField(f"TYPE -owner OWNER -maxspan SPAN -path FILE, a -{name}", quote(value))
+    whole(found["maxspan"], -1)
+    if not re.fullmatch(r"\w[\w.-]*", found["owner"]):
+        raise BadField("an owner, a word", quote(found["owner"]))
+    return kind, found
+
+
+def function(key: str, value: str) -> tuple[str, dict[str, str]]:
+    """The class of a ``feature-function``, without its ending ``FF``, and its parameters; also that of an ``lm``."""
+    name, *rest = blanks(value) or [""]
+    if key == "lm":
+        if len(rest) < 5:
+            raise BadField("TYPE ORDER MINIMIZING FIXED CEILING FILE", quote(value))
+        minimizing = rest[1] == "true"
+        found = {"lm_type": "kenlm" if minimizing else name, "lm_order": rest[0], "lm_file": rest[4]}
+        name = "StateMinimizingLanguageModel" if minimizing else "LanguageModel"
+    else:
+        if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
+            raise BadField("the class of a feature function", quote(name))
+        name = name.removesuffix("FF") if name != "RuleFF" else name
+        found = arguments(rest)
+    if name in ("LanguageModel", "StateMinimizingLanguageModel"):
+        if not found.get("lm_file"):
+            raise BadField("-lm_file FILE", quote(value))
+        if "lm_order" in found:
+            whole(found["lm_order"], 1)
+    if name == "WordPenalty" and "value" in found:
+        real(found["value"])
+    return name, found
+
+
+def write(records: Iterable[Settings], out: TextIO, number: Number) -> int:
+    """Write configurations, those read from such a file as they were; returns how many."""
+    return write_settings(records, out, NAME, parse, lambda one: "".join(map(_line, one.entries)))
+
+
+def _line(one: Setting) -> str:
+    return f"{one.value}\n" if one.key == WEIGHT else f"{one.key} = {one.value}".rstrip(" ") + "\n"
+
+
+def matches(head: bytes) -> bool:
+    """A setting that only Joshua has."""
+    return weights.matches(head)
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="config",
+    summary="the settings of a joshua.config: key = value lines",
+    matches=matches,
+    parse=parse,
+    write=write,
+    suffixes=(".config",),
+    fallback=True,
+    example="tm = thrax -owner pt -maxspan 12 -path rules.gz\nfeature-function = WordPenalty\ntm_pt_0 1\n",
+)

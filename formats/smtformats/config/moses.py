@@ -1,0 +1,292 @@
+r"""The settings of a moses.ini: sections and the values in them.
+
+    [distortion-limit]
+    6
+    [feature]
+    KENLM name=LM0 factor=0 path=lm/en.klm order=4
+    [weight]
+    LM0= 0.5
+
+Every line below ``[section]`` that is not blank is a value of it; a section that comes again goes on. ``#`` starts a
+comment wherever it stands, inside a path too. A section without values says nothing. The short names of switches, as
+``[s]`` or ``[v]``, may stand there; they mean something on Moses' command line alone. A feature is
+``Name key=value ...``; without ``name=`` it is called after its kind and how many of them had no name yet, from 0 on.
+A feature without a weight line has the weights 1.
+
+Refused, as Moses refuses it: a section, a key of one of its basic features or a weight that it does not know,
+``LM0=0.5`` without the blank, more or fewer weights than a feature has scores, a number that is none. Stricter than
+Moses, on purpose: a name for two features, ``[weight-file]``, ``[feature-add]`` and the like, which change features
+and weights from elsewhere, and the form that moses.ini had before 2013, ``[ttable-file]`` with ``[weight-t]``. Other
+kinds of features are not checked: which there are depends on how Moses was built. The option ``max_lines`` sets a
+limit.
+
+A moses.ini is also the file of its weights, and taken for that where nothing says that a configuration is wanted.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TextIO
+
+from smtformats.config.settings import (
+    MAX_LINES,
+    Setting,
+    Settings,
+    check,
+    gather,
+    one_of,
+    real,
+    trim,
+    unknown,
+    whole,
+    words,
+    write_settings,
+)
+from smtformats.errors import quote
+from smtformats.files import Lines
+from smtformats.format import Format, Number, first_lines
+from smtformats.nbest.fields import BadField, blanks
+from smtformats.weights import moses as weights
+
+NAME = "moses-settings"
+SHORT = words(
+    """T Tall Ttree aws b cbd cbds cbls cbp con da dd dl dpb du edc edt f fd i lhssg lmbr mbr mp mu osg osgx owg pb
+    r s sd slf t th tot tt usg v wf xb xi"""
+)
+"""Names that are good on the command line only."""
+ELSEWHERE = words(
+    """alternate-weight-setting feature-add feature-name-overwrite feature-overwrite weight-add weight-file
+    weight-overwrite"""
+)
+BEFORE_2013 = words(
+    """distortion-file dlm-model generation-file global-lexical-file glm-feature input-scores lmodel-dub lmodel-file
+    phrase-boundary-source-feature phrase-boundary-target-feature phrase-length-feature phrase-pair-feature
+    slmodel-beam slmodel-factor slmodel-file source-word-deletion-feature target-word-insertion-feature ttable-file
+    ttable-limit weight-bl weight-d weight-dlm weight-e weight-generation weight-glm weight-i weight-l weight-lex
+    weight-lr weight-p weight-pb weight-pp weight-slm weight-t weight-u weight-w weight-wt
+    word-translation-feature"""
+)
+_LEAST = {
+    **dict.fromkeys(("cube-pruning-diversity", "max-chart-span", "max-partial-trans-opt", "rule-limit"), 0),
+    **dict.fromkeys(("max-trans-opt-per-coverage", "stack", "stack-diversity", "start-translation-id"), 0),
+    **dict.fromkeys(("cube-pruning-pop-limit", "max-phrase-length"), 1),
+    **dict.fromkeys(("decoding-graph-backoff", "input-factors", "output-factors", "threads"), None),
+    "distortion-limit": -1,
+}
+"""Sections of whole numbers, with the least that makes sense."""
+_REAL = frozenset({"beam-threshold", "early-discarding-threshold", "translation-option-threshold"})
+_CHOICES = {
+    "search-algorithm": ("0", "1", "3", "4", "5", "6", "7", "8", "9"),
+    "inputtype": ("0", "1", "2", "3", "5", "6"),
+    "xml-input": ("pass-through", "ignore", "exclusive", "inclusive", "constraint"),
+}
+_OTHERS = words(
+    """alignment-output-file always-create-direct-transopt clean-lm-cache config consensus-decoding context-string
+    context-weights context-window cpu-affinity-increment cpu-affinity-offset cube-pruning-deterministic-search
+    cube-pruning-lazy-scoring daemon default-non-term-for-empty-range-only description disable-discarding distortion
+    drop-unknown early-distortion-cost factor-delimiter feature include-lhs-in-search-graph
+    include-segmentation-in-n-best input-file labeled-n-best-list lattice-hypo-set lattice-samples link-param-count
+    lm-interpolation-weights lmbr-map-weight lmbr-p lmbr-pruning-factor lmbr-r lmbr-thetas lminimum-bayes-risk
+    lmodel-oov-feature mapping mark-unknown mbr-scale mbr-size minimum-bayes-risk minlexr-memory minphr-memory mira
+    monotone-at-punctuation muxlm n-best-factor n-best-list n-best-trees no-cache non-terminals output-hypo-score
+    output-search-graph output-search-graph-extended output-search-graph-hypergraph output-search-graph-pb
+    output-search-graph-slf output-unknowns output-word-graph phrase-drop-allowed placeholder-factor
+    print-alignment-info print-alignment-info-in-n-best print-all-derivations print-id print-passthrough
+    print-passthrough-in-n-best recover-input-path references report-all-factors report-all-factors-in-n-best
+    report-segmentation report-segmentation-enriched s2t-parsing-algorithm serial server server-keepalive-maxconn
+    server-keepalive-timeout server-log server-maxconn server-maxconn-backlog server-port server-timeout
+    session-cache-size session-timeout show-weights sort-word-alignment source-label-overlap spe-aln spe-src spe-trg
+    text-type time-out translation-all-details translation-details tree-translation-details unknown-lhs
+    unknown-word-prefix unknown-word-suffix unpruned-search-graph verbose version weight xml-brackets"""
+)
+SECTIONS = _LEAST.keys() | _REAL | _CHOICES.keys() | _OTHERS
+_SECTION = re.compile(r"\[([^\[\]]*)\]")
+_ARGUMENT = re.compile(r"([A-Za-z][\w.-]*)=(.+)", re.ASCII)
+_COMMON = words(
+    """name num-features tuneable tuneable-components require-sorting-after-source-context verbosity
+    filterable"""
+)
+_TABLE = frozenset({"path", "input-factor", "output-factor", "table-limit", "cache-size"})
+_FEATURES = {
+    "Distortion": frozenset({"sparse", "sparse-distance", "sparse-subordinate"}),
+    "KENLM": frozenset({"factor", "path", "order", "load", "lazyken", "oov-feature"}),
+    "LexicalReordering": frozenset({"type", "path", "input-factor", "output-factor", "default-scores", "cache-size"}),
+    "PhraseDictionaryMemory": _TABLE,
+    "PhrasePenalty": frozenset({"per-dictionary"}),
+    "UnknownWordPenalty": frozenset(),
+    "WordPenalty": frozenset(),
+}
+"""The keys of the basic features, beside those that all have."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature of a moses.ini: its kind, the name of its weights, its keys."""
+
+    kind: str
+    name: str
+    options: dict[str, str]
+
+    @property
+    def scores(self) -> int | None:
+        """How many numbers it gives, if that can be told."""
+        if self.kind in ("Distortion", "UnknownWordPenalty", "WordPenalty"):
+            return 1
+        if self.kind == "KENLM":
+            return 2 if self.options.get("oov-feature") == "1" else 1
+        given = self.options.get("num-features")
+        return int(given) if given else (1 if self.kind in ("PhrasePenalty", "PhraseDictionaryMemory") else None)
+
+
+def feature(value: str, unnamed: Counter[str]) -> Feature:
+    """The feature of a line; ``unnamed`` counts those of each kind that brought no name."""
+    kind, *arguments = blanks(value)
+    if not re.fullmatch(r"[A-Za-z]\w*", kind, re.ASCII):
+        raise BadField("a kind of feature, as KENLM", quote(kind))
+    options: dict[str, str] = {}
+    known = _COMMON | _FEATURES[kind] if kind in _FEATURES else None
+    for argument in arguments:
+        found = _ARGUMENT.fullmatch(argument)
+        if found is None:
+            raise BadField("key=value", quote(argument))
+        if known is not None and found[1] not in known and not (kind == "LexicalReordering" and "sparse-" in found[1]):
+            raise BadField(f"a key of {kind} ({', '.join(sorted(known))})", quote(found[1]))
+        if found[1] in options:
+            raise BadField("each key once", f"{quote(found[1])} again")
+        options[found[1]] = found[2]
+    for key in ("num-features", "table-limit", "order"):
+        if key in options:
+            whole(options[key], 0)
+    if kind in ("KENLM", "LexicalReordering", "PhraseDictionaryMemory") and "path" not in options:
+        raise BadField(f"path=FILE of the {kind}", "none")
+    if kind == "LexicalReordering" and "type" not in options:
+        raise BadField("type=MODEL of the LexicalReordering", "none")
+    name = options.get("name")
+    if name is None:
+        name = f"{kind}{unnamed[kind]}"
+        unnamed[kind] += 1
+    return Feature(kind, name, options)
+
+
+def features(settings: Settings) -> list[tuple[Setting, Feature]]:
+    """All features of a configuration."""
+    unnamed: Counter[str] = Counter()
+    return [(one, feature(one.value, unnamed)) for one in settings.all("feature")]
+
+
+def parse(lines: Lines, *, max_lines: int = MAX_LINES) -> Iterator[Settings]:
+    """The one configuration of the file."""
+    raw = []
+    entries: list[Setting] = []
+    found: dict[str, Feature] = {}
+    unnamed: Counter[str] = Counter()
+    section = ""
+    for line in gather(lines, max_lines):
+        raw.append(line)
+        body = trim(line.split("#", 1)[0])
+        if body[:1] == "[":
+            section = _section(body, lines)
+        elif body and not section:
+            raise lines.error("a [section] before its values", quote(body), 1)
+        elif body:
+            entries.append(Setting(section, body, lines.number))
+            check(lines, partial(_check, section), body, 1)
+            if section == "feature":
+                try:
+                    one = feature(body, unnamed)
+                except BadField as bad:
+                    raise lines.error(bad.expected, bad.found, 1) from None
+                if one.name in found:
+                    raise lines.error("each feature name once", f"{quote(one.name)} again", 1)
+                found[one.name] = one
+    if not found:
+        raise lines.error("a [feature] section with features", "none in the file", 1, line=1)
+    text = "".join(raw)
+    _check_weights(text, entries, found, lines)
+    yield Settings(tuple(entries), text, NAME, lines.name)
+
+
+def _section(body: str, lines: Lines) -> str:
+    header = _SECTION.fullmatch(body)
+    if header is None:
+        raise lines.error("[section]", quote(body), 1)
+    name = header[1]
+    if name in BEFORE_2013:
+        raise lines.error("[feature] and [weight], as since 2013", f"[{name}]", 1)
+    if name in ELSEWHERE:
+        raise lines.error("all features and weights in [feature] and [weight]", f"[{name}]", 1)
+    if name not in SECTIONS and name not in SHORT:
+        raise unknown(lines, name, SECTIONS, "a section that Moses knows")
+    return name
+
+
+def _check(section: str, value: str) -> None:
+    if section in _LEAST:
+        for token in blanks(value):
+            whole(token, _LEAST[section])
+    elif section in _REAL:
+        real(value)
+    elif section in _CHOICES:
+        one_of(value, _CHOICES[section])
+    elif section == "n-best-list" and len(blanks(value)) > 1:
+        whole(blanks(value)[1], 0)
+
+
+def _check_weights(text: str, entries: list[Setting], found: dict[str, Feature], lines: Lines) -> None:
+    """The weights are sound, each a feature's, and as many as its scores."""
+    given = [one for one in entries if one.key == "weight"]
+    if given:
+        list(weights.parse(Lines(io.BytesIO(text.encode()), lines.name)))
+    for one in given:
+        label, *values = blanks(one.value)
+        name = label.removesuffix("=")
+        if values == ["UNTUNEABLE"]:
+            continue
+        if name not in found:
+            # `Feature_rest= 0.5` is the weight of one of its sparse features.
+            if not any(name.startswith(f"{own}_") for own in found):
+                raise lines.error("the name of a feature of the file", quote(name), 1, line=one.line)
+            wanted: int | None = 1
+        else:
+            wanted = found[name].scores
+        if wanted is not None and wanted != len(values):
+            raise lines.error(f"{wanted} weight{'s' * (wanted != 1)} of {name}", str(len(values)), 2, line=one.line)
+
+
+def write(records: Iterable[Settings], out: TextIO, number: Number) -> int:
+    """Write configurations, those read from such a file as they were; returns how many."""
+    return write_settings(records, out, NAME, parse, _composed)
+
+
+def _composed(settings: Settings) -> str:
+    text = section = ""
+    for one in settings.entries:
+        if one.key != section:
+            text += ("\n" if text else "") + f"[{one.key}]\n"
+            section = one.key
+        text += one.value + "\n"
+    return text
+
+
+def matches(head: bytes) -> bool:
+    """It begins with a section, and has one of those that every moses.ini has."""
+    bodies = [trim(line.split("#", 1)[0]) for line in first_lines(head, lambda line: trim(line.split("#", 1)[0]))]
+    return bool(bodies) and _SECTION.fullmatch(bodies[0]) is not None and weights.matches(head)
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="config",
+    summary="the settings of a moses.ini: [section] and its values",
+    matches=matches,
+    parse=parse,
+    write=write,
+    suffixes=(".ini",),
+    fallback=True,
+    example="[feature]\nWordPenalty\nKENLM name=LM0 path=en.klm\n\n[weight]\nWordPenalty0= -1\nLM0= 0.5\n",
+)

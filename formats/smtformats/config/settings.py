@@ -1,0 +1,125 @@
+"""What the configurations of all toolkits share: settings in order, each with its line; checking and writing them."""
+
+from __future__ import annotations
+
+import difflib
+import io
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TextIO
+
+from smtformats.errors import FormatError, quote
+from smtformats.files import Lines
+from smtformats.nbest.fields import BadField, numbers
+
+MAX_LINES = 1_000_000
+_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A key as the toolkit's own pages spell it, its value, and the line it stood in."""
+
+    key: str
+    value: str
+    line: int = 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A whole configuration file; a key may stand there often.
+
+    ``raw`` is the file as read and ``origin`` the format that read it: a writer of that format copies it.
+    """
+
+    entries: tuple[Setting, ...]
+    raw: str | None = None
+    origin: str = ""
+    file: str = ""
+
+    def all(self, key: str) -> list[Setting]:
+        """Every setting of a key."""
+        return [one for one in self.entries if one.key == key]
+
+    def last(self, key: str, default: str = "") -> str:
+        """The value of a key: the last, if the toolkit lets it stand there twice."""
+        found = self.all(key)
+        return found[-1].value if found else default
+
+
+def trim(text: str) -> str:
+    """A text without the blanks around it, those that :func:`smtformats.nbest.fields.blanks` splits at."""
+    return text.strip(" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f")
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text, once each."""
+    return frozenset(text.split())
+
+
+def gather(lines: Lines, max_lines: int) -> Iterator[str]:
+    """The lines of a file that may have so many; a NUL byte is none of a configuration's."""
+    for line in lines:
+        if lines.number > max_lines:
+            raise lines.error(f"at most {max_lines} lines", "more", 1)
+        if "\0" in line:
+            raise lines.error("text", "a NUL character", 1)
+        yield line
+
+
+def unknown(lines: Lines, key: str, known: Iterable[str], what: str) -> FormatError:
+    """The error for a key that the toolkit does not know, with those it may have been meant for."""
+    close = difflib.get_close_matches(key, sorted(known), n=2)
+    hint = f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
+    return lines.error(f"{what}{hint}", quote(key), 1)
+
+
+def whole(text: str, least: int | None = None) -> None:
+    """Check a whole number."""
+    body = text[1:] if text[:1] in ("-", "+") else text
+    good = body.isascii() and body.isdigit() and len(body) <= _DIGITS
+    if not good or (least is not None and int(text) < least):
+        raise BadField("a whole number" if least is None else f"a whole number from {least} on", quote(text))
+
+
+def real(text: str) -> None:
+    """Check a number."""
+    numbers([text], what="a number")
+
+
+def one_of(text: str, choices: Iterable[str]) -> None:
+    """Check a choice."""
+    listed = list(choices)
+    if text not in listed:
+        raise BadField(f"one of {', '.join(listed)}", quote(text))
+
+
+def check(lines: Lines, test: Callable[[str], None], text: str, field: int = 2) -> None:
+    """Run a check; what it finds wrong has a place in the file."""
+    try:
+        test(text)
+    except BadField as bad:
+        raise lines.error(bad.expected, bad.found, field) from None
+
+
+def write_settings(
+    records: Iterable[Settings],
+    out: TextIO,
+    origin: str,
+    parse: Callable[[Lines], Iterator[Settings]],
+    compose: Callable[[Settings], str],
+) -> int:
+    """Write configurations: as they were read, or composed anew and read again to be sure; returns how many."""
+    count = 0
+    for one in records:
+        if one.origin != origin:
+            raise FormatError(f"settings of {origin}", f"those of {one.origin or 'no toolkit'}", file=one.file, line=1)
+        text = one.raw
+        if text is None:
+            text = compose(one)
+            (again,) = parse(Lines(io.BytesIO(text.encode("utf-8", "surrogatepass")), one.file))
+            if [(same.key, same.value) for same in again.entries] != [(same.key, same.value) for same in one.entries]:
+                raise FormatError(f"settings that {origin} can hold", quote(text), file=one.file, line=1)
+        out.write(text)
+        count += 1
+    return count

@@ -1,0 +1,246 @@
+r"""Sentences with Moses' mark-up (``-xml-input``): translations to be used, and limits for reordering.
+
+    ein <n translation="fellow||guy" prob="0.7||0.3">mann</n> mit <zone> einem hut </zone> <wall/> .
+    ein mann mit einem hut . <n translation="the chap" span="0-1"/>
+
+Each tag is a mark on the words from its start to its end; ``span="i-j"``, counted from 0, says other ones. Any tag may
+have ``translation`` (or ``english``, as it was called), alternatives split at ``||``, and as many probabilities. Words
+are cut at blanks, and a tag ends a word. ``<`` without a letter or ``/`` behind it is no tag, yet what follows up to
+the next ``>`` is text, too. ``<seg ...>`` around the whole sentence is taken off. The option ``brackets`` (``< >``)
+has other marks of a tag, as Moses' ``-xml-brackets``.
+
+A line whose tags Moses does not take, because one is not closed, not opened or closed by another, because ``<zone>``
+has no word, ``<ne>`` has not one word, or the probabilities are more or fewer than the translations, is read as words,
+tags and all, as Moses does; ``smt info`` names these lines. Stricter than Moses, on purpose: attributes without
+``"``, a span that is none or outside of the sentence, and probabilities that are none, are errors. Written are the
+words, and each mark as an empty tag with its span.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from smtformats.corpus.segments import Mark, MarkedSegment, Segment
+from smtformats.errors import FormatError, quote
+from smtformats.files import Lines
+from smtformats.format import Format, Number, first_lines
+from smtformats.nbest.fields import BadField, blanks, numbers
+
+NAME = "moses-xml"
+BRACKETS = "< >"
+_SEG = re.compile(r"<seg((?:[ \t]+[^\s=\"]+=\"[^\"]*\")*)[ \t]*>(.*)</seg>[ \t\r]*", re.ASCII)
+_ATTRIBUTE = re.compile(r'[ \t]*([^\s="]+)="((?:\\.|[^"\\])*)"')
+_SPAN = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
+
+
+class _Fault(Exception):
+    """What Moses says of a line whose tags it takes for words."""
+
+
+class _Reader:
+    """Takes single lines apart."""
+
+    def __init__(self, lines: Lines, brackets: str) -> None:
+        self.lines = lines
+        left, blank, right = brackets.partition(" ")
+        if not left or not blank or not right or blanks(right) != [right]:
+            raise ValueError(f"expected brackets as `< >`, found {quote(brackets)}")
+        self.left, self.right = left, right
+
+    def fail(self, expected: str, found: str) -> FormatError:
+        return self.lines.error(expected, found, 1)
+
+    def segment(self, line: str, id: int) -> MarkedSegment:
+        body = line[:-1] if line[-1:] == "\n" else line
+        body = body[:-1] if body[-1:] == "\r" else body
+        attributes: dict[str, str] = {}
+        around = _SEG.fullmatch(body)
+        if around is not None:
+            attributes, body = self.attributes(around[1]), around[2]
+        text, fault = body, ""
+        marks: list[Mark] = []
+        if self.left in body:
+            try:
+                text, marks = self.marked(body)
+            except _Fault as caught:
+                fault = str(caught)
+        return MarkedSegment(text, (), attributes, id, line, NAME, self.lines.number, marks=tuple(marks), fault=fault)
+
+    def tokens(self, body: str) -> Iterator[tuple[str, bool]]:
+        """The pieces of a line, and whether each is a tag."""
+        at = 0
+        while at < len(body):
+            start = body.find(self.left, at)
+            if start < 0:
+                yield body[at:], False
+                return
+            end = body.find(self.right, start + len(self.left))
+            if end < 0:
+                raise _Fault(f"no {self.right!r} behind {quote(body[start:])}")
+            if start > at:
+                yield body[at:start], False
+            at = end + len(self.right)
+            first = body[start + len(self.left)]
+            yield body[start:at], first == "/" or (first.isascii() and first.isalpha())
+
+    def marked(self, body: str) -> tuple[str, list[Mark]]:
+        """The text without its tags, and these."""
+        text = ""
+        words = 0
+        opened: list[tuple[str, int, str]] = []
+        marks: list[Mark] = []
+        for token, is_tag in self.tokens(body):
+            if not is_tag:
+                glue = " " if text and text[-1] != " " and token[0] != " " else ""
+                text += glue + token
+                words += len(blanks(token))
+                continue
+            tag = token[len(self.left) : -len(self.right)].strip(" \t")
+            closing, empty = tag[:1] == "/", tag[-1:] == "/"
+            name, _, rest = tag.removeprefix("/").removesuffix("/").partition(" ")
+            if not name or (closing and empty):
+                raise _Fault(f"the tag {quote(token)}")
+            if not closing:
+                opened.append((name, words, rest))
+            if closing or empty:
+                if not opened or opened[-1][0] != name:
+                    raise _Fault(f"{quote(token)} closes {quote(opened[-1][0]) if opened else 'nothing'}")
+                marks.append(self.mark(*opened.pop(), words))
+        if opened:
+            raise _Fault(f"{quote(opened[-1][0])} is not closed")
+        for mark in marks:
+            if mark.end > words:
+                raise self.fail(f"a span within {words} words", f"{mark.first}-{mark.end - 1}")
+        return text, marks
+
+    def mark(self, name: str, first: int, rest: str, end: int) -> Mark:
+        attributes = self.attributes(rest)
+        span = attributes.pop("span", "")
+        if span:
+            found = _SPAN.fullmatch(span)
+            if found is None or int(found[2] or found[1]) < int(found[1]):
+                raise self.fail('span="i-j" or span="i", positions from 0', quote(span))
+            first, end = int(found[1]), int(found[2] or found[1]) + 1
+        mark = Mark(name, first, end, attributes)
+        if name == "zone" and first == end:
+            raise _Fault("a zone without words")
+        if name == "ne" and end != first + 1:
+            raise _Fault("a placeholder of not one word")
+        given = attributes.get("prob", "")
+        if given and name not in ("wall", "zone", "ne"):
+            values = given.split("||")
+            if len(values) != len(mark.translations):
+                raise _Fault(f"{len(values)} probabilities for {len(mark.translations)} translations")
+            try:
+                negative = [value for value, number in zip(values, numbers(values), strict=True) if number < 0]
+            except BadField as bad:
+                raise self.fail("probabilities", bad.found) from None
+            if negative:
+                raise self.fail("probabilities", quote(negative[0]))
+        return mark
+
+    def attributes(self, text: str) -> dict[str, str]:
+        found: dict[str, str] = {}
+        at = 0
+        body = text.rstrip(" \t")
+        while at < len(body):
+            one = _ATTRIBUTE.match(body, at)
+            if one is None:
+                raise self.fail('an attribute name="value"', quote(body[at:].strip()))
+            if one[1] in found:
+                raise self.fail("each attribute once", f"{quote(one[1])} again")
+            found[one[1]] = one[2]
+            at = one.end()
+        return found
+
+
+def parse(lines: Lines, *, brackets: str = BRACKETS) -> Iterator[MarkedSegment]:
+    """One sentence at a time."""
+    reader = _Reader(lines, brackets)
+    for line in lines:
+        yield reader.segment(line, lines.number - 1)
+
+
+def write(records: Iterable[str | Segment], out: TextIO, number: Number, *, brackets: str = BRACKETS) -> int:
+    """Write sentences, one on each line: as they were read, or composed anew; returns how many."""
+    count = 0
+    last = "\n"
+    for count, one in enumerate(records, 1):
+        if isinstance(one, str):
+            one = Segment(one, line=count)
+        if last[-1:] != "\n":
+            out.write("\n")
+        own = one.raw is not None and one.origin == NAME
+        last = one.raw if own and one.raw is not None else _composed(one, brackets)
+        out.write(last)
+    return count
+
+
+def _composed(one: Segment, brackets: str) -> str:
+    """Words and marks, read again to be sure that Moses takes them for what they are."""
+    lines = Lines(io.BytesIO(), "")
+    lines.number = one.line
+    reader = _Reader(lines, brackets)
+    marks = one.marks if isinstance(one, MarkedSegment) else ()
+    line = _inserted(one.source, marks, reader) + "\n"
+    again = reader.segment(line, 0)
+    wanted = sorted(marks, key=_order)
+    fault = one.fault if isinstance(one, MarkedSegment) else ""
+    same = blanks(again.source) == blanks(one.source) and sorted(again.marks, key=_order) == wanted
+    if "\n" in line[:-1] or again.attributes or not same or bool(again.fault) != bool(fault):
+        raise lines.error("words and marks that Moses' mark-up can hold", quote(line[:-1]), 1)
+    return line
+
+
+def _order(mark: Mark) -> tuple[object, ...]:
+    return mark.first, mark.end, mark.tag, sorted(mark.attributes.items())
+
+
+def _inserted(text: str, marks: tuple[Mark, ...], reader: _Reader) -> str:
+    """The text with an empty tag for each mark: where it stands, or with its span behind all words."""
+    if not marks:
+        return text
+    pieces: list[list[str]] = [[] for _ in range(len(blanks(text)) + 1)]
+    for mark in marks:
+        given = dict(mark.attributes)
+        at = min(mark.first, len(pieces) - 1)
+        if mark.end > mark.first:
+            given["span"], at = f"{mark.first}-{mark.end - 1}", len(pieces) - 1
+        tag = "".join(f' {name}="{value}"' for name, value in given.items())
+        pieces[at].append(f"{reader.left}{mark.tag}{tag}/{reader.right}")
+    words = [*blanks(text), ""]
+    return " ".join(piece for tags, word in zip(pieces, words, strict=True) for piece in (*tags, word) if piece)
+
+
+def matches(head: bytes) -> bool:
+    """Some line has tags that say something to Moses, and none has fields."""
+    lines = first_lines(head)
+    reader = _Reader(Lines(io.BytesIO(), ""), BRACKETS)
+    return not any(" ||| " in line or line.startswith("<?") for line in lines) and any(
+        _tells(one, reader) for one in lines
+    )
+
+
+def _tells(line: str, reader: _Reader) -> bool:
+    if "<" not in line:
+        return False
+    try:
+        marks = reader.segment(line, 0).marks
+    except FormatError:
+        return False
+    return any(one.tag in ("wall", "zone", "ne") or one.translations for one in marks)
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="corpus",
+    summary="sentences with Moses' XML mark-up: translations for words, zones, walls, placeholders",
+    matches=matches,
+    parse=parse,
+    write=write,
+    carries=frozenset({"marks"}),
+    example='ein <n translation="fellow||guy" prob="0.7||0.3">mann</n> mit <zone> einem hut </zone> .\n',
+)

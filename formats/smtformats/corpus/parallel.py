@@ -1,0 +1,104 @@
+r"""Sentences and their translations in columns, a tab between them: what ``paste`` makes, and Moses' tabbed input.
+
+    ein haus	a house
+    ein haus	a house	one house
+
+The first column is the source, the others are references; each line has as many as the first. Nothing is quoted or
+escaped: a ``"`` is a word's. A text without references gets an empty column. The other way to write pairs,
+``ein haus ||| a house`` for fast_align, is that of the format cdec-corpus.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from smtformats.corpus.segments import Segment
+from smtformats.errors import FormatError, quote
+from smtformats.files import Lines
+from smtformats.format import Format, Number, first_lines
+from smtformats.nbest.fields import blanks
+
+NAME = "tsv-corpus"
+_FAIRSEQ = re.compile(r"[STHDPA]-[0-9]+")
+
+
+def parse(lines: Lines) -> Iterator[Segment]:
+    """One sentence at a time."""
+    width = 0
+    for line in lines:
+        source, *references = _body(line).split("\t")
+        if not width:
+            if not references:
+                raise lines.error("a source and a target, with a tab between them", quote(source), 1)
+            width = 1 + len(references)
+        if 1 + len(references) != width:
+            field = min(1 + len(references), width) + 1
+            raise lines.error(f"{width} columns, as in line 1", str(1 + len(references)), field)
+        yield Segment(source, tuple(references), {}, lines.number - 1, line, NAME, lines.number)
+
+
+def _body(line: str) -> str:
+    body = line[:-1] if line[-1:] == "\n" else line
+    return body[:-1] if body[-1:] == "\r" else body
+
+
+def write(records: Iterable[str | Segment], out: TextIO, number: Number) -> int:
+    """Write sentences, one on each line: as they were read, or composed anew; returns how many."""
+    count = width = 0
+    last = "\n"
+    for count, one in enumerate(records, 1):
+        if isinstance(one, str):
+            one = Segment(one, line=count)
+        columns = [one.source, *(one.references or ("",))]
+        if len(columns) != (width := width or len(columns)):
+            raise FormatError(f"{width} columns, as in line 1", str(len(columns)), line=one.line, field=1)
+        if last[-1:] != "\n":
+            out.write("\n")
+        own = one.raw is not None and one.origin == NAME
+        last = one.raw if own and one.raw is not None else _composed(columns, one.line)
+        out.write(last)
+    return count
+
+
+def _composed(columns: list[str], line: int) -> str:
+    for field, text in enumerate(columns, 1):
+        if "\t" in text or "\n" in text or (field == len(columns) and text[-1:] == "\r"):
+            raise FormatError("a text without a tab or a line break", quote(text), line=line, field=field)
+    return "\t".join(columns) + "\n"
+
+
+def matches(head: bytes) -> bool:
+    """As many columns on each line, two at least, and words in them: no tables of numbers, no tagged lines."""
+    if b"\0" in head:
+        return False
+    rows = [_body(line).split("\t") for line in first_lines(head)]
+    told = [row for row in rows if blanks(row[0])]
+    return (
+        2 * len(told) > len(rows)
+        and len(rows[0]) > 1
+        and all(len(row) == len(rows[0]) for row in rows)
+        and all(_are_words(column) for row in rows for column in row)
+        and not any(_FAIRSEQ.fullmatch(row[0]) for row in rows)
+    )
+
+
+def _are_words(column: str) -> bool:
+    """Nothing at all, or a word that is no number and no ``name=value``."""
+    tokens = blanks(column)
+    words = ["=" not in token and any(map(str.isalpha, token)) for token in tokens]
+    return "|||" not in column and (not tokens or any(words))
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="corpus",
+    summary="sentences and their translations in columns, a tab between them",
+    matches=matches,
+    parse=parse,
+    write=write,
+    suffixes=(".tsv",),
+    carries=frozenset({"references"}),
+    example="ein haus\ta house\nein kleines haus\ta small house\n",
+)

@@ -1,0 +1,238 @@
+r"""NIST's sets of documents: sources, references and translations as mteval takes them, SGML or XML.
+
+    <refset setid="test" srclang="de" trglang="en">
+    <doc docid="news-1" sysid="ref1">
+    <p>
+    <seg id="1">Dogs &amp; cats</seg>
+    </p>
+    </doc>
+    </refset>
+
+One segment at a time, in the order of the file. Its text is that of the source, if the file has one (``<srcset>``),
+and those of ``<refset>`` and ``<tstset>`` are its references, in the order of their ``sysid`` (or ``refid``); a file
+without sources has the text of the first system in its place. The option ``sysid`` takes that one alone. Segments
+belong together by ``docid`` and ``id``, which are the attributes ``docid`` and ``segid``; what the set and the document
+of its first text have is there, too. They are numbered from 0.
+
+Names of tags and attributes may be in capitals, values in either quotes or none. The text of a segment goes to its
+``</seg>``, over several lines, and everything in it is text; its line breaks become blanks. ``&amp;`` ``&lt;`` ``&gt;``
+``&quot;`` ``&apos;`` and ``&#38;`` are undone once. Tags between segments, as ``<p>`` and ``<hl>``, mean nothing.
+Refused: a set, document or segment inside another of its kind, outside where it belongs, or without its end; a document
+without ``docid``, a segment without ``id`` or twice; text outside of segments; a segment that one system lacks. The
+option ``max_segments`` sets a limit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from smtformats.corpus.segments import Segment
+from smtformats.errors import FormatError, quote
+from smtformats.files import Lines
+from smtformats.format import Format
+
+NAME = "nist-sgm"
+MAX_SEGMENTS = 10_000_000
+_SETS = ("srcset", "refset", "tstset")
+_SKIPPED = re.compile(r"(?:<!--.*?-->|<\?.*?\?>|<![^-][^>]*>)\s*", re.DOTALL)
+_TAG = re.compile(r"""<(/?)([A-Za-z][\w:.-]*)((?:[^<>"']|"[^"<]*"|'[^'<]*')*)>""")
+_ATTRIBUTE = re.compile(r"""\s+([A-Za-z][\w:.-]*)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'/]+))""")
+_STRUCTURE = re.compile(r"<(/?)(seg|doc|srcset|refset|tstset|mteval)\b", re.IGNORECASE)
+_ENTITY = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#([0-9]{1,7})|#[xX]([0-9A-Fa-f]{1,6}));")
+_CHARACTERS = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
+_SET = re.compile(r"<(?:mteval|srcset|refset|tstset)\b", re.IGNORECASE)
+_Key = tuple[str, str]
+
+
+class _Reader:
+    """Goes through the text of a file tag by tag."""
+
+    def __init__(self, lines: Lines, max_segments: int) -> None:
+        self.lines = lines
+        self.text = "".join(lines).removeprefix("\ufeff")
+        self.at = 0
+        self.line = 1
+        self.max_segments = max_segments
+        self.open: list[tuple[str, int, dict[str, str]]] = []
+        # The texts of a system by document and segment, and what the first system said of them.
+        self.systems: dict[tuple[bool, str], dict[_Key, str]] = {}
+        self.facts: dict[_Key, tuple[int, dict[str, str]]] = {}
+
+    def error(self, expected: str, found: str, line: int | None = None) -> FormatError:
+        return self.lines.error(expected, found, 1, line=line or min(self.line, self.lines.number))
+
+    def move(self, to: int) -> None:
+        """Go on to a place, counting lines."""
+        self.line += self.text.count("\n", self.at, to)
+        self.at = to
+
+    def read(self) -> None:
+        """All of the file."""
+        while self.at < len(self.text):
+            end = self.text.find("<", self.at)
+            stray = self.text[self.at : end if end >= 0 else len(self.text)]
+            if stray.strip():
+                self.move(self.at + len(stray) - len(stray.lstrip()))
+                raise self.error("tags, and text in segments alone", quote(stray.strip().split("\n")[0]))
+            self.move(self.at + len(stray))
+            if end >= 0:
+                self.tag()
+        if self.open:
+            name, line, _ = self.open[-1]
+            raise self.error(f"</{name}>, as <{name}> of line {line} needs", "the end of the file")
+
+    def tag(self) -> None:
+        skipped = _SKIPPED.match(self.text, self.at)
+        if skipped is not None:
+            self.move(skipped.end())
+            return
+        found = _TAG.match(self.text, self.at)
+        if found is None:
+            raise self.error("a tag", quote(self.text[self.at : self.at + 80].split("\n")[0]))
+        closing, name = bool(found[1]), found[2].lower()
+        if name == "mteval" or name in _SETS or name == "doc":
+            if closing:
+                self.close(name)
+            else:
+                self.enter(name, found[3])
+        elif name == "seg":
+            if closing:
+                raise self.error("<seg> before it", "</seg>")
+            attributes = self.attributes(found[3])
+            start = self.line
+            self.move(found.end())
+            self.segment(attributes, start)
+            return
+        self.move(found.end())
+
+    def attributes(self, text: str) -> dict[str, str]:
+        found: dict[str, str] = {}
+        at = 0
+        body = text.rstrip().removesuffix("/").rstrip()
+        while at < len(body):
+            one = _ATTRIBUTE.match(body, at)
+            if one is None:
+                raise self.error('an attribute name="value"', quote(body[at:].strip()))
+            name = one[1].lower()
+            if name in found:
+                raise self.error("each attribute once", f"{quote(name)} again")
+            found[name] = _decoded(next(value for value in one.groups()[1:] if value is not None))
+            at = one.end()
+        return found
+
+    def enter(self, name: str, text: str) -> None:
+        """A set or document begins."""
+        attributes = self.attributes(text)
+        around = [one for one, _, _ in self.open if one != "mteval"]
+        if name == "mteval" and self.open:
+            raise self.error("<mteval> around everything", f"<mteval> in <{self.open[-1][0]}>")
+        if name in _SETS and around:
+            raise self.error(f"</{around[-1]}>", f"<{name}>")
+        if name == "doc" and len(around) != 1:
+            raise self.error("</doc>" if around else "<srcset>, <refset> or <tstset> around it", "<doc>")
+        if name == "doc" and "docid" not in attributes:
+            raise self.error("<doc> with a docid", quote(f"<doc{text}>"))
+        if text.rstrip().endswith("/"):
+            raise self.error(f"<{name}> with something in it", quote(f"<{name}{text}>"))
+        self.open.append((name, self.line, attributes))
+
+    def close(self, name: str) -> None:
+        if not self.open or self.open[-1][0] != name:
+            expected = f"</{self.open[-1][0]}>" if self.open else f"<{name}> before it"
+            raise self.error(expected, f"</{name}>")
+        self.open.pop()
+
+    def segment(self, attributes: dict[str, str], start: int) -> None:
+        """The text of a segment; the reader stands behind its tag."""
+        if not self.open or self.open[-1][0] != "doc":
+            raise self.error("<doc> around it", "<seg>", start)
+        if "id" not in attributes:
+            raise self.error("<seg> with an id", "none", start)
+        end = _STRUCTURE.search(self.text, self.at)
+        closed = _TAG.match(self.text, end.start()) if end is not None else None
+        text = self.text[self.at : end.start() if end is not None else len(self.text)]
+        self.move(self.at + len(text))
+        if end is None or closed is None or not end[1] or end[2].lower() != "seg":
+            found = "the end of the file" if end is None else f"<{end[1]}{end[2].lower()}>"
+            raise self.error(f"</seg>, as <seg> of line {start} needs", found)
+        self.move(closed.end())
+        (kind, _, about), (_, _, document) = self.open[-2:]
+        system = "" if kind == "srcset" else document.get("sysid") or about.get("sysid") or about.get("refid", "")
+        key = (document["docid"], attributes["id"])
+        texts = self.systems.setdefault((kind != "srcset", system), {})
+        if key in texts:
+            raise self.error(f"each segment once in document {quote(key[0])}", f"id {quote(key[1])} again", start)
+        texts[key] = _decoded(" ".join(filter(None, map(str.strip, text.split("\n")))))
+        if key not in self.facts:
+            if len(self.facts) >= self.max_segments:
+                raise self.error(f"at most {self.max_segments} segments", "more", start)
+            known = {**about, **document, "segid": key[1]}
+            self.facts[key] = start, {name: value for name, value in known.items() if name not in ("sysid", "refid")}
+
+    def segments(self, system: str) -> Iterator[Segment]:
+        """All segments, with the texts of all systems, the source first, or of one."""
+        order = sorted(self.systems, key=lambda one: one[0])
+        if system:
+            order = [one for one in order if one == (True, system)]
+            if not order:
+                known = ", ".join(quote(name) for translated, name in self.systems if translated)
+                raise self.error(f"the sysid {quote(system)}", f"{known or 'none'} alone", 1)
+        for number, (key, (line, attributes)) in enumerate(self.facts.items()):
+            texts = []
+            for one in order:
+                if key not in self.systems[one]:
+                    who = f"sysid {quote(one[1])}" if one[0] else "the srcset"
+                    where = f"segment {quote(key[1])} of document {quote(key[0])}"
+                    raise self.error(f"{where} in {who}, too", "none", line)
+                texts.append(self.systems[one][key])
+            yield Segment(texts[0], tuple(texts[1:]), attributes, number, None, NAME, line)
+
+
+def _decoded(text: str) -> str:
+    """The text with its entities undone, once."""
+
+    def character(found: re.Match[str]) -> str:
+        if found[1]:
+            return _CHARACTERS[found[1]]
+        code = int(found[2]) if found[2] else int(found[3], 16)
+        # What is no character stays as it is spelt; a line break would end a line of text.
+        good = 32 <= code < 0xD800 or 0xE000 <= code < 0x110000
+        return chr(code) if good else (" " if code in (9, 10, 13) else found[0])
+
+    return _ENTITY.sub(character, text)
+
+
+def parse(lines: Lines, *, sysid: str = "", max_segments: int = MAX_SEGMENTS) -> Iterator[Segment]:
+    """One segment at a time; ``sysid`` names the one system whose texts are wanted."""
+    reader = _Reader(lines, max_segments)
+    reader.read()
+    if not reader.facts:
+        raise reader.error("segments, <seg id=...> in documents", "none in the file", 1)
+    yield from reader.segments(sysid)
+
+
+def matches(head: bytes) -> bool:
+    """The first tag is that of a set."""
+    text = head.decode("utf-8", "ignore").removeprefix("\ufeff")
+    at = len(text) - len(text.lstrip())
+    while (skipped := _SKIPPED.match(text, at)) is not None:
+        at = skipped.end()
+    return _SET.match(text, at) is not None
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="corpus",
+    summary="NIST documents: srcset, refset and tstset of mteval, SGML or XML",
+    matches=matches,
+    parse=parse,
+    suffixes=(".sgm", ".sgml"),
+    example="""\
+<refset setid="test" srclang="de" trglang="en">
+<doc docid="news-1" sysid="ref1">
+<seg id="1">Dogs &amp; cats</seg>
+</doc>
+</refset>
+""",
+)

@@ -1,0 +1,125 @@
+r"""Trees with spans over the target side: Joshua's ``output-format = %t``, and cdec's ``-J`` for Joshua's viewer.
+
+    (GOAL{0-4} (GOAL{0-3} (GOAL{0-1} <s>) (X{1-3} a (X{2-3} house))) </s>)
+    0 ||| (S{0-3} (X{0-3} a (X{1-3} small house))) ||| 1.0 ||| -1
+
+A bracket is a rule: its label, the source positions it covers (Joshua's count ``<s>``), and behind them the target
+side. Source sides are not shown. Lines without a number are numbered; ``()`` is a sentence without a translation.
+
+**Joshua swaps the subtrees of a rule that changes the order of its gaps**: they are put where they stand on the source
+side, while the words around them and the spans are right. Such a tree is read as it is, so its words are not the
+translation then. cdec's trees are right.
+
+A round bracket that stands alone is a word. So ``(X{1-2} ))`` has one; only if brackets do not come out even otherwise
+is a ``)`` behind a label the end of an empty target side. Quotation marks are gone from Joshua's trees.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from smtformats.derivation.derivations import Derivation, Node
+from smtformats.errors import quote
+from smtformats.files import Lines
+from smtformats.format import Format, first_lines
+from smtformats.grammar.rules import NonTerminal, Rule, Symbol
+from smtformats.nbest.fields import BadField, blanks, is_id, is_number
+
+NAME = "joshua-trees"
+_OPEN = re.compile(r"\(([^ ]+)\{(-?[0-9]{1,9})-(-?[0-9]{1,9})\}")
+_FIRST = re.compile(r"(?:[0-9]+ \|\|\| )?\([^ ]+\{-?[0-9]+-[0-9]+\} ")
+
+
+def parse(lines: Lines) -> Iterator[Derivation]:
+    """One derivation at a time."""
+    number = -1
+    for line in lines:
+        text = line.strip(" \r\n")
+        key = str(number + 1)
+        if not text.startswith("("):
+            fields = text.split(" ||| ")
+            if len(fields) != 4 or not is_id(fields[0]) or not all(map(is_number, fields[2:])):
+                raise lines.error(
+                    "(LABEL{i-j} ...), or `id ||| (LABEL{i-j} ...) ||| number ||| number`", quote(text), 1
+                )
+            key, text = fields[0], fields[1].strip(" ")
+        try:
+            nodes = _nodes(text, lines) if text.strip("() ") else ()
+        except BadField as bad:
+            raise lines.error(bad.expected, bad.found, 1 if line.startswith("(") else 2) from None
+        number = int(key)
+        yield Derivation(key, 0, None, nodes, lines.name, lines.number)
+    if not lines.number:
+        raise lines.error("a tree, (LABEL{i-j} ...)", "none in the file", 1)
+
+
+def _nodes(text: str, lines: Lines) -> tuple[Node, ...]:
+    tokens = blanks(text)
+    try:
+        return _read(tokens, lines, False)
+    except BadField:
+        if ")" not in (token[:1] for token in tokens):
+            raise
+        return _read(tokens, lines, True)
+
+
+def _read(tokens: list[str], lines: Lines, empty: bool) -> tuple[Node, ...]:
+    """Nodes in the order in which they begin; ``empty`` if a bracket behind a label is an end and no word."""
+    heads: list[tuple[str, tuple[int, int]]] = []
+    sides: list[list[Symbol]] = []
+    children: list[list[int]] = []
+    open_nodes: list[int] = []
+    opened = False
+    for token in tokens:
+        match = _OPEN.fullmatch(token)
+        if heads and not open_nodes:
+            raise BadField("one tree in round brackets", quote(token))
+        if match is not None:
+            if open_nodes:
+                below = children[open_nodes[-1]]
+                below.append(len(heads))
+                sides[open_nodes[-1]].append(NonTerminal(match[1], len(below)))
+            open_nodes.append(len(heads))
+            heads.append((match[1], (int(match[2]), int(match[3]))))
+            sides.append([])
+            children.append([])
+            opened = True
+            continue
+        if not open_nodes:
+            raise BadField("a label with a span, (LABEL{i-j}", quote(token))
+        word = token.rstrip(")")
+        if not word and not (empty and opened):
+            word = ")"
+        ends = len(token) - len(word)
+        if ends > len(open_nodes):
+            raise BadField(f"at most {len(open_nodes)} )", quote(token))
+        if word:
+            sides[open_nodes[-1]].append(word)
+        if ends:
+            del open_nodes[-ends:]
+        opened = False
+    if open_nodes:
+        raise BadField(f"{len(open_nodes)} more )", "the end of the tree")
+    return tuple(
+        Node(label, Rule(label, (), tuple(side), origin=NAME, file=lines.name, line=lines.number), span, tuple(below))
+        for (label, span), side, below in zip(heads, sides, children, strict=True)
+    )
+
+
+def matches(head: bytes) -> bool:
+    """The first line that is no failure has a label with a span in brackets."""
+    for line in first_lines(head):
+        if line.strip("() \r"):
+            return _FIRST.match(line) is not None
+    return False
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="derivation",
+    summary="trees with spans: Joshua's %t, (GOAL{0-4} (X{1-3} a house) ...), and cdec's -J",
+    matches=matches,
+    parse=parse,
+    example="(GOAL{0-4} (GOAL{0-3} (GOAL{0-1} <s>) (X{1-3} a (X{2-3} house))) </s>)\n()\n",
+)

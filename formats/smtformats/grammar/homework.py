@@ -1,0 +1,118 @@
+"""Phrase tables of translation courses (JHU, Penn): a pair of phrases and a logarithm to base 10.
+
+    ein haus ||| a house ||| -0.30103
+
+The value is the feature ``log10p`` (the option ``feature`` gives it another name) and is kept as it is. The left-hand
+side of all pairs is X, the target side may be empty. What this format has no place for is refused on writing, further
+features included.
+
+Lines whose first fields are all numbers are taken for n-best lists, and tables whose values all lie above 0 for Moses'
+tables of one probability: ``--from homework-phrases`` says otherwise. Empty lines are left out. Refused: more or fewer
+fields than three, an empty source side, anything but one number that 32-bit floats hold. The option ``max_symbols``
+(a side) sets a limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, BinaryIO, TextIO
+
+from smtformats.files import MAX_LINE_BYTES, Lines
+from smtformats.format import Format, Number
+from smtformats.grammar.lines import (
+    BAR,
+    MAX_SYMBOLS,
+    TOKEN,
+    RuleReader,
+    at_line_of,
+    checked,
+    joined,
+    load_records,
+    own,
+    read_rules,
+    write_rules,
+)
+from smtformats.grammar.rules import NonTerminal, Rule
+from smtformats.grammar.shapes import is_homework
+
+if TYPE_CHECKING:
+    from smtformats.columns import GrammarColumns
+
+NAME = "homework-phrases"
+FEATURE = "log10p"
+
+
+class _Reader(RuleReader):
+    shape = "source ||| target ||| number"
+
+    def __init__(self, lines: Lines, feature: str, max_symbols: int = MAX_SYMBOLS) -> None:
+        super().__init__(lines, max_symbols)
+        self.names = (feature,)
+
+    def rule(self, line: str, raw: str) -> Rule:
+        fields = BAR.split(line)
+        if len(fields) != 3:
+            self.fail(min(len(fields) + 1, 4), f"3 fields, {self.shape}", str(len(fields)))
+        source, target, values = map(TOKEN.findall, fields)
+        self.check_size(1, source, 1)
+        self.check_size(2, target)
+        if len(values) != 1:
+            self.fail(3, "1 number", str(len(values)))
+        return Rule(
+            lhs="X",
+            source=tuple(source),
+            target=tuple(target),
+            names=self.names,
+            values=tuple(self.numbers(3, values)),
+            raw=raw,
+            origin=NAME,
+            file=self.lines.name,
+            line=self.lines.number,
+        )
+
+
+def parse(lines: Lines, *, feature: str = FEATURE, max_symbols: int = MAX_SYMBOLS) -> Iterator[Rule]:
+    """One pair at a time; ``feature`` is the name of the value."""
+    return read_rules(_Reader(lines, feature, max_symbols))
+
+
+def load(
+    stream: BinaryIO,
+    name: str,
+    *,
+    feature: str = FEATURE,
+    max_bytes: int = MAX_LINE_BYTES,
+    max_symbols: int = MAX_SYMBOLS,
+) -> GrammarColumns:
+    """All pairs as columns."""
+    return load_records(parse, stream, name, max_bytes, feature=feature, max_symbols=max_symbols)
+
+
+def write(records: Iterable[Rule], out: TextIO, number: Number, *, feature: str = FEATURE) -> int:
+    """Write pairs, those read from such a table as they were; returns how many."""
+    return write_rules(records, out, lambda rule: own(rule, NAME) or _compose(rule, number, feature))
+
+
+def _compose(rule: Rule, number: Number, feature: str) -> str:
+    lines = at_line_of(rule)
+
+    def gap(one: NonTerminal) -> str:
+        raise lines.error("words alone", f"the gap [{one.label}]", 1)
+
+    values = rule.features()
+    if list(values) != [feature]:
+        raise lines.error(f"the feature {feature} alone (the option feature names another)", " ".join(values), 3)
+    line = " ||| ".join((joined(rule.source, gap), joined(rule.target, gap), number(values[feature])))
+    return checked(line, rule, _Reader(lines, feature), (feature,), "a table of pairs and one number")
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="grammar",
+    summary="teaching phrase table: source ||| target ||| log10 of a probability",
+    matches=is_homework,
+    parse=parse,
+    write=write,
+    load=load,
+    example="ein haus ||| a house ||| -0.30103\n",
+)

@@ -1,0 +1,223 @@
+r"""Joshua's text grammars, which Thrax writes (``tm = hiero``, ``thrax``, ``phrase``; SAMT and glue grammars, too).
+
+    [X] ||| el [X,1] come ||| the [X,1] eats ||| 0.5 1 OOV=1 ||| 0-0 2-2 ||| 2
+
+Left-hand side, source, target, features, alignment points, Thrax's count; all behind the target may be absent, and what
+stands behind the count is not looked at. A number without a name is a cost: the k-th of a line, from 0, is the feature
+``tm_OWNER_k`` with its sign turned, as in Joshua. A value with a name is taken as it is, ``tm_OWNER_k=2`` included,
+and does not count among those without. A name given twice has its last value. The option ``owner`` (``pt``) is the
+``-owner`` of the ``tm`` line, so a glue grammar is read with ``--from joshua-grammar,owner=glue``. The label of a gap
+on the target side is not looked at, its index counts. Written are ``name=value`` alone.
+
+Grammars with no feature but ``name=value``, the labels of gaps on both sides and no count might be cdec's as well, and
+are taken for cdec's: ``--from joshua-grammar`` says otherwise. One with bare numbers and such gaps is taken for
+Joshua's: ``--from cdec-grammar`` reads it without turning the signs.
+
+Read although Joshua fails on it or takes it for an empty word: an empty line, an empty target side, blanks more than
+one. Refused, where Joshua reads something else or a rule that never applies: a left-hand side without brackets or with
+a comma, gaps of the source side out of order, a gap missing or twice on the target side, an empty source side, ``|||``
+without blanks around it (``|||  |||`` is an empty field), ``NaN``, ``Infinity``, ``1f``, ``0x1p3`` and what 32-bit
+floats do not hold. Joshua keeps positions of an alignment up to 127, here they may be up to 32767. The options
+``max_symbols`` (a side) and ``max_features`` (a rule; points of its alignment, too) set limits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, BinaryIO, TextIO
+
+from smtformats.errors import quote
+from smtformats.files import MAX_LINE_BYTES, Lines
+from smtformats.format import Format, Number
+from smtformats.grammar.lines import (
+    MAX_FEATURES,
+    MAX_SYMBOLS,
+    RuleReader,
+    at_line_of,
+    checked,
+    counted,
+    joined,
+    load_records,
+    own,
+    read_rules,
+    write_rules,
+)
+from smtformats.grammar.rules import NonTerminal, Rule, Symbol
+from smtformats.grammar.shapes import is_grammar, joshuas_lead
+from smtformats.nbest.fields import is_number
+
+if TYPE_CHECKING:
+    from smtformats.columns import GrammarColumns
+
+NAME = "joshua-grammar"
+OWNER = "pt"
+_BLANK = r" \t\x0b\f\r"
+_BAR = re.compile(rf"[{_BLANK}]\|\|\|[{_BLANK}]")
+_TOKEN = re.compile(rf"[^{_BLANK}]+")
+_LHS = re.compile(rf"\[([^{_BLANK},]+)\]")
+_INDEX = re.compile(r"[1-9][0-9]{0,5}")
+
+
+class _Reader(RuleReader):
+    shape = "[LABEL] ||| source ||| target ||| numbers or name=value ..."
+
+    def __init__(
+        self, lines: Lines, owner: str, max_symbols: int = MAX_SYMBOLS, max_features: int = MAX_FEATURES
+    ) -> None:
+        super().__init__(lines, max_symbols, max_features)
+        self.dense = f"tm_{owner}_"
+        self.slot = re.compile(rf"{re.escape(self.dense)}0*([0-9]+)")
+
+    def rule(self, line: str, raw: str) -> Rule:
+        fields = _BAR.split(line)
+        head = _LHS.fullmatch(fields[0])
+        if head is None:
+            self.fail(1, "a left-hand side, [LABEL], and one blank", quote(fields[0]))
+        if line.endswith("|||"):
+            self.fail(len(fields), "a blank behind the last |||", "the end of the line")
+        if len(fields) < 3:
+            self.fail(len(fields) + 1, f"3 fields or more, {self.shape}", str(len(fields)))
+        tokens = [_TOKEN.findall(field) for field in fields[1:6]]
+        tokens += [[]] * (5 - len(tokens))
+        for field, found in enumerate(tokens[:4], 2):
+            if "|||" in found:
+                self.fail(field, "an empty field with two blanks, `|||  |||`", "'||| |||'")
+        source = self.source(tokens[0])
+        names, values = self.features(tokens[2])
+        return Rule(
+            lhs=head[1],
+            source=source,
+            target=self.target(tokens[1], [one for one in source if isinstance(one, NonTerminal)]),
+            names=names,
+            values=values,
+            alignment=self.points(5, tokens[3]),
+            counts=tuple(self.numbers(6, tokens[4])) if all(map(is_number, tokens[4])) else (),
+            raw=raw,
+            origin=NAME,
+            file=self.lines.name,
+            line=self.lines.number,
+        )
+
+    def source(self, tokens: list[str]) -> tuple[Symbol, ...]:
+        self.check_size(2, tokens, 1)
+        symbols: list[Symbol] = []
+        arity = 0
+        for token in tokens:
+            if not _is_gap(token):
+                symbols.append(token)
+                continue
+            arity += 1
+            label, comma, index = token[1:-1].partition(",")
+            if not label:
+                self.fail(2, "a label of the gap", quote(token))
+            if comma and index != str(arity):
+                self.fail(2, f"index {arity}, as Joshua numbers gaps in order", quote(token))
+            symbols.append(NonTerminal(label, arity))
+        return tuple(symbols)
+
+    def target(self, tokens: list[str], gaps: list[NonTerminal]) -> tuple[Symbol, ...]:
+        self.check_size(3, tokens)
+        symbols: list[Symbol] = []
+        used: set[int] = set()
+        for token in tokens:
+            if not _is_gap(token):
+                symbols.append(token)
+                continue
+            index = token[1:-1].partition(",")[2]
+            if not _INDEX.fullmatch(index):
+                self.fail(3, "a gap with its index, [LABEL,1]", quote(token))
+            place = int(index)
+            if place > len(gaps):
+                self.fail(3, f"{counted(len(gaps), 'gap')}, as on the source side", quote(token))
+            if place in used:
+                self.fail(3, "each index once", f"{quote(token)} again")
+            used.add(place)
+            symbols.append(gaps[place - 1])
+        if len(used) != len(gaps):
+            self.fail(3, f"{counted(len(gaps), 'gap')}, as on the source side", str(len(used)))
+        return tuple(symbols)
+
+    def features(self, items: list[str]) -> tuple[tuple[str, ...], tuple[float, ...]]:
+        self.check_count(4, items, "feature")
+        names: list[str] = []
+        texts: list[str] = []
+        costs: list[int] = []
+        for place, item in enumerate(items):
+            name, equals, value = item.partition("=")
+            if not equals:
+                name, value = f"{self.dense}{len(costs)}", item
+                costs.append(place)
+            elif not name:
+                self.fail(4, "name=value or a number", quote(item))
+            elif slot := self.slot.fullmatch(name):
+                name = self.dense + slot[1]
+            names.append(name)
+            texts.append(value)
+        values = self.numbers(4, texts)
+        for place in costs:
+            values[place] = 0.0 - values[place]  # not -0.0 of a 0
+        return tuple(names), tuple(values)
+
+
+def _is_gap(token: str) -> bool:
+    return len(token) > 2 and token[0] == "[" and token[-1] == "]"
+
+
+def parse(
+    lines: Lines, *, owner: str = OWNER, max_symbols: int = MAX_SYMBOLS, max_features: int = MAX_FEATURES
+) -> Iterator[Rule]:
+    """One rule at a time; ``owner`` is the one that Joshua's configuration names."""
+    return read_rules(_Reader(lines, owner, max_symbols, max_features))
+
+
+def load(
+    stream: BinaryIO,
+    name: str,
+    *,
+    owner: str = OWNER,
+    max_bytes: int = MAX_LINE_BYTES,
+    max_symbols: int = MAX_SYMBOLS,
+    max_features: int = MAX_FEATURES,
+) -> GrammarColumns:
+    """All rules as columns."""
+    limits = {"max_symbols": max_symbols, "max_features": max_features}
+    return load_records(parse, stream, name, max_bytes, owner=owner, **limits)
+
+
+def write(records: Iterable[Rule], out: TextIO, number: Number) -> int:
+    """Write rules, those read from such a file as they were, others with names before all values; returns how many."""
+    return write_rules(records, out, lambda rule: own(rule, NAME) or _compose(rule, number))
+
+
+def _compose(rule: Rule, number: Number) -> str:
+    def gap(one: NonTerminal) -> str:
+        return f"[{one.label},{one.index}]"
+
+    features = [f"{name}={number(value)}" for name, value in zip(rule.names, rule.values, strict=True)]
+    fields = [f"[{rule.lhs}]", joined(rule.source, gap), joined(rule.target, gap), " ".join(features)]
+    if rule.alignment or rule.counts:
+        fields.append(" ".join(f"{s}-{t}" for s, t in rule.alignment))
+    if rule.counts:
+        fields.append(" ".join(map(number, rule.counts)))
+    reader = _Reader(at_line_of(rule), OWNER)
+    return checked(" ||| ".join(fields), rule, reader, rule.names, "Joshua's format")
+
+
+def matches(head: bytes) -> bool:
+    """A left-hand side in brackets, and at least as many lines with Joshua's habits as with cdec's."""
+    return is_grammar(head) and joshuas_lead(head) >= 0
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="grammar",
+    summary="Joshua or Thrax grammar: [X] ||| source ||| target ||| costs or name=value ... ||| alignment ||| count",
+    matches=matches,
+    parse=parse,
+    write=write,
+    load=load,
+    carries=frozenset({"alignment", "counts"}),
+    fallback=True,
+    example="[X] ||| el [X,1] come ||| the [X,1] eats ||| 0.5 1 OOV=1 ||| 0-0 2-2 ||| 2\n",
+)

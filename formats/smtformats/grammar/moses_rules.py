@@ -1,0 +1,157 @@
+"""Moses' rule tables, hierarchical or syntactic, and its glue grammars.
+
+    [X][NP] schläft [X] ||| [X][NP] sleeps [S] ||| 0.5 0.25 1 0.125 ||| 0-0 1-1 ||| 4 2 2 ||| |||
+
+The fields are those of ``moses-phrases``, and so are the features, the options and what is refused. Each side ends in
+its left-hand side, ``[X] ||| [S]``. A gap stands on both sides as the pair of its labels, and one alignment point links
+the two places; positions count gaps, not left-hand sides. A pair of equal labels is the label of the rule's gap, X for
+``[X][X]``; of different ones it is the pair, ``X][NP``. The same holds for the left-hand sides. The points of gaps are
+kept in the alignment beside those of words, and are added to rules that lack them when these are written.
+
+Refused beside what phrase tables are: a side without a label at its end, a single label in brackets elsewhere, a gap
+without a point or with two, a gap whose labels are not the same on both sides.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, BinaryIO, TextIO
+
+from smtformats.errors import quote
+from smtformats.files import MAX_LINE_BYTES, Lines
+from smtformats.format import Format, Number
+from smtformats.grammar.lines import MAX_FEATURES, MAX_SYMBOLS, counted, joined, read_rules, write_rules
+from smtformats.grammar.moses_tables import TABLE, Points, TableReader, TableWriter
+from smtformats.grammar.rules import NonTerminal, Rule
+from smtformats.grammar.shapes import is_rule_table
+
+if TYPE_CHECKING:
+    from smtformats.columns import GrammarColumns
+
+NAME = "moses-rules"
+_LABEL = re.compile(r"\[([^\[\]]+)\]")
+_PAIR = re.compile(r"\[([^\[\]]+)\]\[([^\[\]]+)\]")
+
+
+class _Reader(TableReader):
+    origin = NAME
+    shape = "source [X] ||| target [X] ||| probabilities"
+
+    def sides(self, source: list[str], target: list[str], points: Points) -> Rule:
+        self.check_size(1, source, 2)
+        self.check_size(2, target, 1)
+        lhs = _label(self.label(1, source[-1]), self.label(2, target[-1]))
+        left, right = self.gaps(1, source[:-1]), self.gaps(2, target[:-1])
+        if len(left) != len(right):
+            self.fail(2, f"{counted(len(left), 'gap')}, as on the source side", str(len(right)))
+        links = self.links(left, right, points)
+        gaps = {s: NonTerminal(label, index) for index, (s, label) in enumerate(left.items(), 1)}
+        for t, s in links.items():
+            if right[t] != left[s]:
+                self.fail(2, f"the labels {_spelt(left[s])}, as on the source side", quote(target[t]))
+        return Rule(
+            lhs,
+            tuple([gaps.get(s, word) for s, word in enumerate(source[:-1])]),
+            tuple([gaps[links[t]] if t in links else word for t, word in enumerate(target[:-1])]),
+        )
+
+    def label(self, field: int, token: str) -> str:
+        found = _LABEL.fullmatch(token)
+        if found is None:
+            self.fail(field, "a label at the end of the side, [X]", quote(token))
+        return found[1]
+
+    def gaps(self, field: int, tokens: list[str]) -> dict[int, str]:
+        """The labels of gaps by their places."""
+        found = {}
+        for place, token in enumerate(tokens):
+            if token[0] == "[" and token[-1] == "]":
+                pair = _PAIR.fullmatch(token)
+                if pair is None:
+                    self.fail(field, "a pair of labels, [X][X], or a word without brackets around it", quote(token))
+                found[place] = _label(pair[1], pair[2])
+        return found
+
+    def links(self, left: dict[int, str], right: dict[int, str], points: Points) -> dict[int, int]:
+        """The source place of each gap of the target side."""
+        links: dict[int, int] = {}
+        for s, t in points:
+            if s not in left and t not in right:
+                continue
+            if s not in left or t not in right:
+                self.fail(4, "points that link gaps to gaps", quote(f"{s}-{t}"))
+            if links.setdefault(t, s) != s:
+                self.fail(4, "one point for each gap", quote(f"{s}-{t}"))
+        if len(links) < len(right) or len(set(links.values())) < len(left):
+            self.fail(4, f"one point for each of {counted(len(left), 'gap')}", f"{len(links)}")
+        return links
+
+    @staticmethod
+    def spelt(rule: Rule, lines: Lines) -> tuple[str, str, Points]:
+        def gap(one: NonTerminal) -> str:
+            return _spelt(one.label)
+
+        left, _, right = rule.lhs.partition("][")
+        places = {one.index: t for t, one in enumerate(rule.target) if isinstance(one, NonTerminal)}
+        links = ((s, places.get(one.index, 0)) for s, one in enumerate(rule.source) if isinstance(one, NonTerminal))
+        points = rule.alignment + tuple(link for link in links if link not in rule.alignment)
+        source, target = joined((*rule.source, f"[{left}]"), gap), joined((*rule.target, f"[{right or left}]"), gap)
+        return source, target, points
+
+
+def _label(source: str, target: str) -> str:
+    return source if source == target else f"{source}][{target}"
+
+
+def _spelt(label: str) -> str:
+    source, _, target = label.partition("][")
+    return f"[{source}][{target or source}]"
+
+
+def parse(
+    lines: Lines,
+    *,
+    table: str = TABLE,
+    features: str = "",
+    max_symbols: int = MAX_SYMBOLS,
+    max_features: int = MAX_FEATURES,
+) -> Iterator[Rule]:
+    """One rule at a time; ``table`` is the name of the feature, ``features`` those of its single scores."""
+    return read_rules(_Reader(lines, table, features, max_symbols, max_features))
+
+
+def load(
+    stream: BinaryIO,
+    name: str,
+    *,
+    table: str = TABLE,
+    features: str = "",
+    max_bytes: int = MAX_LINE_BYTES,
+    max_symbols: int = MAX_SYMBOLS,
+    max_features: int = MAX_FEATURES,
+) -> GrammarColumns:
+    """All rules as columns."""
+    from smtformats.grammar.scanning import scan_table
+
+    reader = _Reader(Lines(io.BytesIO(), name), table, features, max_symbols, max_features)
+    return scan_table(reader, stream, max_bytes, gaps=True)
+
+
+def write(records: Iterable[Rule], out: TextIO, number: Number, *, table: str = TABLE, features: str = "") -> int:
+    """Write rules, those read from such a table as they were; returns how many."""
+    return write_rules(records, out, TableWriter(_Reader, number, table, features))
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="grammar",
+    summary="Moses rule table: source [X] ||| target [X] ||| p p p p ||| alignment ||| counts ||| sparse ||| {{Key v}}",
+    matches=is_rule_table,
+    parse=parse,
+    write=write,
+    load=load,
+    carries=frozenset({"alignment", "counts", "properties"}),
+    example="[X][NP] schläft [X] ||| [X][NP] sleeps [S] ||| 0.5 0.25 1 0.125 ||| 0-0 1-1 ||| 4 2 2 ||| |||\n",
+)

@@ -1,0 +1,416 @@
+r"""cdec's forests as JSON, which it wrote up to October 2014: a sentence's hypergraph in each file.
+
+    {"rules":[1,"[X] ||| ein ||| a ||| F=1",2,"[S] ||| [X,1] ||| [1]"],"features":["F","Glue"],
+    "edges":[{"tail":[],"spans":[0,1,-1,-1],"feats":[0,1],"rule":1}],"node":{"in_edges":[0],"cat":"X"},
+    "edges":[{"tail":[0],"spans":[0,1,-1,-1],"feats":[1,0.5],"rule":2}],"node":{"in_edges":[1],"cat":"S"}}
+
+One object, in which ``edges`` and ``node`` come again for each node, in topological order; the last one is the goal.
+``rules`` are ids and texts as in cdec's grammars; what counts as an edge's features are its ``feats``, pairs of a place
+in ``features`` (or a name) and a value. ``tail`` are node numbers in the order of the rule's source side, ``spans`` are
+the source span and that of a second sentence (-1 for none). A forest of no node, for a sentence that could not be
+parsed, is ``{}``. The sentence's id is the number that the file's name begins with, else the name.
+
+Read as cdec reads it: names among the places, rules written out where an edge names one, spans, labels (X then), tails
+or features left out or ``null``, comments as in C, any order that has things before their use. A graph that was not
+changed is written as it was read, others as cdec writes them: no zero values, names instead of places if there are 999
+or more, six-digit numbers in C's spelling.
+
+Refused: ``nan`` and ``inf``, a rule without a left-hand side, tails that do not fit the rule, edges of no node or of
+two, unknown keys, text behind the object. The options ``max_nodes`` and ``max_edges`` bound the size.
+
+Columns keep beside the graph, in ``extras``: ``prev``, the spans in a second sentence, ``hashes`` of nodes, and the
+``spelling``: the ``raw`` bytes with a checksum of what was ``read``, texts of ``rules`` (which belong to ``grammar``),
+what edges and nodes were ``without``, and whether features were ``named``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TextIO
+
+from smtformats.errors import FormatError, quote
+from smtformats.files import Lines
+from smtformats.format import Format, Number
+from smtformats.grammar.cdec import MAX_FEATURES, MAX_SYMBOLS, RuleParser, compose
+from smtformats.grammar.gather import Numbering, grammar_columns
+from smtformats.hypergraph.entries import Entries
+from smtformats.hypergraph.graph import GraphColumns
+from smtformats.hypergraph.sentence import checksum, ends, reordered, sentence_id, whole
+
+if TYPE_CHECKING:
+    from smtformats.grammar.rules import Rule
+
+NAME = "cdec-json-hypergraph"
+MAX_NODES = 10_000_000
+MAX_EDGES = 100_000_000
+_MAX_LISTED = 998  # from here on cdec writes names
+_MOST = sys.float_info.max
+_LABEL = "X"  # what cdec takes a node to be that has none
+_SKIPPED = r"(?:\s|/\*(?:[^*]|\*(?!/))*\*/)*"
+_START = re.compile(rf'{_SKIPPED}\{{{_SKIPPED}"(?:rules|features|edges|node|is_sorted)"{_SKIPPED}:')
+_EMPTY = re.compile(r"\s*\{\s*\}\s*")
+_HASH = re.compile(r"[0-9A-Fa-f]{1,16}")
+_KEY_TYPES = {int, str}
+_EDGE_KEYS = frozenset(("tail", "spans", "feats", "rule"))
+_NODE_KEYS = frozenset(("in_edges", "cat", "node_hash"))
+_ESCAPES = {i: f"\\u{i:04x}" for i in range(32)} | {
+    ord(char): "\\" + shown for char, shown in zip('\b\n\r\t"\\/', 'bnrt"\\/', strict=True)
+}
+
+
+class _Forest:
+    """A graph while its entries come in. Lists are of edges and nodes in the order of the file."""
+
+    def __init__(self, entries: Entries, max_nodes: int, max_edges: int) -> None:
+        self.entries = entries
+        self.fail = entries.fail
+        self.max_nodes = max_nodes
+        self.max_edges = max_edges
+        self.escaped = "\\u" in entries.text
+        self.parser = RuleParser(entries.lines, MAX_SYMBOLS, MAX_FEATURES)
+        self.rules: list[Rule] = []
+        self.arities: list[int] = []
+        self.texts: list[str] = []
+        self.numbers: dict[int | str, int] = {}
+        self.names = Numbering()
+        self.listed: list[int] | None = None
+        self.layouts: dict[tuple[Any, ...], tuple[int, ...]] = {}
+        self.labels = Numbering()
+        self.tails: list[int] = []
+        self.tail_counts: list[int] = []
+        self.edge_rules: list[int] = []
+        self.spans: list[int] = []
+        self.features: list[int] = []
+        self.values: list[float] = []
+        self.feature_counts: list[int] = []
+        self.order: list[int] = []
+        self.taken = bytearray()
+        self.edge_counts: list[int] = []
+        self.node_labels: list[int] = []
+        self.hashes: list[int] = []
+        self.without: dict[str, set[int]] = {"spans": set(), "cat": set(), "node_hash": set()}
+
+    def checked(self, value: Any, what: str) -> str:
+        """A string without half of a surrogate pair, which no UTF-8 can hold."""
+        if type(value) is not str:
+            self.fail(what, _shown(value))
+        if self.escaped and re.search("[\ud800-\udfff]", value):
+            self.fail("whole characters", quote(value))
+        return value
+
+    def listing(self, value: Any, what: str) -> list[Any]:
+        if value is None:
+            return []
+        if type(value) is not list:
+            self.fail(f"a list of {what}", _shown(value))
+        return value
+
+    def check(self, values: list[Any], kinds: set[type], low: float, high: float, what: str) -> None:
+        """Refuse all but numbers of these kinds from low to high."""
+        if values and not (set(map(type, values)) <= kinds and low <= min(values) and max(values) <= high):
+            bad = next(one for one in values if type(one) not in kinds or not low <= one <= high)
+            self.fail(what, _shown(bad))
+
+    def add(self, key: str, value: Any) -> None:
+        """Take in an entry."""
+        if key == "edges":
+            self.add_edges(self.listing(value, "edges"))
+        elif key == "node":
+            self.add_node(value)
+        elif key == "rules":
+            pairs = self.listing(value, "rule ids and rules")
+            if len(pairs) % 2:
+                self.fail("a rule for each id", f"{len(pairs)} items")
+            for number, text in zip(pairs[::2], pairs[1::2], strict=True):
+                if type(number) is not int:
+                    self.fail("the id of a rule, an integer", _shown(number))
+                self.numbers[number] = self.rule(text)
+        elif key == "features":
+            names = self.listing(value, "names of features")
+            self.layouts.clear()
+            self.listed = [self.names.add(self.checked(one, "the name of a feature")) for one in names]
+        elif key != "is_sorted":
+            self.fail("rules, features, edges, node or is_sorted", quote(key))
+
+    def rule(self, value: Any) -> int:
+        text = self.checked(value, "a rule, [LABEL] ||| source ||| target ||| name=value ...")
+        if "\n" in text:
+            self.fail("a rule on one line", quote(text))
+        try:
+            self.rules.append(self.parser.rule(text, text))
+        except FormatError as error:
+            self.fail(error.expected, f"{error.found} in the rule {quote(text)}")
+        self.arities.append(self.rules[-1].arity)
+        self.texts.append(text)
+        return len(self.rules) - 1
+
+    def rule_of(self, edge: dict[str, Any], arity: int) -> int:
+        key = 0 if edge.get("rule") is None else edge["rule"]
+        if type(key) is not int and type(key) is not str:
+            self.fail("the id of a rule, or a rule", _shown(key))
+        number = self.numbers.get(key)
+        if number is None:
+            if key == 0:
+                return -1
+            if type(key) is int:
+                self.fail("the id of a rule that was given before", _shown(key))
+            number = self.numbers[key] = self.rule(key)
+        if self.arities[number] != arity:
+            self.fail(f"a rule with {arity} non-terminals, as the edge has tails", quote(self.texts[number]))
+        return number
+
+    def add_edges(self, edges: list[Any]) -> None:
+        if len(self.edge_rules) + len(edges) > self.max_edges:
+            self.fail(f"at most {self.max_edges} edges", "more")
+        tail_start, value_start, span_start = len(self.tails), len(self.values), len(self.spans)
+        for edge in edges:
+            if type(edge) is not dict or not edge.keys() <= _EDGE_KEYS:
+                self.fail("an edge of tail, spans, feats and rule", _shown(edge))
+            tails = self.listing(edge.get("tail"), "node numbers")
+            self.tails += tails
+            self.tail_counts.append(len(tails))
+            spans = self.listing(edge.get("spans"), "positions")
+            if len(spans) not in (0, 2, 4):
+                self.fail("2 or 4 positions", str(len(spans)))
+            if not spans:
+                self.without["spans"].add(len(self.edge_rules))
+            self.spans += spans + [-1] * (4 - len(spans))
+            feats = self.listing(edge.get("feats"), "features and values")
+            layout, values = tuple(feats[::2]), feats[1::2]
+            if len(layout) != len(values):
+                self.fail("a value for each feature", f"{len(feats)} items")
+            names = self.layouts.get(layout) if set(map(type, layout)) <= _KEY_TYPES else None
+            if names is None:
+                names = self.layouts[layout] = tuple(map(self.feature, layout))
+            if len(set(names)) < len(names):
+                merged = dict(zip(names, values, strict=True))
+                names, values = tuple(merged), list(merged.values())
+            self.features += names
+            self.values += values
+            self.feature_counts.append(len(names))
+            self.edge_rules.append(self.rule_of(edge, len(tails)))
+        nodes = len(self.edge_counts)
+        self.check(self.tails[tail_start:], {int}, 0, nodes - 1, "the number of a node that came before")
+        self.check(self.spans[span_start:], {int}, -(1 << 15), (1 << 15) - 1, "a position of 16 bits")
+        numbers = self.values[value_start:]
+        self.check(numbers, {int, float}, -_MOST, _MOST, "a finite number as the value of a feature")
+
+    def feature(self, one: Any) -> int:
+        if type(one) is int:
+            if self.listed is not None and 0 <= one < len(self.listed):
+                return self.listed[one]
+            self.fail("the place of a feature in features", _shown(one))
+        return self.names.add(self.checked(one, "the name of a feature, or its place in features"))
+
+    def add_node(self, node: Any) -> None:
+        number = len(self.edge_counts)
+        if number >= self.max_nodes:
+            self.fail(f"at most {self.max_nodes} nodes", "more")
+        if type(node) is not dict or not node.keys() <= _NODE_KEYS:
+            self.fail("a node of in_edges, cat and node_hash", _shown(node))
+        edges = self.listing(node.get("in_edges"), "edge numbers")
+        self.check(edges, {int}, 0, len(self.edge_rules) - 1, "the number of an edge that came before")
+        self.taken.extend(bytes(len(self.edge_rules) - len(self.taken)))
+        for edge in edges:
+            if self.taken[edge]:
+                self.fail("each edge in one node", f"{edge} again")
+            self.taken[edge] = 1
+        self.order += edges
+        self.edge_counts.append(len(edges))
+        label = node.get("cat")
+        if label is None:
+            self.without["cat"].add(number)
+            label = _LABEL
+        self.node_labels.append(self.labels.add(self.checked(label, "a label")))
+        found = node.get("node_hash")
+        if found is None:
+            self.without["node_hash"].add(number)
+            found = "0"
+        if type(found) is not str or not _HASH.fullmatch(found):
+            self.fail("a hash of up to 16 hexadecimal digits", _shown(found))
+        self.hashes.append(int(found, 16))
+
+    def graph(self, data: bytes) -> GraphColumns:
+        """The columns of all that came in from these bytes."""
+        import numpy as np
+
+        if len(self.order) < len(self.edge_rules):
+            self.fail("a node for each edge", f"{len(self.edge_rules) - len(self.order)} edges without one")
+        order = np.array(self.order, dtype=np.int64)
+        tail_offsets, tails = reordered(order, ends(self.tail_counts), np.array(self.tails, dtype=np.int32))
+        features, values = np.array(self.features, dtype=np.int32), np.array(self.values, dtype=np.float64)
+        feature_offsets, features, values = reordered(order, ends(self.feature_counts), features, values)
+        spans = np.array(self.spans, dtype=np.int32).reshape(-1, 4)[order]
+        grammar = grammar_columns(self.rules)
+        place = dict(zip(self.order, range(len(order)), strict=True)) if self.without["spans"] else {}
+        without = self.without | {"spans": {place[edge] for edge in self.without["spans"]}}
+        spelling: dict[str, Any] = {
+            "raw": data,
+            "rules": tuple(self.texts),
+            "grammar": grammar,
+            "without": {key: frozenset(numbers) for key, numbers in without.items()},
+            "named": self.listed is None,
+        }
+        graph = GraphColumns(
+            id=sentence_id(self.entries.lines.name),
+            node_labels=np.array(self.node_labels, dtype=np.int32),
+            edge_offsets=ends(self.edge_counts),
+            tails=tails,
+            tail_offsets=tail_offsets,
+            rules=np.array(self.edge_rules, dtype=np.int32)[order],
+            spans=spans[:, :2].copy(),
+            features=features,
+            values=values,
+            feature_offsets=feature_offsets,
+            scores=None,
+            grammar=grammar,
+            labels=self.labels.table(),
+            names=self.names.table(),
+            extras={
+                "prev": spans[:, 2:].copy(),
+                "hashes": np.array(self.hashes, dtype=np.uint64),
+                "spelling": spelling,
+            },
+            file=self.entries.lines.name,
+        )
+        spelling["read"] = checksum(graph)
+        return graph
+
+
+def _shown(value: Any) -> str:
+    """A value of JSON as it may stand in a message."""
+    if isinstance(value, (list, dict)):
+        return "a list" if isinstance(value, list) else "an object"
+    return quote(json.dumps(value, ensure_ascii=False))
+
+
+def parse(lines: Lines, *, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES) -> Iterator[GraphColumns]:
+    """The one graph of a file."""
+    data = whole(lines)
+    entries = Entries(lines, data)
+    forest = _Forest(entries, max_nodes, max_edges)
+    for key, value in entries:
+        forest.add(key, value)
+    yield forest.graph(data)
+
+
+def write(records: Iterable[GraphColumns], out: TextIO, number: Number) -> int:
+    """Write the one graph of a file as cdec does; returns how many."""
+    count = 0
+    for graph in records:
+        if count:
+            raise FormatError("one graph in a file", "a second one", file=graph.file, line=graph.line)
+        spelling = graph.extras.get("spelling", {})
+        if spelling and spelling["read"] == checksum(graph):
+            out.write(spelling["raw"].decode())
+        else:
+            out.writelines(_pieces(graph, spelling, number))
+        count += 1
+    return count
+
+
+class _Spelled(dict[float, str]):
+    """Numbers as printed, in the spelling of C if six digits say it all."""
+
+    def __init__(self, number: Number) -> None:
+        super().__init__()
+        self.number = number
+
+    def __missing__(self, value: float) -> str:
+        text = self.number(value)
+        short = f"{float(text):g}"
+        self[value] = text = short if float(short) == float(text) else text
+        return text
+
+
+def _string(text: str) -> str:
+    return f'"{text.translate(_ESCAPES)}"'
+
+
+def _rule_texts(graph: GraphColumns, spelling: Mapping[str, Any]) -> Iterable[str]:
+    """The rules as they were read, or as cdec prints them: with six digits, as their numbers are to be looked at."""
+    grammar = graph.grammar
+    if spelling.get("grammar") is grammar:
+        return tuple(spelling["rules"])
+    texts = (compose(grammar.rule(i), lambda value: f"{value:g}").rstrip("\n") for i in range(len(grammar)))
+    return (text.removesuffix(" ||| ").replace(" |||  ||| ", " ||| ||| ") for text in texts)
+
+
+def _pieces(graph: GraphColumns, spelling: Mapping[str, Any], number: Number) -> Iterator[str]:
+    """The text of a graph, a piece for each node."""
+    import numpy as np
+
+    if not graph.nodes:
+        yield "{}\n"
+        return
+    if not np.isfinite(graph.values).all():
+        raise FormatError("finite numbers as the values of features", "others", file=graph.file, line=graph.line)
+    extras, edges, nodes = graph.extras, len(graph), graph.nodes
+    ruled = len(graph.grammar) > 0
+    listed = len(graph.names) <= _MAX_LISTED and not spelling.get("named", False)
+    yield "{"
+    if ruled:
+        yield (
+            '"rules":['
+            + ",".join(f"{i},{_string(text)}" for i, text in enumerate(_rule_texts(graph, spelling), 1))
+            + "],"
+        )
+    names = [_string(name) for name in graph.names]
+    if listed:
+        yield f'"features":[{",".join(names)}],'
+        names = [str(i) for i in range(len(names))]
+    without = spelling.get("without", {})
+    prev = extras.get("prev")
+    if prev is None or len(prev) != edges:
+        prev = np.full((edges, 2), -1)
+    hashes = extras.get("hashes")
+    hashes = [] if hashes is None or len(hashes) != nodes else hashes.tolist()
+    spans = np.hstack([graph.spans, prev]).tolist()
+    labels = [_string(label) for label in graph.labels]
+    tails, tail_ends = graph.tails.tolist(), graph.tail_offsets.tolist()
+    pairs = list(zip(graph.features.tolist(), graph.values.tolist(), strict=True))
+    pair_ends, edge_ends = graph.feature_offsets.tolist(), graph.edge_offsets.tolist()
+    rules, node_labels = graph.rules.tolist(), graph.node_labels.tolist()
+    no_spans, no_label, no_hash = (without.get(key, ()) for key in ("spans", "cat", "node_hash"))
+    spelled = _Spelled(number)
+    for node in range(nodes):
+        shown = []
+        for edge in range(edge_ends[node], edge_ends[node + 1]):
+            tail = ",".join(map(str, tails[tail_ends[edge] : tail_ends[edge + 1]]))
+            some = pairs[pair_ends[edge] : pair_ends[edge + 1]]
+            feats = ",".join([f"{names[one]},{spelled[value]}" for one, value in some if value])
+            place = "" if edge in no_spans else f'"spans":[{",".join(map(str, spans[edge]))}],'
+            rule = f',"rule":{rules[edge] + 1}' if ruled else ""
+            shown.append(f'{{"tail":[{tail}],{place}"feats":[{feats}]{rule}}}')
+        inward = ",".join(map(str, range(edge_ends[node], edge_ends[node + 1])))
+        label = "" if node_labels[node] < 0 or node in no_label else f',"cat":{labels[node_labels[node]]}'
+        code = f',"node_hash":"{hashes[node]:016X}"' if hashes and node not in no_hash else ""
+        yield f'{"," if node else ""}"edges":[{",".join(shown)}],"node":{{"in_edges":[{inward}]{label}{code}}}'
+    yield "}\n"
+
+
+def matches(head: bytes) -> bool:
+    """An object that begins with a forest's key, or has nothing in it."""
+    text = head.decode("utf-8", "ignore")
+    return _START.match(text) is not None or _EMPTY.fullmatch(text) is not None
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="hypergraph",
+    summary="cdec forest as JSON, DIR/N.json.gz: rules, features, and edges and node for each node",
+    matches=matches,
+    parse=parse,
+    write=write,
+    suffixes=(".json.gz", ".json"),
+    carries=frozenset(("prev", "hashes", "spelling")),
+    single=True,
+    example=(
+        '{"rules":[1,"[X] ||| ein ||| a ||| F=1",2,"[S] ||| [X,1] ||| [1]"],"features":["F","Glue"],'
+        '"edges":[{"tail":[],"spans":[0,1,-1,-1],"feats":[0,1],"rule":1}],"node":{"in_edges":[0],"cat":"X"},'
+        '"edges":[{"tail":[0],"spans":[0,1,-1,-1],"feats":[1,0.5],"rule":2}],"node":{"in_edges":[1],"cat":"S"}}\n'
+    ),
+)

@@ -1,0 +1,108 @@
+r"""Confusion networks as Moses reads them, ``-inputtype 1``.
+
+    ein 1.0
+    hut 0.7 hat 0.3
+    *EPS* 0.5 rot 0.5
+
+A line for each column, of words with a score each, and an empty line behind each sentence. ``*EPS*`` is an arc without
+a word. The score, a probability in Moses, is the feature ``InputFeature0`` as it is; the option ``name`` has another
+name, ``scores`` says how many stand behind each word (then they are ``NAME[0]``, ``NAME[1]``). Sentences are numbered
+from 0; spans are columns.
+
+A file is told by its shape only if the scores of each column add up to 1 and some column has more than one word; others
+are read by name. Refused: negative scores, empty lines without a column before them (Moses stops there), but for the
+end of the file. The options ``max_nodes`` and ``max_edges`` set limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from smtformats.errors import quote
+from smtformats.files import Lines
+from smtformats.format import Format, first_lines
+from smtformats.hypergraph.graph import GraphColumns
+from smtformats.hypergraph.lattices import EPSILONS, MAX_EDGES, MAX_NODES, Arc, check_limits, lattice
+from smtformats.nbest.fields import BadField, blanks, is_number, numbers, vector
+
+NAME = "confusion-network"
+_CLOSE = 0.02
+
+
+def parse(
+    lines: Lines,
+    *,
+    name: str = "InputFeature0",
+    scores: int = 1,
+    max_nodes: int = MAX_NODES,
+    max_edges: int = MAX_EDGES,
+) -> Iterator[GraphColumns]:
+    """One sentence at a time."""
+    if scores < 0:
+        raise lines.error("a number of scores, 0 or more, as the option scores", str(scores))
+    names = vector(name, scores) if scores else ()
+    arcs: list[Arc] = []
+    columns = count = gap = 0
+    try:
+        for line in lines:
+            tokens = blanks(line)
+            if tokens:
+                if gap:
+                    raise BadField("a column before an empty line", "none")
+                arcs += _column(tokens, columns, names)
+                columns += 1
+                check_limits(columns + 1, len(arcs), max_nodes, max_edges)
+                continue
+            gap += not columns
+            if columns:
+                yield _graph(count, columns, arcs, lines, lines.number - columns)
+                arcs, columns, count = [], 0, count + 1
+    except BadField as bad:
+        raise lines.error(bad.expected, bad.found, 1) from None
+    if columns:
+        yield _graph(count, columns, arcs, lines, lines.number - columns + 1)
+    elif not count:
+        raise lines.error("a column, word score ...", "none in the file", 1)
+
+
+def _graph(count: int, columns: int, arcs: list[Arc], lines: Lines, line: int) -> GraphColumns:
+    return lattice(str(count), range(columns + 1), arcs, file=lines.name, line=line)
+
+
+def _column(tokens: list[str], column: int, names: tuple[str, ...]) -> list[Arc]:
+    step = len(names) + 1
+    if len(tokens) % step:
+        raise BadField(f"a word and {len(names)} scores, again and again", f"{len(tokens)} fields")
+    arcs = []
+    for at in range(0, len(tokens), step):
+        word = tokens[at]
+        values = numbers(tokens[at + 1 : at + step])
+        if any(value < 0 for value in values):
+            raise BadField("scores of 0 or more", quote(" ".join(tokens[at + 1 : at + step])))
+        words = () if word in EPSILONS else (word,)
+        arcs.append(Arc(column, column + 1, words, dict(zip(names, values, strict=True)), (column, column + 1)))
+    return arcs
+
+
+def matches(head: bytes) -> bool:
+    """Words and scores by turns that add up to 1 on every line, with several words somewhere."""
+    lines = [blanks(line) for line in first_lines(head)]
+    return any(len(tokens) > 2 for tokens in lines) and all(map(_is_column, lines))
+
+
+def _is_column(tokens: list[str]) -> bool:
+    values = tokens[1::2]
+    if len(tokens) % 2 or not all(map(is_number, values)):
+        return False
+    found = [float(value) for value in values]
+    return all(0 <= value <= 1 for value in found) and abs(sum(found) - 1) <= _CLOSE
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="hypergraph",
+    summary="Moses' confusion networks: a line word score word score ... for each column, an empty line behind each",
+    matches=matches,
+    parse=parse,
+    example="ein 1.0\nhut 0.7 hat 0.3\n\nja 1.0\n\n",
+)

@@ -1,0 +1,212 @@
+"""What Moses' two search graphs share: lines taken apart part by part, score vectors, a sentence at a time."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NoReturn, Protocol
+
+from smtformats.errors import quote
+from smtformats.files import Lines
+from smtformats.grammar.rules import Rule
+from smtformats.hypergraph.graph import Edge, GraphBuilder
+
+if TYPE_CHECKING:
+    from smtformats.hypergraph.graph import GraphColumns
+
+MAX_NODES = 10_000_000
+MAX_EDGES = 100_000_000
+ID = r"(\d{1,18})"
+NUMBER = r"[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?"
+NUMBERS = rf"((?:{NUMBER}(?:,{NUMBER})*)?)"
+SPARSE = rf"((?: [^ ]+={NUMBER})*) ?"
+UNLABELLED = "F"  # as in n-best lists without labels
+_SHOWN = 24
+_COUNTED = re.compile(r"([^ :]+):([1-9]\d{0,5})", re.ASCII)
+
+
+class Shape:
+    """A line as parts in their order, which are its fields: takes it apart, or says which part is not there."""
+
+    def __init__(self, *parts: tuple[str, str]) -> None:
+        self.parts = parts
+        self._whole = re.compile("".join(pattern for _, pattern in parts) + r"\n?", re.ASCII)
+
+    def match(self, line: str) -> re.Match[str] | None:
+        """The groups of all parts."""
+        return self._whole.fullmatch(line)
+
+    def fail(self, lines: Lines, line: str) -> NoReturn:
+        """Name the first part that a line has not."""
+        for count in range(len(self.parts), -1, -1):
+            before = "".join(pattern for _, pattern in self.parts[:count]).replace("(.*)", "(.*?)")
+            found = re.match(before, line, re.ASCII)
+            if found is not None:
+                break
+        assert found is not None
+        rest = line[found.end() :].removesuffix("\n").lstrip(" ")
+        expected = self.parts[count][0] if count < len(self.parts) else "the end of the line"
+        raise lines.error(expected, quote(rest, _SHOWN) if rest else "the end of the line", count + 1)
+
+
+def core_names(text: str) -> tuple[str, ...]:
+    """The names of a core vector's values: ``LM0 TranslationModel0:4`` has five."""
+    names: list[str] = []
+    for item in text.split():
+        counted = _COUNTED.fullmatch(item)
+        names += [f"{counted[1]}[{k}]" for k in range(int(counted[2]))] if counted else [item]
+    if len(set(names)) != len(names):
+        raise ValueError(f"expected each name once, found {quote(text)}")
+    return tuple(names)
+
+
+def finite(lines: Lines, text: str, field: int) -> float:
+    """A number of a line's part."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise lines.error("a finite number", quote(text), field)
+    return value
+
+
+class Vectors:
+    """Score vectors of a file: a core of always the same values, and sparse features."""
+
+    def __init__(self, lines: Lines, names: str) -> None:
+        self.lines = lines
+        self.core = core_names(names)
+        self._named = bool(names)
+
+    def values(self, core: str, sparse: str, field: int) -> dict[str, float]:
+        """Features by name."""
+        texts = core.split(",") if core else []
+        if not self.core and not self._named:
+            self.core = tuple(f"{UNLABELLED}[{k}]" for k in range(len(texts)))
+            self._named = True
+        if len(texts) != len(self.core):
+            raise self.lines.error(f"{len(self.core)} values in core=(...)", f"{len(texts)}", field)
+        values = {name: finite(self.lines, text, field) for name, text in zip(self.core, texts, strict=True)}
+        for item in sparse.split(" "):
+            name, _, text = item.rpartition("=")
+            if name in values:
+                raise self.lines.error("each feature once", f"{quote(name)} again", field)
+            if item:
+                values[name] = finite(self.lines, text, field)
+        return values
+
+
+class Sentence(Protocol):
+    """A graph while its lines are read."""
+
+    id: str
+
+    def add(self, match: re.Match[str]) -> None:
+        """Take in a line."""
+
+    def graph(self) -> GraphColumns:
+        """The graph of all lines."""
+
+
+def sentences(
+    lines: Lines, shape_of: Callable[[str], Shape], begin: Callable[[str], Sentence], what: str
+) -> Iterator[GraphColumns]:
+    """The graphs of a file, each as soon as its lines are over."""
+    current: Sentence | None = None
+    for line in lines:
+        shape = shape_of(line)
+        match = shape.match(line)
+        if line.endswith("\r\n"):
+            raise lines.error("a line that ends in '\\n' alone", "'\\r\\n'", len(shape.parts))
+        if match is None:
+            shape.fail(lines, line)
+        if current is None or match[1] != current.id:
+            if current is not None:
+                if int(match[1]) <= int(current.id):
+                    raise lines.error(f"an id after {current.id} (ids ascend)", quote(match[1]), 1)
+                yield current.graph()
+            current = begin(match[1])
+        current.add(match)
+    if current is None:
+        raise lines.error(what, "no hypothesis in the file", 1, line=1)
+    yield current.graph()
+
+
+class Arcs:
+    """The hypotheses of a sentence as nodes, each with the edges that lead to it."""
+
+    def __init__(self, lines: Lines, max_nodes: int, max_edges: int) -> None:
+        self.lines = lines
+        self.first = lines.number
+        self._edges: list[list[Edge]] = []
+        self._labels: list[str | None] = []
+        self._nodes: dict[int, int] = {}  # of hypotheses that stand for themselves
+        self._recombined: set[int] = set()
+        self._rules: dict[str, int] = {}
+        self._made: list[Rule] = []
+        self._left = max_edges
+        self._max_nodes = max_nodes
+        self._max_edges = max_edges
+
+    def __len__(self) -> int:
+        """How many nodes there are."""
+        return len(self._edges)
+
+    def bare(self, label: str | None = None) -> int:
+        """A node for no hypothesis."""
+        if len(self) >= self._max_nodes:
+            raise self.lines.error(f"at most {self._max_nodes} nodes in a graph", "more", 1)
+        self._edges.append([])
+        self._labels.append(label)
+        return len(self) - 1
+
+    def new(self, hypothesis: int, label: str | None = None) -> int:
+        """A node for a hypothesis."""
+        self._check_new(hypothesis)
+        node = self._nodes[hypothesis] = self.bare(label)
+        return node
+
+    def winner(self, hypothesis: int, winner: str, field: int) -> int:
+        """The node of the hypothesis that another one was recombined into."""
+        self._check_new(hypothesis)
+        node = self.earlier(winner, field, "others lose to")
+        self._recombined.add(hypothesis)
+        return node
+
+    def _check_new(self, hypothesis: int) -> None:
+        if hypothesis in self._nodes or hypothesis in self._recombined:
+            raise self.lines.error("each hypothesis once", f"{hypothesis} again", 2)
+
+    def earlier(self, hypothesis: str, field: int, which: str) -> int:
+        """The node of a hypothesis that has to be there."""
+        node = self._nodes.get(int(hypothesis))
+        if node is None:
+            expected = f"a hypothesis that {which}, in a line before and not recombined itself"
+            raise self.lines.error(expected, quote(hypothesis), field)
+        return node
+
+    def lead(self, node: int, edge: Edge) -> None:
+        """An edge that leads to a node."""
+        self._left -= 1
+        if self._left < 0:
+            raise self.lines.error(f"at most {self._max_edges} edges in a graph", "more", 1)
+        self._edges[node].append(edge)
+
+    def rule(self, key: str, make: Callable[[], Rule]) -> int:
+        """The number of a rule, made if it is the first of its key."""
+        number = self._rules.get(key)
+        if number is None:
+            self._made.append(make())
+            number = self._rules[key] = len(self._rules)
+        return number
+
+    def clear(self) -> None:
+        """Forget all nodes: there is no derivation."""
+        self._edges.clear()
+        self._labels.clear()
+
+    def columns(self, id: str) -> GraphColumns:
+        """The graph; the last node is the goal."""
+        builder = GraphBuilder()
+        for edges, label in zip(self._edges, self._labels, strict=True):
+            builder.add(edges, label)
+        return builder.graph(id, self._made, file=self.lines.name, line=self.first)

@@ -1,0 +1,209 @@
+"""Moses' phrase-based search graphs, as of ``-osg`` and ``-osgx``: a hypothesis on each line.
+
+    0 hyp=0 stack=0
+    0 hyp=6 stack=1 back=0 score=-1.984 transition=-1.984 forward=9 fscore=-103.480 covered=0-0 out=, a
+    0 hyp=8 stack=1 back=0 score=-2.100 transition=-2.100 recombined=6 forward=9 fscore=-103.480 covered=0-0 out=an
+
+Fields: sentence, hypothesis, ``stack`` (how many source words are covered), ``back`` (the hypothesis that this one
+extends), ``score``, ``transition`` (the score of this step), ``recombined`` (the hypothesis that this one lost to, or
+absent), ``forward`` (-1 for a complete one), ``fscore``, ``covered`` (the source words of the last phrase, both
+included), ``out`` (its target words). The extended form of ``-osgx`` ends in
+``scores="core=(0.000,-2.000,...) name=value" out="source|target"`` instead.
+
+Hypothesis 0 is a start, a node without edges; each that was not recombined is a node, and a goal behind them takes in
+the complete ones with an edge of score 0. Every other line is an edge from ``back`` to its node, or to that of the
+hypothesis it lost to, whose rule is ``[X] phrase``; the extended form knows its source side. ``transition`` is the
+edge's score, the vector its features. Moses names no value of the core: they are ``F[0] F[1] ...``, or what the option
+``names`` says, as ``names=UnknownWordPenalty0 LM0 TranslationModel0:4``, in the order of the ``[feature]`` section.
+Source words have one factor, or as many as ``factors`` says.
+
+A sentence with hypothesis 0 alone was empty or could not be translated, which only the extended form tells apart
+(``forward=0``: a graph without nodes); Moses translates both as an empty line. Three decimals are printed, so the sum
+of a path is off by up to 0.0005 an edge. Refused: counts in ``stack`` that do not fit, a ``back`` that is not before
+the line, ids of sentences that do not ascend, a sentence without a complete hypothesis.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from smtformats.errors import quote
+from smtformats.files import Lines
+from smtformats.format import Format
+from smtformats.grammar.rules import NonTerminal, Rule
+from smtformats.hypergraph.graph import Edge
+from smtformats.hypergraph.moses_lines import (
+    ID,
+    MAX_EDGES,
+    MAX_NODES,
+    NUMBER,
+    NUMBERS,
+    SPARSE,
+    Arcs,
+    Shape,
+    Vectors,
+    finite,
+    sentences,
+)
+
+if TYPE_CHECKING:
+    from smtformats.hypergraph.graph import GraphColumns
+
+NAME = "moses-search-graph"
+_LABEL = "X"
+_GAP = NonTerminal(_LABEL, 1)
+_STACK, _BACK, _TRANSITION, _RECOMBINED, _FORWARD, _COVERED, _SCORES, _OUT = 3, 4, 6, 7, 8, 10, 11, 12
+_START = Shape(
+    ("a sentence id", ID),
+    ("hyp=0", " hyp=(0)"),
+    ("stack=0", " stack=0"),
+    ("forward=ID fscore=NUMBER, or no more", rf"(?: forward=(?P<forward>-1|\d{{1,18}}) fscore={NUMBER})?"),
+)
+_STEP = Shape(
+    ("a sentence id", ID),
+    ("hyp=ID", f" hyp={ID}"),
+    ("stack=COUNT", f" stack={ID}"),
+    ("back=ID", f" back={ID}"),
+    ("score=NUMBER", f" score={NUMBER}"),
+    ("transition=NUMBER", f" transition=({NUMBER})"),
+    ("recombined=ID or none", f"(?: recombined={ID})?"),
+    ("forward=ID, or -1", r" forward=(?P<forward>-1|\d{1,18})"),
+    ("fscore=NUMBER", f" fscore={NUMBER}"),
+    ("covered=FIRST-LAST", f" covered={ID}-{ID}"),
+    ('scores="core=(NUMBERS) ..." or none', rf'(?: scores="core=\({NUMBERS}\){SPARSE}"(?= out="))?'),
+    ("out=WORDS, in quotes behind scores", " out=(.*)"),
+)
+_NEAR = 32  # an id and `hyp=0` are shorter
+_SHAPE = re.compile(rb"\d{1,18} hyp=\d{1,18} stack=\d{1,18}[ \n]")
+
+
+class _Sentence:
+    """A graph while it is read."""
+
+    def __init__(self, id: str, arcs: Arcs, vectors: Vectors, source: re.Pattern[str]) -> None:
+        self.id = id
+        self.arcs = arcs
+        self.vectors = vectors
+        self.source = source
+        self.stacks: list[int] = []
+        self.complete: list[int] = []
+        self.alone = ""  # what a sentence of hypothesis 0 alone says of its end
+        self.last = 0
+
+    def add(self, match: re.Match[str]) -> None:
+        """Take in a line."""
+        self.last = self.arcs.lines.number
+        if match[2] != "0":
+            self.step(match)
+            return
+        self.arcs.new(0)
+        self.stacks.append(0)
+        self.alone = match["forward"] or "-1"
+
+    def step(self, match: re.Match[str]) -> None:
+        """A hypothesis that extends another."""
+        _, hyp, stack, back, transition, recombined, forward, first, last, core, sparse, out = match.groups()
+        arcs, error = self.arcs, self.arcs.lines.error
+        if int(back) >= int(hyp):
+            raise error(f"an id below {hyp}, as hypotheses are numbered in the order they are made", quote(back), _BACK)
+        tail = arcs.earlier(back, _BACK, "is extended")
+        size = int(last) - int(first) + 1
+        if size < 1:
+            raise error("the first and the last position of a phrase", quote(f"{first}-{last}"), _COVERED)
+        wanted = self.stacks[tail] + size
+        if int(stack) != wanted:
+            raise error(f"{wanted}, the stack of hypothesis {back} and {size} more", quote(stack), _STACK)
+        if recombined is None:
+            node = arcs.new(int(hyp))
+            self.stacks.append(wanted)
+            if forward == "-1":
+                self.complete.append(node)
+        else:
+            node = arcs.winner(int(hyp), recombined, _RECOMBINED)
+            if self.stacks[node] != wanted or tail >= node:
+                raise error(f"a hypothesis of stack {wanted} behind the one extended", quote(recombined), _RECOMBINED)
+        extended = core is not None
+        edge = Edge(
+            tails=(tail,),
+            rule=arcs.rule(out, lambda: self.rule(out, extended)),
+            features=self.vectors.values(core, sparse, _SCORES) if extended else {},
+            span=(int(first), int(last) + 1),
+            score=finite(arcs.lines, transition, _TRANSITION),
+        )
+        arcs.lead(node, edge)
+
+    def rule(self, out: str, extended: bool) -> Rule:
+        """A phrase behind the gap that the hypothesis before it fills."""
+        if not extended:
+            return Rule(_LABEL, (), (_GAP, *_words(out)))
+        pair = self.source.fullmatch(out)
+        if pair is None:
+            raise self.arcs.lines.error('"source|target" in quotes', quote(out), _OUT)
+        return Rule(_LABEL, (_GAP, *_words(pair[1])), (_GAP, *_words(pair[2])))
+
+    def graph(self) -> GraphColumns:
+        """The graph with its goal."""
+        arcs = self.arcs
+        if len(arcs) == 1:
+            if self.alone != "-1":
+                arcs.clear()
+                return arcs.columns(self.id)
+            self.complete = [0]
+        if not self.complete:
+            found = f"none in sentence {self.id}"
+            raise arcs.lines.error("a complete hypothesis (forward=-1)", found, _FORWARD, line=self.last)
+        goal = arcs.bare()
+        end = arcs.rule("\n", lambda: Rule(_LABEL, (), (_GAP,)))
+        for node in self.complete:
+            arcs.lead(goal, Edge(tails=(node,), rule=end, score=0.0))
+        return arcs.columns(self.id)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word for word in text.split(" ") if word)
+
+
+def _source(factors: int) -> re.Pattern[str]:
+    """What splits ``"source|target"``: the first bar behind words of so many factors."""
+    if factors < 1:
+        raise ValueError(f"factors: expected 1 or more, found {factors}")
+    word = "[^ |]*" + r"\|[^ |]*" * (factors - 1)
+    return re.compile(rf'"({word}(?: {word})*)\|(.*)"')
+
+
+def parse(
+    lines: Lines, *, names: str = "", factors: int = 1, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES
+) -> Iterator[GraphColumns]:
+    """One sentence's graph at a time."""
+    vectors = Vectors(lines, names)
+    source = _source(factors)
+
+    def begin(id: str) -> _Sentence:
+        return _Sentence(id, Arcs(lines, max_nodes, max_edges), vectors, source)
+
+    def shape_of(line: str) -> Shape:
+        return _START if " hyp=0 " in line[:_NEAR] else _STEP
+
+    return sentences(lines, shape_of, begin, "a search graph, `0 hyp=0 stack=0` and more lines")
+
+
+def matches(head: bytes) -> bool:
+    """The first line names a hypothesis and its stack."""
+    return _SHAPE.match(head) is not None
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="hypergraph",
+    summary="Moses phrase-based search graph (-osg, -osgx): hypothesis, predecessor, scores, span and phrase on a line",
+    matches=matches,
+    parse=parse,
+    example="""\
+0 hyp=0 stack=0
+0 hyp=1 stack=1 back=0 score=-1.500 transition=-1.500 forward=3 fscore=-1.000 covered=0-0 out=the
+0 hyp=2 stack=1 back=0 score=-1.750 transition=-1.750 recombined=1 forward=3 fscore=-1.000 covered=0-0 out=this
+0 hyp=3 stack=2 back=1 score=-2.500 transition=-1.000 forward=-1 fscore=0.000 covered=1-1 out=house
+""",
+)

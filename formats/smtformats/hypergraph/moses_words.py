@@ -1,0 +1,160 @@
+r"""Moses' word graphs, ``-output-word-graph FILE 0``.
+
+    VERSION=1.0
+    UTTERANCE=0
+    J=0 S=0 E=4 a=-1.500, -2.000 l=-0.500, 0.000-1.000-6.925 r=-1.000 w=ein|a :: term=0-0 : c=-1.7 core=(...)
+
+A sentence has two lines of header and a line for each hypothesis, of fields with tabs between: the hypothesis before it
+(``S``), itself (``E``), scores, and the source and target words with what Moses prints to look for errors, which is
+left out, as are the ``UNK`` marks of unknown words. The id is the utterance.
+
+The fields are hardly usable as they are. ``a`` are the scores of the phrase table, ``l`` those of all features that
+look at neighbours, run together without blanks, but with three decimals each, ``r`` the distortion, which ``l`` has as
+well. They are the features ``a[0]``, ``l[0]`` and so on, and all are sums up to the hypothesis: ``accumulated=true``
+gives each the difference to the hypothesis before it. Word and phrase penalties are not there. No node is marked as
+complete: those that cover most source words are, and an edge without features leads from each to a last node.
+Hypotheses that lost against others end without an edge.
+
+Refused: words of several factors, a hypothesis before the one it continues, numbers without three decimals. The options
+``max_nodes`` and ``max_edges`` set limits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from smtformats.errors import quote
+from smtformats.files import Lines
+from smtformats.format import Format, first_lines
+from smtformats.hypergraph.graph import GraphColumns
+from smtformats.hypergraph.lattices import (
+    MAX_EDGES,
+    MAX_NODES,
+    Arc,
+    check_limits,
+    lattice,
+    order_of,
+    take_differences,
+)
+from smtformats.hypergraph.slf import Bad
+from smtformats.nbest.fields import BadField, blanks, vector
+
+NAME = "moses-word-graph"
+_NAMES = ("J", "S", "E", "a", "l", "r", "w")
+_SHAPE = " ".join(f"{name}=" for name in _NAMES)
+_NUMBER = re.compile(r"[0-9]{1,15}")
+_VALUE = re.compile(r"-?[0-9]{1,30}\.[0-9]{3}")
+_GAP = re.compile(r"(?:, ?)?")
+_UNKNOWN = re.compile(r"\|UNK\|UNK\|UNK(?= |$)")
+_FIRST = re.compile(r"J=[0-9]+\tS=[0-9]+\tE=[0-9]+\ta=[^\t]*\tl=[^\t]*\tr=")
+
+
+class _Sentence:
+    """A sentence while its lines are being read."""
+
+    def __init__(self, line: int) -> None:
+        self.id = ""
+        self.line = line
+        self.arcs: list[Arc] = []
+        self.covered = {0: 0}
+
+    def add(self, fields: list[str]) -> None:
+        texts = []
+        for place, (field, name) in enumerate(zip(fields, _NAMES, strict=False), 1):
+            if not field.startswith(name + "="):
+                raise Bad(f"{name}=", quote(field, 30), place)
+            texts.append(field[len(name) + 1 :])
+        if len(fields) != len(_NAMES):
+            raise Bad(f"fields {_SHAPE} with tabs between", str(len(fields)), min(len(fields), len(_NAMES)))
+        for place in (1, 2, 3):
+            if not _NUMBER.fullmatch(texts[place - 1]):
+                raise Bad("a whole number", quote(texts[place - 1]), place)
+        tail, head = int(texts[1]), int(texts[2])
+        if tail not in self.covered:
+            raise Bad("a hypothesis of a line before", str(tail), 2)
+        features: dict[str, float] = {}
+        for place, name in enumerate(_NAMES[3:6], 4):
+            values = _values(texts[place - 1], place)
+            features.update(zip(vector(name, len(values)), values, strict=True))
+        source, bar, target = _UNKNOWN.sub("", texts[6].split(" :: ")[0]).partition("|")
+        if not bar or "|" in target:
+            raise Bad("words of one factor, source|target", quote(texts[6], 30), 7)
+        covered = self.covered[tail] + len(blanks(source))
+        if head in self.covered and (head <= tail or self.covered[head] != covered):
+            raise Bad("a hypothesis behind the one it continues, of as many words as before", str(head), 3)
+        self.covered[head] = covered
+        self.arcs.append(Arc(tail, head, tuple(blanks(target)), features))
+
+    def graph(self, lines: Lines, accumulated: bool) -> GraphColumns:
+        most = max(self.covered.values())
+        complete = [node for node, count in self.covered.items() if count == most]
+        end = max(self.covered) + 1
+        arcs = self.arcs + [Arc(node, end) for node in complete]
+        order = order_of(arcs, 0, end)
+        if accumulated:
+            take_differences(arcs, order)
+        return lattice(self.id, order, arcs, file=lines.name, line=self.line)
+
+
+def _values(text: str, place: int) -> list[float]:
+    found: list[float] = []
+    at = 0
+    while at < len(text):
+        one = _VALUE.match(text, at)
+        if one is None:
+            raise Bad("numbers with three decimals", quote(text[at:], 30), place)
+        found.append(float(one[0]))
+        gap = _GAP.match(text, one.end())
+        at = gap.end() if gap is not None else one.end()
+    return found
+
+
+def parse(
+    lines: Lines, *, accumulated: bool = False, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES
+) -> Iterator[GraphColumns]:
+    """One sentence at a time."""
+    one: _Sentence | None = None
+    try:
+        for line in lines:
+            body = line.rstrip("\n")
+            if body.startswith("VERSION="):
+                if one is not None:
+                    yield one.graph(lines, accumulated)
+                one = _Sentence(lines.number)
+            elif one is None:
+                raise Bad("VERSION= at the beginning of a sentence", quote(body, 30))
+            elif not one.id:
+                one.id = body.removeprefix("UTTERANCE=")
+                if not one.id or one.id == body:
+                    raise Bad("UTTERANCE= and the number of the sentence", quote(body, 30))
+            else:
+                one.add(body.split("\t"))
+                check_limits(len(one.covered) + 1, len(one.arcs), max_nodes, max_edges)
+        if one is None:
+            raise Bad("VERSION= at the beginning of a sentence", "an empty file")
+        if not one.id:
+            raise Bad("UTTERANCE= and the number of the sentence", "the end of the file")
+        yield one.graph(lines, accumulated)
+    except BadField as bad:
+        raise lines.error(bad.expected, bad.found, getattr(bad, "field", 1)) from None
+
+
+def matches(head: bytes) -> bool:
+    """Two lines of header, and a line for a hypothesis or no third one."""
+    lines = first_lines(head)
+    if len(lines) < 2 or not lines[0].startswith("VERSION=") or not lines[1].startswith("UTTERANCE="):
+        return False
+    return len(lines) == 2 or lines[2].startswith("VERSION=") or _FIRST.match(lines[2]) is not None
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="hypergraph",
+    summary="Moses' word graphs: VERSION= UTTERANCE=, then J= S= E= a= l= r= w= with tabs between",
+    matches=matches,
+    parse=parse,
+    example="VERSION=1.0\nUTTERANCE=0\n"
+    "J=0\tS=0\tE=1\ta=-1.500, -2.000\tl=-0.500-1.000-6.925\tr=-1.000\tw=ein|a :: term=0-0 \n"
+    "J=1\tS=1\tE=2\ta=-2.000, -2.500\tl=-0.500-1.000-9.500\tr=0.000\tw=hut|hat :: term=0-0 \n",
+)

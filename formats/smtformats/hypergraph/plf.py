@@ -1,0 +1,314 @@
+r"""Lattices that decoders read as input, one on each line: PLF of cdec, Moses and Joshua.
+
+    ((('ein',0.9,1),('eine',0.1,1),),(('hut',1,1),),)
+
+A lattice is a column of arcs for each node but the last; an arc is a word, its scores, and how many nodes it jumps
+ahead. A number is the feature ``LatticeCost_0``, the next one ``LatticeCost_1``, as cdec calls them; the option
+``name`` has other names: ``name=SourcePath`` for Joshua, ``name=InputFeature0`` for Moses (whose numbers are
+probabilities; they stay as they are). With ``{}`` in it, the number stands there, else several are ``NAME[0]``,
+``NAME[1]``. Named features stand in ``{'Acoustic':0.5}`` (cdec) or are ``Acoustic=0.5`` (Moses). In a word a backslash
+escapes the next character; ``*EPS*`` (cdec, Moses) and ``<eps>`` (Joshua) are arcs without a word. Commas in front of
+``)`` may be left out.
+
+A line that does not begin with ``(((`` is plain text, read as a lattice with one path and written as text again; cdec
+and Joshua take files of both. An empty line is a sentence without words; cdec does not count it. A ``<seg>`` tag around
+the lattice and a reference behind ``|||`` are kept for the writer, and the tag's number is the sentence's id. All other
+sentences are numbered from 0 by their lines. In errors, the field is the column of arcs. Spans are nodes as written. A
+graph has an edge more than there are arcs: the first one leads from nowhere to the start.
+
+Read although some toolkit does not: blanks anywhere between tokens, ``(('a',1,1),),`` without outer parentheses (cdec
+itself writes that), arcs with different numbers of scores, words with blanks, columns without arcs. Refused: an empty
+word, a jump of 0 or past the last node, double quotes, a lattice without a path. The options ``max_nodes`` and
+``max_edges`` set limits.
+
+A graph that was changed or comes from elsewhere is written with its unlabelled numbers if all its features are called
+as ``name`` says, else with named ones: in braces, or as Moses has them if ``pairs=true``, after the unlabelled ones.
+Edges of several words become chains of arcs. Scores of a graph without features are written as its numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NoReturn, TextIO
+
+from smtformats.errors import FormatError, quote
+from smtformats.files import Lines
+from smtformats.format import Format, Number, first_lines
+from smtformats.hypergraph.graph import GraphColumns
+from smtformats.hypergraph.lattices import (
+    EPSILON,
+    EPSILONS,
+    MAX_EDGES,
+    MAX_NODES,
+    Arc,
+    arcs_of,
+    check_limits,
+    lattice,
+    order_of,
+)
+from smtformats.hypergraph.sentence import checksum
+from smtformats.nbest.fields import BadField, blanks, numbers, vector
+
+NAME = "plf-lattice"
+_COST = "LatticeCost_{}"
+_B = r"[ \t\r]*"
+_QUOTED = r"'((?:[^'\\]|\\.)*)'"
+_NAME = r"[^\s,(){}=']+"
+_VALUE = r"([^\s,(){}=:']+)"
+_OUTER = re.compile(rf"\({_B}(?=\({_B}\()")
+_SPACED = re.compile(rf"\({_B}\({_B}(?:\({_B})?{_QUOTED}{_B},{_B}(?:[-+.0-9{{]|{_NAME}=)")
+_OPEN = re.compile(rf"\({_B}")
+_ARC_END = re.compile(rf"{_B}(?:,{_B})?\){_B}(?:,{_B})?")
+_COLUMN_END = re.compile(rf"\){_B}(?:,{_B})?")
+_LAST = re.compile(r"\)")
+_WORD = re.compile(rf"\({_B}{_QUOTED}{_B}")
+_ITEM = re.compile(rf",{_B}(?:(\{{)|(?:({_NAME})=)?{_VALUE}{_B}(?=[,)]))")
+_PAIR = re.compile(rf"{_B}{_QUOTED}{_B}:{_B}{_VALUE}{_B}(?:,|(?=\}}))")
+_BRACE = re.compile(rf"{_B}\}}{_B}")
+_ESCAPE = re.compile(r"\\(.)")
+_JUMP = re.compile(r"0*[1-9][0-9]{0,8}")
+_SEG = re.compile(r"""<seg(?=[ \t>])((?:[^>"]|"[^"]*")*)>""")
+_ID = re.compile(r"""[ \t]id[ \t]*=[ \t]*"?([0-9]{1,18})(?=[" \t]|$)""")
+_BEHIND = re.compile(rf"{_B}(?:\|\|\||</seg>|\n|$)")
+_TEXT_END = re.compile(r"(?:(?:^|[ \t])\|\|\|(?=[ \t\r\n]|$)|(?=\n)|$)")
+_TAGGED_END = re.compile(rf"</seg>|{_TEXT_END.pattern}")
+
+
+def _is_lattice(text: str, at: int = 0) -> bool:
+    return text.startswith("(((", at) or _SPACED.match(text, at) is not None
+
+
+class _Parser:
+    """Reads the lattice that begins at a place of a line, and stands behind it then."""
+
+    def __init__(self, lines: Lines, text: str, at: int, name: str) -> None:
+        self.lines = lines
+        self.text = text
+        self.at = at
+        self.name = name
+        self.column = 1
+
+    def fail(self, expected: str, found: str | None = None) -> NoReturn:
+        rest = self.text[self.at :].rstrip("\n")
+        shown = quote(rest, 30) if rest else "the end of the line"
+        raise self.lines.error(expected, found or shown, self.column)
+
+    def next_is(self, char: str) -> bool:
+        return self.text.startswith(char, self.at)
+
+    def take(self, pattern: re.Pattern[str], expected: str) -> re.Match[str]:
+        found = pattern.match(self.text, self.at)
+        if found is None:
+            self.fail(expected)
+        self.at = found.end()
+        return found
+
+    def lattice(self) -> tuple[int, list[Arc]]:
+        """How many columns there are, and the arcs."""
+        arcs: list[Arc] = []
+        outer = _OUTER.match(self.text, self.at)
+        if outer is not None:
+            self.at = outer.end()
+        while self.next_is("("):
+            self.take(_OPEN, "a column")
+            while self.next_is("("):
+                arcs.append(self.arc())
+            self.take(_COLUMN_END, "an arc ('word', score, jump) or the `)` of the column")
+            self.column += 1
+        if outer is not None:
+            self.take(_LAST, "a column (('word', score, jump), ...) or the `)` of the lattice")
+        columns = self.column - 1
+        for arc in arcs:
+            if arc.head > columns:
+                self.column = arc.tail + 1
+                self.fail(f"a jump of at most {columns - arc.tail}, to the last node", str(arc.head - arc.tail))
+        return columns, arcs
+
+    def arc(self) -> Arc:
+        word = _ESCAPE.sub(r"\1", self.take(_WORD, "a word in single quotes")[1])
+        if not word:
+            self.fail(f"a word ({EPSILON} for none)", "''")
+        named: dict[str, float] = {}
+        costs: list[str] = []
+        jump = ""
+        while (item := _ITEM.match(self.text, self.at)) is not None:
+            self.at = item.end()
+            if item[1]:
+                self.pairs(named)
+                jump = ""
+            elif item[2]:
+                self.add(named, item[2], item[3])
+                jump = ""
+            else:
+                jump = item[3]
+                costs.append(jump)
+        self.take(_ARC_END, "`,` and a number, name=value or {'name':value}, or `)`")
+        if not _JUMP.fullmatch(jump):
+            self.fail("a jump of at least 1 as the last number of an arc", quote(jump) if jump else "none")
+        features: dict[str, float] = {}
+        for name, value in zip(_cost_names(self.name, len(costs) - 1), costs, strict=False):
+            self.add(features, name, value)
+        for name, number in named.items():
+            if name in features:
+                self.fail("each feature once", f"{quote(name)} again")
+            features[name] = number
+        tail, head = self.column - 1, self.column - 1 + int(jump)
+        return Arc(tail, head, () if word in EPSILONS else (word,), features, (tail, head))
+
+    def pairs(self, features: dict[str, float]) -> None:
+        while (pair := _PAIR.match(self.text, self.at)) is not None:
+            self.at = pair.end()
+            self.add(features, _ESCAPE.sub(r"\1", pair[1]), pair[2])
+        self.take(_BRACE, "'name':value or `}`")
+
+    def add(self, features: dict[str, float], name: str, value: str) -> None:
+        if name in features:
+            self.fail("each feature once", f"{quote(name)} again")
+        try:
+            features[name] = numbers([value])[0]
+        except BadField as bad:
+            self.fail(bad.expected, bad.found)
+
+
+def _cost_names(name: str, count: int) -> tuple[str, ...]:
+    if "{}" in name:
+        return tuple(name.replace("{}", str(k)) for k in range(count))
+    return vector(name, count) if count else ()
+
+
+def parse(
+    lines: Lines, *, name: str = _COST, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES
+) -> Iterator[GraphColumns]:
+    """One sentence at a time."""
+    for line in lines:
+        tag = _SEG.match(line)
+        at = tag.end() if tag is not None else 0
+        key = _ID.search(tag[1]) if tag is not None else None
+        text = not _is_lattice(line, at)
+        try:
+            if text:
+                end = (_TEXT_END if tag is None else _TAGGED_END).search(line, at)
+                stop = end.start() if end is not None else len(line)
+                words = blanks(line[at:stop])
+                columns = len(words)
+                check_limits(columns + 1, columns, max_nodes, max_edges)
+                arcs = [Arc(i, i + 1, (word,), {}, (i, i + 1)) for i, word in enumerate(words)]
+            else:
+                parser = _Parser(lines, line, at, name)
+                columns, arcs = parser.lattice()
+                if not _BEHIND.match(line, parser.at):
+                    parser.fail("the end of the line or `|||` behind the lattice")
+                stop = parser.at
+                check_limits(columns + 1, len(arcs), max_nodes, max_edges)
+            order = order_of(arcs, 0, columns)
+        except BadField as bad:
+            raise lines.error(bad.expected, bad.found, 1) from None
+        extras = {"format": NAME, "text": text, "raw": line, "before": line[:at], "after": line[stop:]}
+        number = key[1] if key is not None else str(lines.number - 1)
+        graph = lattice(number, order, arcs, extras=extras, file=lines.name, line=lines.number)
+        extras["read"] = checksum(graph)
+        yield graph
+    if not lines.number:
+        raise lines.error("a lattice, ((('word',cost,jump),),)", "none in the file", 1)
+
+
+def write(
+    records: Iterable[GraphColumns], out: TextIO, number: Number, *, name: str = _COST, pairs: bool = False
+) -> int:
+    """Write lattices, one on each line: as they were read, or composed anew; returns how many."""
+    count = 0
+    last = "\n"
+    for graph in records:
+        if last[-1:] != "\n":
+            out.write("\n")
+        extras = graph.extras if graph.extras.get("format") == NAME else {}
+        if extras and extras["read"] == checksum(graph):
+            last = extras["raw"]
+        else:
+            try:
+                middle = _Composer(number, name, pairs).line(graph, text=extras.get("text", False))
+            except BadField as bad:
+                raise FormatError(bad.expected, bad.found, file=graph.file, line=graph.line, field=1) from None
+            last = extras.get("before", "") + middle + extras.get("after", "").rstrip("\n") + "\n"
+        out.write(last)
+        count += 1
+    return count
+
+
+class _Composer:
+    """Spells lattices."""
+
+    def __init__(self, number: Number, name: str, pairs: bool) -> None:
+        self.number = number
+        self.name = name
+        self.pairs = pairs
+
+    def line(self, graph: GraphColumns, text: bool) -> str:
+        nodes, arcs = arcs_of(graph)
+        bare = [word for arc in arcs for word in arc.words]
+        one_path = [arc.tail for arc in arcs] == list(range(nodes - 1)) and len(bare) == len(arcs)
+        if not arcs or (text and one_path and not any(arc.features for arc in arcs)):
+            shown = " ".join(bare)
+            if blanks(shown) == bare and not (_is_lattice(shown) or "|||" in bare or re.search("</?seg", shown)):
+                return shown
+        columns: list[list[str]] = [[] for _ in range(nodes - 1)]
+        for arc in arcs:
+            word = self.quoted(arc.words[0] if arc.words else EPSILON)
+            items = [word, *self.items(arc.features), str(arc.head - arc.tail)]
+            columns[arc.tail].append(f"({','.join(items)}),")
+        return "(" + "".join(f"({''.join(column)})," for column in columns) + ")"
+
+    def quoted(self, text: str) -> str:
+        if not text or "\n" in text:
+            raise BadField("a word or name without a line break", quote(text))
+        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    def items(self, features: Mapping[str, float]) -> list[str]:
+        if "" in features:  # a score
+            return [self.value(features[""])]
+        costs = self.costs(features)
+        rest = [one for one in features if one not in costs]
+        if not rest or self.pairs:
+            named = [f"{self.plain(one)}={self.value(features[one])}" for one in rest]
+            return [*(self.value(features[one]) for one in costs), *named]
+        return ["{" + ",".join(f"{self.quoted(one)}:{self.value(features[one])}" for one in features) + "}"]
+
+    def costs(self, features: Mapping[str, float]) -> tuple[str, ...]:
+        """The names of those features that can be written without them."""
+        if self.name in features and "{}" not in self.name:
+            return (self.name,)
+        pattern = self.name if "{}" in self.name else f"{self.name}[{{}}]"
+        count = 0
+        while pattern.replace("{}", str(count)) in features:
+            count += 1
+        names = _cost_names(self.name, count)
+        return names if all(one in features for one in names) else ()
+
+    def plain(self, name: str) -> str:
+        if not re.fullmatch(_NAME, name):
+            raise BadField("a feature name without blanks, quotes, brackets, `,` and `=`", quote(name))
+        return name
+
+    def value(self, value: float) -> str:
+        if not math.isfinite(value):
+            raise BadField("a finite number", repr(value))
+        return self.number(value)
+
+
+def matches(head: bytes) -> bool:
+    """One of the first lines begins with an arc in its brackets."""
+    return any(_SPACED.match(line, tag.end() if (tag := _SEG.match(line)) else 0) for line in first_lines(head))
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="hypergraph",
+    summary="PLF lattices as cdec, Moses and Joshua read them: ((('word',score,jump),...),...) on each line",
+    matches=matches,
+    parse=parse,
+    write=write,
+    suffixes=(".plf",),
+    example="((('ein',0.9,1),('eine',0.1,1),),(('hut',1,1),),)\n",
+)

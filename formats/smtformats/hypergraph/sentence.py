@@ -1,0 +1,77 @@
+"""What the readers of one sentence's graph share: its id, the file's bytes, edges put in order, a checksum."""
+
+from __future__ import annotations
+
+import os
+import re
+import zlib
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from smtformats.columns import GrammarColumns, StringTable
+from smtformats.files import Lines
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from smtformats.hypergraph.graph import GraphColumns
+
+
+def sentence_id(name: str) -> str:
+    """The digits that a file's name begins with, or the whole name."""
+    base = os.path.basename(name)
+    digits = re.match("[0-9]+", base)
+    return digits[0] if digits else base
+
+
+def whole(lines: Lines) -> bytes:
+    """All bytes of a file."""
+    try:
+        return lines.stream.read()
+    except EOFError as error:
+        raise lines.error("a complete compressed file", str(error), 1, 1) from error
+
+
+def ends(counts: Iterable[int]) -> NDArray[np.int64]:
+    """The offsets of parts that have these sizes."""
+    import numpy as np
+
+    sizes = np.fromiter(counts, dtype=np.int64)
+    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
+
+
+def reordered(order: NDArray[np.int64], offsets: NDArray[np.int64], *columns: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """New offsets, and columns whose part i is the former part ``order[i]``."""
+    import numpy as np
+
+    if np.array_equal(order, np.arange(len(offsets) - 1)):
+        return (offsets, *columns)
+    sizes = np.diff(offsets)[order]
+    new = ends(sizes)
+    at = np.arange(int(new[-1])) + np.repeat(offsets[:-1][order] - new[:-1], sizes)
+    return (new, *(column[at] for column in columns))
+
+
+def checksum(graph: GraphColumns) -> int:
+    """A number that another one most likely has if anything in its columns, or in arrays beside them, is another."""
+    return _checksum(graph, _checksum(list(graph.extras.values()), 0))
+
+
+def _checksum(one: Any, before: int) -> int:
+    import numpy as np
+
+    if isinstance(one, np.ndarray):
+        return zlib.crc32(np.ascontiguousarray(one).data, zlib.crc32(f"{one.dtype}{one.shape}".encode(), before))
+    if isinstance(one, StringTable):
+        return _checksum(one.offsets, zlib.crc32(one.blob, before))
+    if isinstance(one, list):
+        parts = one
+    elif isinstance(one, GrammarColumns) or hasattr(one, "edge_offsets"):
+        parts = [getattr(one, field.name) for field in fields(one)]
+    else:
+        return before
+    for part in parts:
+        before = _checksum(part, before)
+    return before

@@ -1,0 +1,356 @@
+r"""HTK's lattices, the Standard Lattice Format, and what Moses writes for ``-output-search-graph-slf``.
+
+    VERSION=1.0
+    UTTERANCE=u1
+    N=3 L=3
+    I=0 t=0.00
+    I=1 t=0.41
+    I=2 t=0.90
+    J=0 S=0 E=1 W=ein a=-3.5 l=-1.25
+    J=1 S=0 E=1 W=eine a=-4 l=-2
+    J=2 S=1 E=2 W=hut a=-5 l=-0.5
+
+Fields in any order, ``name=value``, a header and then a line for each node (``I=``) and link (``J=``); ``#`` begins a
+comment. A word stands on its link, or on the node where the link ends; ``!NULL`` and no word at all are arcs without a
+word. A value may stand in quotes, a backslash escapes a character or three octal digits for a byte. The start is the
+node that no link enters, the end the one that none leaves, if ``start=`` and ``end=`` do not name them; where there are
+several ends, the last node has to be one of them and is taken. A line with ``.`` alone or a new header ends a lattice.
+The sentence's id is the number that the file's name begins with, else the name; in a file of several lattices their
+``UTTERANCE``.
+
+The numbers of a link are its features: ``acoustic`` (``a``), ``language`` (``l``), ``ngram`` (``n``), and all others by
+their names; they are not scaled, whatever ``base`` says. ``extras`` hold the ``header``, the ``scales`` of features
+(``lmscale``, ``acscale``, ``x1scale``), the ``times`` of nodes, and the ``names`` that Moses gives to ``x1`` and so on
+in comments. Variants (``v``), segmentations (``d``) and other texts are not kept.
+
+In Moses' files the values are not those of a link but the sums up to it, each score of a phrase table is there twice,
+and hypotheses that lost a recombination end without a link. They are read as they are; ``accumulated=true`` gives each
+link the difference to the link before it. (Links with zeros alone are the further words of a phrase.)
+
+Refused: sub-lattices, words with blanks, links from or to a node that is not there, counts that are not those of the
+header, cycles, several starts. The options ``max_nodes`` and ``max_edges`` set limits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from typing import Any, NamedTuple
+
+from smtformats.errors import quote
+from smtformats.files import Lines
+from smtformats.format import Format, first_lines
+from smtformats.hypergraph.graph import GraphColumns
+from smtformats.hypergraph.lattices import (
+    MAX_EDGES,
+    MAX_NODES,
+    Arc,
+    check_limits,
+    lattice,
+    order_of,
+    take_differences,
+)
+from smtformats.hypergraph.sentence import sentence_id
+from smtformats.nbest.fields import BadField, is_number, numbers
+
+NAME = "slf-lattice"
+_NULL = "!NULL"
+_B = " \t\r\n"
+_FIELD = re.compile(
+    rf"""([A-Za-z][^={_B}"']*)=(?:"((?:[^"\\\n]|\\.)*)"(?![^{_B}])|'((?:[^'\\\n]|\\.)*)'(?![^{_B}])"""
+    rf"""|((?:[^\\{_B}]|\\.)*)(?![^{_B}]))[{_B}]*"""
+)
+_ESCAPES = re.compile(r"(?:\\[0-3][0-7]{2})+|\\.")
+_COUNT = re.compile(r"[0-9]{1,9}")
+_HEADER = {"V": "VERSION", "U": "UTTERANCE", "S": "SUBLAT", "N": "NODES", "L": "LINKS"}
+_LINE = {"a": "acoustic", "l": "language", "n": "ngram", "W": "WORD", "S": "START", "E": "END", "v": "var", "d": "div"}
+_LINE |= {"t": "time"}
+_TEXTS = frozenset({"I", "J", "START", "END", "WORD", "var", "div", "time"})
+_SCALES = {"lmscale": "language", "acscale": "acoustic"}
+_SCALE = re.compile(r"(x[0-9]+)scale")
+_SCORE = re.compile(r"acoustic|language|ngram|x[0-9]+")
+_MOSES = re.compile(rf"# ([^{_B}]+) [^{_B}]+ ([0-9]{{1,9}}) of ([0-9]{{1,9}})[{_B}]*")
+_SIZES = "NODES= and LINKS= (N= and L=) before nodes and links"
+
+
+class Bad(BadField):
+    """What is wrong with one field of a line."""
+
+    def __init__(self, expected: str, found: str, field: int = 1) -> None:
+        super().__init__(expected, found)
+        self.field = field
+
+
+class Field(NamedTuple):
+    """The text of a field, and its place in the line, from 1."""
+
+    text: str
+    place: int
+
+    def count(self, what: str) -> int:
+        """It as a number of things, or the number of one."""
+        if not _COUNT.fullmatch(self.text):
+            raise Bad(what, quote(self.text), self.place)
+        return int(self.text)
+
+    def number(self, name: str) -> float:
+        """It as a feature's value."""
+        try:
+            return numbers([self.text], what=f"a finite number as {name}")[0]
+        except BadField as bad:
+            raise Bad(bad.expected, bad.found, self.place) from None
+
+
+def _fields(line: str, long: dict[str, str]) -> dict[str, Field]:
+    """The fields of a line by their long names."""
+    found: dict[str, Field] = {}
+    at = len(line) - len(line.lstrip(_B))
+    while at < len(line):
+        one = _FIELD.match(line, at)
+        if one is None:
+            raise Bad("a field name=value", quote(line[at:].rstrip(_B), 30), len(found) + 1)
+        name = long.get(one[1], one[1])
+        if name in found:
+            raise Bad("each field once", f"{quote(one[1])} again", len(found) + 1)
+        text = one[one.lastindex or 4]
+        found[name] = Field(_unescaped(text, len(found) + 1) if "\\" in text else text, len(found) + 1)
+        at = one.end()
+    return found
+
+
+def _unescaped(text: str, place: int) -> str:
+    def resolved(found: re.Match[str]) -> str:
+        piece = found[0]
+        if len(piece) == 2:
+            return piece[1]
+        try:
+            return bytes(int(digits, 8) for digits in piece.split("\\")[1:]).decode()
+        except UnicodeDecodeError:
+            raise Bad("octal escapes of UTF-8 text", quote(piece), place) from None
+
+    return _ESCAPES.sub(resolved, text)
+
+
+class _Block:
+    """A lattice while its lines are being read."""
+
+    def __init__(self, max_nodes: int, max_edges: int) -> None:
+        self.max_nodes = max_nodes
+        self.max_edges = max_edges
+        self.line = 0
+        self.header: dict[str, str] = {}
+        self.scales: dict[str, float] = {}
+        self.names: dict[str, str] = {}
+        self.comment = ""
+        self.size = 0
+        self.links = -1
+        self.nodes: set[int] = set()
+        self.words: dict[int, str] = {}
+        self.acoustic: dict[int, float] = {}
+        self.times: dict[int, float] = {}
+        self.numbers: set[int] = set()
+        self.arcs: list[Arc] = []
+
+    @property
+    def begun(self) -> bool:
+        """Whether the header is over."""
+        return bool(self.nodes or self.arcs)
+
+    def add_comment(self, line: str) -> None:
+        found = _MOSES.fullmatch(line)
+        if found is not None:
+            self.comment = found[1] if found[3] == "1" else f"{found[1]}[{int(found[2]) - 1}]"
+
+    def add_header(self, fields: dict[str, Field]) -> None:
+        for name, one in fields.items():
+            if name == "SUBLAT":
+                raise Bad("a lattice without sub-lattices", quote(one.text), one.place)
+            if name in self.header:
+                raise Bad("each field of the header once", f"{quote(name)} again", one.place)
+            self.header[name] = one.text
+            if name == "NODES":
+                self.size = one.count("the number of nodes")
+                check_limits(self.size, 0, self.max_nodes, self.max_edges)
+            elif name == "LINKS":
+                self.links = one.count("the number of links")
+                check_limits(0, self.links, self.max_nodes, self.max_edges)
+            scale = _SCALE.fullmatch(name)
+            feature = scale[1] if scale else _SCALES.get(name)
+            if feature is not None:
+                self.scales[feature] = one.number(name)
+            if scale and self.comment:
+                self.names[scale[1]] = self.comment
+        self.comment = ""
+
+    def add(self, fields: dict[str, Field]) -> None:
+        """A node or a link."""
+        if not self.size or self.links < 0:
+            raise Bad(_SIZES, "none")
+        word = fields.get("WORD")
+        if word is not None and (not word.text or any(char in word.text for char in _B)):
+            raise Bad("a word without blanks", quote(word.text), word.place)
+        if "J" in fields:
+            self.add_link(fields, word)
+        else:
+            self.add_node(fields, word)
+
+    def add_node(self, fields: dict[str, Field], word: Field | None) -> None:
+        number = self.node(fields, "I")
+        if number in self.nodes:
+            raise Bad("each node once", f"node {number} again", fields["I"].place)
+        if "L" in fields:
+            raise Bad("a lattice without sub-lattices", quote(fields["L"].text), fields["L"].place)
+        self.nodes.add(number)
+        if word is not None:
+            self.words[number] = word.text
+        if "time" in fields:
+            self.times[number] = fields["time"].number("time")
+        if "acoustic" in fields:
+            self.acoustic[number] = fields["acoustic"].number("acoustic")
+
+    def add_link(self, fields: dict[str, Field], word: Field | None) -> None:
+        number = fields["J"].count("a link, J= and a whole number")
+        if number in self.numbers:
+            raise Bad("each link once", f"link {number} again", fields["J"].place)
+        if len(self.arcs) == self.links:
+            raise Bad(f"{self.links} links, as the header says", "another one", fields["J"].place)
+        self.numbers.add(number)
+        tail, head = self.node(fields, "START"), self.node(fields, "END")
+        features = {
+            name: one.number(name)
+            for name, one in fields.items()
+            if name not in _TEXTS and (_SCORE.fullmatch(name) or is_number(one.text))
+        }
+        self.arcs.append(Arc(tail, head, () if word is None else (word.text,), features))
+
+    def node(self, fields: dict[str, Field], name: str) -> int:
+        if name not in fields:
+            raise Bad(f"the field {name}=", "none")
+        number = fields[name].count(f"a node, {name}= and a whole number")
+        if number >= self.size:
+            raise Bad(f"a node below {self.size}, as the header says", str(number), fields[name].place)
+        return number
+
+    def graph(self, lines: Lines, accumulated: bool) -> GraphColumns:
+        """The lattice of all that was added."""
+        if not self.size or self.links < 0:
+            raise Bad("NODES= and LINKS= (N= and L=) of at least one node", "none")
+        if self.links != len(self.arcs):
+            raise Bad(f"{self.links} links, as the header says", str(len(self.arcs)))
+        start, end = self.ends()
+        for arc in self.arcs:
+            if not arc.words and arc.head in self.words:
+                arc.words = (self.words[arc.head],)
+            if arc.head in self.acoustic:
+                arc.features = {"acoustic": self.acoustic[arc.head], **arc.features}
+            if arc.words == (_NULL,):
+                arc.words = ()
+        order = order_of(self.arcs, start, end)
+        if accumulated:
+            take_differences(self.arcs, order)
+        first = self.words.get(start, _NULL)
+        extras: dict[str, Any] = {"header": self.header, "scales": self.scales, "names": self.names}
+        if self.times:
+            extras["times"] = tuple(self.times.get(node) for node in order)
+        return lattice(
+            sentence_id(lines.name),
+            order,
+            self.arcs,
+            first=() if first == _NULL else (first,),
+            extras=extras,
+            file=lines.name,
+            line=self.line,
+        )
+
+    def ends(self) -> tuple[int, int]:
+        """The first and the last node."""
+        entered, left = {arc.head for arc in self.arcs}, {arc.tail for arc in self.arcs}
+        used = sorted(entered | left) or [0]
+        starts = self.outer("start", "enters", entered, used)
+        ends = self.outer("end", "leaves", left, used)
+        if len(ends) > 1 and ends[-1] == self.size - 1:
+            ends = ends[-1:]
+        for found, what in ((starts, "enters"), (ends, "leaves")):
+            if len(found) != 1:
+                shown = f"{len(found)}, nodes {found[0]} and {found[1]} among them" if found else "none"
+                raise Bad(f"one node that no link {what}", shown)
+        return starts[0], ends[0]
+
+    def outer(self, name: str, what: str, inside: set[int], used: list[int]) -> list[int]:
+        if name not in self.header:
+            return [node for node in used if node not in inside]
+        number = Field(self.header[name], 1).count(f"a node, {name}= and a whole number")
+        if number in inside or number >= self.size:
+            raise Bad(f"a node that no link {what} as {name}=", str(number))
+        return [number]
+
+
+def _blocks(lines: Lines, accumulated: bool, max_nodes: int, max_edges: int) -> Iterator[GraphColumns]:
+    block = _Block(max_nodes, max_edges)
+    try:
+        for line in lines:
+            text = line.strip(_B)
+            if not text or line.startswith("#"):
+                block.add_comment(line)
+                continue
+            inside = text[:2] in ("I=", "J=") or re.search(rf"[{_B}][IJ]=", line) is not None
+            fields = {} if text == "." else _fields(line, _LINE if inside else _HEADER)
+            if text == "." or (block.begun and not inside):
+                if block.line:
+                    yield block.graph(lines, accumulated)
+                block = _Block(max_nodes, max_edges)
+            if not fields:
+                continue
+            block.line = block.line or lines.number
+            if inside:
+                block.add(fields)
+            else:
+                block.add_header(fields)
+        if block.line:
+            yield block.graph(lines, accumulated)
+    except BadField as bad:
+        raise lines.error(bad.expected, bad.found, getattr(bad, "field", 1)) from None
+
+
+def parse(
+    lines: Lines, *, accumulated: bool = False, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES
+) -> Iterator[GraphColumns]:
+    """One lattice at a time."""
+    found = _blocks(lines, accumulated, max_nodes, max_edges)
+    first, second = next(found, None), next(found, None)
+    if first is None:
+        raise lines.error("a lattice", "none in the file", 1)
+    if second is None:
+        yield first
+        return
+    for count, graph in enumerate(chain((first, second), found)):
+        yield replace(graph, id=graph.extras["header"].get("UTTERANCE", str(count)))
+
+
+def matches(head: bytes) -> bool:
+    """A header that says how many nodes and links there are."""
+    lines = first_lines(head, lambda line: line.strip() and not line.startswith("#"))
+    fields: set[str] = set()
+    for line in lines:
+        try:
+            found = _fields(line, {})
+        except BadField:
+            return False
+        if "I" in found or "J" in found:
+            break
+        fields.update(_HEADER.get(name, name) for name in found)
+    return {"NODES", "LINKS"} <= fields
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="hypergraph",
+    summary="lattices of HTK and Moses: VERSION=, N= L=, then nodes I= and links J= S= E= W= a= l=",
+    matches=matches,
+    parse=parse,
+    suffixes=(".slf", ".lat"),
+    single=True,
+    example="N=2 L=2\nJ=0 S=0 E=1 W=ein l=-0.5\nJ=1 S=0 E=1 W=eine l=-1\n",
+)

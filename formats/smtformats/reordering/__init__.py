@@ -1,0 +1,1 @@
+"""Formats of reordering models, a module each."""

@@ -1,0 +1,151 @@
+r"""Moses' lexicalised reordering tables: a phrase pair and the probabilities of its orientations on each line.
+
+    ein hut ||| a hat ||| 0.6 0.2 0.2 0.2 0.2 0.6
+
+Source, target, and first the orientations to the phrase before, then to the one behind, if there are both: monotone,
+swap and discontinuous (``msd``); those and discontinuous to the left and to the right (``mslr``: monotone, swap, left,
+right); monotone or not (``monotonicity``); right or left (``leftright``). A model of source phrases alone has two
+fields. Values are natural logarithms, of at least -100; no number is kept as a probability.
+
+The option ``model`` names the model as Moses' configuration does, ``model=wbe-msd-bidirectional-fe``; lines must fit
+it then. Without it all lines must have as many fields and numbers as the first.
+
+Read although Moses loses it: a last line without its ``\n``. Refused: negative or infinite probabilities, lines with
+other counts (Moses stops there, and says that all went well), empty phrases and empty lines.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from smtformats.errors import FormatError, quote
+from smtformats.files import Lines
+from smtformats.format import Format, Number, first_lines
+from smtformats.nbest.fields import BadField, blanks, is_number, numbers
+from smtformats.reordering.rows import Reordering
+
+NAME = "moses-reordering"
+FLOOR = -100.0
+_CLASSES = {"msd": 3, "mslr": 4, "monotonicity": 2, "leftright": 2}
+_DIRECTIONS = {"backward": 1, "unidirectional": 1, "forward": 1, "bidirectional": 2}
+_FIELDS = {"f": 2, "fe": 3}
+_OTHERS = frozenset({"wbe", "phrase", "hier", "allff", "collapseff"})
+_BAR = re.compile(r"[ \t]*\|\|\|[ \t]*")
+_WIDTHS = {(2, 1), (2, 2), (3, 1), (3, 2), (4, 1), (4, 2)}
+_CLOSE = 0.01
+
+
+def counts_of(model: str) -> tuple[int, int]:
+    """How many numbers and fields the lines of a model have, the fields 0 if it does not say so."""
+    parts = model.split("-")
+    for table in (_CLASSES, _DIRECTIONS, _FIELDS):
+        if sum(part in table for part in parts) > 1:
+            raise BadField(f"one of {', '.join(table)} in the name of a model", quote(model))
+    strange = [part for part in parts if part not in _OTHERS and not _is_part(part)]
+    classes = [_CLASSES[part] for part in parts if part in _CLASSES]
+    if strange or not classes:
+        raise BadField("the name of a model, as wbe-msd-bidirectional-fe", quote(model))
+    directions = next((_DIRECTIONS[part] for part in parts if part in _DIRECTIONS), 1)
+    return classes[0] * directions, next((_FIELDS[part] for part in parts if part in _FIELDS), 0)
+
+
+def _is_part(part: str) -> bool:
+    return part in _CLASSES or part in _DIRECTIONS or part in _FIELDS
+
+
+def parse(lines: Lines, *, model: str = "") -> Iterator[Reordering]:
+    """One row at a time."""
+    try:
+        width, size = counts_of(model) if model else (0, 0)
+    except BadField as bad:
+        raise lines.error(bad.expected, bad.found) from None
+    as_wanted = f"as {model} has" if model else "as on the first line"
+    for line in lines:
+        fields = _BAR.split(line.strip(" \t\r\n"))
+        if len(fields) not in (2, 3) or (size and len(fields) != size):
+            wanted = f"{size} fields, {as_wanted}" if size else "source ||| target ||| probabilities"
+            found = f"{len(fields)} fields" if size and len(fields) > 1 else quote(line.rstrip("\n"))
+            raise lines.error(wanted, found, min(len(fields), 4))
+        for place, phrase in enumerate(fields[:-1], 1):
+            if not phrase:
+                raise lines.error("a phrase", "none", place)
+        texts = blanks(fields[-1])
+        if not texts or (width and len(texts) != width):
+            wanted = f"{width} probabilities, {as_wanted}" if width else "probabilities"
+            raise lines.error(wanted, str(len(texts)) if texts else "none", len(fields))
+        size, width = len(fields), len(texts)
+        try:
+            values = tuple(map(_log, numbers(texts, what="a probability"), texts))
+        except BadField as bad:
+            raise lines.error(bad.expected, bad.found, len(fields)) from None
+        target = fields[1] if len(fields) > 2 else None
+        yield Reordering(fields[0], target, values, line, NAME, lines.name, lines.number)
+    if not lines.number:
+        raise lines.error("source ||| target ||| probabilities", "an empty file", 1)
+
+
+def _log(value: float, text: str) -> float:
+    if value < 0:
+        raise BadField("a probability", quote(text))
+    return max(math.log(value), FLOOR) if value else FLOOR
+
+
+def write(records: Iterable[Reordering], out: TextIO, number: Number) -> int:
+    """Write rows, those read from such a table as they were; returns how many."""
+    count = 0
+    last = "\n"
+    for one in records:
+        if last[-1:] != "\n":
+            out.write("\n")
+        last = one.raw if one.raw is not None and one.origin == NAME else _composed(one, number)
+        out.write(last)
+        count += 1
+    return count
+
+
+def _composed(one: Reordering, number: Number) -> str:
+    phrases = [one.source] if one.target is None else [one.source, one.target]
+    for place, phrase in enumerate(phrases, 1):
+        if not phrase or phrase != phrase.strip(" \t\r\n") or "\n" in phrase or "|||" in phrase:
+            raise FormatError("a phrase without `|||`", quote(phrase), file=one.file, line=one.line, field=place)
+    if not one.values or not all(value < math.log(2) for value in one.values):
+        expected = "logarithms of probabilities"
+        raise FormatError(expected, repr(one.values), file=one.file, line=one.line, field=len(phrases) + 1)
+    shown = " ".join(number(0.0 if value <= FLOOR else math.exp(value)) for value in one.values)
+    return " ||| ".join([*phrases, shown]) + "\n"
+
+
+def matches(head: bytes) -> bool:
+    """Phrases and as many numbers on all lines, which add up to 1 by twos, threes or fours."""
+    lines = [_BAR.split(line.strip(" \t\r")) for line in first_lines(head)]
+    if not lines or any(len(fields) not in (2, 3) or not all(fields) for fields in lines):
+        return False
+    rows = [blanks(fields[-1]) for fields in lines]
+    if len({(len(fields), len(row)) for fields, row in zip(lines, rows, strict=True)}) != 1:
+        return False
+    if not all(is_number(text) for row in rows for text in row):
+        return False
+    values = [[float(text) for text in row] for row in rows]
+    return any(
+        classes * directions == len(values[0]) and all(_adds_up(row, classes) for row in values)
+        for classes, directions in _WIDTHS
+    )
+
+
+def _adds_up(row: list[float], classes: int) -> bool:
+    groups = [row[at : at + classes] for at in range(0, len(row), classes)]
+    return all(value >= 0 for value in row) and all(abs(sum(group) - 1) <= _CLOSE for group in groups)
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="reordering",
+    summary="Moses' lexicalised reordering table: source ||| target ||| probabilities of orientations",
+    matches=matches,
+    parse=parse,
+    write=write,
+    example="ein hut ||| a hat ||| 0.6 0.2 0.2 0.2 0.2 0.6\n",
+)

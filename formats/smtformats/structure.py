@@ -1,0 +1,44 @@
+"""Alignments, segmentations and trees as lists spell them, taken apart; ``None`` for what is spelled otherwise."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from smtformats.tree.trees import Tree
+
+Point = tuple[int, int]
+Segment = tuple[Point, Point]
+
+MAX_DEPTH = 1000
+_POINT = re.compile(r"(\d{1,9})-(\d{1,9})", re.ASCII)
+_SEGMENT = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?=(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
+
+
+def points_of(text: str) -> tuple[Point, ...] | None:
+    """``0-0 1-2``: positions in source and target."""
+    found = [_POINT.fullmatch(token) for token in text.split(" ") if token]
+    return tuple([(int(one[1]), int(one[2])) for one in found if one]) if all(found) else None
+
+
+def segments_of(text: str) -> tuple[Segment, ...] | None:
+    """``0-3=0-2 4=3``: the first and last position of a phrase in source and target."""
+    found = [_SEGMENT.fullmatch(token) for token in text.split(" ") if token]
+    if not all(found):
+        return None
+    ends = [one.groups() for one in found if one]
+    return tuple([((int(a), int(b or a)), (int(c), int(d or c))) for a, b, c, d in ends])
+
+
+def tree_of(text: str) -> Tree | None:
+    """``[S [X a] b]`` or ``(S (X a) b)``; an empty one has no label."""
+    from smtformats.nbest.fields import BadField
+    from smtformats.tree import trees
+
+    if text in ("", "()"):
+        return trees.Tree("")
+    try:
+        return trees.tree_of(text, MAX_DEPTH, "[" if text[0] == "[" else "(")
+    except BadField:
+        return None

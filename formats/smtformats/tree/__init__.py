@@ -1,0 +1,1 @@
+"""Parses of sentences: constituency trees (:mod:`smtformats.tree.trees`) and dependencies (``dependencies``)."""

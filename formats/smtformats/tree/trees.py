@@ -1,0 +1,122 @@
+"""A constituency tree as brackets show it, and a line that may hold one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from smtformats.errors import quote
+from smtformats.nbest.fields import BadField
+
+_TOKENS = {
+    "(": re.compile(r"\(([^ \t()]*)|\)|[^ \t()]+"),
+    "[": re.compile(r"\[([^ \t\[\]]*)|\]|[^ \t\[\]]+"),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Tree:
+    """A label over words and other trees. Deep ones are fine: nothing here calls itself."""
+
+    label: str
+    children: tuple[Tree | str, ...] = ()
+
+    def walk(self) -> Iterator[Tree | str | None]:
+        """Nodes and words in the order of the text, ``None`` where a node ends."""
+        open_nodes: list[Iterator[Tree | str]] = [iter((self,))]
+        while open_nodes:
+            for one in open_nodes[-1]:
+                yield one
+                if isinstance(one, Tree):
+                    open_nodes.append(iter(one.children))
+                    break
+            else:
+                open_nodes.pop()
+                if open_nodes:
+                    yield None
+
+    def words(self) -> list[str]:
+        """The words from left to right."""
+        return [one for one in self.walk() if isinstance(one, str)]
+
+    def spans(self) -> list[tuple[str, int, int]]:
+        """Label, first and last-plus-one word of each node, a node before those below it."""
+        found: list[tuple[str, int, int]] = []
+        open_nodes: list[int] = []
+        word = 0
+        for one in self.walk():
+            if isinstance(one, Tree):
+                open_nodes.append(len(found))
+                found.append((one.label, word, word))
+            elif one is None:
+                at = open_nodes.pop()
+                found[at] = (*found[at][:2], word)
+            else:
+                word += 1
+        return found
+
+    def __str__(self) -> str:
+        parts = (
+            f" ({one.label}" if isinstance(one, Tree) else ")" if one is None else f" {one}" for one in self.walk()
+        )
+        return "".join(parts)[1:]
+
+    def __repr__(self) -> str:
+        return f"<Tree {self}>"
+
+    def _shape(self) -> list[tuple[str, int] | str]:
+        return [
+            (one.label, len(one.children)) if isinstance(one, Tree) else one for one in self.walk() if one is not None
+        ]
+
+    def __eq__(self, other: object) -> bool:
+        return self._shape() == other._shape() if isinstance(other, Tree) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._shape()))
+
+
+@dataclass(frozen=True, slots=True)
+class Parse:
+    """The tree of a sentence, if it has one. ``raw`` is the line as read by the format ``origin``."""
+
+    tree: Tree | None
+    raw: str | None = None
+    origin: str = ""
+    file: str = ""
+    line: int = 1
+
+
+def tree_of(text: str, max_nesting: int, opening: str = "(") -> Tree:
+    """The tree that a text is, or ``BadField``; only the outermost bracket may have no label."""
+    closing, shape = (")", "round") if opening == "(" else ("]", "square")
+    open_nodes: list[tuple[str, list[Tree | str]]] = []
+    root: Tree | None = None
+    for match in _TOKENS[opening].finditer(text):
+        token = match[0]
+        if root is not None or (token[0] != opening and not open_nodes):
+            raise BadField(f"one tree in {shape} brackets", quote(text[match.start() :]))
+        if token[0] == opening:
+            if not match[1] and open_nodes:
+                raise BadField(f"a label behind each inner {opening}", quote(text[match.start() :]))
+            if len(open_nodes) == max_nesting:
+                raise BadField(f"at most {max_nesting} brackets inside each other", "more")
+            open_nodes.append((match[1], []))
+            continue
+        label, children = open_nodes[-1]
+        if token != closing:
+            if not label:
+                raise BadField(f"a label behind {opening}", quote(token))
+            children.append(token)
+            continue
+        del open_nodes[-1]
+        node = Tree(label, tuple(children))
+        if open_nodes:
+            open_nodes[-1][1].append(node)
+        else:
+            root = node
+    if root is None:
+        expected = f"{len(open_nodes)} more {closing}" if open_nodes else f"one tree in {shape} brackets"
+        raise BadField(expected, "the end of the line")
+    return root

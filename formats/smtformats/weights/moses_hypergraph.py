@@ -1,0 +1,139 @@
+"""The file ``weights`` that Moses puts beside its hypergraphs: a name and a number on each line.
+
+    WordPenalty0 -0.245768
+    TranslationModel0_1 0.089076
+    TranslationModel0_2 0.033154
+
+Here Moses counts the components of a feature from 1, as ``TranslationModel0_1``; in its lists they have no names and in
+its tuning files they begin with ``_0``. Names ``Name_1 Name_2 ...`` that follow on each other are read as ``Name[0]
+Name[1] ...``, as in all other formats of Moses, and written the other way round; any other name stays, so a sparse
+feature may end in ``_3``. The shape is told from other weights by such names behind a digit (``LM0_1 LM0_2``): a file
+that has none reads the same as ``cdec-weights``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from smtformats.errors import quote
+from smtformats.files import Lines
+from smtformats.format import Format, Number, first_lines
+from smtformats.weights.lines import Entry, Weights, again, is_number, read_lines, respelt
+
+NAME = "moses-hypergraph-weights"
+_LINE = re.compile(r"([^ \t\r\n]+) ([^ \t\r\n]+)\n?")
+_FIRST = re.compile(r"(.+)_1")
+_COMPONENT = re.compile(r"(.+)\[(0|[1-9]\d{0,8})\]", re.ASCII)
+
+
+def inner_names(names: Iterable[str]) -> dict[str, str]:
+    """Our names by those of Moses, given in the order they stand: ``Name_1 Name_2`` are ``Name[0] Name[1]``."""
+    ordered = list(dict.fromkeys(names))
+    inner: dict[str, str] = {}
+    at = 0
+    while at < len(ordered):
+        first = _FIRST.fullmatch(ordered[at])
+        last = at + 1
+        while first is not None and last < len(ordered) and ordered[last] == f"{first[1]}_{last - at + 1}":
+            last += 1
+        vector = first[1] if first is not None and last - at > 1 else ""
+        inner |= {name: f"{vector}[{k}]" if vector else name for k, name in enumerate(ordered[at:last])}
+        at = last
+    return inner
+
+
+def outer_names(names: Iterable[str]) -> dict[str, str]:
+    """The other way round; a ``ValueError`` if the names would not come back as they are."""
+    ordered = list(dict.fromkeys(names))
+    parts = [_COMPONENT.fullmatch(name) for name in ordered]
+    there = set(ordered)
+    vectors = {part[1] for part in parts if part is not None and {f"{part[1]}[0]", f"{part[1]}[1]"} <= there}
+    outer = {
+        name: f"{part[1]}_{int(part[2]) + 1}" if part is not None and part[1] in vectors else name
+        for name, part in zip(ordered, parts, strict=True)
+    }
+    back = inner_names(outer.values())
+    for name in ordered:
+        if back[outer[name]] != name:
+            raise ValueError(f"expected components in order, and no other name like theirs, found {quote(name)}")
+    return outer
+
+
+def _entry(line: str, lines: Lines) -> Entry:
+    found = _LINE.fullmatch(line)
+    if found is None:
+        raise lines.error("a name, one blank and a number", quote(line.rstrip("\n")), 1)
+    return Entry(found[1], found.start(2), found.end(2))
+
+
+def parse(lines: Lines) -> Iterator[dict[str, float]]:
+    """The one set of weights in the file."""
+    weights = read_lines(lines, _entry, "weights, a name and a number on each line", NAME)
+    inner = inner_names(weights)
+    found = {inner[name]: value for name, value in weights.items()}
+    if len(found) < len(weights):
+        name = next(name for name in weights if inner[name] != name and inner[name] in weights)
+        raise lines.error("each weight once", f"{quote(name)} and {quote(inner[name])}", 1)
+    yield Weights(found, weights.text, NAME)
+
+
+def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:
+    """Write sets of weights, a line for each weight; returns how many sets."""
+    count = 0
+    for weights in records:
+        if not again(weights, out, number, NAME, update):
+            outer = outer_names(_gathered(weights))
+            out.writelines(_line(outer[name], weights[name], number) for name in outer)
+        count += 1
+    return count
+
+
+def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) -> list[str]:
+    """Put new values into an existing file and copy all else; returns the names that it does not have."""
+    found = [(line, _entry(line, lines)) for line in lines]
+    inner = inner_names(entry.name for _, entry in found)
+    for line, entry in found:
+        value = values.get(inner[entry.name])
+        if value is not None:
+            line = line[: entry.first] + respelt(entry.value(line), value, number) + line[entry.last :]
+        out.write(line)
+    return [name for name in values if name not in inner.values()]
+
+
+def _gathered(names: Iterable[str]) -> list[str]:
+    """The names with the components of a vector together and in order, where the first of them stood."""
+    parts = {name: _COMPONENT.fullmatch(name) for name in names}
+    keys = {name: (part[1], int(part[2])) if part is not None else (name, -1) for name, part in parts.items()}
+    places: dict[str, int] = {}
+    for stem, _ in keys.values():
+        places.setdefault(stem, len(places))
+    return sorted(keys, key=lambda name: (places[keys[name][0]], keys[name][1]))
+
+
+def _line(name: str, value: float, number: Number) -> str:
+    line = f"{name} {number(value)}\n"
+    if not _LINE.fullmatch(line):
+        raise ValueError(f"expected a name without blanks, found {quote(name)}")
+    return line
+
+
+def matches(head: bytes) -> bool:
+    """Names and numbers with one blank, among them ``Name0_1`` and ``Name0_2`` on lines that follow on each other."""
+    lines = [_LINE.fullmatch(line) for line in first_lines(head)]
+    names = [line[1] for line in lines if line is not None and is_number(line[2])]
+    inner = inner_names(names)
+    return len(names) == len(lines) and any(inner[name] != name and name[-3:-2].isdigit() for name in names)
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="weights",
+    summary="the weights beside Moses' hypergraphs: a name and a number on each line, components as Name_1 Name_2",
+    matches=matches,
+    parse=parse,
+    write=write,
+    update=update,
+    example="WordPenalty0 -0.25\nTranslationModel0_1 0.5\nTranslationModel0_2 0.125\n",
+)

@@ -1,0 +1,103 @@
+"""A cdec.ini as a run.yaml. Scores of language models are log10 and have ``</s>``; a word costs -1/ln 10.
+
+| cdec | run.yaml |
+|---|---|
+| `formalism=scfg` | `decoder: hiero`; `pb` is `phrase`, the others are decoders of their own names |
+| `grammar` | `model.grammar`; a rule's features have the names it gives them |
+| `weights` `input` `k_best` | `model.weights`, `source`, `output.nbest` |
+| `intersection_strategy` (cube_pruning) | `decoder.search`; without a feature that has states cdec takes full |
+| `cubepruning_pop_limit` (200) | `decoder.pop_limit`, for each node |
+| `beam_prune` `density_prune` | `decoder.beam_prune`, `decoder.density_prune` |
+| `unique_k_best` | `decoder.unique: true` |
+| `scfg_max_span_limit` (10) `goal` (S) `scfg_default_nt` (X) | `decoder.max_span`, `.goal`, `.nonterminal` |
+| `scfg_no_hiero_glue_grammar` | `decoder.glue: false`; else true, and the feature `glue,name=Glue` |
+| `scfg_extra_glue_grammar` | `decoder.glue_path` |
+| `add_pass_through_rules` | `decoder.pass_through: true` and the feature `pass-through,name=PassThrough` |
+| `add_extra_pass_through_features=N` | its option `lengths=N` |
+| `pb_max_distortion` (4) | `decoder.distortion_limit` |
+| `WordPenalty`, a `feature_function` | `word-penalty,value=-0.43429448190325176,name=WordPenalty` |
+| `SourceWordPenalty` | `source-word-penalty`, the same value |
+| `KLanguageModel FILE` | `lm,path=FILE,base=10,oov=true,oov_name=LanguageModel_OOV,name=LanguageModel` |
+| its `-n NAME`, `-m CLASSES`, `-x` | `name=NAME`, `class_path=CLASSES`, `markers=rules` (rules have `<s>` and `</s>`) |
+| any other, `Other text` | the feature `Other,params=text` |
+
+In brackets: cdec's default, written out. All other keys are not used. Paths are relative to the working directory.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from smtformats.config.cdec import language_model
+from smtformats.config.settings import Setting, Settings
+from smtformats.nbest.fields import blanks
+from smtplugins.host.toolkits.draft import Draft
+
+WORD = -1 / math.log(10)
+_DECODERS = {"scfg": "hiero", "pb": "phrase"}
+
+
+def adapt(settings: Settings, path: Path | None) -> Draft:
+    """What a cdec.ini amounts to."""
+    draft = Draft(settings, 0)
+    formalism = draft.text("formalism").lower()
+    draft.option("source", "input", skip="-")
+    draft.put("decoder.name", _DECODERS.get(formalism, formalism), settings.all("formalism")[0].line)
+    draft.option("decoder.search", "intersection_strategy", str.lower, "cube_pruning")
+    draft.option("decoder.pop_limit", "cubepruning_pop_limit", int, 200)
+    draft.option("decoder.beam_prune", "beam_prune", float)
+    draft.option("decoder.density_prune", "density_prune", float)
+    draft.option("decoder.unique", "unique_k_best", lambda value: True)
+    for one in draft.every("grammar"):
+        draft.grammar(one.value, one.line)
+    if formalism == "scfg":
+        _chart(draft)
+    if formalism == "pb":
+        draft.option("decoder.distortion_limit", "pb_max_distortion", int, 4)
+    for one in draft.every("feature_function"):
+        _function(draft, one)
+    draft.option("model.weights", "weights")
+    draft.option("output.nbest", "k_best", int)
+    return draft
+
+
+def _chart(draft: Draft) -> None:
+    draft.option("decoder.max_span", "scfg_max_span_limit", int, 10)
+    draft.option("decoder.goal", "goal", str, "S")
+    draft.option("decoder.nonterminal", "scfg_default_nt", str, "X")
+    draft.option("decoder.glue", "scfg_no_hiero_glue_grammar", lambda value: False, True)
+    draft.option("decoder.glue_path", "scfg_extra_glue_grammar")
+    if draft.values["decoder"]["glue"]:
+        draft.feature("glue", value=1, name="Glue")
+    through = draft.one("add_pass_through_rules")
+    draft.put("decoder.pass_through", through is not None)
+    if through is not None:
+        lengths = draft.one("add_extra_pass_through_features")
+        more = lengths.value if lengths is not None and lengths.value != "0" else None
+        draft.feature("pass-through", through.line, value=1, lengths=more, name="PassThrough")
+
+
+def _function(draft: Draft, one: Setting) -> None:
+    kind, *rest = blanks(one.value)
+    if kind == "KLanguageModel":
+        path, switches = language_model(one.value)
+        name = switches.get("-n", "LanguageModel")
+        draft.feature(
+            "lm",
+            one.line,
+            path=path,
+            base=10,
+            class_path=switches.get("-m"),
+            markers="rules" if "-x" in switches else None,
+            oov=True,
+            oov_name=f"{name}_OOV",
+            name=name,
+        )
+    elif kind in ("WordPenalty", "SourceWordPenalty"):
+        feature = "word-penalty" if kind == "WordPenalty" else "source-word-penalty"
+        draft.feature(feature, one.line, value=WORD, name=kind)
+        if rest:
+            draft.idle(one, " ".join(rest))
+    else:
+        draft.feature(kind, one.line, params=one.value[len(kind) :].strip() or None)

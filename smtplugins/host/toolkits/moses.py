@@ -1,0 +1,178 @@
+"""A moses.ini as a run.yaml. All scores are natural logs; a word costs -1, an unknown one -100 more.
+
+| Moses | run.yaml |
+|---|---|
+| `[search-algorithm]` 0, 4 · 1 (0) | `decoder: phrase` with `search: stack` · `cube` |
+| 3 · 5 · 6 | `decoder: hiero` with `search: cube_pruning` · `incremental` · `s2t` |
+| 7 · 8 · 9 | the decoders `t2s`, `t2s-scfg`, `f2s` |
+| `[stack]` (200) `[beam-threshold]` (1e-5) | `decoder.stack_size`, `.beam_threshold`, a probability |
+| `[distortion-limit]` (-1, none) `[max-phrase-length]` (20) | `decoder.distortion_limit`, `.max_phrase_length` |
+| `[cube-pruning-pop-limit]` (1000) | `decoder.pop_limit`, for each stack or span |
+| `[cube-pruning-diversity]` `[stack-diversity]` | `decoder.cube_diversity`, `.stack_diversity` |
+| `[max-trans-opt-per-coverage]` | `decoder.max_options` |
+| `[translation-option-threshold]` `[early-discarding-threshold]` | `decoder.option_threshold`, `.early_discarding` |
+| `[max-chart-span]` (20), one for each table | `decoder.max_span`; `max_span` of a table that has another |
+| `[non-terminals]` (X) | `decoder.nonterminal` |
+| `[inputtype]` 1 · 2 · 3 · 5 · 6 | `decoder.input: confusion-net` · `lattice` · `tree` · `tabbed` · `forest` |
+| `[xml-input]` (pass-through) | `decoder.xml`, unless it is the default |
+| `[input-file]` `[n-best-list]` FILE N distinct | `source`, `output.nbest: N`, `decoder.unique: true` |
+| `[weight]` | `model.weights`: the moses.ini itself |
+| `PhraseDictionary...` `ProbingPT` `RuleTable` | `model.grammar`, `translation-model,path=,scores=,limit=,name=` |
+| their `table-limit` (20) `num-features` | `limit`, `scores` |
+| `KENLM path= oov-feature=1` | `lm,path=,base=e,oov=true,name=`; its `order` Moses itself ignores |
+| `WordPenalty` | `word-penalty,value=-1,name=`; charts count `<s>` and `</s>` too: `count_bos=true` |
+| `PhrasePenalty` | `phrase-penalty,value=1,name=`, for each phrase or rule, glue too |
+| `UnknownWordPenalty` | `oov,value=-100,name=` |
+| `Distortion` | `distortion,name=`: -1 for each word jumped over |
+| `LexicalReordering type= path= num-features=` | `lexical-reordering,path=,model=,scores=,name=` |
+| `InputFeature` | `source-path,log=true,scores=,real_words=,name=` |
+| any other | the feature of Moses' name, its keys as they are |
+
+``name=`` is the one its weights have. In brackets: Moses' default, written out. Language models of charts score
+``<s>`` and ``</s>`` from the rules (`markers=rules`). All other sections are not used; `[mapping]`, `[input-factors]`
+and `[output-factors]` are where they say more than one table after another, factor 0. Paths are relative to the working
+directory.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from smtformats.config.moses import Feature, features
+from smtformats.config.settings import Setting, Settings
+from smtformats.nbest.fields import blanks, is_id
+from smtplugins.host.toolkits.draft import Draft
+
+_SEARCHES = {
+    "0": ("phrase", "stack"),
+    "1": ("phrase", "cube"),
+    "3": ("hiero", "cube_pruning"),
+    "4": ("phrase", "stack"),
+    "5": ("hiero", "incremental"),
+    "6": ("hiero", "s2t"),
+    "7": ("t2s", None),
+    "8": ("t2s-scfg", None),
+    "9": ("f2s", None),
+}
+_INPUTS = {"1": "confusion-net", "2": "lattice", "3": "tree", "5": "tabbed", "6": "forest"}
+_TABLES = ("PhraseDictionary", "ProbingPT", "RuleTable")
+_HARMLESS = {"name", "num-features", "order", "load", "lazyken", "verbosity", "filterable", "cache-size"}
+_ZERO = {"factor", "input-factor", "output-factor"}
+
+
+def adapt(settings: Settings, path: Path | None) -> Draft:
+    """What a moses.ini amounts to."""
+    draft = Draft(settings, 0)
+    draft.option("source", "input-file")
+    decoder, search = _SEARCHES[draft.text("search-algorithm", "0")]
+    draft.put("decoder.name", decoder)
+    if search is not None:
+        draft.put("decoder.search", search)
+    if decoder == "phrase":
+        draft.option("decoder.stack_size", "stack", int, 200)
+        draft.option("decoder.beam_threshold", "beam-threshold", float, 1e-5)
+        draft.option("decoder.distortion_limit", "distortion-limit", int, -1)
+        draft.option("decoder.max_phrase_length", "max-phrase-length", int, 20)
+        draft.option("decoder.stack_diversity", "stack-diversity", int)
+        draft.option("decoder.option_threshold", "translation-option-threshold", float)
+        draft.option("decoder.early_discarding", "early-discarding-threshold", float)
+    else:
+        draft.option("decoder.nonterminal", "non-terminals", str, "X")
+    if search != "stack":
+        draft.option("decoder.pop_limit", "cube-pruning-pop-limit", int, 1000)
+        draft.option("decoder.cube_diversity", "cube-pruning-diversity", int)
+    draft.option("decoder.max_options", "max-trans-opt-per-coverage", int)
+    draft.option("decoder.input", "inputtype", _INPUTS.get, skip="0")
+    draft.option("decoder.xml", "xml-input", skip="pass-through")
+    spans = _spans(draft) if decoder != "phrase" else []
+    if spans:
+        draft.put("decoder.max_span", spans[0])
+    draft.every("feature")
+    _features(draft, spans)
+    if settings.all("weight") and path is not None:
+        draft.put("model.weights", str(path), draft.every("weight")[0].line)
+    _lists(draft)
+    for key in ("input-factors", "output-factors"):
+        if [one.value for one in settings.all(key)] == ["0"]:
+            draft.every(key)
+    return draft
+
+
+def _spans(draft: Draft) -> list[int]:
+    """The span limit of each table, by the step that uses it."""
+    limits = [int(token) for one in draft.every("max-chart-span") for token in blanks(one.value)]
+    return [limits[i] if i < len(limits) else 20 for i in range(max(1, len(_tables(draft))))]
+
+
+def _tables(draft: Draft) -> list[Feature]:
+    return [one for _, one in features(draft.settings) if one.kind.startswith(_TABLES) and "path" in one.options]
+
+
+def _features(draft: Draft, spans: list[int]) -> None:
+    tables = [one.name for one in _tables(draft)]
+    # One step for each table, in their order: what is meant where nothing is said.
+    steps = [blanks(one.value)[-2:] for one in draft.settings.all("mapping")]
+    if steps == [["T", str(i)] for i in range(len(tables))]:
+        draft.every("mapping")
+    for one, feature in features(draft.settings):
+        at = tables.index(feature.name) if feature.name in tables else None
+        span = spans[at] if at is not None and spans else None
+        _feature(draft, one, feature, span, chart=bool(spans))
+
+
+def _feature(draft: Draft, one: Setting, feature: Feature, span: int | None, *, chart: bool) -> None:
+    keys = dict(feature.options)
+    scores = keys.get("num-features")
+    fixed = False if keys.pop("tuneable", "true").lower() in ("false", "0", "no", "n") else None
+    markers = "rules" if chart else None
+    options: dict[str, object]
+    if feature.kind.startswith(_TABLES) and "path" in keys:
+        draft.grammar(keys["path"], one.line)
+        kind = "translation-model"
+        own = span if span != draft.values["decoder"].get("max_span") else None
+        options = {
+            "path": keys.pop("path"),
+            "scores": scores or "1",
+            "limit": keys.pop("table-limit", "20"),
+            "max_span": own,
+        }
+    elif feature.kind == "KENLM":
+        kind = "lm"
+        oov = True if keys.pop("oov-feature", "0") == "1" else None
+        options = {"path": keys.pop("path"), "base": "e", "oov": oov, "markers": markers}
+    elif feature.kind == "WordPenalty":
+        kind, options = "word-penalty", {"value": -1, "count_bos": True if chart else None}
+    elif feature.kind == "PhrasePenalty":
+        kind, options = "phrase-penalty", {"value": 1}
+    elif feature.kind == "UnknownWordPenalty":
+        kind, options = "oov", {"value": -100}
+    elif feature.kind == "Distortion":
+        kind, options = "distortion", {}
+    elif feature.kind == "LexicalReordering":
+        kind = "lexical-reordering"
+        options = {"path": keys.pop("path"), "model": keys.pop("type"), "scores": scores}
+    elif feature.kind == "InputFeature":
+        kind = "source-path"
+        real = keys.pop("real-word-count", None)
+        options = {"log": True, "scores": keys.pop("num-input-features", scores), "real_words": real}
+    else:
+        kind = feature.kind
+        options = {key: value for key, value in keys.items() if key not in ("name", "path")}
+        options = {"path": keys["path"], **options} if "path" in keys else options
+        keys = {}
+    draft.feature(kind, one.line, **options, tuneable=fixed, name=feature.name)
+    for key, value in keys.items():
+        if key not in _HARMLESS and not (key in _ZERO and value == "0"):
+            draft.idle(one, f"{feature.kind} {key}={value}")
+
+
+def _lists(draft: Draft) -> None:
+    """``[n-best-list]``: file, size, distinct, in one line or several."""
+    found = draft.every("n-best-list")
+    tokens = [token for one in found for token in blanks(one.value)]
+    if len(tokens) > 1 and is_id(tokens[1]) and int(tokens[1]):
+        draft.put("output.nbest", int(tokens[1]), found[0].line)
+        if tokens[2:] == ["distinct"]:
+            draft.put("decoder.unique", True)
+    if found:
+        draft.idle(found[0], tokens[0])

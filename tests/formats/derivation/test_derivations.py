@@ -1,0 +1,36 @@
+"""Derivations: words of both sides, whatever order rules put them in."""
+
+from __future__ import annotations
+
+import pytest
+
+from smtformats.derivation.derivations import Derivation, Node
+from smtformats.grammar.rules import NonTerminal, Rule
+
+A, B = NonTerminal("A", 1), NonTerminal("B", 2)
+
+
+def test_sides() -> None:
+    nodes = (
+        Node("X", Rule("X", (A, "de", B), (B, "of", A)), (0, 3), (1, 2), ("f", "g"), (1.0, 2.0)),
+        Node("A", Rule("A", ("uno",), ("one",)), (0, 1)),
+        Node("B", Rule("B", ("dos",), ()), (2, 3)),
+    )
+    one = Derivation("0", 0, -1.5, nodes)
+    assert one.source() == ["uno", "de", "dos"]
+    assert one.target() == ["of", "one"]
+    assert nodes[0].features() == {"f": 1, "g": 2}
+
+
+def test_no_nodes_and_no_rules() -> None:
+    assert Derivation("0", 0, None, ()).target() == []
+    with pytest.raises(ValueError, match="expected rules, found none in the derivation at x:3"):
+        Derivation("0", 0, None, (Node("X", None, None),), "x", 3).source()
+
+
+def test_deep_derivations() -> None:
+    gap = NonTerminal("X", 1)
+    nodes = [Node("X", Rule("X", (gap, "a"), ("b", gap)), None, (i + 1,)) for i in range(5000)]
+    one = Derivation("0", 0, None, (*nodes, Node("X", Rule("X", ("a",), ("b",)), None)))
+    assert one.source() == ["a"] * 5001
+    assert one.target() == ["b"] * 5001

@@ -1,0 +1,110 @@
+"""What a cdec.ini amounts to."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from smtplugins.host.config import ModelConfig, OutputConfig, RunConfig, load_config, show_config
+from smtplugins.host.spec import Spec
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+
+def load(text: str) -> RunConfig:
+    # Beside the place one stands at: paths are relative to that, not to the file.
+    Path("below/cdec.ini").write_text(text)
+    return load_config("below/cdec.ini")
+
+
+def test_whole(tmp_path: Path) -> None:
+    found = load(
+        "formalism=SCFG\ngrammar=a.gz\ngrammar=/b.gz\nweights=w\ninput=in.de\nk_best=100\nunique_k_best=false\n"
+        "intersection_strategy=Full\ncubepruning_pop_limit=30\nbeam_prune=2.5\ndensity_prune=3\nscfg_max_span_limit=15\n"
+        "goal=TOP\nscfg_default_nt=Y\nscfg_no_hiero_glue_grammar=1\nscfg_extra_glue_grammar=glue\n"
+        "feature_function=WordPenalty\nfeature_function=KLanguageModel -x -n LM -m classes lm.klm\n"
+        "feature_function=RuleShape a, b\n"
+    )
+    assert found == RunConfig(
+        source=tmp_path / "in.de",
+        decoder=Spec(
+            "hiero",
+            {
+                "search": "full",
+                "pop_limit": 30,
+                "beam_prune": 2.5,
+                "density_prune": 3.0,
+                "unique": True,
+                "max_span": 15,
+                "goal": "TOP",
+                "nonterminal": "Y",
+                "glue": False,
+                "glue_path": str(tmp_path / "glue"),
+                "pass_through": False,
+            },
+        ),
+        model=ModelConfig(
+            grammar=(tmp_path / "a.gz", Path("/b.gz")),
+            features=(
+                Spec("word-penalty", {"value": repr(-1 / math.log(10)), "name": "WordPenalty"}),
+                Spec(
+                    "lm",
+                    {
+                        "path": str(tmp_path / "lm.klm"),
+                        "base": "10",
+                        "class_path": str(tmp_path / "classes"),
+                        "markers": "rules",
+                        "oov": "true",
+                        "oov_name": "LM_OOV",
+                        "name": "LM",
+                    },
+                ),
+                Spec("RuleShape", {"params": "a, b"}),
+            ),
+            weights=tmp_path / "w",
+        ),
+        output=OutputConfig(nbest=100),
+    )
+
+
+def test_defaults_are_cdecs(tmp_path: Path) -> None:
+    found = load("formalism=scfg\nadd_pass_through_rules=false\nadd_extra_pass_through_features=4\ninput=-\n")
+    assert found.decoder == Spec(
+        "hiero",
+        {
+            "search": "cube_pruning",
+            "pop_limit": 200,
+            "max_span": 10,
+            "goal": "S",
+            "nonterminal": "X",
+            "glue": True,
+            "pass_through": True,
+        },
+    )
+    assert [str(one) for one in found.model.features] == [
+        "glue,value=1,name=Glue",
+        "pass-through,value=1,lengths=4,name=PassThrough",
+    ]
+    assert (found.source, found.output.nbest) == (None, 1)
+
+
+def test_other_formalisms_are_decoders_of_their_own() -> None:
+    assert load("formalism=tagger\n").decoder == Spec("tagger", {"search": "cube_pruning", "pop_limit": 200})
+    phrase = load("formalism=pb\npb_max_distortion=6\n").decoder
+    assert phrase == Spec("phrase", {"search": "cube_pruning", "pop_limit": 200, "distortion_limit": 6})
+
+
+def test_what_is_not_used_is_told() -> None:
+    load("formalism=fst\nquiet=1\nfeature_function=WordPenalty 0.5\ngoal=S\nfeature_function2=KLanguageModel a\n")
+    assert [line for line in show_config("below/cdec.ini").splitlines() if line.startswith("#")] == [
+        "# not used: line 2: quiet '1'",
+        "# not used: line 3: feature_function '0.5'",
+        "# not used: line 4: goal 'S'",
+        "# not used: line 5: feature_function2 'KLanguageModel a'",
+    ]

@@ -1,0 +1,149 @@
+"""What a moses.ini amounts to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from smtplugins.host.config import RunConfig, load_config, show_config
+from smtplugins.host.spec import Spec
+
+PHRASES = """\
+[input-factors]
+0
+[mapping]
+0 T 0
+[distortion-limit]
+6
+[stack]
+100
+[stack]
+50
+[n-best-list]
+out
+100
+distinct
+[input-file]
+in.de
+[feature]
+UnknownWordPenalty
+WordPenalty
+PhrasePenalty
+PhraseDictionaryMemory name=TM num-features=4 path=pt.gz input-factor=0 output-factor=0
+LexicalReordering num-features=6 type=wbe-msd-bidirectional-fe-allff input-factor=0 output-factor=1 path=rt
+Distortion
+KENLM name=LM factor=0 path=lm order=3 oov-feature=1 load=lazy
+InputFeature num-features=2 num-input-features=1 real-word-count=1
+OpSequenceModel path=osm support-features=no tuneable=false
+[weight]
+TM= 1 1 1 1
+[threads]
+4
+"""
+CHART = """\
+[search-algorithm]
+3
+[inputtype]
+3
+[max-chart-span]
+15
+1000
+[mapping]
+0 T 0
+1 T 1
+[feature]
+WordPenalty
+PhraseDictionaryMemory num-features=4 path=rules table-limit=0
+PhraseDictionaryMemory path=glue
+KENLM path=lm
+"""
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+
+def load(text: str) -> RunConfig:
+    Path("below/moses.ini").write_text(text)
+    return load_config("below/moses.ini")
+
+
+def unused() -> list[str]:
+    return [line[12:] for line in show_config("below/moses.ini").splitlines() if line.startswith("# not used: ")]
+
+
+def test_phrases(tmp_path: Path) -> None:
+    found = load(PHRASES)
+    assert found.source == tmp_path / "in.de"
+    assert found.decoder == Spec(
+        "phrase",
+        {
+            "search": "stack",
+            "stack_size": 100,
+            "beam_threshold": 1e-5,
+            "distortion_limit": 6,
+            "max_phrase_length": 20,
+            "unique": True,
+        },
+    )
+    assert found.model.grammar == (tmp_path / "pt.gz",)
+    assert found.model.weights == tmp_path / "below/moses.ini"
+    assert [str(one).replace(f"{tmp_path}/", "") for one in found.model.features] == [
+        "oov,value=-100,name=UnknownWordPenalty0",
+        "word-penalty,value=-1,name=WordPenalty0",
+        "phrase-penalty,value=1,name=PhrasePenalty0",
+        "translation-model,path=pt.gz,scores=4,limit=20,name=TM",
+        "lexical-reordering,path=rt,model=wbe-msd-bidirectional-fe-allff,scores=6,name=LexicalReordering0",
+        "distortion,name=Distortion0",
+        "lm,path=lm,base=e,oov=true,name=LM",
+        "source-path,log=true,scores=1,real_words=1,name=InputFeature0",
+        "OpSequenceModel,path=osm,support-features=no,tuneable=false,name=OpSequenceModel0",
+    ]
+    assert found.output.nbest == 100
+    assert unused() == [
+        "line 10: stack '50'",
+        "line 12: n-best-list 'out'",
+        "line 22: feature 'LexicalReordering output-factor=1'",
+        "line 30: threads '4'",
+    ]
+
+
+def test_charts(tmp_path: Path) -> None:
+    found = load(CHART)
+    assert found.decoder == Spec(
+        "hiero", {"search": "cube_pruning", "nonterminal": "X", "pop_limit": 1000, "input": "tree", "max_span": 15}
+    )
+    assert found.model.grammar == (tmp_path / "rules", tmp_path / "glue")
+    assert found.model.weights is None
+    assert [str(one).replace(f"{tmp_path}/", "") for one in found.model.features] == [
+        "word-penalty,value=-1,count_bos=true,name=WordPenalty0",
+        "translation-model,path=rules,scores=4,limit=0,name=PhraseDictionaryMemory0",
+        "translation-model,path=glue,scores=1,limit=20,max_span=1000,name=PhraseDictionaryMemory1",
+        "lm,path=lm,base=e,markers=rules,name=KENLM0",
+    ]
+    assert unused() == []
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "decoder", "search"),
+    [("1", "phrase", "cube"), ("4", "phrase", "stack"), ("5", "hiero", "incremental"), ("9", "f2s", None)],
+)
+def test_search_algorithms(algorithm: str, decoder: str, search: str | None) -> None:
+    found = load(f"[search-algorithm]\n{algorithm}\n[feature]\nDistortion\n").decoder
+    assert found is not None
+    assert (found.name, found.options.get("search")) == (decoder, search)
+    assert ("pop_limit" in found.options) == (search != "stack")
+
+
+def test_steps_that_say_more_and_short_names_are_not_used() -> None:
+    load("[mapping]\n0 T 0\n0 G 0\n[input-factors]\n0\n1\n[s]\n7\n[feature]\nPhraseDictionaryCompact path=x\n")
+    assert unused() == [
+        "line 2: mapping '0 T 0'",
+        "line 3: mapping '0 G 0'",
+        "line 5: input-factors '0'",
+        "line 6: input-factors '1'",
+        "line 8: s '7'",
+    ]
