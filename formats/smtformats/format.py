@@ -34,6 +34,8 @@ class Format:
     ``write`` are options, given as ``NAME,key=value``. ``carries`` names the extra fields of records that ``write``
     keeps. ``example`` is a small file of the format, shown on its page.
 
+    Where several formats fit, those with a lower ``fallback`` are meant.
+
     ``binary``: ``write`` gets a stream of bytes. ``folder``: the format is that of a folder; ``matches`` is given the
     names in it, sorted, a line each, and ``parse``, ``load`` and ``write`` its path. ``single``: a file holds one
     sentence, whose id its name is, so that many are a folder of files. ``max_line`` and ``max_size`` bound the bytes
@@ -50,7 +52,7 @@ class Format:
     load: Callable[..., Any] | None = None
     suffixes: tuple[str, ...] = ()
     carries: frozenset[str] = frozenset()
-    fallback: bool = False
+    fallback: int = 0
     binary: bool = False
     folder: bool = False
     single: bool = False
@@ -98,7 +100,8 @@ def detect(start: bytes, formats: Iterable[Format], name: str) -> Format:
         kinds = " or ".join(sorted({record.kind for record in readable}))
         raise FormatError(f"{kinds} data", "an empty file", file=name, line=1, field=1)
     fitting = [record for record in readable if record.matches(start)]
-    specific = [record for record in fitting if not record.fallback] or fitting
+    lowest = min((record.fallback for record in fitting), default=0)
+    specific = [record for record in fitting if record.fallback == lowest]
     if len(specific) == 1:
         return specific[0]
     names = ", ".join(record.name for record in (specific or readable))

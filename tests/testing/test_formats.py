@@ -260,7 +260,7 @@ def test_formats_that_only_write_or_only_read_have_the_checks_that_apply(failure
 
 
 def test_records_of_other_kinds_are_given(failures: Failures) -> None:
-    other = replace(TEXT, kind="trees", example="", fallback=False, matches=lambda head: head.startswith(b"("))
+    other = replace(TEXT, kind="trees", example="", fallback=0, matches=lambda head: head.startswith(b"("))
     found = failures("formats", other, samples={"plain": ["(S a)", "(S (A b))"]})
     assert set(found) == {"an_empty_file_is_refused"}
     assert failures("formats", other).keys() == {"an_empty_file_is_refused"}

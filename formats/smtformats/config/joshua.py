@@ -222,7 +222,7 @@ def _line(one: Setting) -> str:
 
 def matches(head: bytes) -> bool:
     """A setting that only Joshua has."""
-    return weights.matches(head)
+    return weights.is_config(head)
 
 
 FORMAT = Format(
@@ -233,6 +233,6 @@ FORMAT = Format(
     parse=parse,
     write=write,
     suffixes=(".config",),
-    fallback=True,
+    fallback=1,
     example="tm = thrax -owner pt -maxspan 12 -path rules.gz\nfeature-function = WordPenalty\ntm_pt_0 1\n",
 )

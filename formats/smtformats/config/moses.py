@@ -287,6 +287,6 @@ FORMAT = Format(
     parse=parse,
     write=write,
     suffixes=(".ini",),
-    fallback=True,
+    fallback=1,
     example="[feature]\nWordPenalty\nKENLM name=LM0 path=en.klm\n\n[weight]\nWordPenalty0= -1\nLM0= 0.5\n",
 )

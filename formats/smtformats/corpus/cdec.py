@@ -145,6 +145,6 @@ FORMAT = Format(
     matches=matches,
     parse=parse,
     write=write,
-    fallback=True,
+    fallback=1,
     example="ein haus ||| a house ||| one house\n",
 )

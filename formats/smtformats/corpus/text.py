@@ -44,6 +44,6 @@ FORMAT = Format(
     parse=parse,
     write=write,
     suffixes=(".txt",),
-    fallback=True,
+    fallback=2,
     example="das haus ist klein .\n",
 )

@@ -218,6 +218,6 @@ FORMAT = Format(
     write=write,
     load=load,
     carries=frozenset({"alignment", "counts"}),
-    fallback=True,
+    fallback=1,
     example="[X] ||| el [X,1] come ||| the [X,1] eats ||| 0.5 1 OOV=1 ||| 0-0 2-2 ||| 2\n",
 )

@@ -88,10 +88,11 @@ def read_rules(reader: RuleReader) -> Iterator[Rule]:
     pending: Rule | None = None
     blank = ""
     for raw in reader.lines:
-        if raw in ("\n", "\r\n"):
+        line = raw.removesuffix("\n").removesuffix("\r")
+        if not line:
             blank += raw
             continue
-        rule = reader.rule(raw.removesuffix("\n").removesuffix("\r"), blank + raw if pending is None else raw)
+        rule = reader.rule(line, blank + raw if pending is None else raw)
         if pending is not None:
             yield _with_blank(pending, blank)
         pending, blank = rule, ""

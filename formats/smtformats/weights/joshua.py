@@ -18,7 +18,7 @@ from typing import TextIO
 
 from smtformats.errors import quote
 from smtformats.files import Lines
-from smtformats.format import Format, Number
+from smtformats.format import Format, Number, first_lines
 from smtformats.nbest.fields import blanks
 from smtformats.weights import moses
 from smtformats.weights.lines import Entry, read_lines, update_lines, write_lines
@@ -87,11 +87,17 @@ def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) 
     return update_lines(values, lines, out, number, _entry, _line)
 
 
-def matches(head: bytes) -> bool:
+def is_config(head: bytes) -> bool:
     """A setting that only Joshua has, or our own title."""
     text = head.decode("utf-8", "ignore")
     # A feature of Moses' may be called TM: `TM= 0.2 0.3` stands in a section.
     return text.startswith(_TITLE) or (any(map(_tells, text.split("\n"))) and not moses.matches(head))
+
+
+def matches(head: bytes) -> bool:
+    """Such a setting, and something like a weight: there may be none in a config, but a file with weights."""
+    lines = first_lines(head, lambda line: "=" not in line and not line.lstrip().startswith("#") and line.strip())
+    return is_config(head) and any(len(blanks(line)) == 2 for line in lines)
 
 
 def _tells(line: str) -> bool:
