@@ -13,6 +13,7 @@ from smtplugins.host.hookspecs import hookimpl
 from smtplugins.host.lists import ListStream, candidates, load, read, rescore
 from smtplugins.host.manager import load_plugins
 from smtplugins.host.offers import Command, Offer
+from smtplugins.host.opening import load_grammar
 from smtplugins.host.shortcut import feature
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "feature",
     "hookimpl",
     "load",
+    "load_grammar",
     "load_plugins",
     "read",
     "rescore",

@@ -15,6 +15,7 @@ NAMES = [
     "feature",
     "hookimpl",
     "load",
+    "load_grammar",
     "load_plugins",
     "read",
     "rescore",

@@ -7,17 +7,24 @@ Works alone: imports nothing of smtplugins. One module per format, in the folder
 from __future__ import annotations
 
 from smtformats.candidates import Candidates
-from smtformats.columns import Columns, ListColumns
+from smtformats.columns import Columns, GrammarColumns, ListColumns, StringTable
 from smtformats.errors import FormatError
 from smtformats.files import open_bytes, open_lines, open_write
 from smtformats.format import Format, all_formats, detect
+from smtformats.grammar.rules import NonTerminal, Rule
+from smtformats.hypergraph.graph import GraphColumns
 
 __all__ = [
     "Candidates",
     "Columns",
     "Format",
     "FormatError",
+    "GrammarColumns",
+    "GraphColumns",
     "ListColumns",
+    "NonTerminal",
+    "Rule",
+    "StringTable",
     "all_formats",
     "detect",
     "open_bytes",

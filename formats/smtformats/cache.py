@@ -131,7 +131,7 @@ def _load(path: str | os.PathLike[str], record: Format, options: dict[str, Any])
     if record.load is None:
         raise TypeError(f"format {record.name} has no columns")
     if record.folder:
-        folder: GrammarColumns = record.load(Path(path), shown_name(path), **options)
+        folder: GrammarColumns = record.load(Path(path), **options)
         return folder
     with _open(path, record.max_size) as stream:
         limits = {"max_bytes": record.max_line, **options}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from smtplugins.host.errors import UsageError
 
 if TYPE_CHECKING:
-    from smtformats import Format
+    from smtformats import Format, GrammarColumns
     from smtformats.files import Lines
 
 Path = str | os.PathLike[str]
@@ -222,6 +222,20 @@ def _open_folder(path: Path, named: Format | None, formats: Iterable[Format]) ->
 
 def _natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"([0-9]+)", name)]
+
+
+def load_grammar(
+    path: Path, *, format: str | None = None, cache: str | None = None, formats: Iterable[Format] | None = None
+) -> GrammarColumns:
+    """A grammar as columns. A text grammar read once is mapped from the cache folder the next time.
+
+    ``cache`` names that folder, or is ``off``; it is `$SMT_CACHE` or the user's own otherwise.
+    """
+    from smtformats.cache import cache_folder, cached_load
+
+    with open_known(path, "grammar", format, formats) as opened:
+        record = opened.record
+    return cached_load(path, record, cache_folder(cache))
 
 
 def write_all(record: Format, records: Iterable[Any], target: Path, precision: int | None = None) -> int:

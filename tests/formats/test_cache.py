@@ -313,8 +313,8 @@ def test_formats_without_columns_and_folders_of_files(kept: Kept) -> None:
         cached_load(kept.path, replace(CDEC, load=None), kept.folder)
     with pytest.raises(FileNotFoundError):
         cached_load(kept.path.with_name("absent"), CDEC, kept.folder)
-    packed = replace(CDEC, folder=True, load=lambda path, name: (path, name))
-    assert cached_load(kept.path, packed, kept.folder) == (kept.path, str(kept.path))
+    packed = replace(CDEC, folder=True, load=lambda path: path)
+    assert cached_load(kept.path, packed, kept.folder) == kept.path
     assert not kept.folder.exists()
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gzip
 import math
+import os
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 import pytest
 
+import smtplugins as smt
 from smtformats import Format, FormatError
 from smtformats.files import Lines
 from smtplugins.host.errors import UsageError
@@ -181,6 +184,30 @@ class TestLimits:
         message = r"found more than 1000000 bytes, decompressed \(the option max_size sets the limit\)"
         with pytest.raises(FormatError, match=message):
             list(open_known(tmp_path / "file.gz", None, "other-kind,max_size=1000000", KNOWN).records())
+
+
+def test_grammars_are_kept_in_the_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, cache = tmp_path / "rules", tmp_path / "cache"
+    path.write_text("[X] ||| haus ||| house ||| F=0.5 ||| 0-0\n")
+    os.utime(path, (1, 1))
+    monkeypatch.setenv("SMT_CACHE", str(cache))
+    time.sleep(0.03)  # a file changed a moment ago is not kept
+    for _ in range(2):
+        columns = smt.load_grammar(path)
+        assert columns.rule(0).features() == {"F": 0.5}
+        assert len(list(cache.iterdir())) == 1
+    assert smt.load_grammar(path, cache="off").rule(0).target == ("house",)
+    with pytest.raises(UsageError, match="format 'moses-nbest' is of kind nbest, expected grammar"):
+        smt.load_grammar(path, format="moses-nbest")
+    path.write_text("[X] ||| haus ||| home ||| F=0.5 ||| 0-0\n")
+    assert smt.load_grammar(path).rule(0).target == ("home",)
+
+
+@pytest.mark.shared
+def test_packed_grammars_are_loaded_from_their_folder(shared: Path) -> None:
+    folder = shared / "gold/joshua/num_translation_options"
+    packed, text = (smt.load_grammar(folder / name, cache="off") for name in ("grammar.packed", "grammar.gz"))
+    assert len(packed) == len(text) == 5
 
 
 def test_an_option_that_is_needed(tmp_path: Path) -> None:
