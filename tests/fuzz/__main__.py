@@ -1,7 +1,7 @@
 """Coverage-guided fuzzing of the readers: ``python tests/fuzz [--seconds 5] [FORMAT ...]``, by hand and shortly in CI.
 
 Needs ``pip install atheris``. An input that breaks a promise is kept in ``tests/fuzz/corpus``, where the suite tries it
-for ever after; with ``--keep N`` so are the N shortest of those that reached new code.
+for ever after; with ``--keep N`` so are N of those that reached new code, half of them good data, the shortest first.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def main() -> int:
     args = parser.parse_args()
     if args.into:
         fuzz(args.formats[0], args.seconds, args.into)
-    from harness import FORMATS, keep
+    from harness import FORMATS, check, keep
 
     unknown = set(args.formats) - FORMATS.keys()
     if unknown:
@@ -40,8 +40,11 @@ def main() -> int:
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             crashes = [path.read_bytes() for path in Path(scratch).glob("broken/*")]
             found = sorted((path.read_bytes() for path in Path(scratch).glob("found/*")), key=len)
+        if args.keep and not crashes:
+            good = [data for data in found if check(FORMATS[name], data) == "read"][: args.keep // 2]
+            found = good + [data for data in found if data not in good][: args.keep - len(good)]
         if crashes or args.keep:
-            keep(name, crashes + found[: args.keep])
+            keep(name, crashes or found)
         lines = done.stderr.strip().split("\n")
         report = next((line for line in reversed(lines) if line.startswith("stat::number_of_executed_units")), "")
         sound = done.returncode == 0 and not crashes
