@@ -15,12 +15,15 @@ OFFERS = {
         "features": ["column", "external", "length", "lm", "word-penalty"],
         "metrics": ["bleu", "chrf", "ter"],
         "runners": ["processes", "serial"],
-        "formats": """bracketed-tree cdec-binary-hypergraph cdec-corpus cdec-derivations cdec-grammar cdec-json-hypergraph cdec-mira-nbest cdec-nbest
-            cdec-settings cdec-target-graph cdec-weights conllu-tree fairseq-nbest giza-alignment homework-phrases joshua-config
-            joshua-derivations joshua-grammar joshua-hypergraph joshua-nbest joshua-packed joshua-settings joshua-trees jsonl-nbest
-            lines-nbest marian-nbest moses-chart-graph moses-features moses-hypergraph moses-ini moses-nbest moses-phrases
-            moses-reordering moses-rules moses-scores moses-search-graph moses-settings moses-word-graph moses-xml nist-sgm
-            pharaoh-alignment pipe-weights plain-nbest plf-lattice slf-lattice sockeye-nbest text tsv-corpus zmert-params""".split(),
+        "formats": """
+            bracketed-tree cdec-binary-hypergraph cdec-corpus cdec-derivations cdec-grammar
+            cdec-json-hypergraph cdec-mira-nbest cdec-nbest cdec-settings cdec-target-graph cdec-weights
+            conllu-tree fairseq-nbest giza-alignment homework-phrases joshua-config joshua-derivations
+            joshua-grammar joshua-hypergraph joshua-nbest joshua-packed joshua-settings joshua-trees
+            jsonl-nbest lines-nbest marian-nbest moses-chart-graph moses-features moses-hypergraph moses-ini
+            moses-nbest moses-phrases moses-reordering moses-rules moses-scores moses-search-graph
+            moses-settings moses-word-graph moses-xml nist-sgm pharaoh-alignment pipe-weights plain-nbest
+            plf-lattice slf-lattice sockeye-nbest text tsv-corpus zmert-params""".split(),
     },
 }
 

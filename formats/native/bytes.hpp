@@ -14,38 +14,37 @@ namespace smt {
 
 inline constexpr std::size_t kPadding = 64;
 
-inline std::uint32_t load4(const char* text) noexcept {
-  return static_cast<unsigned char>(text[0]) | static_cast<std::uint32_t>(static_cast<unsigned char>(text[1])) << 8U |
-         static_cast<std::uint32_t>(static_cast<unsigned char>(text[2])) << 16U |
-         static_cast<std::uint32_t>(static_cast<unsigned char>(text[3])) << 24U;
-}
-
-inline std::uint64_t load8(const char* text) noexcept {
-  std::uint64_t value = 0;
+// The bytes at a place as a number, the first of them lowest.
+template <class T>
+inline T load(const char* text) noexcept {
+  T value = 0;
   std::memcpy(&value, text, sizeof value);
   if constexpr (std::endian::native == std::endian::big) {
-    std::uint64_t swapped = 0;
-    for (int i = 0; i < 8; ++i) swapped |= ((value >> (8 * i)) & 0xFFU) << (8 * (7 - i));
+    T swapped = 0;
+    for (unsigned i = 0; i < sizeof value; ++i) swapped = static_cast<T>(swapped << 8U | (value >> 8U * i & 0xFFU));
     value = swapped;
   }
   return value;
 }
 
+inline std::uint32_t load4(const char* text) noexcept { return load<std::uint32_t>(text); }
+inline std::uint64_t load8(const char* text) noexcept { return load<std::uint64_t>(text); }
+
 inline bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
 inline bool is_end(char c) noexcept { return is_blank(c) || c == '\n'; }
 inline bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-// A bit for each of 16 bytes that is a blank or another control character: where a token may end.
+// A bit for each of 16 bytes that is a blank or the line's end.
 inline std::uint32_t ends16(const char* text) noexcept {
 #if defined(__SSE2__)
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text));
-  const __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);
-  return static_cast<std::uint32_t>(_mm_movemask_epi8(low));
+  const __m128i spaces = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(' '));
+  const __m128i tabs = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\t'));
+  const __m128i lines = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\n'));
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_or_si128(spaces, _mm_or_si128(tabs, lines))));
 #else
   std::uint32_t found = 0;
-  for (unsigned i = 0; i < 16; ++i) {
-    found |= static_cast<std::uint32_t>(static_cast<unsigned char>(text[i]) <= ' ') << i;
-  }
+  for (unsigned i = 0; i < 16; ++i) found |= static_cast<std::uint32_t>(is_end(text[i])) << i;
   return found;
 #endif
 }
@@ -59,6 +58,27 @@ inline std::uint32_t same16(const char* left, const char* right) noexcept {
 #else
   std::uint32_t found = 0;
   for (unsigned i = 0; i < 16; ++i) found |= static_cast<std::uint32_t>(left[i] == right[i]) << i;
+  return found;
+#endif
+}
+
+// And for each of 64.
+inline std::uint64_t same64(const char* left, const char* right) noexcept {
+  return same16(left, right) | std::uint64_t{same16(left + 16, right + 16)} << 16U |
+         std::uint64_t{same16(left + 32, right + 32)} << 32U | std::uint64_t{same16(left + 48, right + 48)} << 48U;
+}
+
+// A bit for each of 16 bytes that is a digit or a blank.
+inline std::uint32_t digits_or_blanks16(const char* text) noexcept {
+#if defined(__SSE2__)
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text));
+  const __m128i values = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
+  const __m128i digits = _mm_cmpeq_epi8(_mm_min_epu8(values, _mm_set1_epi8(9)), values);
+  const __m128i blanks = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(' '));
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_or_si128(digits, blanks)));
+#else
+  std::uint32_t found = 0;
+  for (unsigned i = 0; i < 16; ++i) found |= static_cast<std::uint32_t>(text[i] == ' ' || is_digit(text[i])) << i;
   return found;
 #endif
 }
@@ -77,17 +97,13 @@ class Ends {
 
   // Not to be called again after the line's end.
   const char* next() noexcept {
-    for (;;) {
-      while (found_ == 0) [[unlikely]] {
-        text_ += 64;
-        found_ = ends64(text_);
-      }
-      const char* const end = text_ + std::countr_zero(found_);
-      found_ &= found_ - 1;
-      if (is_end(*end)) [[likely]] {
-        return end;
-      }
+    while (found_ == 0) [[unlikely]] {
+      text_ += 64;
+      found_ = ends64(text_);
     }
+    const char* const end = text_ + std::countr_zero(found_);
+    found_ &= found_ - 1;
+    return end;
   }
 
  private:
@@ -97,11 +113,9 @@ class Ends {
 
 // How many bytes until a blank or the line's end.
 inline std::size_t token_length(const char* text) noexcept {
-  const char* end = text;
-  for (;; ++end) {
+  for (const char* end = text;; end += 16) {
     const std::uint32_t found = ends16(end);
-    end += found != 0 ? std::countr_zero(found) : 15;
-    if (is_end(*end)) return static_cast<std::size_t>(end - text);
+    if (found != 0) return static_cast<std::size_t>(end - text) + static_cast<std::size_t>(std::countr_zero(found));
   }
 }
 

@@ -76,6 +76,7 @@ bool LineScanner::scan_kept() {
 // Gives the end, or the place behind a bad line.
 const char* LineScanner::scan(const char* begin, const char* end) {
   forget_wide_registers();
+  forget_text();
   for (const char* p = begin; p < end;) {
     ++line_;
     if (*p == '\n') {

@@ -31,6 +31,8 @@ class LineScanner {
   virtual const char* scan_line(const char* p) = 0;
   // Forgets what was kept of a line that could not be read.
   virtual void undo() = 0;
+  // The text of the lines before is there no longer.
+  virtual void forget_text() {}
 
  private:
   const char* scan(const char* begin, const char* end);

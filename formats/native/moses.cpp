@@ -18,6 +18,12 @@ bool is_whole(const char* p, std::size_t length) noexcept {
 constexpr double kFloor = -100.0;
 const double kLeast = std::exp(kFloor);
 constexpr std::string_view kBar = "|||";
+const std::uint64_t kNothingMore = load8("||| |||\n");  // how nearly all lines end
+
+float logarithm(double number) noexcept {
+  if (number == 1) return 0;
+  return static_cast<float>(number > kLeast ? std::log(number) : kFloor);
+}
 
 }  // namespace
 
@@ -27,6 +33,7 @@ MosesScanner::MosesScanner(RuleLimits limits, bool gaps, std::string prefix)
 void MosesScanner::expect(const std::vector<std::string>& names) {
   score_names_.clear();
   for (const std::string& name : names) score_names_.push_back(table_.names.add(name).id);
+  numbers_.resize(names.size());
 }
 
 void MosesScanner::add(const std::string& lhs, const Symbols& source, const Symbols& target,
@@ -63,43 +70,49 @@ void MosesScanner::undo() {
 const char* MosesScanner::scan_line(const char* p) {
   if (score_names_.empty() || score_names_.size() > limits_.features) return nullptr;
   const char* const begin = p;
-  if (const std::size_t known = repeat_source(p); known > 0) {
-    p += known;
-  } else {
-    p = side(p, table_.source, source_);
-    if (p == nullptr || *p == '\n' || source_.size == 0) return nullptr;
-    p += kBar.size();
-    if (is_blank(*p)) know_source(begin, ++p);
+  const std::size_t known = repeat_source(p);
+  p += known;
+  Ends ends(p);
+  if (known == 0) {
+    p = side(p, ends, table_.source, source_);
+    if (p == nullptr || source_.size == 0) return nullptr;
+    know_source(begin, p);
   }
-  p = side(p, table_.target, target_);
-  if (p == nullptr || *p == '\n') return nullptr;
+  p = side(p, ends, table_.target, target_);
+  if (p == nullptr) return nullptr;
   table_.lhs.push(lhs());
-  p = scores(p + kBar.size(), p - begin < 16);
+  p = scores(p, Ends(p), p - begin < 16);
   if (p != nullptr && *p != '\n') p = points(p + kBar.size());
   if (p == nullptr || ((source_.gaps | target_.gaps) != 0 && !link_gaps())) return nullptr;
   if (*p != '\n') p = numbers(p + kBar.size());
-  if (p != nullptr && *p != '\n') p = sparse(p + kBar.size());
-  if (p != nullptr && *p != '\n') p = properties(p + kBar.size());
+  if (p != nullptr && load8(p) == kNothingMore) [[likely]] {
+    p += sizeof kNothingMore - 1;
+  } else {
+    if (p != nullptr && *p != '\n') p = sparse(p + kBar.size());
+    if (p != nullptr && *p != '\n') p = properties(p + kBar.size());
+  }
   if (p == nullptr) return nullptr;
   end_sound_rule();
   return p;
 }
 
-// Ends at the bar, or at the line's end.
-const char* MosesScanner::side(const char* p, Growing<std::int32_t>& symbols, Side& found) {
+// Ends behind the bar and its blank.
+const char* MosesScanner::side(const char* p, Ends& ends, Growing<std::int32_t>& symbols, Side& found) {
+  return gaps_ ? side<true>(p, ends, symbols, found) : side<false>(p, ends, symbols, found);
+}
+
+template <bool kGaps>
+const char* MosesScanner::side(const char* p, Ends& line, Growing<std::int32_t>& symbols, Side& found) {
   const std::size_t first = symbols.size();
   std::uint64_t gaps = 0;
   std::size_t labels = 0;
   std::int32_t last = kNone;
-  Ends ends(p);
-  for (;;) {
+  Ends ends = line;
+  for (;; ++p) {
     const char* const end = ends.next();
+    if (*end == '\n') [[unlikely]] return nullptr;
     const auto length = static_cast<std::size_t>(end - p);
-    if (length == 0) [[unlikely]] {
-      if (*p == '\n') break;
-      ++p;
-      continue;
-    }
+    if (length == 0) [[unlikely]] continue;
     if (is_bar(p)) [[unlikely]] break;
     const auto token = tokens_.add(p, length);
     std::int32_t& symbol = token.payload.value;
@@ -108,24 +121,25 @@ const char* MosesScanner::side(const char* p, Growing<std::int32_t>& symbols, Si
       if (symbol == kBad) return nullptr;
     }
     // Whether a token is a word or a gap is hard to foresee.
-    labels += symbol == kLabel;
-    gaps |= std::uint64_t{symbol < 0} << ((symbols.size() - first) % kPlaces);
+    if constexpr (kGaps) {
+      labels += symbol == kLabel;
+      gaps |= std::uint64_t{symbol < 0} << ((symbols.size() - first) % kPlaces);
+    }
     symbols.push(symbol);
     last = token.id;
     p = end;
-    if (*p == '\n') [[unlikely]] break;
-    ++p;
   }
+  line = ends;
   std::size_t size = symbols.size() - first;
-  if (size > limits_.symbols || labels != std::size_t{gaps_}) return nullptr;
-  if (gaps_) {
+  if (size > limits_.symbols || labels != std::size_t{kGaps}) return nullptr;
+  if constexpr (kGaps) {
     if (symbols.back() != kLabel) return nullptr;
     symbols.cut(first + --size);
     gaps ^= std::uint64_t{1} << (size % kPlaces);
     if (gaps != 0 && size > kPlaces) return nullptr;
   }
   found = {size, gaps, last};
-  return p;
+  return p + kBar.size() + 1;
 }
 
 std::int32_t MosesScanner::lhs() {
@@ -141,34 +155,30 @@ std::int32_t MosesScanner::lhs() {
   return lhs_;
 }
 
-// Ends at the bar, or at the line's end. `first`: there may be nothing readable before the line, and little of it.
-const char* MosesScanner::scores(const char* p, bool first) {
+// Begins where `ends` does, and ends at the bar, or at the line's end. `first`: there may be nothing readable before
+// the line, and little of it.
+const char* MosesScanner::scores(const char* p, Ends ends, bool first) {
   const std::size_t count = score_names_.size();
-  std::int32_t* const names = table_.features.room(count);
-  float* const values = table_.values.room(count);
+  table_.features.append(score_names_.data(), count);
   std::size_t place = 0;
-  Ends ends(p);
-  for (;;) {
+  while (place < count) {
     const char* const end = ends.next();
     const auto length = static_cast<std::size_t>(end - p);
-    if (length == 0) [[unlikely]] {
-      if (*p == '\n') break;
-      ++p;
-      continue;
+    if (length > 0) [[likely]] {
+      double& number = numbers_[place++];
+      const bool sound = first ? parse_number(p, length, number) : parse_short(p, length, number);
+      if (!sound || number < 0) return nullptr;
     }
-    if (is_bar(p)) break;
-    double number = 0;
-    const bool sound = first ? parse_number(p, length, number) : parse_short(p, length, number);
-    if (place == count || !sound || number < 0) return nullptr;
-    names[place] = score_names_[place];
-    values[place++] = static_cast<float>(number > kLeast ? std::log(number) : kFloor);
     p = end;
     if (*p == '\n') break;
     ++p;
   }
-  table_.features.took(place);
-  table_.values.took(place);
-  return place == count ? p : nullptr;
+  p = skip_blanks(p);
+  if (place < count || (*p != '\n' && !is_bar(p))) return nullptr;
+  float* const values = table_.values.room(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = logarithm(numbers_[i]);
+  table_.values.took(count);
+  return p;
 }
 
 // Each gap of one side has one point, which leads to one of the other with the same labels.
@@ -193,6 +203,9 @@ bool MosesScanner::link_gaps() {
 
 // Counts are looked at, no more. Ends at the bar, or at the line's end.
 const char* MosesScanner::numbers(const char* p) const {
+  // Whole numbers alone, as most are, and no more of them than 16 bytes hold.
+  const int whole = std::countr_one(digits_or_blanks16(p));
+  if (is_bar(p + whole) && is_blank(p[whole - 1]) && limits_.features >= 8) [[likely]] return p + whole;
   std::size_t count = 0;
   Ends ends(p);
   for (;;) {

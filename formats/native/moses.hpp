@@ -47,8 +47,10 @@ class MosesScanner final : public RuleScanner {
   const char* scan_line(const char* p) override;
   void undo() override;
   void end_sound_rule();
-  const char* side(const char* p, Growing<std::int32_t>& symbols, Side& found);
-  const char* scores(const char* p, bool first);
+  const char* side(const char* p, Ends& ends, Growing<std::int32_t>& symbols, Side& found);
+  template <bool kGaps>
+  const char* side(const char* p, Ends& line, Growing<std::int32_t>& symbols, Side& found);
+  const char* scores(const char* p, Ends ends, bool first);
   const char* numbers(const char* p) const;
   const char* sparse(const char* p);
   const char* properties(const char* p) const;
@@ -61,6 +63,7 @@ class MosesScanner final : public RuleScanner {
   const bool gaps_;
   const std::string prefix_;
   std::vector<std::int32_t> score_names_;
+  std::vector<double> numbers_;  // the scores of this rule
   Interner<Symbol> tokens_{4096};
   std::size_t sound_tokens_ = 0, sound_words_ = 0;  // how many there were after the last rule
   Side source_, target_;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 #include "bytes.hpp"
 
@@ -12,7 +13,8 @@ namespace smt {
 inline constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 inline constexpr double kInverses[] = {1e0,  1e-1, 1e-2,  1e-3,  1e-4,  1e-5,  1e-6, 1e-7,
-                                       1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14};
+                                       1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15,
+                                       1e-16, 1e-17, 1e-18, 1e-19, 1e-20, 1e-21, 1e-22};
 inline constexpr std::uint64_t kWholePowers[] = {
     1,         10,         100,         1000,         10000,         100000,         1000000,        10000000,
     100000000, 1000000000, 10000000000, 100000000000, 1000000000000, 10000000000000, 100000000000000};
@@ -57,8 +59,16 @@ inline bool read_digits(const char* text, const char* end, std::uint64_t& number
 #endif
 }
 
-// The spelling nearly all have, `d` or `d.ddd` with up to 14 digits behind the point. As for `read_digits`,
-// some bytes around it must be readable.
+// How far the two digits of a small exponent, `e-05`, lower the power of ten of the number that ends in it; 0 if it
+// ends in something else.
+inline std::size_t lowered(const char* end) noexcept {
+  const std::uint32_t tail = load4(end - 4) ^ ('e' | '-' << 8 | '0' << 16 | '0' << 24);
+  const std::size_t tens = tail >> 16U & 0xFFU, ones = tail >> 24U;
+  return (tail & 0xFFFFU) == 0 && tens <= 9 && ones <= 9 ? 10 * tens + ones : 0;
+}
+
+// The spelling nearly all have, `d` or `d.ddd` with up to 14 digits behind the point, or `d.ddde-05`. As for
+// `read_digits`, some bytes around it must be readable.
 template <class T>
 inline bool parse_short(const char* text, std::size_t length, T& value) noexcept {
   if (*text == '-') [[unlikely]] {
@@ -73,24 +83,29 @@ inline bool parse_short(const char* text, std::size_t length, T& value) noexcept
   if (text[1] != '.' || length < 3 || length > 16) [[unlikely]] {
     return parse_number(text, length, value);
   }
-  const std::size_t digits = length - 2;
+  std::size_t digits = length - 2;
+  std::size_t power = digits;
+  if (const std::size_t more = lowered(text + length); more > 0 && length > 6) {
+    digits -= 4;
+    power = digits + more;
+  }
   std::uint64_t fraction = 0;
-  if (!read_digits(text + 2, text + length, fraction)) [[unlikely]] {
+  if (power >= std::size(kPowers) || !read_digits(text + 2, text + 2 + digits, fraction)) [[unlikely]] {
     return parse_number(text, length, value);
   }
   const std::uint64_t mantissa = whole * kWholePowers[digits] + fraction;
   const auto exact = static_cast<double>(static_cast<std::int64_t>(mantissa));
   if constexpr (sizeof(T) == sizeof(double)) {
-    value = exact / kPowers[digits];
+    value = exact / kPowers[power];
     return true;
   }
   // The product is at most a unit beside the quotient, the nearest double; where that could round to another float,
   // and there alone, the slower division decides.
-  double number = exact * kInverses[digits];
+  double number = exact * kInverses[power];
   constexpr std::uint64_t kDropped = (std::uint64_t{1} << 29U) - 1;
   constexpr std::uint64_t kNearHalf = (std::uint64_t{1} << 28U) - 4;
   if ((std::bit_cast<std::uint64_t>(number) & kDropped) - kNearHalf <= 8) [[unlikely]] {
-    number = exact / kPowers[digits];
+    number = exact / kPowers[power];
   }
   value = static_cast<T>(number);
   return true;

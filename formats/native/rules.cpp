@@ -1,6 +1,7 @@
 #include "rules.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "bytes.hpp"
 
@@ -8,7 +9,6 @@ namespace smt {
 namespace {
 
 constexpr int kMaxPosition = 32767;
-constexpr std::uint32_t kNoPoint = ~std::uint32_t{0};
 
 // Digits as a position, or -1.
 int position(std::string_view digits) noexcept {
@@ -21,11 +21,31 @@ int position(std::string_view digits) noexcept {
   return digits.empty() ? -1 : value;
 }
 
-// A point of single digits, the shape that nearly all have: the second half a word higher than the first.
-inline std::uint32_t short_point(const char* p) noexcept {
-  const std::uint32_t digits = (load4(p) ^ ('0' | '-' << 8 | '0' << 16)) & 0xFFFFFFU;
-  const bool sound = ((digits | (digits + 0x060006U)) & 0xF0FFF0U) == 0 && is_end(p[3]);
-  return sound ? digits : kNoPoint;
+// Points of single digits, the shape that nearly all have: ` 0-0 1-1`. Gives their number; there has to be room for
+// kFew, as how many they are is hard to foresee.
+constexpr unsigned kFew = 8;
+inline unsigned short_points(const char* p, std::int16_t* pairs) noexcept {
+#if defined(__SSE2__)
+  std::uint32_t found = 0;
+  for (unsigned i = 0; i < 2; ++i) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16 * i));
+    const __m128i values = _mm_xor_si128(bytes, _mm_set1_epi32(' ' | '0' << 8 | '-' << 16 | '0' << 24));
+    const __m128i odd = _mm_subs_epu8(values, _mm_set1_epi32(9 << 8 | 9 << 24));
+    const __m128i digits = _mm_and_si128(_mm_srli_epi32(bytes, 8), _mm_set1_epi16(0xF));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(pairs + 8 * i), digits);
+    const __m128i sound = _mm_cmpeq_epi32(odd, _mm_setzero_si128());
+    found |= static_cast<std::uint32_t>(_mm_movemask_epi8(sound)) << (16 * i);
+  }
+  const auto count = static_cast<unsigned>(std::countr_one(found)) / 4;
+#else
+  unsigned count = 0;
+  const auto is_point = [](const char* q) { return *q == ' ' && is_digit(q[1]) && q[2] == '-' && is_digit(q[3]); };
+  for (; count < kFew && is_point(p + 4 * count); ++count) {
+    pairs[2 * count] = static_cast<std::int16_t>(p[4 * count + 1] - '0');
+    pairs[2 * count + 1] = static_cast<std::int16_t>(p[4 * count + 3] - '0');
+  }
+#endif
+  return count - (count > 0 && !is_end(p[4 * count]));
 }
 
 }  // namespace
@@ -36,47 +56,35 @@ RuleTable::RuleTable() {
 
 std::size_t RuleScanner::repeat_source(const char* p) {
   if (known_length_ == 0) return 0;
-  const char* const known = known_source_.data();
   std::size_t at = 0;
-  for (; at + 16 <= known_length_; at += 16) {
-    if (same16(p + at, known + at) != 0xFFFFU) return 0;
+  for (; at + 64 <= known_length_; at += 64) {
+    if (same64(p + at, known_source_ + at) != ~std::uint64_t{0}) return 0;
   }
-  const std::uint32_t wanted = low_bits(static_cast<unsigned>(known_length_ - at));
-  if ((same16(p + at, known + at) & wanted) != wanted) return 0;
+  const std::uint64_t wanted = (std::uint64_t{1} << (known_length_ - at)) - 1;
+  if ((same64(p + at, known_source_ + at) & wanted) != wanted) return 0;
   const auto first = static_cast<std::size_t>(table_.source_offsets[table_.rules() - 1]);
   table_.source.repeat(first, table_.source.size() - first);
   return known_length_;
 }
 
-void RuleScanner::know_source(const char* begin, const char* end) {
-  known_source_.assign(begin, end);
-  known_length_ = known_source_.size();
-  known_source_.append(kPadding, '\0');
-}
-
 const char* RuleScanner::points(const char* p) {
-  for (std::size_t count = 0;; ++count) {
-    if (*p == ' ') ++p;
-    std::uint32_t point = short_point(p);
-    if (point != kNoPoint) [[likely]] {
-      p += 3;
-    } else {
-      p = skip_blanks(p);
-      if (*p == '\n') return p;
-      if (is_bar(p)) return p;
-      const std::string_view text = view(p, token_length(p));
-      const std::size_t dash = std::min(text.find('-'), text.size() - 1);
-      const int from = position(text.substr(0, dash));
-      const int to = position(text.substr(dash + 1));
-      if (from < 0 || to < 0) return nullptr;
-      point = static_cast<std::uint32_t>(from) | static_cast<std::uint32_t>(to) << 16U;
-      p += text.size();
-    }
-    if (count == limits_.features) return nullptr;
-    std::int16_t* const pair = table_.points.room(2);
-    pair[0] = static_cast<std::int16_t>(point & 0xFFFFU);
-    pair[1] = static_cast<std::int16_t>(point >> 16U);
-    table_.points.took(2);
+  std::size_t count = 0;
+  for (;;) {
+    const unsigned few = short_points(p, table_.points.room(2 * kFew));
+    table_.points.took(2 * few);
+    count += few;
+    p += 4 * few;
+    if (few == kFew) continue;
+    p = skip_blanks(p);
+    if (*p == '\n' || is_bar(p)) return count <= limits_.features ? p : nullptr;
+    const std::string_view text = view(p, token_length(p));
+    const std::size_t dash = std::min(text.find('-'), text.size() - 1);
+    const int from = position(text.substr(0, dash));
+    const int to = position(text.substr(dash + 1));
+    if (from < 0 || to < 0) return nullptr;
+    for (const int place : {from, to}) table_.points.push(static_cast<std::int16_t>(place));
+    ++count;
+    p += text.size();
   }
 }
 
@@ -108,14 +116,6 @@ void RuleScanner::know_put(std::size_t count) {
     name_line_[at] = lines();
     name_place_[at] = place;
   }
-}
-
-void RuleScanner::end_rule(std::size_t level) {
-  table_.level.push(static_cast<std::uint8_t>(level));
-  table_.source_offsets.push(static_cast<std::int64_t>(table_.source.size()));
-  table_.target_offsets.push(static_cast<std::int64_t>(table_.target.size()));
-  table_.feature_offsets.push(static_cast<std::int64_t>(table_.features.size()));
-  table_.point_offsets.push(static_cast<std::int64_t>(table_.points.size() / 2));
 }
 
 void RuleScanner::undo() {

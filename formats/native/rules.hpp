@@ -49,7 +49,10 @@ class RuleScanner : public LineScanner {
   // source side being there again then; none if it is another.
   std::size_t repeat_source(const char* p);
   // What stands before the target side of this rule; its last byte is a blank.
-  void know_source(const char* begin, const char* end);
+  void know_source(const char* begin, const char* end) noexcept {
+    known_source_ = begin;
+    known_length_ = static_cast<std::size_t>(end - begin);
+  }
 
   // Alignment points. Ends at a bar or at the line's end; null if there is something else.
   const char* points(const char* p);
@@ -60,14 +63,21 @@ class RuleScanner : public LineScanner {
   void know_put(std::size_t count);
 
   // The columns have a rule more.
-  void end_rule(std::size_t level = 0);
+  void end_rule(std::size_t level = 0) {
+    table_.level.push(static_cast<std::uint8_t>(level));
+    table_.source_offsets.push(static_cast<std::int64_t>(table_.source.size()));
+    table_.target_offsets.push(static_cast<std::int64_t>(table_.target.size()));
+    table_.feature_offsets.push(static_cast<std::int64_t>(table_.features.size()));
+    table_.point_offsets.push(static_cast<std::int64_t>(table_.points.size() / 2));
+  }
   void undo() override;
+  void forget_text() override { known_length_ = 0; }
 
   const RuleLimits limits_;
   RuleTable table_;
 
  private:
-  std::string known_source_;
+  const char* known_source_ = nullptr;  // in the text, one of the lines before
   std::size_t known_length_ = 0;
   std::vector<std::uint64_t> name_line_;  // by name, the last line that had it
   std::vector<std::size_t> name_place_;   // and where its value stands

@@ -111,7 +111,8 @@ class Interner {
   }
 
   [[gnu::noinline]] Found insert(const TextKey& key, std::string_view text) {
-    if (2 * (texts_.size() + 1) > mask_) rehash(2 * (mask_ + 1));
+    // No more than a quarter is taken: a text is mostly found where it is looked for first.
+    if (4 * (texts_.size() + 1) > mask_) rehash(2 * (mask_ + 1));
     const std::int32_t id = texts_.add(text);
     Entry& entry = free_slot(key);
     entry = {key, id, {}};

@@ -34,10 +34,10 @@ of a line (16 MiB), and `max_size`, the most bytes that a compressed file may ho
 | name | kind | access | what |
 |---|---|---|---|
 """
-_EMPTY = {"None", "()", "[]", "{}", "''", "0", "False", "mappingproxy({})"}
-_SHORT = 40
-# What a record knows of where it came from, which an example need not show.
-_ORIGIN = {"raw", "origin", "file", "line", "first", "after", "trail"}
+_EMPTY = {"()", "[]", "{}", "''", "mappingproxy({})"}
+_WIDTH = 120
+# What a record knows of where it came from and how it was spelt, which an example need not show.
+_ORIGIN = {"raw", "origin", "file", "line", "first", "before", "after", "trail", "format", "read", "spelling"}
 
 
 def documentation() -> dict[str, str]:
@@ -69,7 +69,7 @@ def _page(one: Format) -> str:
     if one.folder:
         kind += "; a folder"
     if one.single:
-        kind += "; a sentence in each file, whose name is its id"
+        kind += "; a sentence in each file, or a folder of such files"
     page = f"# {one.name}\n\n{one.summary} ({kind})\n\n{_docstring(inspect.getmodule(one.parse or one.write))}"
     options = dict(_options(one))
     if options:
@@ -81,7 +81,7 @@ def _page(one: Format) -> str:
 
 
 def _options(one: Format) -> Iterator[tuple[str, str]]:
-    for function in (one.parse, one.load, one.write):
+    for function in (one.parse, one.write):
         for name, parameter in inspect.signature(function).parameters.items() if function is not None else ():
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
                 default = parameter.default
@@ -97,10 +97,7 @@ def _read(one: Format) -> str:
 
 def _shown(value: Any, indent: str = "") -> str:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        if len(repr(value)) < _SHORT:
-            return repr(value)
-        fields = {one.name: getattr(value, one.name) for one in dataclasses.fields(value) if one.name not in _ORIGIN}
-        return type(value).__name__ + _rows(fields, indent)
+        return _record(value, indent)
     if isinstance(value, Mapping):
         return repr({name: _Plain(_shown(one, indent)) for name, one in value.items() if name not in _ORIGIN})
     if hasattr(value, "tolist"):
@@ -108,8 +105,28 @@ def _shown(value: Any, indent: str = "") -> str:
     if hasattr(value, "blob"):
         return repr(list(value))
     if isinstance(value, (tuple, list)) and any(dataclasses.is_dataclass(one) for one in value):
-        return "[" + ", ".join(_shown(one, indent) for one in value) + "]"
+        items = [_shown(one, indent + "  ") for one in value]
+        line = f"[{', '.join(items)}]"
+        return line if _fits(line, indent) else "".join(f"\n{indent}  {item}" for item in items)
     return repr(value)
+
+
+def _record(record: Any, indent: str) -> str:
+    """A record on a line if it fits, else a field on each; as it shows itself if it has a way of its own."""
+    if not record.__dataclass_params__.repr:
+        return repr(record)
+    fields = [one for one in dataclasses.fields(record) if one.name not in _ORIGIN]
+    shown = {one.name: (_shown(getattr(record, one.name), indent + "  "), repr(one.default)) for one in fields}
+    told = {name: text for name, (text, default) in shown.items() if text != default and text not in _EMPTY}
+    kind = type(record).__name__
+    line = f"{kind}({', '.join(f'{name}={text}' for name, text in told.items())})"
+    if _fits(line, indent):
+        return line
+    return kind + "".join(f"\n{indent}  {name}:{' ' * (text[0] != chr(10))}{text}" for name, text in told.items())
+
+
+def _fits(text: str, indent: str) -> bool:
+    return "\n" not in text and len(indent) + len(text) <= _WIDTH
 
 
 class _Plain(str):
@@ -117,12 +134,6 @@ class _Plain(str):
 
     __slots__ = ()
     __repr__ = str.__str__
-
-
-def _rows(fields: Mapping[str, Any], indent: str) -> str:
-    inner = indent + "  "
-    shown = {name: _shown(value, inner) for name, value in fields.items()}
-    return "".join(f"\n{inner}{name}: {text}" for name, text in shown.items() if text not in _EMPTY)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def segments_of(text: str) -> tuple[Segment, ...] | None:
 
 def tree_of(text: str) -> Tree | None:
     """``[S [X a] b]`` or ``(S (X a) b)``; an empty one has no label."""
-    from smtformats.nbest.fields import BadField
+    from smtformats.tokens import BadField
     from smtformats.tree import trees
 
     if text in ("", "()"):

@@ -39,12 +39,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser = find_parser(arguments)
         if parser is None:
             return 0
-        args = parser.parse_args(arguments[1:])
+        args = parsed(parser, arguments[1:])
         verbose = bool(getattr(args, "verbose", 0))
         args.command(args)
         if sys.stdout is not None:
             sys.stdout.flush()
         return 0
+    except _EndedError as ended:
+        return 128 + ended.number
     except SystemExit as stop:
         if isinstance(stop.code, str):
             print(f"smt: {stop.code}", file=sys.stderr)
@@ -67,6 +69,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1 if code is None else code
 
 
+class _EndedError(KeyboardInterrupt):
+    """The signal of this number came: no ``SystemExit``, which a plugin may raise while it is loaded."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
 def _end_in_order() -> None:
     """Being ended from outside goes the way of every other failure: files written aside are removed."""
     process = os.getpid()
@@ -75,7 +85,7 @@ def _end_in_order() -> None:
         if os.getpid() != process:
             # A worker that was forked just now and has not yet set signals of its own.
             os._exit(128 + number)
-        sys.exit(128 + number)
+        raise _EndedError(number)
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         # Ignored, as under nohup, it stays ignored.
@@ -99,6 +109,13 @@ def find_parser(arguments: Sequence[str]) -> argparse.ArgumentParser | None:
     if name in COMMANDS:
         return command_parser(name)
     return _plugin_parser(name)
+
+
+def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
+    """The options, which may stand between the files: ``convert IN --to FORMAT OUT``."""
+    if any(one.nargs in (argparse.PARSER, argparse.REMAINDER) for one in parser._actions):
+        return parser.parse_args(arguments)
+    return parser.parse_intermixed_args(arguments)
 
 
 def command_parser(name: str) -> argparse.ArgumentParser:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.opening import Path, find_format, number, open_known, write_all
+from smtplugins.host.opening import Path, find_format, naming, number, open_known, write_all
 from smtplugins.host.progress import progress
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def convert(
         if respell is not None:
             raise UsageError("a configuration has no words that could be spelt otherwise")
         return _to_yaml(source, target, from_format)
-    with open_known(source, None, from_format, host.formats()) as opened:
+    with open_known(source, None, from_format, host.formats()) as opened, naming(source):
         records = opened.records()
         if respell is not None:
             records = (_respelt(one, respell, opened.record) for one in records)
@@ -157,7 +157,7 @@ def update(
 
     weights = host.read_weights(source, from_format)
     known = [one for one in host.formats() if one.update is not None]
-    with open_known(into, None, None, known) as opened, open_write(target) as out:
+    with open_known(into, None, None, known) as opened, open_write(target) as out, naming(source):
         assert opened.record.update is not None
         homeless = opened.record.update(weights, opened.lines(), out, number(precision))
         if len(homeless) == len(weights):

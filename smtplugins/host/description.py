@@ -131,9 +131,14 @@ def _lists(lists: Iterable[Candidates], found: Description) -> None:
 
 
 def _weights(records: Iterable[dict[str, float]], found: Description) -> None:
+    from smtformats.escapes import oddities
+
     (weights,) = records
     found.facts |= {"weights": len(weights), "zero": sum(value == 0 for value in weights.values())}
     found.features += [{"feature": name, "weight": value} for name, value in weights.items()]
+    for name in weights:
+        for trouble in oddities(name):
+            found.problem(1, f"the name {name!r} has {trouble}")
     if not any(weights.values()):
         found.problem(1, "all weights are 0")
 
@@ -288,6 +293,8 @@ def _by_name(graph: GraphColumns) -> Iterator[tuple[str, Floats]]:
     """The values of each feature of a graph."""
     import numpy as np
 
+    if not len(graph.features):
+        return
     order = np.argsort(graph.features, kind="stable")
     ids, firsts = np.unique(graph.features[order], return_index=True)
     for i, values in zip(ids.tolist(), np.split(graph.values[order], firsts[1:]), strict=True):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import io
+import itertools
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -84,12 +86,28 @@ def _with_options(record: Format, options: Mapping[str, Any]) -> Format:
             raise UsageError(f"format {record.name!r} has no option {name!r}{suggestion(name, wanted)}")
     values = {name: convert(value, wanted[name], f"format {record.name!r}: {name}") for name, value in options.items()}
     made: dict[str, Any] = {name: value for name, value in values.items() if name in _LIMITS}
+    for name, value in made.items():
+        if value < 1:
+            raise UsageError(f"format {record.name!r}: {name}: expected at least 1 byte, found {value}")
     for part in ("parse", "load", "write"):
         function = getattr(record, part)
         if function is not None:
             taken = {name: value for name, value in values.items() if name in parameters(function)}
             made[part] = functools.partial(function, **taken)
     return replace(record, **made)
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Errors about data that does not know its file name this one."""
+    from smtformats import FormatError
+    from smtformats.files import shown_name
+
+    try:
+        yield
+    except FormatError as error:
+        error.file = error.file or shown_name(path)
+        raise
 
 
 class Opened:
@@ -135,7 +153,7 @@ class Opened:
         from pathlib import Path as Folder
 
         assert self.record.parse is not None
-        with self:
+        with self, naming(self.path):
             if self.stream is not None:
                 yield from self.record.parse(self.lines())
             elif self.record.folder:
@@ -269,7 +287,8 @@ def write_all(record: Format, records: Iterable[Any], target: Path, precision: i
 
 
 def _only_one(record: Format, records: Iterable[Any]) -> Iterator[Any]:
-    for count, one in enumerate(records):
-        if count:
-            raise UsageError(f"{record.name} holds a sentence in a file: name a folder to write to, as out/")
-        yield one
+    found = list(itertools.islice(records, 2))
+    # Said before the first is written: standard output cannot be taken back.
+    if len(found) > 1:
+        raise UsageError(f"{record.name} holds a sentence in a file: name a folder to write to, as out/")
+    yield from found

@@ -119,7 +119,7 @@ def adapt(feature: Any) -> Callable[[Candidates], Any]:
 
 
 def _as_rules(one: Candidates) -> Any:
-    from smtformats.nbest.fields import blanks
+    from smtformats.tokens import blanks
     from smtplugins.core.rules import Rules
 
     return Rules.from_words(map(blanks, one.texts))
@@ -130,7 +130,7 @@ def _score_stateful(feature: Any, one: Candidates) -> Any:
     import numpy as np
 
     from smtformats import Columns
-    from smtformats.nbest.fields import blanks
+    from smtformats.tokens import blanks
     from smtplugins.core.rules import Edges
     from smtplugins.host.contracts import Sentence
 

@@ -8,6 +8,7 @@ own: the column's name.
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import os
 import types
@@ -110,7 +111,30 @@ def evaluated(make: Callable[..., Any]) -> inspect.Signature:
     try:
         return inspect.signature(make, eval_str=True)
     except NameError:
-        return inspect.signature(make)
+        found = inspect.signature(make)
+    # One such name must not hide the types of the others.
+    known = _names_at(make)
+    each = [one.replace(annotation=_type_of(one.annotation, known)) for one in found.parameters.values()]
+    return found.replace(parameters=each)
+
+
+def _names_at(make: Callable[..., Any]) -> dict[str, Any]:
+    """What the annotations of a function or class may name."""
+    inner: Any = make
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    if inspect.isclass(inner):
+        inner = inspect.getattr_static(inner, "__init__")
+    return getattr(inspect.unwrap(inner), "__globals__", {})
+
+
+def _type_of(annotation: Any, known: dict[str, Any]) -> Any:
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, known)
+    except NameError:
+        return annotation
 
 
 def parameters(make: Callable[..., Any]) -> dict[str, inspect.Parameter]:

@@ -26,7 +26,7 @@ def grammar(shared: Path) -> dict[str, Any]:
 def _measured(module: str, paths: list[str]) -> dict[str, Any]:
     from smtformats import all_formats
     from smtformats.cache import cached_load
-    from smtformats.grammar.pieces import pieces
+    from smtformats.pieces import pieces
 
     names = (f"{module}-grammar", module.replace("_", "-"))
     record = next(one for one in all_formats() if one.name in names)

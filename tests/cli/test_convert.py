@@ -39,7 +39,8 @@ def test_what_is_lost_is_noted(smt: Smt, nbest: Path) -> None:
 
 
 def test_input_and_output_have_two_spellings(smt: Smt, nbest: Path) -> None:
-    for arguments in ([nbest, "out"], ["-i", nbest, "-o", "out"], [nbest, "-o", "out"]):
+    between = [nbest, "--to", "moses-nbest", "out"]
+    for arguments in ([nbest, "out"], ["-i", nbest, "-o", "out"], [nbest, "-o", "out"], between):
         smt("convert", *arguments).ok()
         assert Path("out").read_text() == nbest.read_text()
         os.unlink("out")

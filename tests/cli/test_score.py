@@ -239,6 +239,14 @@ def test_killed_run_leaves_nothing_at_the_output(start: Callable[..., Any], nbes
     assert sorted(path.name for path in Path().iterdir() if "out" in path.name) == []
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_run_killed_while_a_plugin_is_loaded_ends(start: Callable[..., Any], number: int) -> None:
+    Path("killed.py").write_text(f"import os\nos.kill(os.getpid(), {int(number)})\n")
+    process = start("formats", "--plugin", "killed.py")
+    assert process.communicate(timeout=20) == (b"", b"")
+    assert process.returncode == 128 + number
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_command_that_fails_at_its_end_fails_the_run(smt: Smt, nbest: Path, jobs: int) -> None:
     Path("ext.sh").write_text('while read -r line; do echo "${#line}"; done; exit 3\n')

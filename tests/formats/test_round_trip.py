@@ -46,3 +46,9 @@ def test_files_come_back(shared: Path, toolkit: str) -> None:
             other.append(name)
     assert not other
     assert not {name: seen[name] for name, count in LEAST[toolkit].items() if seen[name] < count}
+
+
+@pytest.mark.parametrize("name", ["align_seg", "labeled", "labeled.distinct", "unlabeled"])
+def test_large_lists_come_back(shared: Path, name: str) -> None:
+    path = shared / "gold" / "moses" / "pb" / f"nbest100.{name}.txt.gz"
+    assert outcome(path, name) == ("same", "moses-nbest")

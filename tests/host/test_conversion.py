@@ -197,3 +197,23 @@ def test_grammars_go_round(host: Host, tmp_path: Path, to_format: str, lost: str
     convert(host, there, back, full or origin, f"moses-rules{options}", note=notes.append, precision=6)
     fields = [line.split(" ||| ")[:4] for line in Path(back).read_text().splitlines()]
     assert fields == [line.split(" ||| ")[:4] for line in RULES.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "to", "message"),
+    [
+        ("w", "F=x 1\n", "joshua-config", "expected a name without blanks, `=` or `#` in front, found 'F=x'"),
+        ("w", "a|||b 1\n", "pipe-weights", "expected a name without blanks or `|||`, found 'a|||b'"),
+        ("w", "a#b 1\n", "moses-ini", "expected a feature name without `#`, found 'a#b'"),
+        ("w", "TM_1 1\nTM_2 2\n", "moses-hypergraph-weights", "expected components in order, and no other name like"),
+        ("t", "a <b> c\n", "moses-xml", "1: field 1: expected words and marks that Moses' mark-up can hold, found 'a"),
+    ],
+)
+def test_what_cannot_be_written_is_said_of_the_file_it_is_in(
+    host: Host, tmp_path: Path, name: str, text: str, to: str, message: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(FormatError) as caught:
+        convert(host, tmp_path / name, tmp_path / "out", {"w": "cdec-weights", "t": "text"}[name], to)
+    assert str(caught.value).startswith(f"{tmp_path / name}:{'' if name == 't' else ' '}{message}")
+    assert [one.name for one in tmp_path.iterdir()] == [name]

@@ -58,6 +58,19 @@ def test_weights(host: Host, tmp_path: Path) -> None:
     assert describe(host, tmp_path / "w").problems == [{"line": 1, "problem": "all weights are 0"}]
 
 
+def test_names_of_weights_that_look_like_others(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("\ufeffLM 1\nTM 2\n")
+    assert describe(host, tmp_path / "x").problems == [
+        {"line": 1, "problem": "the name '\\ufeffLM' has a byte order mark"}
+    ]
+
+
+def test_graphs_without_features(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("ein haus\n")
+    found = describe(host, tmp_path / "x", "plf-lattice")
+    assert (found.facts["edges"], found.features) == (3, [])
+
+
 def test_corpus(host: Host, tmp_path: Path) -> None:
     (tmp_path / "t").write_text("a b a\n\ncafé\u2028 b\n", encoding="utf-8")
     found = describe(host, tmp_path / "t")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TextIO
 import pytest
 
 import smtplugins as smt
-from smtformats import Format, FormatError
+from smtformats import Format, FormatError, all_formats
 from smtformats.files import Lines
 from smtplugins.host.errors import UsageError
 from smtplugins.host.opening import find_format, format_options, number, open_known, write_all
@@ -64,6 +64,18 @@ def test_options_of_a_format_reach_its_functions(tmp_path: Path) -> None:
         find_format("columns,colum=1", None, [one])
     with pytest.raises(UsageError, match=r"format 'columns': column: expected a whole number, found 'x'"):
         find_format("columns,column=x", None, [one])
+
+
+@pytest.mark.parametrize("one", all_formats(), ids=lambda one: one.name)
+def test_options_have_types(one: Format) -> None:
+    assert not [name for name, option in format_options(one).items() if isinstance(option.annotation, str)]
+
+
+@pytest.mark.parametrize("limit", ["max_line", "max_size"])
+@pytest.mark.parametrize("value", [0, -1])
+def test_limits_let_something_through(limit: str, value: int) -> None:
+    with pytest.raises(UsageError, match=f"^format 'text': {limit}: expected at least 1 byte, found {value}$"):
+        find_format(f"text,{limit}={value}")
 
 
 def test_numbers_read_back_or_have_the_digits_asked_for() -> None:
@@ -166,6 +178,11 @@ class TestWritingFolders:
         with pytest.raises(UsageError, match="note-kind holds a sentence in a file: name a folder to write to, as out"):
             write_all(NOTE, [Note("0", "a"), Note("1", "b")], tmp_path / "two")
         assert [one.name for one in tmp_path.iterdir()] == ["one"]
+
+    def test_nothing_is_written_before_a_second_is_found(self, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+        with pytest.raises(UsageError, match="note-kind holds a sentence in a file"):
+            write_all(NOTE, [Note("0", "a"), Note("1", "b")], "-")
+        assert capfdbinary.readouterr().out == b""
 
     @pytest.mark.parametrize("ids", [("0", "0"), ("../0",), (".x",)])
     def test_ids_name_files(self, tmp_path: Path, ids: tuple[str, ...]) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 import string
@@ -172,8 +173,10 @@ def test_build_converts_options() -> None:
 
 
 def test_build_works_where_annotations_cannot_be_evaluated() -> None:
-    assert build("feature 'x'", Made, {"path": "a"}).values == ("a", 3, None)
     assert list(parameters(Made)) == ["path", "order", "unknown"]
+    for make in (Made, functools.partial(Made)):
+        assert build("feature 'x'", make, {"path": "a", "order": "5"}).values == (Path("a"), 5, None)
+        assert build("feature 'x'", make, {"path": "a", "unknown": "b"}).values == (Path("a"), 3, "b")
 
 
 def test_variable_arguments_are_no_options() -> None:

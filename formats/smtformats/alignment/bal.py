@@ -6,7 +6,8 @@
 
 How often the pair occurs; target, then source: length, words, ``#``, and for each word the position of its link on the
 other side, from 1, or 0. ``method`` says which links count, with symal's names: ``union`` (the default), ``intersect``,
-``srctotgt`` or ``tgttosrc``. Where the two files disagreed about the words, both sides are ``ALIGN_ERR``, linked.
+``srctotgt`` or ``tgttosrc``. Where the two files disagreed about the words, the pair is ``ALIGN_ERR`` and
+``ALIGN_ERR``, linked.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from smtformats.alignment.links import Alignment, Point
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, first_lines
-from smtformats.nbest.fields import blanks, is_id
+from smtformats.tokens import blanks, is_id
 
 NAME = "bal-alignment"
 Method = Literal["union", "intersect", "srctotgt", "tgttosrc"]

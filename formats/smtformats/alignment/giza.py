@@ -18,7 +18,7 @@ from smtformats.alignment.links import Alignment, Point
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format
-from smtformats.nbest.fields import BadField, blanks, is_id, numbers
+from smtformats.tokens import BadField, blanks, is_id, numbers
 
 NAME = "giza-alignment"
 _HEADER = re.compile(

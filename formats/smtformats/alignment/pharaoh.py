@@ -18,7 +18,8 @@ from smtformats.alignment.links import Alignment, Point
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
-from smtformats.nbest.fields import blanks
+from smtformats.tokens import blanks
+from smtformats.writing import own, write_each
 
 NAME = "pharaoh-alignment"
 _POINT = re.compile(r"(\d{1,9})-(\d{1,9})", re.ASCII)
@@ -49,16 +50,7 @@ def parse(lines: Lines) -> Iterator[Alignment]:
 
 def write(records: Iterable[Alignment], out: TextIO, number: Number) -> int:
     """Write a line for each pair: as it was read, or the points alone."""
-    count = 0
-    last = "\n"
-    for one in records:
-        if last[-1:] != "\n":
-            out.write("\n")
-        own = one.raw is not None and one.origin == NAME
-        last = one.raw if own and one.raw is not None else " ".join(f"{i}-{j}" for i, j in one.points) + "\n"
-        out.write(last)
-        count += 1
-    return count
+    return write_each(records, out, lambda one: own(one, NAME) or " ".join(f"{i}-{j}" for i, j in one.points) + "\n")
 
 
 def matches(head: bytes) -> bool:
@@ -75,7 +67,7 @@ def matches(head: bytes) -> bool:
 FORMAT = Format(
     name=NAME,
     kind="alignment",
-    summary="points i-j from 0, a sentence pair on each line, also behind its texts",
+    summary="points i-j from 0, a sentence pair on each line, also after its texts",
     matches=matches,
     parse=parse,
     write=write,

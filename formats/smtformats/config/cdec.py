@@ -1,17 +1,23 @@
 r"""The settings of a cdec.ini.
 
+    formalism=scfg
+    grammar=grammar.gz
+    add_pass_through_rules=true
+    feature_function=WordPenalty
     feature_function=KLanguageModel -n LM lm/en.4.klm
 
 Key, ``=``, value; blanks around both fall away. ``#`` starts a comment wherever it stands, so no value holds one; blank
 lines are skipped. ``grammar`` and ``feature_function`` (with ``2`` and ``3`` for later passes) may stand there often
 and keep their order, any other key once. A flag, as ``add_pass_through_rules``, is on if it is there: cdec takes
-``=false`` for on too. ``formalism`` and ``intersection_strategy`` are the same in capitals. Keys under a ``[section]``
-are others to cdec, and it knows none.
+``=false`` for on too. Capitals make no difference in the values of ``formalism`` and ``intersection_strategy``.
 
-Of several files given to cdec with ``-c`` the first one wins, lists grow; here a file stands for itself. Refused, where
-cdec aborts: unknown keys, a key alone, a key given twice, a number that is none, ``cubepruning_pop_limit=0`` (which
-kills it), no ``formalism``. Stricter than cdec, on purpose: an empty value, an unknown ``intersection_strategy`` (which
-it takes for cube pruning). The option ``max_lines`` sets a limit.
+Of several files that cdec is given with ``-c`` the first one that has a key counts, and lists grow; here a file stands
+for itself.
+
+Refused, where cdec aborts: unknown keys, all keys under a ``[section]``, a key alone, a key given twice, something else
+where a number is wanted, ``cubepruning_pop_limit=0`` (which kills it), no ``formalism``. Stricter than cdec, on
+purpose: an empty value, an unknown ``intersection_strategy`` (which it takes for cube pruning). The option
+``max_lines`` sets a limit.
 """
 
 from __future__ import annotations
@@ -29,7 +35,6 @@ from smtformats.config.settings import (
     gather,
     one_of,
     real,
-    trim,
     unknown,
     whole,
     words,
@@ -38,7 +43,7 @@ from smtformats.config.settings import (
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
-from smtformats.nbest.fields import BadField, blanks
+from smtformats.tokens import BadField, blanks, trim
 from smtformats.weights.lines import is_number
 
 NAME = "cdec-settings"

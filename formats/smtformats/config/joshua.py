@@ -6,15 +6,15 @@ r"""The settings of a joshua.config.
     lm_0 1.2373676802179452
 
 A line with ``=`` is a key and its value, any other line a weight, a name and a number. Lines that begin with ``#`` are
-comments; there are none behind a value. A key is the same with ``-``, ``_``, neither or in capitals: ``pop-limit`` is
+comments; after a value ``#`` is a part of it. Capitals, ``-`` and ``_`` make no difference in a key: ``pop-limit`` is
 ``popLimit``. ``tm``, ``lm`` and ``feature-function`` may stand there often and keep their order; of other keys the last
-one counts. Some keys switch on by being there: ``lattice-decoding = false`` switches it on. The old forms
-``tm = thrax pt 12 grammar.gz`` and ``lm = kenlm 5 false false 100 lm.gz`` are read as what Joshua makes of them.
+one counts. Some keys switch on by being there: ``lattice-decoding = false`` switches it on. The old forms ``tm = thrax
+pt 12 grammar.gz`` and ``lm = kenlm 5 false false 100 lm.gz`` are read as what Joshua makes of them.
 
-Refused, as Joshua refuses it: an unknown key, a number that is none, a line of one or of three words without ``=``.
-Stricter than Joshua, on purpose: a repeated weight, ``weight-overwrite``, weights both here and in ``weights-file``,
-words other than true and false where those are wanted (for false there), a parameter without its ``-name``. The option
-``max_lines`` sets a limit.
+Refused, as Joshua refuses it: an unknown key, something else where a number is wanted, a line of one or of three words
+without ``=``. Stricter than Joshua, on purpose: a repeated weight, ``weight-overwrite``, weights both here and in
+``weights-file``, words other than true and false where those are wanted (false to Joshua), a parameter without its
+``-name``. The option ``max_lines`` sets a limit.
 
 A joshua.config is also the file of its weights, and taken for that where nothing says that a configuration is wanted.
 """
@@ -35,7 +35,6 @@ from smtformats.config.settings import (
     gather,
     one_of,
     real,
-    trim,
     unknown,
     whole,
     words,
@@ -44,7 +43,7 @@ from smtformats.config.settings import (
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
-from smtformats.nbest.fields import BadField, blanks
+from smtformats.tokens import BadField, blanks, trim
 from smtformats.weights import joshua as weights
 
 NAME = "joshua-settings"

@@ -8,17 +8,17 @@ r"""The settings of a moses.ini: sections and the values in them.
     LM0= 0.5
 
 Every line below ``[section]`` that is not blank is a value of it; a section that comes again goes on. ``#`` starts a
-comment wherever it stands, inside a path too. A section without values says nothing. The short names of switches, as
-``[s]`` or ``[v]``, may stand there; they mean something on Moses' command line alone. A feature is
-``Name key=value ...``; without ``name=`` it is called after its kind and how many of them had no name yet, from 0 on.
-A feature without a weight line has the weights 1.
+comment wherever it stands, even inside a path. A section without values says nothing. The short names of switches, as
+``[s]`` or ``[v]``, may stand there; they mean something on Moses' command line alone. A feature is ``Name key=value
+...``; without ``name=`` it is called after its kind and how many of them had no name yet, from 0 on. A feature without
+a weight line has the weights 1.
 
 Refused, as Moses refuses it: a section, a key of one of its basic features or a weight that it does not know,
-``LM0=0.5`` without the blank, more or fewer weights than a feature has scores, a number that is none. Stricter than
-Moses, on purpose: a name for two features, ``[weight-file]``, ``[feature-add]`` and the like, which change features
-and weights from elsewhere, and the form that moses.ini had before 2013, ``[ttable-file]`` with ``[weight-t]``. Other
-kinds of features are not checked: which there are depends on how Moses was built. The option ``max_lines`` sets a
-limit.
+``LM0=0.5`` without the blank, more or fewer weights than a feature has scores, something else where a number is wanted.
+Stricter than Moses, on purpose: a name for two features, ``[weight-file]``, ``[feature-add]`` and the like, which
+change features and weights from elsewhere, and the form that moses.ini had before 2013, ``[ttable-file]`` with
+``[weight-t]``. Other kinds of features are not checked: which there are depends on how Moses was built. The option
+``max_lines`` sets a limit.
 
 A moses.ini is also the file of its weights, and taken for that where nothing says that a configuration is wanted.
 """
@@ -41,7 +41,6 @@ from smtformats.config.settings import (
     gather,
     one_of,
     real,
-    trim,
     unknown,
     whole,
     words,
@@ -50,7 +49,7 @@ from smtformats.config.settings import (
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
-from smtformats.nbest.fields import BadField, blanks
+from smtformats.tokens import BadField, blanks, trim
 from smtformats.weights import moses as weights
 
 NAME = "moses-settings"

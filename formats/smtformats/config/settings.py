@@ -10,7 +10,7 @@ from typing import TextIO
 
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
-from smtformats.nbest.fields import BadField, numbers
+from smtformats.tokens import BadField, numbers
 
 MAX_LINES = 1_000_000
 _DIGITS = 9
@@ -40,16 +40,6 @@ class Settings:
     def all(self, key: str) -> list[Setting]:
         """Every setting of a key."""
         return [one for one in self.entries if one.key == key]
-
-    def last(self, key: str, default: str = "") -> str:
-        """The value of a key: the last, if the toolkit lets it stand there twice."""
-        found = self.all(key)
-        return found[-1].value if found else default
-
-
-def trim(text: str) -> str:
-    """A text without the blanks around it, those that :func:`smtformats.nbest.fields.blanks` splits at."""
-    return text.strip(" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f")
 
 
 def words(text: str) -> frozenset[str]:

@@ -22,7 +22,8 @@ from smtformats.corpus.segments import Segment
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
-from smtformats.nbest.fields import blanks, is_id
+from smtformats.tokens import blanks, is_id
+from smtformats.writing import own, write_each
 
 NAME = "cdec-corpus"
 _TAG = re.compile(r"<seg(?=[ \t>])([^>]*)>")
@@ -85,20 +86,18 @@ def _fields(text: str, lines: Lines) -> list[str]:
 
 def write(records: Iterable[str | Segment], out: TextIO, number: Number) -> int:
     """Write sentences, one on each line: as they were read, or composed anew; returns how many."""
-    count = following = 0
-    last = "\n"
-    for one in records:
+    return write_each(_numbered(records), out, lambda one: own(one, NAME) or _composed(one))
+
+
+def _numbered(records: Iterable[str | Segment]) -> Iterator[Segment]:
+    """Sentences that are text alone get the next number as their id."""
+    following = 0
+    for line, one in enumerate(records, 1):
         if isinstance(one, str):
-            one = Segment(one, (), {"id": str(following)}, following, line=count + 1)
+            one = Segment(one, (), {"id": str(following)}, following, line=line)
         if one.id is not None:
             following = one.id + 1
-        if last[-1:] != "\n":
-            out.write("\n")
-        own = one.raw is not None and one.origin == NAME
-        last = one.raw if own and one.raw is not None else _composed(one)
-        out.write(last)
-        count += 1
-    return count
+        yield one
 
 
 def _composed(one: Segment) -> str:

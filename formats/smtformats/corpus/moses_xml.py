@@ -5,14 +5,14 @@ r"""Sentences with Moses' mark-up (``-xml-input``): translations to be used, and
 
 Each tag is a mark on the words from its start to its end; ``span="i-j"``, counted from 0, says other ones. Any tag may
 have ``translation`` (or ``english``, as it was called), alternatives split at ``||``, and as many probabilities. Words
-are cut at blanks, and a tag ends a word. ``<`` without a letter or ``/`` behind it is no tag, yet what follows up to
-the next ``>`` is text, too. ``<seg ...>`` around the whole sentence is taken off. The option ``brackets`` (``< >``)
-has other marks of a tag, as Moses' ``-xml-brackets``.
+are cut at blanks, and a tag ends a word. ``<`` without a letter or ``/`` after it is no tag, yet what follows up to the
+next ``>`` is text, too. ``<seg ...>`` around the whole sentence is taken off. The option ``brackets`` (``< >``) has
+other marks of a tag, as Moses' ``-xml-brackets``.
 
 A line whose tags Moses does not take, because one is not closed, not opened or closed by another, because ``<zone>``
 has no word, ``<ne>`` has not one word, or the probabilities are more or fewer than the translations, is read as words,
-tags and all, as Moses does; ``smt info`` names these lines. Stricter than Moses, on purpose: attributes without
-``"``, a span that is none or outside of the sentence, and probabilities that are none, are errors. Written are the
+tags and all, as Moses does; ``smt info`` names these lines. Stricter than Moses, on purpose: attributes without ``"``,
+a span that is not one or reaches beyond the sentence, and something else as a probability, are errors. Written are the
 words, and each mark as an empty tag with its span.
 """
 
@@ -23,11 +23,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from smtformats.corpus.segments import Mark, MarkedSegment, Segment
+from smtformats.corpus.segments import Mark, MarkedSegment, Segment, segments
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
-from smtformats.nbest.fields import BadField, blanks, numbers
+from smtformats.tokens import BadField, blanks, numbers
+from smtformats.writing import own, write_each
 
 NAME = "moses-xml"
 BRACKETS = "< >"
@@ -47,7 +48,7 @@ class _Reader:
         self.lines = lines
         left, blank, right = brackets.partition(" ")
         if not left or not blank or not right or blanks(right) != [right]:
-            raise ValueError(f"expected brackets as `< >`, found {quote(brackets)}")
+            raise FormatError("brackets as `< >`", quote(brackets), file=lines.name)
         self.left, self.right = left, right
 
     def fail(self, expected: str, found: str) -> FormatError:
@@ -113,7 +114,7 @@ class _Reader:
             raise _Fault(f"{quote(opened[-1][0])} is not closed")
         for mark in marks:
             if mark.end > words:
-                raise self.fail(f"a span within {words} words", f"{mark.first}-{mark.end - 1}")
+                raise self.fail(f"a span within {words} words", f"{mark.start}-{mark.end - 1}")
         return text, marks
 
     def mark(self, name: str, first: int, rest: str, end: int) -> Mark:
@@ -166,17 +167,7 @@ def parse(lines: Lines, *, brackets: str = BRACKETS) -> Iterator[MarkedSegment]:
 
 def write(records: Iterable[str | Segment], out: TextIO, number: Number, *, brackets: str = BRACKETS) -> int:
     """Write sentences, one on each line: as they were read, or composed anew; returns how many."""
-    count = 0
-    last = "\n"
-    for count, one in enumerate(records, 1):
-        if isinstance(one, str):
-            one = Segment(one, line=count)
-        if last[-1:] != "\n":
-            out.write("\n")
-        own = one.raw is not None and one.origin == NAME
-        last = one.raw if own and one.raw is not None else _composed(one, brackets)
-        out.write(last)
-    return count
+    return write_each(segments(records), out, lambda one: own(one, NAME) or _composed(one, brackets))
 
 
 def _composed(one: Segment, brackets: str) -> str:
@@ -196,7 +187,7 @@ def _composed(one: Segment, brackets: str) -> str:
 
 
 def _order(mark: Mark) -> tuple[object, ...]:
-    return mark.first, mark.end, mark.tag, sorted(mark.attributes.items())
+    return mark.start, mark.end, mark.tag, sorted(mark.attributes.items())
 
 
 def _inserted(text: str, marks: tuple[Mark, ...], reader: _Reader) -> str:
@@ -206,9 +197,9 @@ def _inserted(text: str, marks: tuple[Mark, ...], reader: _Reader) -> str:
     pieces: list[list[str]] = [[] for _ in range(len(blanks(text)) + 1)]
     for mark in marks:
         given = dict(mark.attributes)
-        at = min(mark.first, len(pieces) - 1)
-        if mark.end > mark.first:
-            given["span"], at = f"{mark.first}-{mark.end - 1}", len(pieces) - 1
+        at = min(mark.start, len(pieces) - 1)
+        if mark.end > mark.start:
+            given["span"], at = f"{mark.start}-{mark.end - 1}", len(pieces) - 1
         tag = "".join(f' {name}="{value}"' for name, value in given.items())
         pieces[at].append(f"{reader.left}{mark.tag}{tag}/{reader.right}")
     words = [*blanks(text), ""]

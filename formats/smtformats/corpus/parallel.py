@@ -4,8 +4,10 @@ r"""Sentences and their translations in columns, a tab between them: what ``past
     ein haus	a house	one house
 
 The first column is the source, the others are references; each line has as many as the first. Nothing is quoted or
-escaped: a ``"`` is a word's. A text without references gets an empty column. The other way to write pairs,
-``ein haus ||| a house`` for fast_align, is that of the format cdec-corpus.
+escaped: a ``"`` is a word's. A text without references gets an empty column. The other way to write pairs, ``ein haus
+||| a house`` for fast_align, is that of the format ``cdec-corpus``.
+
+Refused: a line with more or fewer columns than the first, and on writing texts with tabs or line breaks.
 """
 
 from __future__ import annotations
@@ -14,11 +16,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from smtformats.corpus.segments import Segment
+from smtformats.corpus.segments import Segment, segments
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
-from smtformats.nbest.fields import blanks
+from smtformats.tokens import blanks
+from smtformats.writing import own, write_each
 
 NAME = "tsv-corpus"
 _FAIRSEQ = re.compile(r"[STHDPA]-[0-9]+")
@@ -46,20 +49,17 @@ def _body(line: str) -> str:
 
 def write(records: Iterable[str | Segment], out: TextIO, number: Number) -> int:
     """Write sentences, one on each line: as they were read, or composed anew; returns how many."""
-    count = width = 0
-    last = "\n"
-    for count, one in enumerate(records, 1):
-        if isinstance(one, str):
-            one = Segment(one, line=count)
+    width = 0
+
+    def spelt(one: Segment) -> str:
+        nonlocal width
         columns = [one.source, *(one.references or ("",))]
-        if len(columns) != (width := width or len(columns)):
+        width = width or len(columns)
+        if len(columns) != width:
             raise FormatError(f"{width} columns, as in line 1", str(len(columns)), line=one.line, field=1)
-        if last[-1:] != "\n":
-            out.write("\n")
-        own = one.raw is not None and one.origin == NAME
-        last = one.raw if own and one.raw is not None else _composed(columns, one.line)
-        out.write(last)
-    return count
+        return own(one, NAME) or _composed(columns, one.line)
+
+    return write_each(segments(records), out, spelt)
 
 
 def _composed(columns: list[str], line: int) -> str:

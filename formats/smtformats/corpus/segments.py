@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 
@@ -28,15 +28,21 @@ class Segment:
         return frozenset(self.attributes) | ({"references"} if self.references else frozenset())
 
 
+def segments(records: Iterable[str | Segment]) -> Iterator[Segment]:
+    """Sentences of which some may be text alone."""
+    for line, one in enumerate(records, 1):
+        yield Segment(one, line=line) if isinstance(one, str) else one
+
+
 @dataclass(frozen=True)
 class Mark:
-    """A tag around the words ``first`` to before ``end`` of a sentence, or between two of them if these are the same.
+    """A tag around the words ``start`` to before ``end`` of a sentence, or between two of them if these are the same.
 
     ``attributes`` are those of the tag, ``span`` left out: it is what the positions say.
     """
 
     tag: str
-    first: int
+    start: int
     end: int
     attributes: Mapping[str, str] = field(default_factory=dict)
 

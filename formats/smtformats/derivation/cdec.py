@@ -29,9 +29,9 @@ from smtformats.derivation.derivations import Derivation, Node
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format
-from smtformats.grammar.cdec import MAX_FEATURES, MAX_SYMBOLS, RuleParser
+from smtformats.grammar.cdec import RuleParser
 from smtformats.nbest.cdec import feature_field
-from smtformats.nbest.fields import BadField, Layouts, total_of
+from smtformats.tokens import BadField, Layouts, total_of
 
 NAME = "cdec-derivations"
 MAX_NODES = 100000
@@ -47,7 +47,7 @@ class _Reader:
     def __init__(self, lines: Lines, max_nodes: int) -> None:
         self.lines = lines
         self.max_nodes = max_nodes
-        self.rules = RuleParser(lines, MAX_SYMBOLS, MAX_FEATURES)
+        self.rules = RuleParser(lines)
         self.layouts = Layouts()
         self.nodes: list[Node] = []
         self.children: list[list[int]] = []

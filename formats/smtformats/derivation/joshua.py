@@ -10,7 +10,11 @@ of the rule, and perhaps its alignment points. Positions count ``<s>``. Children
 
 In front of the first line may stand ``%i |||``, ``%i ||| %c |||`` or ``%i ||| %k ||| %c |||``; without them hypotheses
 are numbered, each as a sentence of its own. An empty line ends a block. A sentence without a translation, for which
-Joshua prints ``%d`` itself, is a derivation without nodes. The option ``max_nodes`` is the most rules of a derivation.
+Joshua prints ``%d`` itself, is a derivation without nodes.
+
+Refused: a rule with another number of gaps than rules below it, a line deeper than one below the line before, a second
+rule at the top of a block, an index of a gap that is not there, something else as an id or a score. The option
+``max_nodes`` is the most rules of a derivation.
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ from smtformats.files import Lines
 from smtformats.format import Format, first_lines
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
 from smtformats.nbest.cdec import feature_field
-from smtformats.nbest.fields import BadField, Layouts, blanks, is_id, total_of
+from smtformats.tokens import BadField, Layouts, blanks, is_id, total_of
 
 NAME = "joshua-derivations"
 MAX_NODES = 100000

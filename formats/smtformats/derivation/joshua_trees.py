@@ -3,15 +3,16 @@ r"""Trees with spans over the target side: Joshua's ``output-format = %t``, and 
     (GOAL{0-4} (GOAL{0-3} (GOAL{0-1} <s>) (X{1-3} a (X{2-3} house))) </s>)
     0 ||| (S{0-3} (X{0-3} a (X{1-3} small house))) ||| 1.0 ||| -1
 
-A bracket is a rule: its label, the source positions it covers (Joshua's count ``<s>``), and behind them the target
-side. Source sides are not shown. Lines without a number are numbered; ``()`` is a sentence without a translation.
+A bracket is a rule: its label, the source positions it covers (Joshua's count ``<s>``), and after them the target side.
+Source sides are not shown. Lines without a number are numbered; ``()`` is a sentence without a translation.
 
 **Joshua swaps the subtrees of a rule that changes the order of its gaps**: they are put where they stand on the source
 side, while the words around them and the spans are right. Such a tree is read as it is, so its words are not the
 translation then. cdec's trees are right.
 
 A round bracket that stands alone is a word. So ``(X{1-2} ))`` has one; only if brackets do not come out even otherwise
-is a ``)`` behind a label the end of an empty target side. Quotation marks are gone from Joshua's trees.
+is a ``)`` after a label the end of an empty target side. Quotation marks are gone from Joshua's trees. Refused:
+brackets that do not come out even in any reading, a bracket without a label and a span, a second tree on a line.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, first_lines
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
-from smtformats.nbest.fields import BadField, blanks, is_id, is_number
+from smtformats.tokens import BadField, blanks, is_id, is_number
 
 NAME = "joshua-trees"
 _OPEN = re.compile(r"\(([^ ]+)\{(-?[0-9]{1,9})-(-?[0-9]{1,9})\}")

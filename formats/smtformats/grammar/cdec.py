@@ -2,84 +2,82 @@ r"""cdec's grammars: a synchronous rule on each line.
 
     [X] ||| [X,1] ein ||| a [X,1] ||| EgivenFCoherent=2 IsSingletonF=0 ||| 1-0
 
-Left-hand side, source, target, features, alignment points, tree; all behind the target may be absent. A token is a
-non-terminal if it is one from end to end: ``[X]`` or ``[X,1]`` on the source side, ``[1]`` or ``[X,1]`` on the target
+Left-hand side, source, target, features, alignment points, tree; all that follows the target may be absent. A token is
+a non-terminal if it is one from end to end: ``[X]`` or ``[X,1]`` on the source side, ``[1]`` or ``[X,1]`` on the target
 side; there is no escape. A bare number at place p is the feature ``PhraseModel_p``, a name given twice has its last
 value. Leading blanks make a rule a refinement of the one before it.
 
 Read although cdec loses it or aborts: a last line without its ``\n``, a tree without gaps. Refused, where cdec aborts,
 reads something else or writes over its memory: a carriage return at a line's end, a line of blanks, an empty source
-side, ``1e--5``, ``F=1G=2``, ``inf``, text behind a tree, a bare number behind 100 features, an alignment position past
+side, ``1e--5``, ``F=1G=2``, ``inf``, text after a tree, a bare number after 100 features, an alignment position past
 32767, more symbols or features than the limits. The options ``max_symbols`` (a side) and ``max_features`` (a rule;
 points of its alignment, too) set these. ``load`` leaves out trees.
 """
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO, NoReturn, TextIO
 
 from smtformats.errors import FormatError, quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
+from smtformats.grammar.lines import (
+    BAR,
+    FLOAT32_END,
+    MAX_FEATURES,
+    MAX_SYMBOLS,
+    TOKEN,
+    RuleReader,
+    at_line_of,
+    checked,
+    counted,
+    joined,
+    read_rules,
+)
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
 from smtformats.grammar.shapes import joshuas_lead
+from smtformats.writing import own, write_each
 
 if TYPE_CHECKING:
     from smtformats.columns import GrammarColumns
 
 NAME = "cdec-grammar"
-MAX_SYMBOLS = 1000
-MAX_FEATURES = 10000
 MAX_UNLABELLED = 100
 MAX_LEVEL = 255
-MAX_POSITION = 32767
-_SHAPE = "[LABEL] ||| source ||| target ||| name=value ..."
 _LABEL = r"[^\t\n\r \[\],]+"
 _HEAD = re.compile(rf"\[({_LABEL})\][ \t]*\|\|\|")
 _GAP = re.compile(rf"\[({_LABEL})(?:,([1-9][0-9]?))?\]")
 _INDEX = re.compile(r"[1-9][0-9]?")
-_BAR = re.compile(r"(?<![^ \t])\|\|\|(?![^ \t])")
-_TOKEN = re.compile(r"[^ \t]+")
 _ITEM = re.compile(r"[^ \t;]+")
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
-_POINT = re.compile(r"([0-9]+)-([0-9]+)")
 _NODE = re.compile(r"[()]|[^ ()]+")
-_FLOAT32_END = 3.4028235677973366e38  # from here on a 32-bit float is infinite
 _FIELDS = 5
 
 
-class RuleParser:
-    """Reads single lines, and says of a bad one what is wrong with it."""
+class RuleParser(RuleReader):
+    """Reads single lines, whatever stands before them."""
 
-    def __init__(self, lines: Lines, max_symbols: int, max_features: int) -> None:
-        self.lines = lines
-        self.max_symbols = max_symbols
-        self.max_features = max_features
-
-    def fail(self, field: int, expected: str, found: str) -> NoReturn:
-        raise self.lines.error(expected, found, field)
+    shape = "[LABEL] ||| source ||| target ||| name=value ..."
+    carriage = ""
 
     def rule(self, line: str, raw: str) -> Rule:
-        """The rule of a line, given without its end."""
         if line[-1:] == "\r":
             self.fail(line.count(" |||") + 1, "a line that ends in '\\n' alone", "'\\r\\n'")
         body = line.lstrip(" \t")
         if not body:
-            self.fail(1, f"{_SHAPE}, or an empty line", "only blanks")
+            self.fail(1, f"{self.shape}, or an empty line", "only blanks")
         head = _HEAD.match(body)
         if head is None:
             self.fail(1, "a left-hand side, [LABEL] |||", quote(body.split(" |||", 1)[0]))
-        fields = _BAR.split(body[head.end() :], _FIELDS - 1)
+        fields = BAR.split(body[head.end() :], _FIELDS - 1)
         if len(fields) == 1:
             self.fail(2, "||| and a target side behind the source side", "the end of the line")
         fields += [""] * (_FIELDS - len(fields))
-        source = self.source(_TOKEN.findall(fields[0]))
+        source = self.source(TOKEN.findall(fields[0]))
         labels = [symbol.label for symbol in source if isinstance(symbol, NonTerminal)]
-        target = self.target(_TOKEN.findall(fields[1]), labels)
+        target = self.target(TOKEN.findall(fields[1]), labels)
         names, values = self.features(_ITEM.findall(fields[2]))
         return Rule(
             lhs=head[1],
@@ -87,7 +85,7 @@ class RuleParser:
             target=target,
             names=names,
             values=values,
-            alignment=self.alignment(_TOKEN.findall(fields[3])),
+            alignment=self.points(5, TOKEN.findall(fields[3])),
             tree=self.tree(fields[4].strip(" \t"), len(labels)),
             level=len(line) - len(body),
             raw=raw,
@@ -97,8 +95,7 @@ class RuleParser:
         )
 
     def source(self, tokens: list[str]) -> tuple[Symbol, ...]:
-        if not 0 < len(tokens) <= self.max_symbols:
-            self.fail(2, f"1 to {self.max_symbols} source symbols", str(len(tokens)))
+        self.check_size(2, tokens, 1)
         symbols: list[Symbol] = []
         arity = 0
         for token in tokens:
@@ -113,8 +110,7 @@ class RuleParser:
         return tuple(symbols)
 
     def target(self, tokens: list[str], labels: list[str]) -> tuple[Symbol, ...]:
-        if len(tokens) > self.max_symbols:
-            self.fail(3, f"at most {self.max_symbols} target symbols", str(len(tokens)))
+        self.check_size(3, tokens)
         symbols: list[Symbol] = []
         used: set[int] = set()
         for token in tokens:
@@ -133,12 +129,11 @@ class RuleParser:
             used.add(index)
             symbols.append(NonTerminal(labels[index - 1], index))
         if len(used) != len(labels):
-            self.fail(3, f"{_count(len(labels), 'non-terminal')}, as on the source side", str(len(used)))
+            self.fail(3, f"{counted(len(labels), 'non-terminal')}, as on the source side", str(len(used)))
         return tuple(symbols)
 
     def features(self, items: list[str]) -> tuple[tuple[str, ...], tuple[float, ...]]:
-        if len(items) > self.max_features:
-            self.fail(4, f"at most {_count(self.max_features, 'feature')}", str(len(items)))
+        self.check_count(4, items, "feature")
         names: list[str] = []
         values: list[float] = []
         for place, item in enumerate(items):
@@ -149,22 +144,11 @@ class RuleParser:
                 self.fail(4, "name=value or a number", quote(item))
             if not equals and place >= MAX_UNLABELLED:
                 self.fail(4, f"a name for a feature behind {MAX_UNLABELLED} others", quote(item))
-            if not _NUMBER.fullmatch(value) or not abs(number := float(value)) < _FLOAT32_END:
+            if not _NUMBER.fullmatch(value) or not abs(number := float(value)) < FLOAT32_END:
                 self.fail(4, "a number that fits 32-bit floats", quote(value))
             names.append(name)
             values.append(number)
         return tuple(names), tuple(values)
-
-    def alignment(self, tokens: list[str]) -> tuple[tuple[int, int], ...]:
-        if len(tokens) > self.max_features:
-            self.fail(5, f"at most {_count(self.max_features, 'alignment point')}", str(len(tokens)))
-        points = []
-        for token in tokens:
-            point = _POINT.fullmatch(token)
-            if point is None or max(position := [_position(point[1]), _position(point[2])]) > MAX_POSITION:
-                self.fail(5, f"an alignment point s-t of positions up to {MAX_POSITION}", quote(token))
-            points.append((position[0], position[1]))
-        return tuple(points)
 
     def tree(self, text: str, arity: int) -> str:
         if text and (text[0] != "(" or "|" in text or not _is_balanced(text)):
@@ -175,16 +159,15 @@ class RuleParser:
             leaves += before != "(" and len(token) > 2 and token[0] == "[" and token[-1] == "]"
             before = token
         if text and leaves != arity:
-            self.fail(
-                6, f"a tree with {_count(arity, '[LABEL] leaf', '[LABEL] leaves')}, as on the source side", str(leaves)
-            )
+            some = f"{arity} [LABEL] {'leaf' if arity == 1 else 'leaves'}"
+            self.fail(6, f"a tree with {some}, as on the source side", str(leaves))
         return text
 
     def check_level(self, rule: Rule, coarse: list[Rule]) -> None:
         """Refuse a rule that refines none of those before it (by level, the last); becomes one of them itself."""
         most = min(len(coarse), MAX_LEVEL)
         if rule.level > most:
-            self.fail(1, f"at most {_count(most, 'leading blank')} (each means a refinement)", str(rule.level))
+            self.fail(1, f"at most {counted(most, 'leading blank')} (each means a refinement)", str(rule.level))
         del coarse[rule.level :]
         if coarse and not _refines(rule, coarse[-1]):
             self.fail_refinement(rule)
@@ -193,14 +176,6 @@ class RuleParser:
     def fail_refinement(self, rule: Rule) -> NoReturn:
         """Refuse a rule that has more than its labels different from the one it refines."""
         self.fail(1, "the words and order of the rule that this one refines", quote(" ".join(_shown(rule.source))))
-
-
-def _count(number: int, one: str, several: str = "") -> str:
-    return f"{number} {one if number == 1 else several or one + 's'}"
-
-
-def _position(digits: str) -> int:
-    return int(digits) if len(digits) < 9 else int(digits.lstrip("0")[:9] or "0")
 
 
 def _is_balanced(text: str) -> bool:
@@ -227,28 +202,22 @@ def _shown(symbols: tuple[Symbol, ...]) -> list[str]:
     return [f"[{one.label},{one.index}]" if isinstance(one, NonTerminal) else one for one in symbols]
 
 
+class _GrammarReader(RuleParser):
+    """Reads the lines of a file, each of which may refine one before it."""
+
+    def __init__(self, lines: Lines, max_symbols: int, max_features: int) -> None:
+        super().__init__(lines, max_symbols, max_features)
+        self.coarse: list[Rule] = []
+
+    def rule(self, line: str, raw: str) -> Rule:
+        rule = super().rule(line, raw)
+        self.check_level(rule, self.coarse)
+        return rule
+
+
 def parse(lines: Lines, *, max_symbols: int = MAX_SYMBOLS, max_features: int = MAX_FEATURES) -> Iterator[Rule]:
     """One rule at a time."""
-    parser = RuleParser(lines, max_symbols, max_features)
-    coarse: list[Rule] = []
-    pending: Rule | None = None
-    blank = ""
-    for raw in lines:
-        if raw == "\n":
-            blank += raw
-            continue
-        rule = parser.rule(raw[:-1] if raw[-1] == "\n" else raw, blank + raw if pending is None else raw)
-        parser.check_level(rule, coarse)
-        if pending is not None:
-            yield _with_blank(pending, blank)
-        pending, blank = rule, ""
-    if pending is None:
-        raise lines.error(f"a rule, {_SHAPE}", "none in the file", 1, line=1)
-    yield _with_blank(pending, blank)
-
-
-def _with_blank(rule: Rule, blank: str) -> Rule:
-    return replace(rule, raw=(rule.raw or "") + blank) if blank else rule
+    return read_rules(_GrammarReader(lines, max_symbols, max_features))
 
 
 def load(
@@ -277,48 +246,33 @@ def load(
 
     columns = scan(scanner, stream, name, explain, max_bytes)
     if not len(columns):
-        raise FormatError(f"a rule, {_SHAPE}", "none in the file", file=name, line=1, field=1)
+        raise FormatError(f"a rule, {RuleParser.shape}", "none in the file", file=name, line=1, field=1)
     return columns
 
 
 def write(records: Iterable[Rule], out: TextIO, number: Number) -> int:
     """Write rules, those read from such a file as they were; returns how many."""
-    count = 0
-    open_end = False
-    for rule in records:
-        line = rule.raw if rule.raw is not None and rule.origin == NAME else compose(rule, number)
-        if open_end:
-            out.write("\n")
-        out.write(line)
-        open_end = line[-1:] != "\n"
-        count += 1
-    return count
+    return write_each(records, out, lambda rule: own(rule, NAME) or compose(rule, number))
 
 
 def compose(rule: Rule, number: Number) -> str:
     """A rule in cdec's own spelling, read again to be sure that it says what it should."""
-    source = [f"[{one.label}]" if isinstance(one, NonTerminal) else one for one in rule.source]
-    target = [f"[{one.index}]" if isinstance(one, NonTerminal) else one for one in rule.target]
+    source = joined(rule.source, lambda gap: f"[{gap.label}]")
+    target = joined(rule.target, lambda gap: f"[{gap.index}]")
     features = [f"{name}={number(value)}" for name, value in zip(rule.names, rule.values, strict=True)]
-    fields = [f"{' ' * rule.level}[{rule.lhs}]", " ".join(source), " ".join(target), " ".join(features)]
+    fields = [f"{' ' * rule.level}[{rule.lhs}]", source, target, " ".join(features)]
     if rule.alignment or rule.tree:
         fields.append(" ".join(f"{s}-{t}" for s, t in rule.alignment))
     if rule.tree:
         fields.append(rule.tree)
-    line = " ||| ".join(fields)
-    lines = Lines(io.BytesIO(), rule.file)
-    lines.number = rule.line
-    again = RuleParser(lines, MAX_SYMBOLS, MAX_FEATURES).rule(line, "")
-    if "\n" in line or replace(again, values=rule.values, raw=rule.raw, origin=rule.origin) != rule:
-        raise lines.error("a rule that cdec's format can hold", quote(line), 1)
-    return line + "\n"
+    return checked(" ||| ".join(fields), rule, RuleParser(at_line_of(rule)), rule.names, "cdec's format")
 
 
 def matches(head: bytes) -> bool:
     """The first line begins with `[LABEL] |||` and has a source side, and no more lines look like Joshua's."""
     text = head.decode("utf-8", "ignore").lstrip("\n").split("\n", 1)[0].lstrip(" \t")
     start = _HEAD.match(text)
-    return start is not None and _BAR.search(text, start.end()) is not None and joshuas_lead(head) <= 0
+    return start is not None and BAR.search(text, start.end()) is not None and joshuas_lead(head) <= 0
 
 
 FORMAT = Format(

@@ -28,12 +28,11 @@ from smtformats.grammar.lines import (
     checked,
     joined,
     load_records,
-    own,
     read_rules,
-    write_rules,
 )
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.grammar.shapes import is_homework
+from smtformats.writing import own, write_each
 
 if TYPE_CHECKING:
     from smtformats.columns import GrammarColumns
@@ -90,7 +89,7 @@ def load(
 
 def write(records: Iterable[Rule], out: TextIO, number: Number, *, feature: str = FEATURE) -> int:
     """Write pairs, those read from such a table as they were; returns how many."""
-    return write_rules(records, out, lambda rule: own(rule, NAME) or _compose(rule, number, feature))
+    return write_each(records, out, lambda rule: own(rule, NAME) or _compose(rule, number, feature))
 
 
 def _compose(rule: Rule, number: Number, feature: str) -> str:

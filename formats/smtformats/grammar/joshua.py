@@ -2,19 +2,19 @@ r"""Joshua's text grammars, which Thrax writes (``tm = hiero``, ``thrax``, ``phr
 
     [X] ||| el [X,1] come ||| the [X,1] eats ||| 0.5 1 OOV=1 ||| 0-0 2-2 ||| 2
 
-Left-hand side, source, target, features, alignment points, Thrax's count; all behind the target may be absent, and what
-stands behind the count is not looked at. A number without a name is a cost: the k-th of a line, from 0, is the feature
-``tm_OWNER_k`` with its sign turned, as in Joshua. A value with a name is taken as it is, ``tm_OWNER_k=2`` included,
-and does not count among those without. A name given twice has its last value. The option ``owner`` (``pt``) is the
-``-owner`` of the ``tm`` line, so a glue grammar is read with ``--from joshua-grammar,owner=glue``. The label of a gap
-on the target side is not looked at, its index counts. Written are ``name=value`` alone.
+Left-hand side, source, target, features, alignment points, Thrax's count; all that follows the target may be absent,
+and what follows the count is not looked at. A number without a name is a cost: the k-th of a line, from 0, is the
+feature ``tm_OWNER_k`` with its sign turned, as in Joshua. A value with a name is taken as it is, ``tm_OWNER_k=2``
+included, and does not count among those without. A name given twice has its last value. The option ``owner`` (``pt``)
+is the ``-owner`` of the ``tm`` line, so a glue grammar is read with ``--from joshua-grammar,owner=glue``. The label of
+a gap on the target side is not looked at, its index counts. Written are ``name=value`` alone.
 
 Grammars with no feature but ``name=value``, the labels of gaps on both sides and no count might be cdec's as well, and
 are taken for cdec's: ``--from joshua-grammar`` says otherwise. One with bare numbers and such gaps is taken for
 Joshua's: ``--from cdec-grammar`` reads it without turning the signs.
 
-Read although Joshua fails on it or takes it for an empty word: an empty line, an empty target side, blanks more than
-one. Refused, where Joshua reads something else or a rule that never applies: a left-hand side without brackets or with
+Read although Joshua fails on it or takes it for an empty word: an empty line, an empty target side, several blanks in a
+row. Refused, where Joshua reads something else or a rule that never applies: a left-hand side without brackets or with
 a comma, gaps of the source side out of order, a gap missing or twice on the target side, an empty source side, ``|||``
 without blanks around it (``|||  |||`` is an empty field), ``NaN``, ``Infinity``, ``1f``, ``0x1p3`` and what 32-bit
 floats do not hold. Joshua keeps positions of an alignment up to 127, here they may be up to 32767. The options
@@ -39,13 +39,12 @@ from smtformats.grammar.lines import (
     counted,
     joined,
     load_records,
-    own,
     read_rules,
-    write_rules,
 )
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
 from smtformats.grammar.shapes import is_grammar, joshuas_lead
-from smtformats.nbest.fields import is_number
+from smtformats.tokens import is_number
+from smtformats.writing import own, write_each
 
 if TYPE_CHECKING:
     from smtformats.columns import GrammarColumns
@@ -187,7 +186,7 @@ def load(
 
 def write(records: Iterable[Rule], out: TextIO, number: Number) -> int:
     """Write rules, those read from such a file as they were, others with names before all values; returns how many."""
-    return write_rules(records, out, lambda rule: own(rule, NAME) or _compose(rule, number))
+    return write_each(records, out, lambda rule: own(rule, NAME) or _compose(rule, number))
 
 
 def _compose(rule: Rule, number: Number) -> str:

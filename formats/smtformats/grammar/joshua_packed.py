@@ -13,10 +13,10 @@ them. Zeros are not in the files, and ``8bit`` values are some of 256. Phrase ta
 both sides. The rules of a slice come in order of the length of their source sides.
 
 Read although Joshua does not: a folder without ``.target.lookup`` files, which say nothing new. An empty word on a
-target side is left out. Refused, with the file and the byte: addresses and numbers that are none, a trie with a node in
-two places, a gap that is not once on the target side, a value that is not finite, words with blanks or twice, features
-of one name, more symbols of a side or features of a rule than ``max_symbols`` and ``max_features``, or of all rules of
-a slice together than ``max_total``.
+target side is left out. Refused, with the file and the byte: addresses that lead nowhere, a trie with a node in two
+places, a gap that is not once on the target side, a value that is not finite, words with blanks or twice, features of
+one name, more symbols of a side or features of a rule than ``max_symbols`` and ``max_features``, or of all rules of a
+slice together than ``max_total``.
 """
 
 from __future__ import annotations

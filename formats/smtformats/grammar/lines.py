@@ -1,4 +1,4 @@
-r"""What grammars with a rule on each line share: bars, blanks, numbers, points, blank lines, writing back, columns."""
+"""What grammars with a rule on each line share: bars, blanks, numbers, points, blank lines, columns."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
-from smtformats.nbest.fields import BadField, numbers
+from smtformats.tokens import BadField, numbers
 
 if TYPE_CHECKING:
     from smtformats.columns import GrammarColumns
@@ -29,6 +29,8 @@ class RuleReader:
     """Reads single lines, and says of a bad one what is wrong with it."""
 
     shape = ""
+    carriage = "\r"
+    """What may stand before a line's end and is no part of the line."""
 
     def __init__(self, lines: Lines, max_symbols: int = MAX_SYMBOLS, max_features: int = MAX_FEATURES) -> None:
         self.lines = lines
@@ -88,7 +90,7 @@ def read_rules(reader: RuleReader) -> Iterator[Rule]:
     pending: Rule | None = None
     blank = ""
     for raw in reader.lines:
-        line = raw.removesuffix("\n").removesuffix("\r")
+        line = raw.removesuffix("\n").removesuffix(reader.carriage)
         if not line:
             blank += raw
             continue
@@ -103,25 +105,6 @@ def read_rules(reader: RuleReader) -> Iterator[Rule]:
 
 def _with_blank(rule: Rule, blank: str) -> Rule:
     return replace(rule, raw=(rule.raw or "") + blank) if blank else rule
-
-
-def own(rule: Rule, origin: str) -> str | None:
-    """The line of a rule that a format read itself and that nobody changed."""
-    return rule.raw if rule.origin == origin else None
-
-
-def write_rules(records: Iterable[Rule], out: TextIO, spell: Callable[[Rule], str]) -> int:
-    """Write the lines that rules are spelt with; returns how many."""
-    count = 0
-    open_end = False
-    for rule in records:
-        line = spell(rule)
-        if open_end:
-            out.write("\n")
-        out.write(line)
-        open_end = line[-1:] != "\n"
-        count += 1
-    return count
 
 
 def joined(symbols: Iterable[Symbol], gap: Callable[[NonTerminal], str]) -> str:
@@ -140,28 +123,12 @@ def checked(line: str, rule: Rule, reader: RuleReader, names: tuple[str, ...], w
     """A composed line, read again to be sure that it says what it should; values may have lost digits."""
     again = reader.rule(line, "")
     same = replace(rule, names=names, values=again.values, raw="", origin=again.origin)
+    if again.lhs != rule.lhs:
+        raise reader.lines.error(f"the left-hand side [{again.lhs}], all that {what} can hold", f"[{rule.lhs}]", 1)
     # Counts are printed as the values are.
     if "\n" in line or len(again.counts) != len(rule.counts) or replace(again, counts=rule.counts) != same:
         raise reader.lines.error(f"a rule that {what} can hold", quote(line), 1)
     return line + "\n"
-
-
-class _Stream(io.RawIOBase):
-    """Pieces of bytes as a stream."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-        self._left = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        self._left = self._left or next(self._pieces, b"")
-        count = min(len(buffer), len(self._left))
-        buffer[:count] = self._left[:count]
-        self._left = self._left[count:]
-        return count
 
 
 def load_records(
@@ -169,7 +136,7 @@ def load_records(
 ) -> GrammarColumns:
     """All rules as columns, by way of records. The stream may be compressed still."""
     from smtformats.grammar.gather import grammar_columns
-    from smtformats.grammar.pieces import pieces
+    from smtformats.pieces import pieces, stream_of
 
-    lines = Lines(io.BufferedReader(_Stream(pieces(stream)), 1 << 17), name, max_bytes=max_bytes)
+    lines = Lines(stream_of(pieces(stream)), name, max_bytes=max_bytes)
     return grammar_columns(parse(lines, **options))

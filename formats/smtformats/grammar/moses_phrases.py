@@ -3,10 +3,10 @@
     ein haus ||| a house ||| 0.5 0.25 1 0.125 ||| 0-0 1-1 ||| 4 2 2 ||| domain_tv 1 ||| {{Counts 4 2 2}}
 
 Source, target, probabilities, alignment points, counts of target, source and both, sparse features, properties; all
-behind the probabilities may be absent. The k-th probability is the feature ``TranslationModel0[k]``
+that follows the probabilities may be absent. The k-th probability is the feature ``TranslationModel0[k]``
 (``TranslationModel0`` if it is the only one), its value the natural logarithm, at least -100. A sparse feature is a
-name and a value, the feature ``TranslationModel0_domain_tv`` with this very value. The option ``table`` is another
-name for ``TranslationModel0``; the option ``features`` names the probabilities one by one, with blanks between. The
+name and a value, the feature ``TranslationModel0_domain_tv`` with this very value. The option ``table`` is another name
+for ``TranslationModel0``; the option ``features`` names the probabilities one by one, with blanks between. The
 left-hand side of all pairs is X; factors, ``haus|NN``, are left in the words.
 
 A pair of another format is written with e to its values as probabilities, which have to lie between -100 and 88.7. The
@@ -14,8 +14,8 @@ names of the first pair's features are the columns of the table, unless the opti
 begin with ``TranslationModel0_`` are written as sparse features.
 
 Read although Moses aborts: properties with any key. Empty lines and a carriage return at a line's end are left out.
-Refused: an empty source side, which Moses skips or aborts at, words in brackets, more or fewer probabilities than in
-the first line, a probability below 0 or infinite, anything but numbers as counts, more than seven fields, and what
+Refused: an empty source side, which Moses skips or aborts at, words in brackets, more or fewer probabilities than the
+first line has, a probability below 0 or infinite, anything but numbers as counts, more than seven fields, and what
 32-bit floats do not hold. Points outside of the phrases are kept, up to 32767. A table that has three fields on each
 line and probabilities that sum up to one by twos, threes or fours is taken for a reordering table: ``--from
 moses-phrases`` says otherwise. The options ``max_symbols`` (a side) and ``max_features`` (things in any other field)
@@ -31,10 +31,11 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
-from smtformats.grammar.lines import MAX_FEATURES, MAX_SYMBOLS, joined, read_rules, write_rules
+from smtformats.grammar.lines import MAX_FEATURES, MAX_SYMBOLS, joined, read_rules
 from smtformats.grammar.moses_tables import TABLE, Points, TableReader, TableWriter
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.grammar.shapes import is_phrase_table
+from smtformats.writing import write_each
 
 if TYPE_CHECKING:
     from smtformats.columns import GrammarColumns
@@ -94,7 +95,7 @@ def load(
 
 def write(records: Iterable[Rule], out: TextIO, number: Number, *, table: str = TABLE, features: str = "") -> int:
     """Write pairs, those read from such a table as they were; returns how many."""
-    return write_rules(records, out, TableWriter(_Reader, number, table, features))
+    return write_each(records, out, TableWriter(_Reader, number, table, features))
 
 
 FORMAT = Format(

@@ -2,14 +2,15 @@
 
     [X][NP] schläft [X] ||| [X][NP] sleeps [S] ||| 0.5 0.25 1 0.125 ||| 0-0 1-1 ||| 4 2 2 ||| |||
 
-The fields are those of ``moses-phrases``, and so are the features, the options and what is refused. Each side ends in
-its left-hand side, ``[X] ||| [S]``. A gap stands on both sides as the pair of its labels, and one alignment point links
-the two places; positions count gaps, not left-hand sides. A pair of equal labels is the label of the rule's gap, X for
-``[X][X]``; of different ones it is the pair, ``X][NP``. The same holds for the left-hand sides. The points of gaps are
-kept in the alignment beside those of words, and are added to rules that lack them when these are written.
+The fields are those of ``moses-phrases``, and so are the names of features, the options ``table``, ``features``,
+``max_symbols`` and ``max_features``, and what is refused. Each side ends in its left-hand side, ``[X] ||| [S]``. A gap
+stands on both sides as the pair of its labels, and one alignment point links the two places; positions count gaps, not
+left-hand sides. A pair of equal labels is the label of the rule's gap, X for ``[X][X]``; of different ones it is the
+pair, ``X][NP``. The same holds for the left-hand sides. The points of gaps are kept in the alignment beside those of
+words, and are added to rules that lack them when these are written.
 
-Refused beside what phrase tables are: a side without a label at its end, a single label in brackets elsewhere, a gap
-without a point or with two, a gap whose labels are not the same on both sides.
+Refused, too: a side without a label at its end, a single label in brackets elsewhere, a gap without a point or with
+two, a gap whose labels are not the same on both sides.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
-from smtformats.grammar.lines import MAX_FEATURES, MAX_SYMBOLS, counted, joined, read_rules, write_rules
+from smtformats.grammar.lines import MAX_FEATURES, MAX_SYMBOLS, counted, joined, read_rules
 from smtformats.grammar.moses_tables import TABLE, Points, TableReader, TableWriter
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.grammar.shapes import is_rule_table
+from smtformats.writing import write_each
 
 if TYPE_CHECKING:
     from smtformats.columns import GrammarColumns
@@ -141,7 +143,7 @@ def load(
 
 def write(records: Iterable[Rule], out: TextIO, number: Number, *, table: str = TABLE, features: str = "") -> int:
     """Write rules, those read from such a table as they were; returns how many."""
-    return write_rules(records, out, TableWriter(_Reader, number, table, features))
+    return write_each(records, out, TableWriter(_Reader, number, table, features))
 
 
 FORMAT = Format(

@@ -16,10 +16,10 @@ from smtformats.grammar.lines import (
     at_line_of,
     checked,
     counted,
-    own,
 )
 from smtformats.grammar.rules import Rule
-from smtformats.nbest.fields import vector
+from smtformats.tokens import vector
+from smtformats.writing import own
 
 TABLE = "TranslationModel0"
 FLOOR = -100.0

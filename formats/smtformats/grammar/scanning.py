@@ -24,7 +24,7 @@ def scan(
     ``read`` gets a line that the scanner could not read, and either adds its rule or raises what is wrong with it.
     """
     from smtformats.columns import GrammarColumns
-    from smtformats.grammar.pieces import pieces
+    from smtformats.pieces import pieces
 
     def settle(sound: bool) -> None:
         while not sound:

@@ -6,8 +6,8 @@ import re
 
 from smtformats.format import first_lines
 from smtformats.grammar.lines import BAR
-from smtformats.nbest.fields import blanks, is_id, is_number
 from smtformats.reordering.moses import matches as is_reordering
+from smtformats.tokens import blanks, is_id, is_number
 
 _LHS = re.compile(r"\[[^ \t]+\]")
 _BARE_GAP = re.compile(r"\[[1-9][0-9]?\]")

@@ -8,7 +8,7 @@ and strings are written out where they first come. Nodes are in topological orde
 any order. The sentence's id is the number that the file's name begins with, else the name.
 
 Refused: ``nan`` and ``inf``, values of rules that do not fit 32-bit floats, nodes and edges whose numbers are not their
-places, a rule whose arity does not fit its symbols or the edge's tails, what contradicts itself, bytes behind the end.
+places, a rule whose arity does not fit its symbols or the edge's tails, what contradicts itself, bytes after the end.
 Written: at most 64 symbols a side and 65535 tails, positions of 16 bits, rules that have a source side. The options
 ``max_nodes`` and ``max_edges`` bound the size.
 
@@ -26,9 +26,8 @@ from typing import TYPE_CHECKING, BinaryIO, NoReturn
 from smtformats.errors import FormatError
 from smtformats.files import Lines
 from smtformats.format import Format, Number
-from smtformats.grammar.gather import Numbering, grammar_columns
-from smtformats.grammar.rules import Rule
-from smtformats.hypergraph.archive import (
+from smtformats.grammar.lines import FLOAT32_END
+from smtformats.hypergraph.cdec_archive import (
     CLASSES,
     COUNTS,
     F64,
@@ -48,25 +47,26 @@ from smtformats.hypergraph.archive import (
     VERSIONS,
     Archive,
 )
-from smtformats.hypergraph.graph import GraphColumns
-from smtformats.hypergraph.sentence import ends, reordered, sentence_id, whole
+from smtformats.hypergraph.cdec_forest import Forest
+from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES
+from smtformats.hypergraph.sentence import ends, whole
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from smtformats.hypergraph.graph import GraphColumns
+
     Ints = NDArray[np.int64]
 
 NAME = "cdec-binary-hypergraph"
-MAX_NODES = 10_000_000
-MAX_EDGES = 100_000_000
-_FLOAT32_END = 3.4028235677973366e38  # from here on a 32-bit float is infinite
 
 
-class _Forest:
-    """The columns of an archive; what has an order is as in the file."""
+class _Forest(Forest):
+    """The graph of an archive."""
 
     def __init__(self, archive: Archive, max_nodes: int, max_edges: int) -> None:
+        super().__init__()
         self.archive = archive
         archive.constant(MAGIC, "a boost archive")
         (self.version,) = archive.take(U16)
@@ -79,10 +79,6 @@ class _Forest:
         for count, most, what in ((nodes, max_nodes, "nodes"), (edges, max_edges, "edges")):
             if count > most:
                 archive.fail(f"at most {most} {what}", str(count))
-        self.names = Numbering()
-        self.labels = Numbering()
-        self.rules: list[Rule] = []
-        self.arities: list[int] = []
         self.read_nodes(nodes)
         self.read_edges(edges)
         self.flags = archive.take(FLAGS)
@@ -93,8 +89,6 @@ class _Forest:
         import numpy as np
 
         archive = self.archive
-        self.hashes: list[int] = []
-        self.node_labels: list[int] = []
         inward: list[Ints] = [np.empty(0, dtype=np.int64)]
         outward: list[Ints] = [np.empty(0, dtype=np.int64)]
         for node in range(count):
@@ -107,7 +101,7 @@ class _Forest:
             self.node_labels.append(self.labels.add(label) if label else -1)
             inward.append(archive.integers())
             outward.append(archive.integers())
-        self.edge_offsets = ends(map(len, inward[1:]))
+        self.edge_counts = list(map(len, inward[1:]))
         self.out_offsets = ends(map(len, outward[1:]))
         self.order = np.concatenate(inward).astype(np.int64)
         self.outward = np.concatenate(outward).astype(np.int64)
@@ -117,13 +111,6 @@ class _Forest:
         archive = self.archive
         layouts: dict[tuple[bytes, ...], tuple[int, ...]] = {}
         self.heads: list[int] = []
-        self.tails: list[int] = []
-        self.tail_counts: list[int] = []
-        self.edge_rules: list[int] = []
-        self.features: list[int] = []
-        self.values: list[float] = []
-        self.feature_counts: list[int] = []
-        self.places: list[tuple[int, ...]] = []
         for edge in range(count):
             if not edge:
                 archive.begin("edge")
@@ -151,7 +138,7 @@ class _Forest:
             *place, number = archive.take(PLACED)
             if number != edge:
                 archive.fail(f"edge {edge}", f"edge {number}", archive.at - 4)
-            self.places.append(tuple(place))
+            self.places += place
 
     def rule(self, arity: int) -> int:
         """The number of an edge's rule, which is read if it is a new one."""
@@ -188,55 +175,28 @@ class _Forest:
         if len(order) != edges:
             self.archive.fail(f"{edges} edges into nodes", str(len(order)))
         self.check(np.sort(order) != np.arange(edges), "each edge once among those into nodes")
-        heads = np.array(self.heads, dtype=np.int64)[order]
+        heads = np.array(self.heads, dtype=np.int64)
         self.check(
-            heads != np.repeat(np.arange(nodes), np.diff(self.edge_offsets)), "the node an edge leads to as its head"
+            heads[order] != np.repeat(np.arange(nodes), self.edge_counts), "the node an edge leads to as its head"
         )
         tails = np.array(self.tails, dtype=np.int64)
-        tail_offsets = ends(self.tail_counts)
         edge_of = np.repeat(np.arange(edges), self.tail_counts)
-        self.check(tails >= np.array(self.heads, dtype=np.int64)[edge_of], "a tail below its edge's head")
-        outward = self.out_edges(tails, edge_of)
-        values = np.array(self.values, dtype=np.float64)
+        self.check(tails >= heads[edge_of], "a tail below its edge's head")
         rule_values = np.array([value for rule in self.rules for value in rule.values], dtype=np.float64)
-        self.check(~np.isfinite(values), "finite numbers as the values of features")
-        self.check(~(abs(rule_values) < _FLOAT32_END), "values of rules' features that fit 32-bit floats")
-        tail_offsets, tails = reordered(order, tail_offsets, tails.astype(np.int32))
-        features = np.array(self.features, dtype=np.int32)
-        feature_offsets, features, values = reordered(order, ends(self.feature_counts), features, values)
-        places = np.array(self.places, dtype=np.int32).reshape(-1, 4)[order]
-        grammar = grammar_columns(self.rules)
+        self.check(~np.isfinite(np.array(self.values, dtype=np.float64)), "finite numbers as the values of features")
+        self.check(~(abs(rule_values) < FLOAT32_END), "values of rules' features that fit 32-bit floats")
         topological, linear = self.flags
-        return GraphColumns(
-            id=sentence_id(self.archive.name),
-            node_labels=np.array(self.node_labels, dtype=np.int32),
-            edge_offsets=self.edge_offsets,
-            tails=tails,
-            tail_offsets=tail_offsets,
-            rules=np.array(self.edge_rules, dtype=np.int32)[order],
-            spans=places[:, :2].copy(),
-            features=features,
-            values=values,
-            feature_offsets=feature_offsets,
-            scores=None,
-            grammar=grammar,
-            labels=self.labels.table(),
-            names=self.names.table(),
-            extras={
-                "prev": places[:, 2:].copy(),
-                "hashes": np.array(self.hashes, dtype=np.uint64),
-                "archive": {
-                    "version": self.version,
-                    "order": order,
-                    "out_edges": outward,
-                    "rule_values": rule_values,
-                    "grammar": grammar,
-                    "topological": topological,
-                    "linear": linear,
-                },
-            },
-            file=self.archive.name,
-        )
+        archive = {
+            "version": self.version,
+            "order": order,
+            "out_edges": self.out_edges(tails, edge_of),
+            "rule_values": rule_values,
+            "topological": topological,
+            "linear": linear,
+        }
+        graph = self.columns(order, {"archive": archive}, self.archive.name)
+        archive["grammar"] = graph.grammar
+        return graph
 
     def out_edges(self, tails: Ints, edge_of: Ints) -> Ints | None:
         """The edges that lead out of nodes if they are not in order."""

@@ -16,7 +16,7 @@ changed is written as it was read, others as cdec writes them: no zero values, n
 or more, six-digit numbers in C's spelling.
 
 Refused: ``nan`` and ``inf``, a rule without a left-hand side, tails that do not fit the rule, edges of no node or of
-two, unknown keys, text behind the object. The options ``max_nodes`` and ``max_edges`` bound the size.
+two, unknown keys, text after the object. The options ``max_nodes`` and ``max_edges`` bound the size.
 
 Columns keep beside the graph, in ``extras``: ``prev``, the spans in a second sentence, ``hashes`` of nodes, and the
 ``spelling``: the ``raw`` bytes with a checksum of what was ``read``, texts of ``rules`` (which belong to ``grammar``),
@@ -25,6 +25,7 @@ what edges and nodes were ``without``, and whether features were ``named``.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import sys
@@ -34,18 +35,16 @@ from typing import TYPE_CHECKING, Any, TextIO
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
-from smtformats.grammar.cdec import MAX_FEATURES, MAX_SYMBOLS, RuleParser, compose
-from smtformats.grammar.gather import Numbering, grammar_columns
-from smtformats.hypergraph.entries import Entries
-from smtformats.hypergraph.graph import GraphColumns
-from smtformats.hypergraph.sentence import checksum, ends, reordered, sentence_id, whole
+from smtformats.grammar.cdec import RuleParser, compose
+from smtformats.hypergraph.cdec_entries import Entries
+from smtformats.hypergraph.cdec_forest import Forest
+from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES
+from smtformats.hypergraph.sentence import checksum, whole
 
 if TYPE_CHECKING:
-    from smtformats.grammar.rules import Rule
+    from smtformats.hypergraph.graph import GraphColumns
 
 NAME = "cdec-json-hypergraph"
-MAX_NODES = 10_000_000
-MAX_EDGES = 100_000_000
 _MAX_LISTED = 998  # from here on cdec writes names
 _MOST = sys.float_info.max
 _LABEL = "X"  # what cdec takes a node to be that has none
@@ -61,36 +60,23 @@ _ESCAPES = {i: f"\\u{i:04x}" for i in range(32)} | {
 }
 
 
-class _Forest:
-    """A graph while its entries come in. Lists are of edges and nodes in the order of the file."""
+class _Forest(Forest):
+    """A graph while its entries come in."""
 
     def __init__(self, entries: Entries, max_nodes: int, max_edges: int) -> None:
+        super().__init__()
         self.entries = entries
         self.fail = entries.fail
         self.max_nodes = max_nodes
         self.max_edges = max_edges
         self.escaped = "\\u" in entries.text
-        self.parser = RuleParser(entries.lines, MAX_SYMBOLS, MAX_FEATURES)
-        self.rules: list[Rule] = []
-        self.arities: list[int] = []
+        self.parser = RuleParser(entries.lines)
         self.texts: list[str] = []
         self.numbers: dict[int | str, int] = {}
-        self.names = Numbering()
         self.listed: list[int] | None = None
         self.layouts: dict[tuple[Any, ...], tuple[int, ...]] = {}
-        self.labels = Numbering()
-        self.tails: list[int] = []
-        self.tail_counts: list[int] = []
-        self.edge_rules: list[int] = []
-        self.spans: list[int] = []
-        self.features: list[int] = []
-        self.values: list[float] = []
-        self.feature_counts: list[int] = []
         self.order: list[int] = []
         self.taken = bytearray()
-        self.edge_counts: list[int] = []
-        self.node_labels: list[int] = []
-        self.hashes: list[int] = []
         self.without: dict[str, set[int]] = {"spans": set(), "cat": set(), "node_hash": set()}
 
     def checked(self, value: Any, what: str) -> str:
@@ -165,7 +151,7 @@ class _Forest:
     def add_edges(self, edges: list[Any]) -> None:
         if len(self.edge_rules) + len(edges) > self.max_edges:
             self.fail(f"at most {self.max_edges} edges", "more")
-        tail_start, value_start, span_start = len(self.tails), len(self.values), len(self.spans)
+        tail_start, value_start, span_start = len(self.tails), len(self.values), len(self.places)
         for edge in edges:
             if type(edge) is not dict or not edge.keys() <= _EDGE_KEYS:
                 self.fail("an edge of tail, spans, feats and rule", _shown(edge))
@@ -177,7 +163,7 @@ class _Forest:
                 self.fail("2 or 4 positions", str(len(spans)))
             if not spans:
                 self.without["spans"].add(len(self.edge_rules))
-            self.spans += spans + [-1] * (4 - len(spans))
+            self.places += spans + [-1] * (4 - len(spans))
             feats = self.listing(edge.get("feats"), "features and values")
             layout, values = tuple(feats[::2]), feats[1::2]
             if len(layout) != len(values):
@@ -194,7 +180,7 @@ class _Forest:
             self.edge_rules.append(self.rule_of(edge, len(tails)))
         nodes = len(self.edge_counts)
         self.check(self.tails[tail_start:], {int}, 0, nodes - 1, "the number of a node that came before")
-        self.check(self.spans[span_start:], {int}, -(1 << 15), (1 << 15) - 1, "a position of 16 bits")
+        self.check(self.places[span_start:], {int}, -(1 << 15), (1 << 15) - 1, "a position of 16 bits")
         numbers = self.values[value_start:]
         self.check(numbers, {int, float}, -_MOST, _MOST, "a finite number as the value of a feature")
 
@@ -239,43 +225,17 @@ class _Forest:
 
         if len(self.order) < len(self.edge_rules):
             self.fail("a node for each edge", f"{len(self.edge_rules) - len(self.order)} edges without one")
-        order = np.array(self.order, dtype=np.int64)
-        tail_offsets, tails = reordered(order, ends(self.tail_counts), np.array(self.tails, dtype=np.int32))
-        features, values = np.array(self.features, dtype=np.int32), np.array(self.values, dtype=np.float64)
-        feature_offsets, features, values = reordered(order, ends(self.feature_counts), features, values)
-        spans = np.array(self.spans, dtype=np.int32).reshape(-1, 4)[order]
-        grammar = grammar_columns(self.rules)
-        place = dict(zip(self.order, range(len(order)), strict=True)) if self.without["spans"] else {}
+        place = dict(zip(self.order, range(len(self.order)), strict=True)) if self.without["spans"] else {}
         without = self.without | {"spans": {place[edge] for edge in self.without["spans"]}}
         spelling: dict[str, Any] = {
             "raw": data,
             "rules": tuple(self.texts),
-            "grammar": grammar,
             "without": {key: frozenset(numbers) for key, numbers in without.items()},
             "named": self.listed is None,
         }
-        graph = GraphColumns(
-            id=sentence_id(self.entries.lines.name),
-            node_labels=np.array(self.node_labels, dtype=np.int32),
-            edge_offsets=ends(self.edge_counts),
-            tails=tails,
-            tail_offsets=tail_offsets,
-            rules=np.array(self.edge_rules, dtype=np.int32)[order],
-            spans=spans[:, :2].copy(),
-            features=features,
-            values=values,
-            feature_offsets=feature_offsets,
-            scores=None,
-            grammar=grammar,
-            labels=self.labels.table(),
-            names=self.names.table(),
-            extras={
-                "prev": spans[:, 2:].copy(),
-                "hashes": np.array(self.hashes, dtype=np.uint64),
-                "spelling": spelling,
-            },
-            file=self.entries.lines.name,
-        )
+        order = np.array(self.order, dtype=np.int64)
+        graph = self.columns(order, {"spelling": spelling}, self.entries.lines.name)
+        spelling["grammar"] = graph.grammar
         spelling["read"] = checksum(graph)
         return graph
 
@@ -335,6 +295,8 @@ def _rule_texts(graph: GraphColumns, spelling: Mapping[str, Any]) -> Iterable[st
     grammar = graph.grammar
     if spelling.get("grammar") is grammar:
         return tuple(spelling["rules"])
+    if any(first == last for first, last in itertools.pairwise(grammar.source_offsets.tolist())):
+        raise FormatError("a source side for each rule", "none", file=graph.file, line=graph.line)
     texts = (compose(grammar.rule(i), lambda value: f"{value:g}").rstrip("\n") for i in range(len(grammar)))
     return (text.removesuffix(" ||| ").replace(" |||  ||| ", " ||| ||| ") for text in texts)
 

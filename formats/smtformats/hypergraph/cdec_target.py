@@ -13,7 +13,9 @@ those of an edge beyond its rule, as a language model's, are not shown). The las
 the number that the file's name begins with, else the name.
 
 A word in brackets with digits alone is a gap: there is no escape. Rules have no source side here, and edges no spans.
-The options ``max_nodes`` and ``max_edges`` bound the size.
+
+Refused: a gap of a node that is not before its own, a feature twice on an edge, counts that do not hold, anything after
+the last node. The options ``max_nodes`` and ``max_edges`` bound the size.
 """
 
 from __future__ import annotations
@@ -26,12 +28,10 @@ from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
-from smtformats.hypergraph.graph import Edge, GraphBuilder, GraphColumns
+from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, Edge, GraphBuilder, GraphColumns
 from smtformats.hypergraph.sentence import sentence_id
 
 NAME = "cdec-target-graph"
-MAX_NODES = 10_000_000
-MAX_EDGES = 100_000_000
 _COUNT = re.compile(r"(0|[1-9][0-9]{0,17})")
 _COUNTS = re.compile(r"(0|[1-9][0-9]{0,17}) (0|[1-9][0-9]{0,17})")
 _GAP = re.compile(r"\[([0-9]{1,18})\]")

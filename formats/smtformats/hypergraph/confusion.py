@@ -4,9 +4,9 @@ r"""Confusion networks as Moses reads them, ``-inputtype 1``.
     hut 0.7 hat 0.3
     *EPS* 0.5 rot 0.5
 
-A line for each column, of words with a score each, and an empty line behind each sentence. ``*EPS*`` is an arc without
-a word. The score, a probability in Moses, is the feature ``InputFeature0`` as it is; the option ``name`` has another
-name, ``scores`` says how many stand behind each word (then they are ``NAME[0]``, ``NAME[1]``). Sentences are numbered
+A line for each column, of words with a score each, and an empty line after each sentence. ``*EPS*`` is an arc without a
+word. The score, a probability in Moses, is the feature ``InputFeature0`` as it is; the option ``name`` has another
+name, ``scores`` says how many stand after each word (then they are ``NAME[0]``, ``NAME[1]``). Sentences are numbered
 from 0; spans are columns.
 
 A file is told by its shape only if the scores of each column add up to 1 and some column has more than one word; others
@@ -21,9 +21,9 @@ from collections.abc import Iterator
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, first_lines
-from smtformats.hypergraph.graph import GraphColumns
-from smtformats.hypergraph.lattices import EPSILONS, MAX_EDGES, MAX_NODES, Arc, check_limits, lattice
-from smtformats.nbest.fields import BadField, blanks, is_number, numbers, vector
+from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, GraphColumns, check_limits
+from smtformats.hypergraph.lattices import EPSILONS, Arc, lattice
+from smtformats.tokens import BadField, blanks, is_number, numbers, vector
 
 NAME = "confusion-network"
 _CLOSE = 0.02
@@ -101,7 +101,7 @@ def _is_column(tokens: list[str]) -> bool:
 FORMAT = Format(
     name=NAME,
     kind="hypergraph",
-    summary="Moses' confusion networks: a line word score word score ... for each column, an empty line behind each",
+    summary="Moses' confusion networks: a line word score word score ... for each column, an empty line after each",
     matches=matches,
     parse=parse,
     example="ein 1.0\nhut 0.7 hat 0.3\n\nja 1.0\n\n",

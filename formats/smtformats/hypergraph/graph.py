@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from smtformats.columns import GrammarColumns, StringTable
 from smtformats.grammar.gather import Numbering, grammar_columns
+from smtformats.hypergraph.sentence import ends
+from smtformats.tokens import BadField
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
+MAX_NODES = 10_000_000
+MAX_EDGES = 100_000_000
 # The extras that more than one format understands; all others are private to the format that read the graph.
 SHARED_EXTRAS = frozenset({"prev", "hashes"})
 
@@ -29,13 +33,12 @@ class GraphColumns:
 
     Nodes are in topological order and the last one is the goal; none at all is a sentence that could not be parsed.
     The edges into node v are ``edge_offsets[v]`` to ``edge_offsets[v+1]``; a node without any is a start, derived from
-    nothing. Tail k of an edge, from 0, fills the gap
-    ``-1 - k`` of its rule's target side. ``rules`` are numbers in ``grammar``, -1 for none; a format that shows target
-    words alone gives rules without a source side. ``spans`` are first and last-plus-one source position of an edge,
-    -1 where unknown. ``scores`` are the edges' own scores as a toolkit printed them, for graphs that show scores
-    instead of features or beside them. ``labels`` name the categories of ``node_labels``, -1 for none. ``extras`` are
-    what the format that read the graph keeps to write it again, and cdec's ``prev`` (spans in a second sentence) and
-    ``hashes`` of nodes.
+    nothing. Tail k of an edge, from 0, fills the gap ``-1 - k`` of its rule's target side. ``rules`` are numbers in
+    ``grammar``, -1 for none; a format that shows target words alone gives rules without a source side. ``spans`` are
+    first and last-plus-one source position of an edge, -1 where unknown. ``scores`` are the edges' own scores as a
+    toolkit printed them, for graphs that show scores instead of features or beside them. ``labels`` name the categories
+    of ``node_labels``, -1 for none. ``extras`` are what the format that read the graph keeps to write it again, and
+    cdec's ``prev`` (spans in a second sentence) and ``hashes`` of nodes.
     """
 
     id: str
@@ -100,6 +103,13 @@ class Edge:
     score: float | None = None
 
 
+def check_limits(nodes: int, edges: int, max_nodes: int, max_edges: int) -> None:
+    """Refuse a graph that is too large."""
+    for name, count, most in (("nodes", nodes, max_nodes), ("edges", edges, max_edges)):
+        if count > most:
+            raise BadField(f"at most {most} {name} (the option max_{name} sets the limit)", str(count))
+
+
 class GraphBuilder:
     """Takes nodes, each with the edges into it, in topological order."""
 
@@ -139,24 +149,18 @@ class GraphBuilder:
 
         edges = self._edges
         features = [(self.names.add(name), value) for edge in edges for name, value in edge.features.items()]
-        tail_counts = [len(edge.tails) for edge in edges]
-        feature_counts = [len(edge.features) for edge in edges]
         scored = bool(edges) and all(edge.score is not None for edge in edges)
-
-        def ends(counts: list[int]) -> Any:
-            return np.concatenate([[0], np.cumsum(np.array(counts, dtype=np.int64))]).astype(np.int64)
-
         return GraphColumns(
             id=id,
             node_labels=np.array(self._node_labels, dtype=np.int32),
             edge_offsets=np.array(self._edge_offsets, dtype=np.int64),
             tails=np.array([tail for edge in edges for tail in edge.tails], dtype=np.int32),
-            tail_offsets=ends(tail_counts),
+            tail_offsets=ends(len(edge.tails) for edge in edges),
             rules=np.array([edge.rule for edge in edges], dtype=np.int32),
             spans=np.array([edge.span for edge in edges], dtype=np.int32).reshape(-1, 2),
             features=np.array([name for name, _ in features], dtype=np.int32),
             values=np.array([value for _, value in features], dtype=np.float64),
-            feature_offsets=ends(feature_counts),
+            feature_offsets=ends(len(edge.features) for edge in edges),
             scores=np.array([edge.score for edge in edges], dtype=np.float64) if scored else None,
             grammar=grammar_columns(rules),
             labels=self.labels.table(),

@@ -32,13 +32,13 @@ from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
-from smtformats.hypergraph.graph import Edge, GraphBuilder, GraphColumns
-from smtformats.hypergraph.lattices import LABEL, MAX_EDGES, MAX_NODES, check_limits
+from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, Edge, GraphBuilder, GraphColumns, check_limits
 from smtformats.hypergraph.sentence import sentence_id
-from smtformats.nbest.fields import BadField, blanks, numbers
+from smtformats.tokens import BadField, blanks, numbers
 
 NAME = "joshua-hypergraph"
 MAX_SYMBOLS = 10_000
+_LABEL = "X"
 _TITLE = "# target ||| features"
 _COUNTS = re.compile(r"([0-9]{1,9}) ([0-9]{1,9})")
 _NODE = re.compile(r"[0-9]{1,9}")
@@ -86,7 +86,7 @@ def parse(
             symbols, tails = _symbols(blanks(target), number, max_symbols)
             field = 2
             values = _features(blanks(features), max_symbols)
-            into.append(Edge(tails, rules.setdefault(Rule(LABEL, (), symbols), len(rules)), values))
+            into.append(Edge(tails, rules.setdefault(Rule(_LABEL, (), symbols), len(rules)), values))
             for tail in tails:
                 open_ends.pop(tail, None)
         field = 1
@@ -116,7 +116,7 @@ def _symbols(tokens: list[str], number: int, most: int) -> tuple[tuple[Symbol, .
         if not 0 <= tail < number - 1 or tail in tails:
             raise BadField(f"tails below node {number}, each once", quote(token))
         tails[tail] = None
-        symbols.append(NonTerminal(LABEL, len(tails)))
+        symbols.append(NonTerminal(_LABEL, len(tails)))
     return tuple(symbols), list(tails)
 
 

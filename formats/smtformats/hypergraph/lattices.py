@@ -18,14 +18,20 @@ from typing import Any
 from smtformats.errors import quote
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph.graph import Edge, GraphBuilder, GraphColumns
-from smtformats.nbest.fields import BadField
+from smtformats.tokens import BadField
 
-MAX_NODES = 1_000_000
-MAX_EDGES = 10_000_000
 EPSILON = "*EPS*"
 EPSILONS = frozenset({EPSILON, "<eps>"})
 LABEL = "X"
 _GAP = NonTerminal(LABEL, 1)
+
+
+class Bad(BadField):
+    """What is wrong with one field of a line."""
+
+    def __init__(self, expected: str, found: str, field: int = 1) -> None:
+        super().__init__(expected, found)
+        self.field = field
 
 
 @dataclass(slots=True)
@@ -37,13 +43,6 @@ class Arc:
     words: tuple[str, ...] = ()
     features: Mapping[str, float] = field(default_factory=dict)
     span: tuple[int, int] = (-1, -1)
-
-
-def check_limits(nodes: int, arcs: int, max_nodes: int, max_edges: int) -> None:
-    """Refuse a lattice that is too large."""
-    for name, count, most in (("nodes", nodes, max_nodes), ("edges", arcs, max_edges)):
-        if count > most:
-            raise BadField(f"at most {most} {name} (the option max_{name} sets the limit)", str(count))
 
 
 def order_of(arcs: Iterable[Arc], start: int, end: int) -> list[int]:

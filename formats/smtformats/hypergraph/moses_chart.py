@@ -3,11 +3,10 @@
     0 704->701 X  -> X something X :0-2 2-0 : term=1-1 : nonterm=0-2 2-0 : c=-1.9 core=(0,-1,1)  [8..10] 382 20
         [total=-104.6] core=(-100,-3,3)
 
-(on one line). Fields: sentence, hypothesis and behind ``->`` the one it lost to, the left-hand side once more with
+(on one line). Fields: sentence, hypothesis and after ``->`` the one it lost to, the left-hand side once more with
 ``-include-lhs-in-search-graph``, the rule's left-hand side, its target side with bare labels, the links of its gaps,
 those of its words, those of its gaps again, the rule's own score and vector, the span (both ends included, ``<s>`` at
-0), the hypotheses that fill the gaps in the order of the source side, the total score of the derivation and its
-vector.
+0), the hypotheses that fill the gaps in the order of the source side, the total score of the derivation and its vector.
 
 A hypothesis that was not recombined is a node, every line an edge to its node or to that of the hypothesis it lost
 to. Tail k fills gap k of the rule, in source order, and the links say where that is on the target side; the source
@@ -17,10 +16,10 @@ and vector do not, and are not kept. The values of the core are ``F[0] F[1] ...`
 ``names=UnknownWordPenalty0 TranslationModel0:4``, in the order of the ``[feature]`` section. Six digits are printed: a
 difference of totals above 100 has an error up to 0.0005.
 
-The node of the whole span is the goal. With ``-unpruned-search-graph`` there may be several; then a goal behind them
+The node of the whole span is the goal. With ``-unpruned-search-graph`` there may be several; then a goal after them
 takes them in, with edges of score 0. Moses writes nothing of a sentence that has no derivation, nor of any after it.
-Refused: a hypothesis behind the one it fills or loses to, gaps and hypotheses that do not match in number, a sentence
-whose whole span no hypothesis has.
+Refused: a hypothesis after the one it fills or loses to, gaps and hypotheses that do not match in number, a sentence
+whose whole span no hypothesis has. The options ``max_nodes`` and ``max_edges`` bound the size of a graph.
 """
 
 from __future__ import annotations
@@ -34,11 +33,9 @@ from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, first_lines
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
-from smtformats.hypergraph.graph import Edge
+from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, Edge
 from smtformats.hypergraph.moses_lines import (
     ID,
-    MAX_EDGES,
-    MAX_NODES,
     NUMBER,
     NUMBERS,
     SPARSE,

@@ -12,7 +12,7 @@
 
 How many nodes and edges there are, then for each node how many lead to it and an edge on each line: target words with
 the node that fills each gap, features, and how many source words are covered, from the sentence's beginning in
-phrase-based graphs, below the edge in chart graphs. Nodes stand behind those that fill them, the last is the goal. The
+phrase-based graphs, below the edge in chart graphs. Nodes stand after those that fill them, the last is the goal. The
 files end in ``.txt``, ``.gz`` or ``.bz2``; beside them lies a file of ``weights`` (``moses-hypergraph-weights``).
 
 Gaps are numbered as they stand, and what is a gap is known by its shape, ``[12]`` alone; source sides and spans are
@@ -28,8 +28,9 @@ Graphs of other formats are written in the right order, ``source-covered`` made 
 features as the feature ``score``, a start without edges as a node with an empty one. ``<s>`` and ``</s>`` are words
 like others: a phrase-based search graph does not have them.
 
-A file that was read comes back byte for byte unless something changed. Refused: counts that do not hold, a node that
-no edge leads to, a gap's node that is not before its own, a feature twice on an edge, numbers that are not finite.
+A file that was read comes back byte for byte unless something changed. Refused: counts that do not hold, a node that no
+edge leads to, a gap's node that is not before its own, a feature twice on an edge, numbers that are not finite. The
+options ``max_nodes`` and ``max_edges`` bound the size.
 """
 
 from __future__ import annotations
@@ -44,10 +45,9 @@ from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtformats.hypergraph.graph import Edge, GraphBuilder
-from smtformats.hypergraph.moses_lines import MAX_EDGES, MAX_NODES
+from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, Edge, GraphBuilder
 from smtformats.hypergraph.sentence import checksum, sentence_id
-from smtformats.nbest.fields import BadField, numbers
+from smtformats.tokens import BadField, numbers
 from smtformats.weights.moses_hypergraph import inner_names, outer_names
 
 if TYPE_CHECKING:
@@ -257,8 +257,8 @@ class _Composer:
         first = next((end for end in self.feature_offsets if end), 0)
         try:
             outer = outer_names([names[one] for one in self.features[:first]])
-        except ValueError as error:
-            self.fail("feature names that tell components from others", str(error).rpartition("found ")[2], 2)
+        except FormatError as error:
+            self.fail("feature names that tell components from others", error.found, 2)
         taken = set(outer.values())
         for name in names:
             if not _TOKEN.fullmatch(name) or (name not in outer and name in taken):
@@ -319,6 +319,8 @@ class _Composer:
             inside = bool(tails) and all(first <= spans[tail][0] and spans[tail][1] <= last for tail in tails)
             if first < 0 and not tails and self.symbols(edge):
                 self.fail("a source span for each edge with words", "none", 3)
+            if last < first >= 0:
+                self.fail("source spans that end where they begin or later", f"{first} to {last}", 3)
             found.append((last - first if first >= 0 else 0) + (0 if inside else sum(sizes[tail] for tail in tails)))
             if not sizes[head]:
                 sizes[head], spans[head] = found[-1], (first, last)

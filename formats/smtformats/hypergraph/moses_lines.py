@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
-from smtformats.errors import quote
+from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.grammar.rules import Rule
 from smtformats.hypergraph.graph import Edge, GraphBuilder
@@ -15,8 +15,6 @@ from smtformats.hypergraph.graph import Edge, GraphBuilder
 if TYPE_CHECKING:
     from smtformats.hypergraph.graph import GraphColumns
 
-MAX_NODES = 10_000_000
-MAX_EDGES = 100_000_000
 ID = r"(\d{1,18})"
 NUMBER = r"[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?"
 NUMBERS = rf"((?:{NUMBER}(?:,{NUMBER})*)?)"
@@ -57,7 +55,7 @@ def core_names(text: str) -> tuple[str, ...]:
         counted = _COUNTED.fullmatch(item)
         names += [f"{counted[1]}[{k}]" for k in range(int(counted[2]))] if counted else [item]
     if len(set(names)) != len(names):
-        raise ValueError(f"expected each name once, found {quote(text)}")
+        raise FormatError("each name once", quote(text))
     return tuple(names)
 
 

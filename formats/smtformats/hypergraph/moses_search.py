@@ -10,7 +10,7 @@ absent), ``forward`` (-1 for a complete one), ``fscore``, ``covered`` (the sourc
 included), ``out`` (its target words). The extended form of ``-osgx`` ends in
 ``scores="core=(0.000,-2.000,...) name=value" out="source|target"`` instead.
 
-Hypothesis 0 is a start, a node without edges; each that was not recombined is a node, and a goal behind them takes in
+Hypothesis 0 is a start, a node without edges; each that was not recombined is a node, and a goal after them takes in
 the complete ones with an edge of score 0. Every other line is an edge from ``back`` to its node, or to that of the
 hypothesis it lost to, whose rule is ``[X] phrase``; the extended form knows its source side. ``transition`` is the
 edge's score, the vector its features. Moses names no value of the core: they are ``F[0] F[1] ...``, or what the option
@@ -20,7 +20,8 @@ Source words have one factor, or as many as ``factors`` says.
 A sentence with hypothesis 0 alone was empty or could not be translated, which only the extended form tells apart
 (``forward=0``: a graph without nodes); Moses translates both as an empty line. Three decimals are printed, so the sum
 of a path is off by up to 0.0005 an edge. Refused: counts in ``stack`` that do not fit, a ``back`` that is not before
-the line, ids of sentences that do not ascend, a sentence without a complete hypothesis.
+the line, ids of sentences that do not ascend, a sentence without a complete hypothesis. The options ``max_nodes`` and
+``max_edges`` bound the size of a graph.
 """
 
 from __future__ import annotations
@@ -29,15 +30,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from smtformats.errors import quote
+from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtformats.hypergraph.graph import Edge
+from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, Edge
 from smtformats.hypergraph.moses_lines import (
     ID,
-    MAX_EDGES,
-    MAX_NODES,
     NUMBER,
     NUMBERS,
     SPARSE,
@@ -168,7 +167,7 @@ def _words(text: str) -> tuple[str, ...]:
 def _source(factors: int) -> re.Pattern[str]:
     """What splits ``"source|target"``: the first bar behind words of so many factors."""
     if factors < 1:
-        raise ValueError(f"factors: expected 1 or more, found {factors}")
+        raise FormatError("1 or more factors", str(factors))
     word = "[^ |]*" + r"\|[^ |]*" * (factors - 1)
     return re.compile(rf'"({word}(?: {word})*)\|(.*)"')
 

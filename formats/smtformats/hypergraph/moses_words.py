@@ -27,18 +27,9 @@ from collections.abc import Iterator
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, first_lines
-from smtformats.hypergraph.graph import GraphColumns
-from smtformats.hypergraph.lattices import (
-    MAX_EDGES,
-    MAX_NODES,
-    Arc,
-    check_limits,
-    lattice,
-    order_of,
-    take_differences,
-)
-from smtformats.hypergraph.slf import Bad
-from smtformats.nbest.fields import BadField, blanks, vector
+from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, GraphColumns, check_limits
+from smtformats.hypergraph.lattices import Arc, Bad, lattice, order_of, take_differences
+from smtformats.tokens import BadField, blanks, vector
 
 NAME = "moses-word-graph"
 _NAMES = ("J", "S", "E", "a", "l", "r", "w")
@@ -117,7 +108,7 @@ def parse(
     one: _Sentence | None = None
     try:
         for line in lines:
-            body = line.rstrip("\n")
+            body = line.rstrip("\r\n")
             if body.startswith("VERSION="):
                 if one is not None:
                     yield one.graph(lines, accumulated)

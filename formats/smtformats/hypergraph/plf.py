@@ -12,7 +12,7 @@ escapes the next character; ``*EPS*`` (cdec, Moses) and ``<eps>`` (Joshua) are a
 
 A line that does not begin with ``(((`` is plain text, read as a lattice with one path and written as text again; cdec
 and Joshua take files of both. An empty line is a sentence without words; cdec does not count it. A ``<seg>`` tag around
-the lattice and a reference behind ``|||`` are kept for the writer, and the tag's number is the sentence's id. All other
+the lattice and a reference after ``|||`` are kept for the writer, and the tag's number is the sentence's id. All other
 sentences are numbered from 0 by their lines. In errors, the field is the column of arcs. Spans are nodes as written. A
 graph has an edge more than there are arcs: the first one leads from nowhere to the start.
 
@@ -36,20 +36,11 @@ from typing import NoReturn, TextIO
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
-from smtformats.hypergraph.graph import GraphColumns
-from smtformats.hypergraph.lattices import (
-    EPSILON,
-    EPSILONS,
-    MAX_EDGES,
-    MAX_NODES,
-    Arc,
-    arcs_of,
-    check_limits,
-    lattice,
-    order_of,
-)
+from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, GraphColumns, check_limits
+from smtformats.hypergraph.lattices import EPSILON, EPSILONS, Arc, arcs_of, lattice, order_of
 from smtformats.hypergraph.sentence import checksum
-from smtformats.nbest.fields import BadField, blanks, numbers, vector
+from smtformats.tokens import BadField, blanks, numbers, vector
+from smtformats.writing import write_each
 
 NAME = "plf-lattice"
 _COST = "LatticeCost_{}"
@@ -218,23 +209,21 @@ def write(
     records: Iterable[GraphColumns], out: TextIO, number: Number, *, name: str = _COST, pairs: bool = False
 ) -> int:
     """Write lattices, one on each line: as they were read, or composed anew; returns how many."""
-    count = 0
-    last = "\n"
-    for graph in records:
-        if last[-1:] != "\n":
-            out.write("\n")
+    composer = _Composer(number, name, pairs)
+
+    def spelt(graph: GraphColumns) -> str:
         extras = graph.extras if graph.extras.get("format") == NAME else {}
         if extras and extras["read"] == checksum(graph):
-            last = extras["raw"]
-        else:
-            try:
-                middle = _Composer(number, name, pairs).line(graph, text=extras.get("text", False))
-            except BadField as bad:
-                raise FormatError(bad.expected, bad.found, file=graph.file, line=graph.line, field=1) from None
-            last = extras.get("before", "") + middle + extras.get("after", "").rstrip("\n") + "\n"
-        out.write(last)
-        count += 1
-    return count
+            raw: str = extras["raw"]
+            return raw
+        try:
+            middle = composer.line(graph, text=extras.get("text", False))
+        except BadField as bad:
+            raise FormatError(bad.expected, bad.found, file=graph.file, line=graph.line, field=1) from None
+        before, after = extras.get("before", ""), extras.get("after", "").rstrip("\n")
+        return f"{before}{middle}{after}\n"
+
+    return write_each(records, out, spelt)
 
 
 class _Composer:

@@ -42,18 +42,10 @@ from typing import Any, NamedTuple
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, first_lines
-from smtformats.hypergraph.graph import GraphColumns
-from smtformats.hypergraph.lattices import (
-    MAX_EDGES,
-    MAX_NODES,
-    Arc,
-    check_limits,
-    lattice,
-    order_of,
-    take_differences,
-)
+from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, GraphColumns, check_limits
+from smtformats.hypergraph.lattices import Arc, Bad, lattice, order_of, take_differences
 from smtformats.hypergraph.sentence import sentence_id
-from smtformats.nbest.fields import BadField, is_number, numbers
+from smtformats.tokens import BadField, is_number, numbers
 
 NAME = "slf-lattice"
 _NULL = "!NULL"
@@ -73,14 +65,6 @@ _SCALE = re.compile(r"(x[0-9]+)scale")
 _SCORE = re.compile(r"acoustic|language|ngram|x[0-9]+")
 _MOSES = re.compile(rf"# ([^{_B}]+) [^{_B}]+ ([0-9]{{1,9}}) of ([0-9]{{1,9}})[{_B}]*")
 _SIZES = "NODES= and LINKS= (N= and L=) before nodes and links"
-
-
-class Bad(BadField):
-    """What is wrong with one field of a line."""
-
-    def __init__(self, expected: str, found: str, field: int = 1) -> None:
-        super().__init__(expected, found)
-        self.field = field
 
 
 class Field(NamedTuple):

@@ -18,21 +18,17 @@ from smtformats.format import Format, Number
 from smtformats.nbest.fields import (
     BAR,
     OTHERS,
-    BadField,
     Dialect,
     Grouper,
-    Layouts,
     add_items,
-    blanks,
     composed_text,
     composed_total,
     first_shape,
-    numbers,
     split_line,
-    total_of,
     write_lists,
 )
 from smtformats.nbest.scanner import load_lists
+from smtformats.tokens import BadField, Layouts, blanks, numbers, total_of
 
 if TYPE_CHECKING:
     from smtformats.columns import ListColumns

@@ -29,19 +29,15 @@ from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.nbest.fields import (
     BAR,
-    BadField,
     Dialect,
     Grouper,
-    Layouts,
-    blanks,
     composed_text,
     composed_total,
     cut_at_bars,
-    is_id,
     split_line,
-    total_of,
     write_lists,
 )
+from smtformats.tokens import BadField, Layouts, blanks, is_id, total_of
 
 NAME = "cdec-mira-nbest"
 _SHAPE = "`id ||| source length ||| text ||| features in base64 ||| score`"

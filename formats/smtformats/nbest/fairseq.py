@@ -2,7 +2,7 @@
 
     S-12    ein Mann        source
     T-12    a man           target, the reference
-    H-12    -0.41   a man   hypothesis, behind the mean log probability (base 2) of its tokens
+    H-12    -0.41   a man   hypothesis, after the mean log probability (base 2) of its tokens
     D-12    -0.41   A man   the same, detokenised
     P-12    -0.3 -0.5       the log probability of each token
     A-12    0-0 1-1         alignment
@@ -26,7 +26,7 @@ from smtformats.candidates import Candidates
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format
-from smtformats.nbest.fields import BadField, blanks, is_id, numbers
+from smtformats.tokens import BadField, blanks, is_id, numbers
 
 NAME = "fairseq-nbest"
 _LINE = re.compile(r"([STHDPA])-(\d+)(?=\s|$)", re.ASCII)

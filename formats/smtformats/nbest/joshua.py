@@ -9,7 +9,7 @@ or source side at the end if its first line shows them. Without ``%i`` a sentenc
 without ``%k`` at each line.
 
 Text is kept as written, escapes (``-lsb-``, ``|0-1|``) included. A list is written in the template it was read with
-unless another is named; other lists in the usual one, with ``%a`` behind it if the first has alignments. Joshua's
+unless another is named; other lists in the usual one, with ``%a`` after it if the first has alignments. Joshua's
 ``-moses`` output is ``moses-nbest``.
 """
 
@@ -29,19 +29,16 @@ from smtformats.format import Format, Number
 from smtformats.nbest.cdec import equals, feature_field
 from smtformats.nbest.fields import (
     OTHERS,
-    BadField,
     Dialect,
     Grouper,
-    Layouts,
     add_items,
     composed_text,
     composed_total,
     first_shape,
-    is_id,
     split_line,
-    total_of,
     write_lists,
 )
+from smtformats.tokens import BadField, Layouts, is_id, total_of
 
 NAME = "joshua-nbest"
 USUAL = "%i ||| %s ||| %f ||| %c"

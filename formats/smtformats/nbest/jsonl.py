@@ -20,7 +20,6 @@ from typing import Any, TextIO
 from smtformats.candidates import Candidates, Layout
 from smtformats.files import Lines
 from smtformats.format import Format, Number
-from smtformats.nbest.fields import BadField, Layouts
 from smtformats.nbest.spans import (
     LISTS,
     Array,
@@ -42,6 +41,7 @@ from smtformats.nbest.spans import (
     string,
     write_json,
 )
+from smtformats.tokens import BadField, Layouts
 
 NAME = "jsonl-nbest"
 TEXTS = ("text", "hyp", "translation", "output", "hypothesis")

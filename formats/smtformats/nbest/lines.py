@@ -18,7 +18,7 @@ from pathlib import Path
 from smtformats.candidates import Candidates
 from smtformats.files import Lines, open_lines
 from smtformats.format import Format
-from smtformats.nbest.fields import BadField, Layouts, blanks, numbers, vector
+from smtformats.tokens import BadField, Layouts, blanks, numbers, vector
 
 NAME = "lines-nbest"
 

@@ -3,7 +3,7 @@
     0 ||| a man with a hat ||| 0-0 1-1 ||| WordScores= -0.2 -0.1 ||| F0= -8.157 ||| -1.545
 
 Like Moses' lists, but a word alignment (hard or soft) and the scores of the words stand before the features, if they
-were asked for, and nothing behind the total, which may be normalised by length while ``F0`` is not. ``F0=-1.2`` without
+were asked for, and nothing after the total, which may be normalised by length while ``F0`` is not. ``F0=-1.2`` without
 a blank is understood, and so are ``WordScores`` among the features.
 """
 
@@ -19,22 +19,18 @@ from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.nbest.fields import (
     BAR,
-    BadField,
     Dialect,
     Grouper,
     add_items,
-    blanks,
     composed_text,
     composed_total,
     cut_at_bars,
     first_shape,
-    is_number,
-    numbers,
     split_line,
-    total_of,
     write_lists,
 )
 from smtformats.nbest.moses import FeatureField, labelled
+from smtformats.tokens import BadField, blanks, is_number, numbers, total_of
 
 NAME = "marian-nbest"
 _WORDS = "WordScores="
@@ -146,5 +142,5 @@ FORMAT = Format(
     parse=parse,
     write=write,
     carries=frozenset({"alignment", "word_scores"}),
-    example="0 ||| a house ||| F0= -8.157 ||| -1.545\n",
+    example="0 ||| a house ||| 0-0 1-1 ||| F0= -8.157 ||| -1.545\n",
 )

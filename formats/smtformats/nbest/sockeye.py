@@ -16,7 +16,6 @@ from typing import Any, TextIO
 from smtformats.candidates import Candidates
 from smtformats.files import Lines
 from smtformats.format import Format, Number
-from smtformats.nbest.fields import BadField, Layouts, vector
 from smtformats.nbest.spans import (
     LISTS,
     Array,
@@ -36,6 +35,7 @@ from smtformats.nbest.spans import (
     string,
     write_json,
 )
+from smtformats.tokens import BadField, Layouts, vector
 
 NAME = "sockeye-nbest"
 _ARRAYS = (*LISTS, "scores", "features")

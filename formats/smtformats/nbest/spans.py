@@ -18,7 +18,8 @@ from smtformats.candidates import Candidates, Layout
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Number
-from smtformats.nbest.fields import BadField, is_id
+from smtformats.tokens import BadField, is_id
+from smtformats.writing import write_each
 
 LISTS = ("hypotheses", "candidates", "outputs", "nbest", "translations")
 IDS = ("id", "sentence_id")
@@ -367,23 +368,19 @@ def write_json(
     compose: Callable[[Candidates, Number], str],
 ) -> int:
     """Write lists: lines of this very format are copied with their changes, all others composed anew."""
-    count = 0
-    open_end = False
-    for one in lists:
+
+    def spelt(one: Candidates) -> str:
         try:
-            if one.origin == origin and one.raw is not None:
-                taken = Taken.of(one)
-                if one.rescored or one.original is not None:
-                    change(one, taken, number)
-                text = f"{taken}{one.after}"
-            else:
-                text = compose(one, number) + "\n"
+            if one.origin != origin or one.raw is None:
+                return compose(one, number) + "\n"
+            taken = Taken.of(one)
+            if one.rescored or one.original is not None:
+                change(one, taken, number)
+            return f"{taken}{one.after}"
         except BadField as bad:
             raise FormatError(bad.expected, bad.found, file=one.file, line=one.line, field=1) from None
-        out.write("\n" * open_end + text)
-        open_end = text[-1] != "\n"
-        count += 1
-    return count
+
+    return write_each(lists, out, spelt)
 
 
 def composed_id(one: Candidates) -> str:

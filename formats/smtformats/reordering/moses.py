@@ -5,7 +5,7 @@ r"""Moses' lexicalised reordering tables: a phrase pair and the probabilities of
 Source, target, and first the orientations to the phrase before, then to the one behind, if there are both: monotone,
 swap and discontinuous (``msd``); those and discontinuous to the left and to the right (``mslr``: monotone, swap, left,
 right); monotone or not (``monotonicity``); right or left (``leftright``). A model of source phrases alone has two
-fields. Values are natural logarithms, of at least -100; no number is kept as a probability.
+fields. The values are the natural logarithms of the probabilities, at least -100.
 
 The option ``model`` names the model as Moses' configuration does, ``model=wbe-msd-bidirectional-fe``; lines must fit
 it then. Without it all lines must have as many fields and numbers as the first.
@@ -24,8 +24,9 @@ from typing import TextIO
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
-from smtformats.nbest.fields import BadField, blanks, is_number, numbers
 from smtformats.reordering.rows import Reordering
+from smtformats.tokens import BadField, blanks, is_number, numbers
+from smtformats.writing import own, write_each
 
 NAME = "moses-reordering"
 FLOOR = -100.0
@@ -95,15 +96,7 @@ def _log(value: float, text: str) -> float:
 
 def write(records: Iterable[Reordering], out: TextIO, number: Number) -> int:
     """Write rows, those read from such a table as they were; returns how many."""
-    count = 0
-    last = "\n"
-    for one in records:
-        if last[-1:] != "\n":
-            out.write("\n")
-        last = one.raw if one.raw is not None and one.origin == NAME else _composed(one, number)
-        out.write(last)
-        count += 1
-    return count
+    return write_each(records, out, lambda one: own(one, NAME) or _composed(one, number))
 
 
 def _composed(one: Reordering, number: Number) -> str:

@@ -2,8 +2,8 @@ r"""Trees in brackets, Penn style, a sentence on each line.
 
     (S (NP (DT the) (NN house)) (VP (VBZ is) (ADJP (JJ small))))
 
-A bracket has a label, and behind it words and other brackets, in any mixture: cdec's ``--show_tree_structure`` writes
-such lines as ``(S (X a man (X with a hat)))``, too. The outermost may have no label, ``( (S ...))``. A word or label is
+A bracket has a label and then words and other brackets, in any mixture: cdec's ``--show_tree_structure`` writes such
+lines as ``(S (X a man (X with a hat)))``, too. The outermost may have no label, ``( (S ...))``. A word or label is
 anything without blanks and round brackets; nothing is unescaped, ``-LRB-`` stays as it is. An empty line is a sentence
 without a tree, and so are ``()`` and ``(())``, which parsers write when they fail.
 
@@ -20,8 +20,9 @@ from typing import Any, TextIO
 from smtformats.errors import FormatError, quote
 from smtformats.files import HEAD_BYTES, Lines
 from smtformats.format import Format, Number
-from smtformats.nbest.fields import BadField
+from smtformats.tokens import BadField
 from smtformats.tree.trees import Parse, Tree, tree_of
+from smtformats.writing import own, write_each
 
 NAME = "bracketed-tree"
 MAX_NESTING = 1000
@@ -46,19 +47,14 @@ def _read(raw: str, max_nesting: int) -> Tree | None:
 
 def write(records: Iterable[Any], out: TextIO, number: Number) -> int:
     """Write trees, those read from such a file as they were; returns how many."""
-    count = 0
-    open_end = False
-    for one in records:
-        if not isinstance(one, Parse):
-            expected = "a tree with brackets"
-            raise FormatError(expected, type(one).__name__, file=getattr(one, "file", ""), line=getattr(one, "line", 1))
-        line = one.raw if one.raw is not None and one.origin == NAME else _compose(one)
-        if open_end:
-            out.write("\n")
-        out.write(line)
-        open_end = line[-1:] != "\n"
-        count += 1
-    return count
+    return write_each(records, out, _spelt)
+
+
+def _spelt(one: Any) -> str:
+    if not isinstance(one, Parse):
+        expected = "a tree with brackets"
+        raise FormatError(expected, type(one).__name__, file=getattr(one, "file", ""), line=getattr(one, "line", 1))
+    return own(one, NAME) or _compose(one)
 
 
 def _compose(one: Parse) -> str:

@@ -1,4 +1,4 @@
-r"""Dependency trees, CoNLL-U: a word on each line, an empty line behind each sentence.
+r"""Dependency trees, CoNLL-U: a word on each line, an empty line after each sentence.
 
     # text = It's small.
     1-2	It's	_	_	_	_	_	_	_	SpaceAfter=No
@@ -7,9 +7,9 @@ r"""Dependency trees, CoNLL-U: a word on each line, an empty line behind each se
     3	small	small	ADJ	JJ	Degree=Pos	0	root	_	SpaceAfter=No
 
 Ten columns with a tab between them: number, form, lemma, two parts of speech, morphology, head, relation, further
-dependencies, and more; ``_`` is nothing. Comments begin with ``#`` and stand before the first word. A token of several
-words (``1-2``) stands before these, an empty node (``8.1``) behind the word it is named after. Columns are kept as
-they are; numbers and heads are checked, relations and morphology are not.
+dependencies, and more; ``_`` stands for nothing. Comments begin with ``#`` and stand before the first word. A token of
+several words (``1-2``) stands before these, an empty node (``8.1``) after the word it is named after. Columns are kept
+as they are; numbers and heads are checked, relations and morphology are not.
 
 Read although the rules forbid it: several empty lines, none at the end, ``\r\n``, sentences with more than one root or
 none, or with heads in a ring. Refused: an empty column, numbers out of order, a head that is no word of the sentence,
@@ -28,6 +28,7 @@ from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.tree.dependencies import Dependencies, Word
+from smtformats.writing import own
 
 NAME = "conllu-tree"
 MAX_WORDS = 100000
@@ -140,7 +141,7 @@ def write(records: Iterable[Any], out: TextIO, number: Number) -> int:
         if not isinstance(one, Dependencies):
             expected = "dependencies"
             raise FormatError(expected, type(one).__name__, file=getattr(one, "file", ""), line=getattr(one, "line", 1))
-        text = one.raw if one.raw is not None and one.origin == NAME else _compose(one)
+        text = own(one, NAME) or _compose(one)
         out.write(open_end + text)
         open_end = "" if text.endswith(("\n\n", "\n\r\n")) else "\n" if text[-1] == "\n" else "\n\n"
         count += 1
@@ -178,7 +179,7 @@ _EXAMPLE = (
 FORMAT = Format(
     name=NAME,
     kind="tree",
-    summary="CoNLL-U dependency trees: a word of ten columns on each line, an empty line behind each sentence",
+    summary="CoNLL-U dependency trees: a word of ten columns on each line, an empty line after each sentence",
     matches=matches,
     parse=parse,
     write=write,

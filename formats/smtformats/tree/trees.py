@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from smtformats.errors import quote
-from smtformats.nbest.fields import BadField
+from smtformats.tokens import BadField
 
 _TOKENS = {
     "(": re.compile(r"\(([^ \t()]*)|\)|[^ \t()]+"),

@@ -14,7 +14,8 @@ from typing import TextIO
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Number
-from smtformats.nbest.fields import BadField, blanks, is_id, numbers
+from smtformats.tokens import BadField, blanks, is_id, numbers
+from smtformats.writing import own, write_each
 
 _MAX_VALUES = 1 << 16
 _FLOAT_BYTES = 4
@@ -164,21 +165,15 @@ def _shown(line: str) -> str:
 
 def write_blocks(records: Iterable[Block], out: TextIO, number: Number, origin: str, word: str) -> int:
     """Write blocks as text: as they were read, or composed anew; returns how many."""
-    count = 0
-    last = "\n"
-    for one in records:
+
+    def spelt(one: Block) -> str:
         if (one.scorer is not None) != (word == "SCORES"):
+            wanted = "statistics of a scorer" if word == "SCORES" else "features"
             found = "features" if one.scorer is None else f"statistics of {one.scorer}"
-            raise FormatError(
-                "statistics of a scorer" if word == "SCORES" else "features", found, line=one.line, field=1
-            )
-        if last[-1:] != "\n":
-            out.write("\n")
-        own = one.raw is not None and one.origin == origin
-        last = one.raw if own and one.raw is not None else _composed(one, number, word)
-        out.write(last)
-        count += 1
-    return count
+            raise FormatError(wanted, found, line=one.line, field=1)
+        return own(one, origin) or _composed(one, number, word)
+
+    return write_each(records, out, spelt)
 
 
 def _composed(one: Block, number: Number, word: str) -> str:

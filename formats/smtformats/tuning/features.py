@@ -41,5 +41,5 @@ FORMAT = Format(
     parse=parse,
     write=write,
     suffixes=(".dat",),
-    example="FEATURES_TXT_BEGIN_0 0 1 1 LM0_0 \n-1 \nFEATURES_TXT_END_0\n",
+    example="FEATURES_TXT_BEGIN_0 0 2 2 LM0_0 WordPenalty0_0 \n-44.1 -9 \n-45.12 -9 pair_a~b=1 \nFEATURES_TXT_END_0\n",
 )

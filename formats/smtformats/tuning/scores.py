@@ -40,5 +40,5 @@ FORMAT = Format(
     parse=parse,
     write=write,
     suffixes=(".dat",),
-    example="SCORES_TXT_BEGIN_0 0 1 1 TER\n-1 \nSCORES_TXT_END_0\n",
+    example="SCORES_TXT_BEGIN_0 0 2 9 BLEU\n7 9 4 8 2 7 1 6 10 \n8 9 5 8 3 7 1 6 10 \nSCORES_TXT_END_0\n",
 )

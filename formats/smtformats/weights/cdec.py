@@ -4,9 +4,9 @@
     LanguageModel 0.857264855823583
     Glue=-0.35
 
-A name may contain ``=``; one ``=`` between name and number counts as a blank. Stricter than cdec, on purpose: a
-missing or unreadable number, which cdec takes for 0, text behind the number, which it ignores, and a repeated name,
-where the last wins there, are errors.
+A name may contain ``=``; one ``=`` between name and number counts as a blank. Stricter than cdec, on purpose: a missing
+or unreadable number, which cdec takes for 0, text after the number, which it ignores, and a repeated name, where the
+last wins there, are errors.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from smtformats.config import cdec as config
-from smtformats.errors import quote
+from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
 from smtformats.hypergraph import confusion, moses_words, slf
-from smtformats.nbest.fields import blanks
+from smtformats.tokens import blanks
 from smtformats.weights import joshua, moses_hypergraph
 from smtformats.weights.lines import Entry, is_number, read_lines, update_lines, write_lines
 
@@ -69,7 +69,7 @@ def _line(name: str, value: float, number: Number) -> str:
     line = f"{name} {number(value)}\n"
     entry = _split(line)
     if entry is None or entry.name != name or not _is_weight(line):
-        raise ValueError(f"expected a name without blanks, `#` in front or `=` at the end, found {quote(name)}")
+        raise FormatError("a name without blanks, `#` in front or `=` at the end", quote(name))
     return line
 
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from smtformats.errors import quote
+from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
-from smtformats.nbest.fields import blanks
+from smtformats.tokens import blanks
 from smtformats.weights import moses
 from smtformats.weights.lines import Entry, read_lines, update_lines, write_lines
 
@@ -78,7 +78,7 @@ def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> i
 
 def _line(name: str, value: float, number: Number) -> str:
     if blanks(name) != [name] or "=" in name or name.startswith("#"):
-        raise ValueError(f"expected a name without blanks, `=` or `#` in front, found {quote(name)}")
+        raise FormatError("a name without blanks, `=` or `#` in front", quote(name))
     return f"{name} {number(value)}\n"
 
 
@@ -115,5 +115,5 @@ FORMAT = Format(
     write=write,
     update=update,
     suffixes=(".config",),
-    example="# lm\ntm = thrax pt 12 rules.gz\nlm_0 1\n",
+    example="# lm\ntm = thrax pt 12 rules.gz\nlm_0 1.25\ntm_pt_0 -0.5\n",
 )

@@ -9,7 +9,7 @@ from typing import NamedTuple, TextIO
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Number
-from smtformats.nbest.fields import BadField, numbers
+from smtformats.tokens import BadField, numbers
 
 
 class Entry(NamedTuple):
@@ -37,7 +37,7 @@ Find = Callable[[str, Lines], "Entry | None"]
 """The weight of a line, if it is the line of one; a line that is neither good nor to be skipped is an error."""
 
 Compose = Callable[[str, float, Number], str]
-"""A line for a weight; a name that cannot stand in one is a ``ValueError``."""
+"""A line for a weight; a name that cannot stand in one is a ``FormatError``."""
 
 Update = Callable[[dict[str, float], Lines, TextIO, Number], "list[str]"]
 

@@ -14,11 +14,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from smtformats.errors import quote
+from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
-from smtformats.nbest.fields import BadField, blanks, numbers
 from smtformats.nbest.moses import labelled, vectors
+from smtformats.tokens import BadField, blanks, numbers
 from smtformats.weights.lines import Weights, again, respelt
 
 NAME = "moses-ini"
@@ -105,13 +105,13 @@ def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> i
         for label, first, last in vectors(names):
             here = names[first:last]
             if "#" in label:
-                raise ValueError(f"expected a feature name without `#`, found {quote(label)}")
+                raise FormatError("a feature name without `#`", quote(label))
             if label in weights and label != here[0]:
-                raise ValueError(f"expected weights of {label} or of its components, found {label} and {here[0]}")
+                raise FormatError(f"weights of {label} or of its components", f"{label} and {here[0]}")
             try:
                 out.write(labelled(here, [weights[name] for name in here], number) + "\n")
             except BadField as bad:
-                raise ValueError(f"expected {bad.expected}, found {bad.found}") from None
+                raise FormatError(bad.expected, bad.found) from None
     return count
 
 
@@ -166,5 +166,5 @@ FORMAT = Format(
     write=write,
     update=update,
     suffixes=(".ini",),
-    example="# made by hand\n[input-factors]\n0\n\n[weight]\nLM0= 0.5\n",
+    example="# made by hand\n[input-factors]\n0\n\n[weight]\nLM0= 0.5\nTranslationModel0= 0.25 0.125\n",
 )

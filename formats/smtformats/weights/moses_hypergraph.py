@@ -7,7 +7,7 @@
 Here Moses counts the components of a feature from 1, as ``TranslationModel0_1``; in its lists they have no names and in
 its tuning files they begin with ``_0``. Names ``Name_1 Name_2 ...`` that follow on each other are read as ``Name[0]
 Name[1] ...``, as in all other formats of Moses, and written the other way round; any other name stays, so a sparse
-feature may end in ``_3``. The shape is told from other weights by such names behind a digit (``LM0_1 LM0_2``): a file
+feature may end in ``_3``. The shape is told from other weights by such names after a digit (``LM0_1 LM0_2``): a file
 that has none reads the same as ``cdec-weights``.
 """
 
@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from smtformats.errors import quote
+from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
 from smtformats.weights.lines import Entry, Weights, again, is_number, read_lines, respelt
@@ -45,7 +45,7 @@ def inner_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def outer_names(names: Iterable[str]) -> dict[str, str]:
-    """The other way round; a ``ValueError`` if the names would not come back as they are."""
+    """The other way round; a ``FormatError`` if the names would not come back as they are."""
     ordered = list(dict.fromkeys(names))
     parts = [_COMPONENT.fullmatch(name) for name in ordered]
     there = set(ordered)
@@ -57,7 +57,7 @@ def outer_names(names: Iterable[str]) -> dict[str, str]:
     back = inner_names(outer.values())
     for name in ordered:
         if back[outer[name]] != name:
-            raise ValueError(f"expected components in order, and no other name like theirs, found {quote(name)}")
+            raise FormatError("components in order, and no other name like theirs", quote(name))
     return outer
 
 
@@ -115,7 +115,7 @@ def _gathered(names: Iterable[str]) -> list[str]:
 def _line(name: str, value: float, number: Number) -> str:
     line = f"{name} {number(value)}\n"
     if not _LINE.fullmatch(line):
-        raise ValueError(f"expected a name without blanks, found {quote(name)}")
+        raise FormatError("a name without blanks", quote(name))
     return line
 
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from smtformats.errors import quote
+from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
-from smtformats.nbest.fields import blanks, is_id
+from smtformats.tokens import blanks, is_id
 from smtformats.weights.lines import Entry, is_number, read_lines, update_lines, write_lines
 
 NAME = "pipe-weights"
@@ -43,7 +43,7 @@ def named(line: str, lines: Lines) -> tuple[str, str, int]:
 def checked(name: str) -> str:
     """A name that can stand before a bar."""
     if blanks(name) != [name] or "|||" in name:
-        raise ValueError(f"expected a name without blanks or `|||`, found {quote(name)}")
+        raise FormatError("a name without blanks or `|||`", quote(name))
     return name
 
 

@@ -17,7 +17,7 @@ from typing import TextIO
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
-from smtformats.nbest.fields import BadField, blanks, numbers
+from smtformats.tokens import BadField, blanks, numbers
 from smtformats.weights.lines import Entry, read_lines, update_lines, write_lines
 from smtformats.weights.pipes import checked, named, split
 

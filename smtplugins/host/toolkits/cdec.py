@@ -31,7 +31,7 @@ from pathlib import Path
 
 from smtformats.config.cdec import language_model
 from smtformats.config.settings import Setting, Settings
-from smtformats.nbest.fields import blanks
+from smtformats.tokens import blanks
 from smtplugins.host.toolkits.draft import Draft
 
 WORD = -1 / math.log(10)

@@ -14,7 +14,7 @@
 | `input-file` `weights-file` | `source`, `model.weights` |
 | weight lines | `model.weights`: the joshua.config itself |
 | `tm = ... -owner O -maxspan N -path P` | `model.grammar`, `translation-model,path=P,owner=O,name=tm_O` |
-| its span limit | `decoder.max_span`; `max_span` of a table that has another (-1: from the sentence's beginning) |
+| its span limit | `decoder.max_span`; `max_span` of a table that has another (-1: from the start; packed: none) |
 | no `tm` of owner glue (cky) | `decoder.glue: true`, the feature `glue,value=1,name=tm_glue_0` |
 | `LanguageModel` `StateMinimizingLanguageModel` | `lm,path=,base=10,order=,class_path=,name=lm_K`, K from 0 on |
 | its `-oov_feature` | `oov=true,oov_name=lm_K_oov` |
@@ -38,7 +38,7 @@ from pathlib import Path
 
 from smtformats.config.joshua import WEIGHT, function, table
 from smtformats.config.settings import Setting, Settings
-from smtformats.nbest.fields import blanks
+from smtformats.tokens import blanks
 from smtplugins.host.toolkits.draft import Draft
 
 _WORD = "-0.4342945"

@@ -27,6 +27,7 @@
 | `LexicalReordering type= path= num-features=` | `lexical-reordering,path=,model=,scores=,name=` |
 | `InputFeature` | `source-path,log=true,scores=,real_words=,name=` |
 | any other | the feature of Moses' name, its keys as they are |
+| `tuneable=false` of any | the option of that name |
 
 ``name=`` is the one its weights have. In brackets: Moses' default, written out. Language models of charts score
 ``<s>`` and ``</s>`` from the rules (`markers=rules`). All other sections are not used; `[mapping]`, `[input-factors]`
@@ -40,7 +41,7 @@ from pathlib import Path
 
 from smtformats.config.moses import Feature, features
 from smtformats.config.settings import Setting, Settings
-from smtformats.nbest.fields import blanks, is_id
+from smtformats.tokens import blanks, is_id
 from smtplugins.host.toolkits.draft import Draft
 
 _SEARCHES = {

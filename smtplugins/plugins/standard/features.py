@@ -105,7 +105,7 @@ def _read_table(path: Path) -> tuple[tuple[str, ...], NDArray[Any]]:
 
     from smtformats.errors import quote
     from smtformats.files import open_lines
-    from smtformats.nbest.fields import BadField, numbers
+    from smtformats.tokens import BadField, numbers
 
     names: tuple[str, ...] = ()
     flat = array.array("d")

@@ -36,7 +36,9 @@ def test_settings() -> None:
         Setting("feature_function", "WordPenalty", 5),
         Setting("add_pass_through_rules", "false", 6),
     )
-    assert read("formalism=scfg\r\nfeature_function=External a=b=c").last("feature_function") == "External a=b=c"
+    assert (
+        read("formalism=scfg\r\nfeature_function=External a=b=c").all("feature_function")[-1].value == "External a=b=c"
+    )
 
 
 def test_language_model() -> None:

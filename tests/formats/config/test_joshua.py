@@ -42,7 +42,7 @@ def test_settings() -> None:
         ("output-format", '"%c = %s"'),
         ("weight", "lm_0 1.5"),
     ]
-    assert settings.last("pop-limit") == "20"
+    assert settings.all("pop-limit")[-1].value == "20"
 
 
 def test_tables_in_both_forms() -> None:

@@ -36,7 +36,7 @@ def one(line: str, **options: str) -> MarkedSegment:
 def test_translations() -> None:
     found = one('ein <n translation="fellow||guy" prob="0.7||3e-1">mann</n> mit <np english="a hat">einem hut</np>\r\n')
     assert found.source.split() == ["ein", "mann", "mit", "einem", "hut"]
-    assert [(mark.tag, mark.first, mark.end) for mark in found.marks] == [("n", 1, 2), ("np", 3, 5)]
+    assert [(mark.tag, mark.start, mark.end) for mark in found.marks] == [("n", 1, 2), ("np", 3, 5)]
     assert (found.marks[0].translations, found.marks[0].probabilities) == (("fellow", "guy"), (0.7, 0.3))
     assert (found.marks[1].translations, found.marks[1].probabilities) == (("a hat",), (1.0,))
     assert Mark("x", 0, 1).translations == Mark("x", 0, 1).probabilities == ()
@@ -148,8 +148,8 @@ def test_what_is_composed_reads_back(words: list[str], given_marks: list[tuple[s
     found = one(text)
     assert found.source.split() == words
     assert sorted(map(str, found.marks)) == sorted(map(str, marks))
-    assert [mark.first for mark in found.marks if mark.first == mark.end] == sorted(
-        mark.first for mark in marks if mark.first == mark.end
+    assert [mark.start for mark in found.marks if mark.start == mark.end] == sorted(
+        mark.start for mark in marks if mark.start == mark.end
     )
 
 

@@ -136,6 +136,11 @@ def test_what_other_formats_cannot_hold() -> None:
         CDEC.written(counted)
     with pytest.raises(FormatError, match="x:1: field 3: expected no non-terminal, as on the source side, found "):
         CDEC.written(paired)
+    with pytest.raises(FormatError) as caught:
+        PHRASES.written(CDEC.read("[GOAL] ||| a ||| A ||| F=1\n"))
+    assert str(caught.value) == (
+        "x:1: field 1: expected the left-hand side [X], all that a table of Moses can hold, found [GOAL]"
+    )
     with pytest.raises(FormatError, match="x:1: field 1: expected a rule that Joshua's format can hold, found"):
         JOSHUA.written(tree)
     assert JOSHUA.one(JOSHUA.written(paired)).source == (NonTerminal("X][Y", 1), "a")

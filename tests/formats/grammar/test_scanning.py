@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smtformats import FormatError, all_formats, open_lines
+from smtformats import FormatError, all_formats, open_lines, pieces
 from smtformats.columns import GrammarColumns
 from smtformats.files import Lines
-from smtformats.grammar import moses_phrases, moses_rules, pieces
+from smtformats.grammar import moses_phrases, moses_rules
 from smtformats.grammar.gather import grammar_columns
 
 from .faces import Faces
@@ -50,6 +50,42 @@ def test_values_of_probabilities() -> None:
     with np.errstate(divide="ignore"):
         wanted = np.maximum(np.log([float(word) for word in words]), -100).astype(np.float32)
     assert columns.values.tolist() == [*wanted.tolist(), *wanted.tolist()]
+
+
+@pytest.mark.parametrize("number", ["1.5e-05", "1.5e-00", "1.e-05", "0.0e-05", "9.99999e-22", "9.99999e-17", "1.25e-9"])
+def test_small_probabilities(number: str) -> None:
+    first, second = PHRASES.read(f"a ||| b ||| 1 {number} ||| 0-0\n" * 2)
+    assert first.values == second.values == pytest.approx((0.0, max(np.log(float(number) or 1e-300), -100)))
+
+
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 16, 17])
+@pytest.mark.parametrize(
+    "odd", ["", " 3-10", " 10-3", "  4-4", "\t4-4", " 4-4 ", " 5-5 ||| 1  22 333", " 5-5 ||| 1.5 1e2"]
+)
+def test_many_points(count: int, odd: str) -> None:
+    points = " ".join(f"{i % 10}-{i * 7 % 10}" for i in range(count))
+    for rule in PHRASES.read(f"a ||| b ||| 1 ||| {points}{odd}\n" * 3, max_features=count + 2):
+        assert len(rule.alignment) == count + bool(odd)
+    message = PHRASES.error(f"a ||| b ||| 1\na ||| b ||| 1 ||| {points} 0-0 1-1\n", max_features=count + 1)
+    assert message.startswith("x:2: field 4: ")
+
+
+@pytest.mark.parametrize(
+    "counts", ["123456789 12345", "123456789 123456", "123456789 1234567", "1 2 3 4 5 6 7", "1\t2", "12|"]
+)
+def test_counts_of_any_length(counts: str) -> None:
+    line = f"a ||| b ||| 1 ||| 0-0 ||| {counts} |||\n"
+    if "|" in counts:
+        assert "field 5" in PHRASES.error(line * 3)
+    else:
+        assert len(PHRASES.read(line * 3, max_features=8)) == 3
+
+
+@pytest.mark.parametrize("length", [15, 16, 17, 58, 59, 60, 63, 64, 65, 128, 200])
+def test_sources_that_differ_late(length: int) -> None:
+    for end in ("x", "y", "x y"):
+        text = "".join(f"{'a' * (length - len(one))}{one} ||| b ||| 1\n" for one in ("x", "x", end, "x", end))
+        assert len({rule.source for rule in PHRASES.read(text)}) == 1 + (end != "x")
 
 
 def test_a_sparse_feature_counts_once() -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from smtformats import FormatError
 from smtformats.files import Lines
 from smtformats.format import shortest
+from smtformats.grammar.rules import Rule
 from smtformats.hypergraph.cdec_json import FORMAT, matches, parse, write
 from smtformats.hypergraph.graph import Edge, GraphBuilder, GraphColumns
 
@@ -117,6 +118,14 @@ def test_rules_removed() -> None:
     graph = read(text)
     assert graph.rules.tolist() == [-1]
     assert written(graph) == composed(graph) == text
+
+
+def test_rules_without_a_source_side_have_no_place() -> None:
+    builder = GraphBuilder()
+    builder.add([Edge((), rule=0)])
+    with pytest.raises(FormatError) as caught:
+        written(builder.graph("0", [Rule("X", (), ("a",))], file="x", line=3))
+    assert str(caught.value) == "x:3: expected a source side for each rule, found none"
 
 
 def test_names_instead_of_places() -> None:

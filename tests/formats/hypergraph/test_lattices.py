@@ -10,17 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtformats.hypergraph.graph import Edge, GraphBuilder, GraphColumns
+from smtformats.hypergraph.graph import Edge, GraphBuilder, GraphColumns, check_limits
 from smtformats.hypergraph.lattices import (
     Arc,
     arcs_of,
-    check_limits,
     lattice,
     order_of,
     take_differences,
 )
 from smtformats.hypergraph.sentence import checksum
-from smtformats.nbest.fields import BadField
+from smtformats.tokens import BadField
 
 from .inference import kbest, paths, text_of
 

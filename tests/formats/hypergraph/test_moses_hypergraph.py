@@ -246,6 +246,7 @@ PLAIN = Rule("X", (), ("a",))
         ),
         (one(PLAIN, {"a": float("inf")}), "field 2: expected finite numbers, found inf"),
         (one(PLAIN, {}, (-1, -1)), "field 3: expected a source span for each edge with words, found none"),
+        (one(PLAIN, {}, (9, 4)), "field 3: expected source spans that end where they begin or later, found 9 to 4"),
     ],
 )
 def test_what_cannot_be_written(graph: GraphColumns, message: str) -> None:

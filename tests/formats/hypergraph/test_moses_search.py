@@ -335,7 +335,7 @@ def test_limits(limits: dict[str, int], message: str) -> None:
 
 
 def test_options_that_make_no_sense() -> None:
-    with pytest.raises(ValueError, match="factors: expected 1 or more, found 0"):
+    with pytest.raises(ValueError, match="expected 1 or more factors, found 0"):
         read(START, factors=0)
     with pytest.raises(ValueError, match=r"expected each name once, found 'A A'"):
         read(START, names="A A")

@@ -57,6 +57,13 @@ def test_differences() -> None:
     assert {"a[0]": -0.5, "a[1]": -0.5, "l[0]": 0, "l[1]": 0.25, "l[2]": -1, "l[3]": -2.575, "r": 1} in rows
 
 
+def test_line_ends_of_windows_are_no_words() -> None:
+    text = HEAD + "J=1\tS=0\tE=1\ta=-1.000\tl=-0.500\tr=0.000\tw=ein hut|a hat\n"
+    (graph,) = read(text.replace("\n", "\r\n"))
+    assert graph.id == "7"
+    assert graph.grammar.words[:] == read(text)[0].grammar.words[:]
+
+
 def test_sentences() -> None:
     graphs = read(GRAPH + HEAD.replace("7", "8") + HEAD.replace("7", "9") + LINE[:-1])
     assert [graph.id for graph in graphs] == ["7", "8", "9"]

@@ -233,8 +233,8 @@ LINK = "N=3 L=2\nJ=0 S=0 E=1 W=a\n"
             "4: field 1: expected a path from the first node to the last, found none",
         ),
         (
-            "N=2000000 L=1\n",
-            "1: field 1: expected at most 1000000 nodes (the option max_nodes sets the limit), found 2000000",
+            "N=20000000 L=1\n",
+            "1: field 1: expected at most 10000000 nodes (the option max_nodes sets the limit), found 20000000",
         ),
     ],
 )

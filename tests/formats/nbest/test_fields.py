@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from smtformats import Candidates, Format, all_formats
 from smtformats.files import HEAD_BYTES, Lines
 from smtformats.format import shortest
-from smtformats.nbest.fields import BadField, blanks, cut_at_bars, first_shape, numbers, split_line, total_of
+from smtformats.nbest.fields import cut_at_bars, first_shape, split_line
 
 KINDS = ("moses-nbest", "cdec-nbest", "cdec-mira-nbest", "joshua-nbest", "marian-nbest")
 FORMATS = {one.name: one for one in all_formats() if one.name in KINDS}
@@ -161,41 +160,6 @@ def test_lines_come_together_again(line: str) -> None:
     _, fields = split_line(line)
     assert "".join(pieces) == line
     assert [pieces[at] for at in (features, total) if at < len(pieces)] == fields[1:3]
-
-
-@pytest.mark.parametrize("word", ["", "\u00e9", "\u00a0", "\u2028", "\u3000\x85"])
-@given(text=st.text("ab \t\r\n\x0b\x0c\x1c\x1f", max_size=12))
-def test_blanks_are_ascii_alone(word: str, text: str) -> None:
-    # Without the word all is ASCII, where str.split() is the rule itself.
-    assert blanks(text.replace("b", f"b{word}")) == [token.replace("b", f"b{word}") for token in text.split()]
-
-
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=4))
-def test_numbers(values: list[float]) -> None:
-    for spell in (repr, "{:.6g}".format, "{:+e}".format):
-        tokens = [spell(value) for value in values]
-        assert numbers(tokens) == [float(token) for token in tokens]
-
-
-def test_sums_beyond_the_largest_number_are_no_fault() -> None:
-    assert numbers(["1e308", "1e308", "-5"]) == [1e308, 1e308, -5]
-
-
-@pytest.mark.parametrize(
-    "token",
-    ["nan", "inf", "-Infinity", "1_0", "0x1p3", "", "1e", ".", "+", "--1", "1e400", "\u0663", "1,5", "1\u00a0"],
-)
-def test_what_is_no_number(token: str) -> None:
-    with pytest.raises(BadField) as caught:
-        numbers(["1", token, "2"])
-    assert (caught.value.expected, caught.value.found) == ("a finite number", repr(token))
-
-
-def test_totals_may_be_infinite() -> None:
-    assert (total_of(" inf"), total_of("-inf\r\n"), total_of("1e-3 \n")) == (math.inf, -math.inf, 1e-3)
-    for text in ("nan", "+inf", "1\u2028", "1 2"):
-        with pytest.raises(BadField):
-            total_of(text)
 
 
 @pytest.mark.parametrize(

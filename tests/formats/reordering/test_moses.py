@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from smtformats import FormatError, all_formats, detect, open_bytes
 from smtformats.files import Lines
 from smtformats.format import shortest
-from smtformats.nbest.fields import BadField
 from smtformats.reordering.moses import FORMAT, counts_of, parse, write
 from smtformats.reordering.rows import Reordering
+from smtformats.tokens import BadField
 
 TABLE = "ein hut ||| a hat ||| 0.6 0.2 0.2 0.2 0.2 0.6\nhut ||| hat ||| 0 0.5 0.5 1 0 0\n"
 

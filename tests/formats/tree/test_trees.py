@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smtformats.nbest.fields import BadField
+from smtformats.tokens import BadField
 from smtformats.tree.trees import Tree, tree_of
 
 NP = Tree("NP", (Tree("DT", ("the",)), "old", Tree("NN", ("house",))))

@@ -1,12 +1,14 @@
-"""The bytes of a file in pieces for a scanner, decompressed with as few copies as can be."""
+"""The bytes of a file in pieces for a scanner, decompressed with as few copies as can be; and a stream of pieces."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 PIECE_BYTES = 1 << 19
 _PACKED_BYTES = 1 << 18
+_BUFFER = 1 << 17
 _GZIP = b"\x1f\x8b"
 
 
@@ -43,3 +45,27 @@ def _gunzipped(stream: BinaryIO, data: bytes) -> Iterator[bytes]:
             if piece:
                 yield piece
         data = member.unused_data or stream.read(_PACKED_BYTES)
+
+
+def stream_of(pieces: Iterator[bytes]) -> io.BufferedReader:
+    """Pieces as a stream, for what reads lines."""
+    return io.BufferedReader(_Joined(pieces), _BUFFER)
+
+
+class _Joined(io.RawIOBase):
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._left = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._left:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._left = memoryview(piece)
+        count = min(len(buffer), len(self._left))
+        buffer[:count], self._left = self._left[:count], self._left[count:]
+        return count

@@ -1,0 +1,37 @@
+"""Records written as text: those that nobody changed as they were read, and each on a line of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol, TextIO, TypeVar
+
+Record = TypeVar("Record")
+
+
+class Kept(Protocol):
+    """A record that keeps its text as read, and the name of the format that read it."""
+
+    @property
+    def raw(self) -> str | None: ...
+
+    @property
+    def origin(self) -> str: ...
+
+
+def own(record: Kept, origin: str) -> str | None:
+    """The text of a record that this format read itself and that nobody changed."""
+    return record.raw if record.origin == origin else None
+
+
+def write_each(records: Iterable[Record], out: TextIO, spell: Callable[[Record], str]) -> int:
+    """Write the texts that records are spelt with; returns how many. The last one of a file may lack its line end."""
+    count = 0
+    open_end = False
+    for record in records:
+        text = spell(record)
+        if open_end:
+            out.write("\n")
+        out.write(text)
+        open_end = text[-1:] != "\n"
+        count += 1
+    return count

@@ -1,0 +1,32 @@
+"""What the pages of the formats have to tell; tests/test_docs.py compares their texts."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from smtformats import Format, all_formats
+from smtformats.pages import documentation
+from smtplugins.host.opening import format_options
+
+PAGES = documentation()
+
+
+@pytest.mark.parametrize("record", all_formats(), ids=lambda record: record.name)
+def test_pages_tell_of_every_option(record: Format) -> None:
+    text, _, options = PAGES[f"pages/{record.name}.md"].partition("\n## Options\n")
+    listed = {line.split("`")[1] for line in options.split("\n## ")[0].split("\n") if line.startswith("| `")}
+    assert listed == set(format_options(record))
+    assert not {
+        name for name in listed if f"`{name}`" not in text and f"`{name}=" not in text and f"{name}=" not in text
+    }
+
+
+def test_columns_are_loaded_with_the_options_of_records() -> None:
+    for record in all_formats():
+        if record.load is not None:
+            parameters = inspect.signature(record.load).parameters
+            taken = {name for name, one in parameters.items() if one.kind is inspect.Parameter.KEYWORD_ONLY}
+            parsed = set(format_options(record))
+            assert taken - {"max_bytes"} <= parsed, record.name
