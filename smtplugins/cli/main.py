@@ -23,6 +23,7 @@ COMMANDS = {
     "best": "best",
     "dedup": "dedup",
     "evaluate": "evaluate",
+    "lm": "lm",
     "config": "config",
     "cache": "cache",
 }

@@ -1,8 +1,199 @@
 """The native core. Use the Python modules around it."""
 
+from collections.abc import Sequence
+from typing import Annotated
+
 import numpy
 import numpy.typing
+from numpy.typing import NDArray
 
+
+class RuleTrie:
+    """The source sides of a grammar's rules; arrays as in GrammarColumns."""
+
+    def __init__(self, lhs: numpy.typing.NDArray[numpy.int32], level: numpy.typing.NDArray[numpy.uint8], source: numpy.typing.NDArray[numpy.int32], source_offsets: numpy.typing.NDArray[numpy.int64], target: numpy.typing.NDArray[numpy.int32], target_offsets: numpy.typing.NDArray[numpy.int64], words: numpy.typing.NDArray[numpy.int32], labels: numpy.typing.NDArray[numpy.int32]) -> None:
+        """`words` and `labels` are the shared numbers of the grammar's own."""
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes the trie has."""
+
+    @property
+    def bins(self) -> int:
+        """How many different source sides with left-hand sides there are."""
+
+def rule_scores(features: numpy.typing.NDArray[numpy.int32], values: numpy.typing.NDArray[numpy.float32], offsets: numpy.typing.NDArray[numpy.int64], weights: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float32]:
+    """Weights times features of all rules."""
+
+class ParsedForest:
+    """A sentence's forest and its rules, as arrays that it owns."""
+
+    @property
+    def complete(self) -> bool:
+        """False if there were too many edges."""
+
+    @property
+    def nodes(self) -> numpy.typing.NDArray[numpy.int32]:
+        """Label, first and last position of each node."""
+
+    @property
+    def node_bundles(self) -> numpy.typing.NDArray[numpy.int64]:
+        """Where the bundles of each node begin."""
+
+    @property
+    def tail_offsets(self) -> numpy.typing.NDArray[numpy.int64]:
+        """Where the tails of each bundle begin."""
+
+    @property
+    def tails(self) -> numpy.typing.NDArray[numpy.int32]:
+        """Nodes, in the order of the rule's gaps."""
+
+    @property
+    def rule_offsets(self) -> numpy.typing.NDArray[numpy.int64]:
+        """Where the rules of each bundle begin."""
+
+    @property
+    def rules(self) -> numpy.typing.NDArray[numpy.int32]:
+        """Numbers of rules."""
+
+    @property
+    def target_offsets(self) -> numpy.typing.NDArray[numpy.int64]:
+        """Where the target side of each rule begins."""
+
+    @property
+    def targets(self) -> numpy.typing.NDArray[numpy.int32]:
+        """Words, or -1 - k for the k-th gap."""
+
+    @property
+    def scores(self) -> numpy.typing.NDArray[numpy.float32]:
+        """Of each rule, with the features of arcs."""
+
+    @property
+    def origins(self) -> numpy.typing.NDArray[numpy.int32]:
+        """
+        The number of each rule among those of all grammars, one grammar behind the other.
+        """
+
+    @property
+    def chains(self) -> numpy.typing.NDArray[numpy.int32]:
+        """The link that each rule's chain of arc features ends with, or -1."""
+
+    @property
+    def links(self) -> numpy.typing.NDArray[numpy.int32]:
+        """The link before, or -1, and the features."""
+
+def parse_arcs(grammars: Sequence[tuple[RuleTrie, numpy.typing.NDArray[numpy.float32] | None, int | None, bool, bool]], arcs: numpy.typing.NDArray[numpy.int32], positions: int, feature_scores: numpy.typing.NDArray[numpy.float64], labels: int, goal: int, top: int, max_edges: int) -> ParsedForest:
+    """
+    The forest over arcs (from, to, word or -1, features or -1). A grammar is a trie, scores of its rules, the
+    longest span, whether it applies from position 0 alone, and whether to unknown arcs alone.
+    """
+
+class Graph:
+    """
+    Nodes in topological order with the edges into each, the goal last. Scores are logs.
+    """
+
+    def __init__(self, edge_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], tails: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], tail_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def nodes(self) -> int: ...
+
+    @property
+    def edges(self) -> int: ...
+
+    @property
+    def edge_offsets(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def tails(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def tail_offsets(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+
+    def inside(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], best: bool = False) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """A sum (or the best) for each node."""
+
+    def outside(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], inside: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], best: bool = False) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """A sum (or the best) for each node."""
+
+    def posteriors(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], inside: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """Expected counts of edges and of nodes."""
+
+    def max_marginals(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], inside: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], outside: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """For each edge the best score of a derivation with it."""
+
+    def paths(self) -> float:
+        """How many derivations there are."""
+
+    def viterbi(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+        """The best derivation: scores, offsets, edges. None if none has a score."""
+
+    def kbest(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], k: int, rules: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, target_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, target: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+        """
+        The k best derivations: scores, offsets, edges. With rules, those with different words.
+        """
+
+    def sample(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], count: int, seed: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+        """Derivations drawn: scores, offsets, edges."""
+
+    def spell(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rules: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+        """The words of derivations: offsets, words."""
+
+    def moments(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        log Z, the mean of the values' sum, the means below nodes, and what makes covariances of edges' values.
+        """
+
+    def bundles(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """Offsets by node, offsets by bundle, edges."""
+
+    def restricted(self, keep: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Graph, Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """What is left when only some edges stay; its nodes and edges."""
+
+    def intersect(self, rules: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arc_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], arc_words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arc_targets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arc_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], finals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_edges: int) -> tuple[Graph, Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        The derivations that an acceptor takes: graph, nodes, edges, states, weights.
+        """
+
+def sparse_scores(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """Of each row the sum of its values times those of their columns."""
+
+def sparse_sums(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """Of each column the sum of its values times those of their rows."""
+
+class LmState:
+    """The words that a language model has to know to score the next one."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def words(self) -> list[int]:
+        """Their ids, the latest first."""
+
+class LmChartState:
+    """
+    What a language model has to know of a piece of text to score what comes before and after it.
+    """
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def open(self) -> int:
+        """How many of the first words may score otherwise behind other words."""
+
+    @property
+    def full(self) -> bool:
+        """Whether what follows does not depend on what precedes."""
+
+    @property
+    def words(self) -> list[int]:
+        """
+        The ids of the last words, the latest first, as far as what follows depends on them.
+        """
 
 class LanguageModel:
     """A back-off n-gram language model. Scores are log10."""
@@ -21,24 +212,61 @@ class LanguageModel:
         The number of words, <unk> included; ids run from 0 (<unk>) to one less.
         """
 
-    def index(self, word: str) -> int:
+    def id(self, word: str) -> int:
         """The id of a word; 0 if it is not known."""
+
+    def ids(self, words: list[str]) -> numpy.typing.NDArray[numpy.int32]:
+        """The ids of many words."""
 
     def word(self, word_id: int) -> str:
         """The word of an id."""
 
-    def score_sentences(self, sentences: list[str], bos: bool = True, eos: bool = True) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]:
+    def score_sentences(self, sentences: list[str], bos: bool = True, eos: bool = True, threads: int = 1) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]:
         """
         Each sentence's log10 probability and number of unknown words. Spaces and tabs part words.
         """
 
-    def score_ids(self, ids: numpy.typing.NDArray[numpy.int32], offsets: numpy.typing.NDArray[numpy.int64], bos: bool = True, eos: bool = True) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]:
+    def score_ids(self, ids: numpy.typing.NDArray[numpy.int32], offsets: numpy.typing.NDArray[numpy.int64], bos: bool = True, eos: bool = True, threads: int = 1) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]:
         """The same for word ids: sentence i is ids[offsets[i]:offsets[i + 1]]."""
 
     def full_scores(self, sentence: str, bos: bool = True, eos: bool = True) -> list[tuple[float, int, bool]]:
         """
         For each word its log10 probability, the length of the n-gram that matched, and whether it is unknown.
         """
+
+    def begin_state(self) -> LmState:
+        """The state behind <s>."""
+
+    def null_state(self) -> LmState:
+        """The state without any word."""
+
+    def score_word(self, state: LmState, word_id: int) -> tuple[float, LmState]:
+        """
+        The log10 probability of a word behind a state, and the state behind it.
+        """
+
+    def states(self, size: int, bos: bool = True) -> numpy.typing.NDArray[numpy.int32]:
+        """
+        Begin states (null states without `bos`) as rows of an array. The first `order` numbers of a row, its length and its words, say which state it is; what follows are the bits of back-offs.
+        """
+
+    def step(self, states: numpy.typing.NDArray[numpy.int32], words: numpy.typing.NDArray[numpy.int32]) -> tuple[numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.int32]]:
+        """
+        The log10 probabilities of words, each behind the state in its row, and the states behind them.
+        """
+
+    def score_rule(self, symbols: Sequence[int], gaps: Sequence[LmChartState] = (), bos: bool = False) -> tuple[float, LmChartState]:
+        """
+        What words (ids, 0 or more) and gaps (-1 - k stands for gaps[k]) score together, beyond what the gaps scored by themselves, and the state of the whole. `bos`: <s> stands before them.
+        """
+
+    def write_binary(self, path: str) -> None:
+        """Write a KenLM probing file, which KenLM loads, too."""
+
+def load_binary(path: str, copy: bool = False) -> LanguageModel | None:
+    """
+    Maps a KenLM probing file, or copies it. None if it is a KenLM file of another kind.
+    """
 
 class ArpaReader:
     """
@@ -51,3 +279,171 @@ class ArpaReader:
 
     def finish(self) -> LanguageModel:
         """The language model; the reader is spent."""
+
+class KneserNeyModel:
+    """An estimated model, as the lines of an ARPA file."""
+
+    @property
+    def order(self) -> int:
+        """The length of the longest n-grams."""
+
+    def count(self, order: int) -> int:
+        """n-grams of an order."""
+
+    @property
+    def discounts(self) -> list[list[float]]:
+        """For each order those of adjusted counts of 1, 2, and 3 or more."""
+
+    @property
+    def fallen_back(self) -> list[int]:
+        """Orders that took the fallback discounts."""
+
+    @property
+    def sentences(self) -> int:
+        """Lines of the text."""
+
+    @property
+    def words(self) -> int:
+        """Words of the text, sentence ends not counted."""
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most memory the estimation took."""
+
+    def rows(self, order: int, begin: int, end: int) -> bytes:
+        """The lines of n-grams from begin to end."""
+
+class KneserNey:
+    """
+    Takes a text in pieces of any size, a sentence a line, and gives its model.
+    """
+
+    def __init__(self, order: int, prune: Sequence[int], fallback: Sequence[float] | None, memory: int) -> None: ...
+
+    def feed(self, data: bytes) -> None: ...
+
+    def finish(self, vocabulary: Sequence[str] | None = None) -> KneserNeyModel:
+        """
+        The model; the object is spent. With a vocabulary, n-grams with other words are left out.
+        """
+
+class SearchForest:
+    """A sentence's forest without stateful features, and its rules."""
+
+    @staticmethod
+    def of(labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], firsts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], lasts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], node_bundles: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], tails: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], tail_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rules: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> SearchForest:
+        """
+        From columns: nodes, goal last; their bundles; tails and rules of bundles; targets and scores of rules.
+        """
+
+    @staticmethod
+    def of_parsed(parsed: ParsedForest, scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> SearchForest:
+        """What a parser made, with other scores of its rules if they are given."""
+
+    @property
+    def nodes(self) -> int: ...
+
+    @property
+    def bundles(self) -> int: ...
+
+    @property
+    def edges(self) -> int: ...
+
+class Scorer:
+    """A stateful feature at work in a search."""
+
+    @property
+    def components(self) -> int:
+        """How many values it gives an edge."""
+
+class PairScorer(Scorer):
+    """Sums of values of neighbouring words; -1 begins, -2 ends a sentence."""
+
+    def __init__(self, left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], other: float = 0.0) -> None: ...
+
+class LmScorer(Scorer):
+    """log10 probabilities of a language model, <s> and </s> included."""
+
+    def set_words(self, words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        The model's ids of the words of target sides. Not while a search goes on.
+        """
+
+def lm_scorer(model: LanguageModel, memo: bool = True) -> LmScorer: ...
+
+class CallbackScorer(Scorer):
+    """A scorer in Python: an object with prepare, combine and finish."""
+
+    def __init__(self, object: object, components: int) -> None: ...
+
+class Scorers(Scorer):
+    """Several scorers as one."""
+
+    def __init__(self, parts: Sequence[Scorer]) -> None: ...
+
+class Refined:
+    """A forest whose nodes know the states of stateful features."""
+
+    @property
+    def node_of(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)]:
+        """Which node of the forest searched each node was."""
+
+    @property
+    def best(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]:
+        """The score of each node's best derivation."""
+
+    @property
+    def node_bundles(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def tails(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def tail_offsets(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]:
+        """Of the bundles."""
+
+    @property
+    def rules(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)]:
+        """Of each edge."""
+
+    @property
+    def rule_offsets(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]:
+        """Of the bundles."""
+
+    @property
+    def edge_of(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]:
+        """Which edge of the forest searched each edge was."""
+
+    @property
+    def scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]:
+        """Of each edge alone."""
+
+    @property
+    def values(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), writable=False)]:
+        """What stateful features gave: edges times components."""
+
+    @property
+    def pops(self) -> int: ...
+
+    @property
+    def evaluated(self) -> int:
+        """Edges that stateful features scored."""
+
+    @property
+    def found(self) -> int:
+        """Nodes before those useless were dropped."""
+
+    def derivation(self, forest: SearchForest) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32], float]:
+        """
+        The best derivation: its edges, each before its children's, its words, its score.
+        """
+
+class Searcher:
+    """Searches one forest after another with stateful features."""
+
+    def __init__(self, scorer: Scorer, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def search(self, forest: SearchForest, exact: bool = False, pop_limit: int = 30, adapt: float = 0.5, beam: float = float('inf'), early_begin: bool = True, all_edges: bool = True, max_edges: int = 268435456) -> Refined: ...
+
+    def score_words(self, words: numpy.typing.NDArray[numpy.int32]) -> numpy.typing.NDArray[numpy.float32]:
+        """The values of a whole output, from the words alone."""

@@ -1,7 +1,9 @@
-"""N-gram language models: ARPA files read natively, KenLM's binary files through the kenlm package."""
+"""N-gram language models: ARPA and KenLM probing files natively, KenLM's other binary files through its package."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,6 +14,8 @@ from smtformats.files import open_bytes, shown_name
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from smtplugins.core._core import LanguageModel as NativeLanguageModel
 
 _KENLM_MAGIC = b"mmap lm http://kheafield.com/code"
 _PIECE_BYTES = 1 << 20
@@ -30,15 +34,30 @@ class ArpaError(ValueError):
         return f"line {self.line}: expected {self.expected}, found {self.found}"
 
 
+class KenlmFileError(ValueError):
+    """A fault in a KenLM probing file. `read_lm` adds the file's name and raises it as a FormatError."""
+
+    def __init__(self, expected: str, found: str) -> None:
+        super().__init__(expected, found)
+        self.expected = expected
+        self.found = found
+
+    def __str__(self) -> str:
+        return f"expected {self.expected}, found {self.found}"
+
+
 class KenlmMissing(RuntimeError):
-    """A KenLM binary file, and no kenlm package to read it."""
+    """A KenLM binary file that is no probing file, and no kenlm package to read it."""
 
     def __init__(self, file: str) -> None:
         super().__init__(file)
         self.file = file
 
     def __str__(self) -> str:
-        return f"{self.file} is a KenLM binary file: `pip install kenlm`, or give the ARPA file it was made from"
+        return (
+            f"{self.file} is a KenLM binary file, but no probing file: `pip install kenlm`, "
+            "or give the ARPA file it was made from"
+        )
 
 
 class LanguageModel(Protocol):
@@ -49,7 +68,7 @@ class LanguageModel(Protocol):
         """The length of the longest n-grams."""
 
     def score_sentences(
-        self, sentences: list[str], bos: bool = True, eos: bool = True
+        self, sentences: list[str], bos: bool = True, eos: bool = True, threads: int = 1
     ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """Each sentence's log probability and number of unknown words."""
 
@@ -77,9 +96,9 @@ class KenlmModel:
         return int(self._model.order)
 
     def score_sentences(
-        self, sentences: list[str], bos: bool = True, eos: bool = True
+        self, sentences: list[str], bos: bool = True, eos: bool = True, threads: int = 1
     ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """Each sentence's log probability and number of unknown words."""
+        """Each sentence's log probability and number of unknown words; on one thread, as kenlm holds Python's lock."""
         import numpy as np
 
         probs = np.zeros(len(sentences), np.float64)
@@ -110,17 +129,63 @@ class KenlmModel:
             state, following = following, state
 
 
-def read_lm(path: str | os.PathLike[str]) -> LanguageModel:
-    """Read an ARPA file (compressed or not, ``-`` is standard input) or a KenLM binary file."""
-    from smtplugins.core._core import ArpaReader
+def read_lm(path: str | os.PathLike[str], *, copy: bool = False) -> LanguageModel:
+    """Read an ARPA file (compressed or not, ``-`` is standard input) or a KenLM binary file.
+
+    A probing file is mapped: loading takes no time, and processes share its pages. With `copy` it is read into memory
+    of our own, in large pages where the system has them.
+    """
+    return _native(path, copy) or KenlmModel(os.fspath(path))
+
+
+def read_native_lm(path: str | os.PathLike[str], *, copy: bool = False) -> NativeLanguageModel:
+    """The same for whoever needs ids and states: an ARPA file or a KenLM probing file, and nothing else."""
+    model = _native(path, copy)
+    if model is None:
+        raise FormatError("an ARPA file or a KenLM probing file", "another kind of KenLM file", file=shown_name(path))
+    return model
+
+
+def write_lm(model: NativeLanguageModel, path: str | os.PathLike[str]) -> None:
+    """Write a KenLM probing file, which KenLM loads, too. A file that is there is replaced when all is written."""
+    # Through links; and a device or a pipe cannot be replaced by renaming.
+    name = os.path.realpath(path)
+    if os.path.exists(name) and not os.path.isfile(name):
+        raise OSError(errno.EINVAL, "a language model is written to a file of its own", os.fspath(path))
+    part = f"{name}.part{os.getpid()}"
+    try:
+        model.write_binary(part)
+        os.replace(part, name)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(part)
+        raise
+
+
+def _native(path: str | os.PathLike[str], copy: bool) -> NativeLanguageModel | None:
+    from smtplugins.core._core import load_binary
 
     name = shown_name(path)
+    if os.fspath(path) != "-" and os.path.isfile(path):
+        with open(path, "rb") as file:
+            binary = file.read(len(_KENLM_MAGIC)) == _KENLM_MAGIC
+        if binary:
+            try:
+                return load_binary(os.fspath(path), copy)
+            except KenlmFileError as error:
+                raise FormatError(error.expected, error.found, file=name) from None
+    return _read_arpa(path, name)
+
+
+def _read_arpa(path: str | os.PathLike[str], name: str) -> NativeLanguageModel:
+    from smtplugins.core._core import ArpaReader
+
     reader = ArpaReader()
     with open_bytes(path) as stream:
         try:
             piece = stream.read(_PIECE_BYTES)
             if piece.startswith(_KENLM_MAGIC):
-                return KenlmModel(os.fspath(path))
+                raise FormatError("a KenLM file that can be mapped", "a compressed one, or a stream", file=name)
             while piece:
                 reader.feed(piece)
                 piece = stream.read(_PIECE_BYTES)

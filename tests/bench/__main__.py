@@ -1,4 +1,4 @@
-"""Benchmarks, by hand: ``python tests/bench [startup] [lists] [lm] [grammar] [nbest] [-o FILE]``.
+"""Benchmarks, by hand: ``python tests/bench [NAME ...] [-o FILE]``; ``-h`` shows the names.
 
 Prints JSON; nothing is asserted.
 """
@@ -6,7 +6,6 @@ Prints JSON; nothing is asserted.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import shutil
 import sys
@@ -15,9 +14,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from estimation import estimation
 from grammar import grammar
+from inference import inference
+from lm import lm, lm_big
 from measure import best_child, interleaved
 from nbest import nbest
+from parsing import parsing
+from search import search
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples/rescore-nbest"
@@ -83,42 +87,14 @@ def lists() -> dict[str, Any]:
     }
 
 
-def lm() -> dict[str, Any]:
-    """The native language model against the kenlm package, on the same file and text."""
-    import kenlm
-
-    from smtplugins.core.lm import read_lm
-
-    path = SHARED / "gold/cdec/lm/en.4.arpa.gz"
-    text = SHARED / "data/multi30k/test_2016.en"
-    if not path.exists():
-        path, text = EXAMPLE / "en.arpa", EXAMPLE / "ref.en"
-    sentences = [line.lower() for line in text.read_text(encoding="utf-8").splitlines()]
-    sentences *= max(1, 5000 // len(sentences))
-    words = sum(len(line.split()) + 1 for line in sentences)
-    ours, theirs = read_lm(path), kenlm.Model(str(path))
-    loads = interleaved({"ours": lambda: read_lm(path), "kenlm": lambda: kenlm.Model(str(path))}, rounds=5)
-    scores = interleaved(
-        {
-            "ours": lambda: ours.score_sentences(sentences),
-            "kenlm": lambda: [theirs.score(line) for line in sentences],
-        },
-        rounds=15,
-    )
-    packed = {"unpack_s": interleaved({"gunzip": lambda: gzip.decompress(path.read_bytes())}, 3)["gunzip"]}
-    return {
-        "file": path.name,
-        **(packed if path.suffix == ".gz" else {}),
-        "load_s": loads,
-        "words_per_cpu_s": {name: words / seconds for name, seconds in scores.items()},
-        "speed_over_kenlm": scores["kenlm"] / scores["ours"],
-    }
-
-
 def main() -> None:
     """Run the benchmarks named, or all."""
-    benchmarks: dict[str, Callable[[], dict[str, Any]]] = {"startup": startup, "lists": lists, "lm": lm}
-    benchmarks |= {"grammar": lambda: grammar(SHARED), "nbest": lambda: nbest(SHARED)}
+    benchmarks: dict[str, Callable[[], dict[str, Any]]] = {"startup": startup, "lists": lists}
+    benchmarks |= {"lm": lambda: lm(SHARED, EXAMPLE), "lm_big": lm_big}
+    benchmarks |= {"grammar": lambda: grammar(SHARED), "nbest": lambda: nbest(SHARED), "search": lambda: search(SHARED)}
+    benchmarks |= {"parsing": lambda: parsing(SHARED)}
+    benchmarks |= {"estimation": lambda: estimation(SHARED)}
+    benchmarks |= {"inference": lambda: inference(SHARED)}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*benchmarks, []], help="which (default: all)")
     parser.add_argument("-o", "--output", type=Path, help="write the JSON here, too")

@@ -57,7 +57,9 @@ def test_counts_words_and_ids() -> None:
     assert lm.counts == [5, 4, 2]
     assert lm.vocabulary_size == 5
     assert [lm.word(i) for i in range(5)] == ["<unk>", "<s>", "</s>", "a", "b"]
-    assert [lm.index(word) for word in ("a", "b", "c", "<unk>", "<UNK>")] == [3, 4, 0, 0, 0]
+    assert [lm.id(word) for word in ("a", "b", "c", "<unk>", "<UNK>")] == [3, 4, 0, 0, 0]
+    assert lm.ids(["a", "b", "c", "<unk>", "<UNK>", "", "</s>"]).tolist() == [3, 4, 0, 0, 0, 0, 2]
+    assert lm.ids([]).tolist() == []
     for outside in (-1, 5):
         with pytest.raises(IndexError):
             lm.word(outside)
@@ -118,11 +120,11 @@ def test_a_word_may_be_any_bytes_but_blanks() -> None:
         GOOD.replace("	a	", f"	{odd}	").replace(" a", f" {odd}").replace("	a b", f"	{odd} b").encode()
     )
     lm = read(text)
-    assert lm.index(odd) == 3
+    assert lm.id(odd) == 3
     assert lm.score_sentences([f"{odd} b"])[1].tolist() == [0]
     latin = read(text.replace(odd.encode(), b"\xe4"))
     assert latin.word(3) == "\ufffd"
-    assert latin.index("ä") == 0
+    assert latin.id("ä") == 0
 
 
 BAD = {
@@ -253,6 +255,14 @@ BAD = {
         15,
         "a log10 probability of at most 0",
         "'" + "\u00e4" * 30 + "...'",
+    ),
+    "back-offs above one": (
+        swap("-0.4	a b", "-0.4	b b")
+        .replace("-0.8	b	-0.3", "-0.8	b	-0.3")
+        .replace("a	-0.4", "a	1.5"),
+        20,
+        "a probability of at most 1 for the last words of each n-gram",
+        "back-offs that make it greater",
     ),
     "endless line": ("\\data\\\n" + "x" * 1_100_000, 2, "a line of at most 1048576 bytes", "a longer one"),
 }

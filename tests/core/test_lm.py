@@ -5,10 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import random
-import sys
 import threading
 from collections import Counter, defaultdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,105 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smtformats.errors import FormatError
-from smtplugins.core._core import ArpaReader, LanguageModel
-from smtplugins.core.lm import KenlmMissing, read_lm
+from smtplugins.core._core import LanguageModel
+from smtplugins.core.lm import ArpaError, read_lm
 
-SHARED = Path(__file__).parents[2].parent / "shared"
-
-Ngram = tuple[str, ...]
-Table = dict[Ngram, tuple[float, float]]  # log10 probability and back-off
-
-
-def arpa(table: Table, order: int) -> str:
-    lines = ["\\data\\"]
-    by_order = [[ngram for ngram in table if len(ngram) == n] for n in range(1, order + 1)]
-    lines += [f"ngram {n}={len(ngrams)}" for n, ngrams in enumerate(by_order, 1)]
-    for n, ngrams in enumerate(by_order, 1):
-        lines += ["", f"\\{n}-grams:"]
-        for ngram in ngrams:
-            prob, backoff = table[ngram]
-            line = f"{prob!r}\t{' '.join(ngram)}"
-            lines.append(line if backoff == 0.0 or n == order else f"{line}\t{backoff!r}")
-    return "\n".join([*lines, "", "\\end\\", ""])
-
-
-def native(table: Table, order: int) -> LanguageModel:
-    reader = ArpaReader()
-    reader.feed(arpa(table, order).encode())
-    return reader.finish()
-
-
-def random_table(rng: random.Random, order: int, *, as_kenlm_wants: bool) -> Table:
-    """A pruned model. KenLM wants the beginning of each n-gram listed, and most of the endings."""
-    words = ["a", "b", "c", "d", "é"][: rng.randint(1, 5)]
-    table: Table = {("<s>",): (-99.0, 0.0), ("</s>",): (-rng.random(), 0.0)}
-    if rng.random() < 0.7:
-        table["<unk>",] = (-3 * rng.random(), 0.0)
-        if rng.random() < 0.5:
-            words.append("<unk>")
-    table |= {(word,): (-2 * rng.random(), 0.0) for word in words if word != "<unk>"}
-    kept = rng.choice([0.1, 0.4, 0.9])
-    for n in range(2, order + 1):
-        for ngram in itertools.product(["<s>", *words], *[words] * (n - 2), [*words, "</s>"]):
-            if rng.random() < kept and (not as_kenlm_wants or (ngram[:-1] in table and ngram[1:] in table)):
-                table[ngram] = (-2 * rng.random(), 0.0)
-    if as_kenlm_wants:
-        prune_endings(rng, table, order)
-    # KenLM keeps a flag in a probability's sign, so one that back-offs lift above 1 comes out wrong there.
-    scales = [-2.0, -1.0] if as_kenlm_wants else [-2.0, -1.0, 0.3]
-    for ngram, (prob, _) in table.items():
-        if ngram[-1] != "</s>" and rng.random() < 0.8:
-            table[ngram] = (prob, rng.choice(scales) * rng.random())
-    return table
-
-
-def prune_endings(rng: random.Random, table: Table, order: int) -> None:
-    for n in range(order - 1, 1, -1):
-        listed = [ngram for ngram in table if len(ngram) == n]
-        contexts = {ngram[:-1] for ngram in table}
-        free = [ngram for ngram in listed if ngram not in contexts]
-        for ngram in rng.sample(free, min(len(free), len(listed) // 5)):
-            del table[ngram]
-
-
-def random_sentences(rng: random.Random, count: int) -> list[str]:
-    words = ["a", "b", "c", "d", "é", "<unk>", "zzz"]
-    return [" ".join(rng.choices(words, k=rng.randint(0, 9))) for _ in range(count)]
-
-
-class Oracle:
-    """The definition: the longest n-gram listed, and a back-off for each word of context given up."""
-
-    def __init__(self, table: Table, order: int) -> None:
-        self.table = {("<unk>",): (-100.0, 0.0)} | table
-        self.order = order
-        # KenLM counts as matched what it needs as a stepping stone to a longer n-gram too.
-        self.stones = {
-            ngram[i:j] for ngram in self.table for i in range(len(ngram)) for j in range(i + 1, len(ngram) + 1)
-        }
-
-    def prob(self, context: Ngram, word: str) -> float:
-        listed = self.table.get((*context, word))
-        if listed is not None:
-            return listed[0]
-        return self.table.get(context, (0.0, 0.0))[1] + self.prob(context[1:], word)
-
-    def full_scores(self, sentence: str, bos: bool, eos: bool) -> list[tuple[float, int, bool]]:
-        known = [word if (word,) in self.table else "<unk>" for word in sentence.split()]
-        words = ["<s>"] * bos + known + ["</s>"] * eos
-        scores = []
-        for i in range(bos, len(words)):
-            context = tuple(words[max(0, i - self.order + 1) : i])
-            length = max(n for n in range(len(context) + 1) if (*context[len(context) - n :], words[i]) in self.stones)
-            scores.append((self.prob(context, words[i]), length + 1, words[i] == "<unk>"))
-        return scores
-
-
-def assert_same(ours: list[tuple[float, int, bool]], theirs: list[tuple[float, int, bool]]) -> None:
-    assert [score[1:] for score in ours] == [score[1:] for score in theirs]
-    for (prob, _, _), (expected, _, _) in zip(ours, theirs, strict=True):
-        assert prob == pytest.approx(expected, abs=1e-5)
+from .ngrams import Ngram, Oracle, Table, arpa, assert_same, native, random_sentences, random_table
 
 
 @given(st.integers(0, 2**32), st.integers(1, 4), st.booleans(), st.booleans())
@@ -122,7 +25,12 @@ def assert_same(ours: list[tuple[float, int, bool]], theirs: list[tuple[float, i
 def test_the_definition_of_backing_off(seed: int, order: int, bos: bool, eos: bool) -> None:
     rng = random.Random(seed)
     table = random_table(rng, order, as_kenlm_wants=False)
-    lm, oracle = native(table, order), Oracle(table, order)
+    oracle = Oracle(table, order)
+    if any(oracle.prob(stone[:-1], stone[-1]) > 0.0 for stone in oracle.stones):
+        with pytest.raises(ArpaError, match="a probability of at most 1"):
+            native(table, order)
+        return
+    lm = native(table, order)
     sentences = random_sentences(rng, 20)
     probs, unknown = lm.score_sentences(sentences, bos=bos, eos=eos)
     for sentence, prob, misses in zip(sentences, probs, unknown, strict=True):
@@ -220,12 +128,33 @@ def test_totals_are_sums_in_word_order(trigram: LanguageModel) -> None:
 
 def test_ids_and_words_agree(trigram: LanguageModel) -> None:
     sentences = ["a b zzz c", "", "zzz", "c c c c"]
-    ids = np.array([trigram.index(word) for s in sentences for word in s.split()], np.int32)
+    ids = np.array([trigram.id(word) for s in sentences for word in s.split()], np.int32)
     offsets = np.array([0, 4, 4, 5, 9], np.int64)
     for bos, eos in itertools.product([False, True], repeat=2):
         by_word = trigram.score_sentences(sentences, bos, eos)
         by_id = trigram.score_ids(ids, offsets, bos, eos)
         assert [a.tolist() for a in by_id] == [a.tolist() for a in by_word]
+
+
+def test_batches_of_any_size_give_the_same_scores() -> None:
+    """Sentences longer and shorter than what is scored at a time, and an n-gram across each border."""
+    rng = random.Random(5)
+    lm = native(random_table(rng, 4, as_kenlm_wants=False), 4)
+    words = ["a", "b", "c", "d", "é", "<unk>", "zzz", "muchlongerthaneightbytes", "exactly8", "seven77", "\tb"]
+    sentences = [" ".join(rng.choices(words, k=rng.choice([0, 1, 3, 63, 64, 65, 200]))) for _ in range(600)]
+    for bos, eos in itertools.product([False, True], repeat=2):
+        probs, unknown = lm.score_sentences(sentences, bos, eos)
+        for sentence, prob, misses in zip(sentences, probs, unknown, strict=True):
+            scores = lm.full_scores(sentence, bos, eos)
+            assert prob == sum(score[0] for score in scores)
+            assert misses == sum(score[2] for score in scores)
+        for threads in (2, 7):
+            assert lm.score_sentences(sentences, bos, eos, threads=threads)[0].tolist() == probs.tolist()
+            ids = [lm.ids([word for word in s.replace("\t", " ").split(" ") if word]) for s in sentences]
+            offsets = np.cumsum([0, *map(len, ids)], dtype=np.int64)
+            assert lm.score_ids(np.concatenate(ids), offsets, bos, eos, threads)[0].tolist() == probs.tolist()
+    with pytest.raises(ValueError, match="threads must be 1 or more"):
+        lm.score_sentences(sentences, threads=0)
 
 
 @pytest.mark.parametrize(
@@ -286,41 +215,3 @@ def test_two_threads_score_as_one(trigram: LanguageModel) -> None:
         thread.join()
     for result in results:
         assert np.array_equal(result, expected)
-
-
-def test_a_kenlm_binary_without_kenlm_names_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "lm.klm"
-    file.write_bytes(b"mmap lm http://kheafield.com/code format version 5\n\0" + bytes(100))
-    monkeypatch.setitem(sys.modules, "kenlm", None)
-    with pytest.raises(KenlmMissing, match="pip install kenlm"):
-        read_lm(file)
-
-
-def test_a_broken_kenlm_binary_is_a_format_error(tmp_path: Path) -> None:
-    pytest.importorskip("kenlm")
-    file = tmp_path / "lm.klm"
-    file.write_bytes(b"mmap lm http://kheafield.com/code format version 5\n\0" + bytes(100))
-    with pytest.raises(FormatError, match="a file that the kenlm package can load") as caught:
-        read_lm(file)
-    assert caught.value.file == str(file)
-
-
-@pytest.mark.shared
-def test_a_real_model_against_its_kenlm_binary() -> None:
-    folder = SHARED / "gold" / "cdec" / "lm"
-    if not folder.is_dir():
-        pytest.skip("no reference data beside the checkout")
-    pytest.importorskip("kenlm")
-    ours = read_lm(folder / "en.4.arpa.gz")
-    theirs = read_lm(folder / "en.4.klm")
-    assert ours.order == theirs.order == 4
-    with open(SHARED / "data" / "multi30k" / "test_2016.en", encoding="utf-8") as lines:
-        sentences = [line.rstrip("\n").lower() for line in itertools.islice(lines, 300)]
-    sentences += ["xyzzy plugh", "a\u00a0b c", "", "a \t man"]
-    for sentence in sentences:
-        assert_same(ours.full_scores(sentence), theirs.full_scores(sentence))
-        assert_same(ours.full_scores(sentence, False, False), theirs.full_scores(sentence, False, False))
-    ours_total, ours_unknown = ours.score_sentences(sentences)
-    theirs_total, theirs_unknown = theirs.score_sentences(sentences)
-    assert np.allclose(ours_total, theirs_total, rtol=0, atol=1e-4)
-    assert ours_unknown.tolist() == theirs_unknown.tolist()

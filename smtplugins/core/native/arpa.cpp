@@ -59,6 +59,34 @@ std::optional<Number> parse(std::string_view text) noexcept {
   return number;
 }
 
+// A plain decimal number. Up to 15 digits and the power of ten that divides them are exact, so their quotient is the
+// number that from_chars finds.
+std::optional<double> parse_number(std::string_view text) noexcept {
+  constexpr std::size_t kExact = 15;
+  static constexpr double kPowers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                       1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  const bool minus = !text.empty() && text[0] == '-';
+  const std::string_view digits = text.substr(minus ? 1 : 0);
+  if (digits.size() > kExact + 1) return parse<double>(text);
+  std::int64_t number = 0;
+  std::size_t point = digits.size();
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const auto digit = static_cast<unsigned char>(digits[i] - '0');
+    if (digit < 10) {
+      number = 10 * number + digit;
+    } else if (digits[i] == '.' && point == digits.size()) {
+      point = i;
+    } else {
+      return parse<double>(text);
+    }
+  }
+  const std::size_t decimals = point == digits.size() ? 0 : digits.size() - point - 1;
+  const std::size_t count = digits.size() - (point == digits.size() ? 0 : 1);
+  if (count == 0 || count > kExact) return parse<double>(text);
+  const double value = static_cast<double>(number) / kPowers[decimals];
+  return minus ? -value : value;
+}
+
 }  // namespace
 
 ArpaError::ArpaError(std::uint64_t line_, std::string expected_, std::string found_)
@@ -187,6 +215,19 @@ void ArpaReader::end_section() {
   if (order_ == 1) builder_.end_unigrams();
 }
 
+// Memory that the n-gram will need is asked for while its numbers are read.
+void ArpaReader::find_words(std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string_view word = fields_[i + 1];
+    if (ids_[i] != kUnknown && word == builder_.word(ids_[i])) continue;  // as in the line before
+    ids_[i] = builder_.find(word);
+    if (ids_[i] == kUnknown && !(builder_.has_unknown() && is_unknown(word))) {
+      fail("words that have a unigram", quote(word));
+    }
+  }
+  builder_.prefetch(ids_, order_);
+}
+
 void ArpaReader::read_ngram(std::string_view line) {
   const std::uint64_t count = counts_[static_cast<std::size_t>(order_ - 1)];
   const bool longest = static_cast<std::size_t>(order_) == counts_.size();
@@ -205,7 +246,7 @@ void ArpaReader::read_ngram(std::string_view line) {
     while (at < line.size() && is_blank(line[at])) ++at;
   }
   const bool with_backoff = fields_.size() == words + 2;
-  const auto backoff = with_backoff ? parse<double>(fields_.back()) : 0.0;
+  const auto backoff = with_backoff ? parse_number(fields_.back()) : 0.0;
   // Some writers put a back-off of 0 on the longest n-grams too.
   if (fields_.size() != words + 1 && !(with_backoff && (!longest || backoff == 0.0))) {
     const std::string start = "a probability" + std::string(longest ? " and " : ", ") + some(words, "word");
@@ -214,7 +255,8 @@ void ArpaReader::read_ngram(std::string_view line) {
                        some(words + 2, "field"),
          some(fields_.size(), "field"));
   }
-  const auto prob = parse<double>(fields_[0]);
+  if (order_ > 1) find_words(words);
+  const auto prob = parse_number(fields_[0]);
   if (!prob || std::isnan(*prob) || *prob > 0.0) {
     fail("a log10 probability of at most 0", quote(fields_[0]));
   }
@@ -223,21 +265,17 @@ void ArpaReader::read_ngram(std::string_view line) {
   }
 
   const Weights weights{static_cast<float>(*prob), static_cast<float>(*backoff)};
-  bool added = false;
+  bool twice = false;
   if (order_ == 1) {
-    added = builder_.add_unigram(fields_[1], weights);
+    twice = !builder_.add_unigram(fields_[1], weights);
   } else {
-    WordId ids[kMaxOrder];
-    for (std::size_t i = 0; i < words; ++i) {
-      const std::string_view word = fields_[i + 1];
-      ids[i] = builder_.model().vocabulary().find(word);
-      if (ids[i] == kUnknown && !(builder_.has_unknown() && LmVocabulary::is_unknown(word))) {
-        fail("words that have a unigram", quote(word));
-      }
+    const LmBuilder::Added added = builder_.add(ids_, order_, weights);
+    twice = added == LmBuilder::Added::kTwice;
+    if (added == LmBuilder::Added::kAboveOne) {
+      fail("a probability of at most 1 for the last words of each n-gram", "back-offs that make it greater");
     }
-    added = builder_.add(ids, order_, weights);
   }
-  if (!added) {
+  if (twice) {
     const char* const begin = fields_[1].data();
     const std::string_view& last_word = fields_[words];
     const auto length = static_cast<std::size_t>(last_word.data() + last_word.size() - begin);

@@ -30,6 +30,7 @@ class ArpaReader {
   void read_line(std::string_view line);
   void read_count(std::string_view line);
   void read_ngram(std::string_view line);
+  void find_words(std::size_t count);
   void begin_section(std::string_view line);
   void end_section();
   [[noreturn]] void fail(std::string expected, std::string found) const;
@@ -38,6 +39,7 @@ class ArpaReader {
   std::string partial_;  // a line without its end so far
   std::vector<std::string_view> fields_;
   std::vector<std::uint64_t> counts_;
+  WordId ids_[kMaxOrder] = {};  // of the line before
   Section section_ = Section::kPreamble;
   int order_ = 0;
   std::uint64_t in_section_ = 0;

@@ -5,29 +5,16 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "rule_score.hpp"
+
 namespace smt {
 namespace {
 
-__extension__ using Wide = unsigned __int128;
-
-// Where a key belongs among `size` slots: its upper bits count. No division, and any size will do.
-std::size_t home(std::uint64_t key, std::size_t size) noexcept {
-  return static_cast<std::size_t>((static_cast<Wide>(key) * size) >> 64);
-}
-
-// At most two slots of three are taken.
-std::size_t slots_for(std::size_t entries) { return std::max(entries + entries / 2, entries + 1) + 1; }
-bool crowded(std::size_t used, std::size_t slots) noexcept { return used + used / 2 >= slots; }
-
 // Memory set aside because a header says so stays below this many entries: the header may be wrong.
-constexpr std::size_t kTrusted = std::size_t{1} << 20;
+constexpr std::uint64_t kTrusted = std::uint64_t{1} << 22U;
 
-// The key of an n-gram from that of its last words and the word before them.
-std::uint64_t extend(std::uint64_t key, WordId word) noexcept {
-  constexpr std::uint64_t kLater = 8978948897894561157ULL;
-  constexpr std::uint64_t kEarlier = 17894857484156487943ULL;
-  return (key * kLater) ^ ((1 + static_cast<std::uint64_t>(word)) * kEarlier);
-}
+// A probability that backing off lifts above 1 by less than this was 1 before the file's digits were cut.
+constexpr float kRounding = 1e-3F;
 
 std::uint64_t key_of(const WordId* words, int order) noexcept {
   auto key = static_cast<std::uint64_t>(words[order - 1]);
@@ -35,277 +22,248 @@ std::uint64_t key_of(const WordId* words, int order) noexcept {
   return key;
 }
 
-// MurmurHash64A (A. Appleby, public domain).
-std::uint64_t hash(std::string_view text) noexcept {
-  constexpr std::uint64_t kMix = 0xc6a4a7935bd1e995ULL;
-  constexpr int kShift = 47;
-  std::uint64_t h = text.size() * kMix;
-  const char* at = text.data();
-  std::size_t left = text.size();
-  for (; left >= 8; left -= 8, at += 8) {
-    std::uint64_t k;
-    std::memcpy(&k, at, 8);
-    k *= kMix;
-    k ^= k >> kShift;
-    h = (h ^ (k * kMix)) * kMix;
-  }
-  if (left > 0) {
-    std::uint64_t k = 0;
-    std::memcpy(&k, at, left);
-    h = (h ^ k) * kMix;
-  }
-  h ^= h >> kShift;
-  h *= kMix;
-  return h ^ (h >> kShift);
+Weights marked(Weights weights, unsigned marks) noexcept {
+  if ((marks & LmBuilder::kEnding) != 0) weights.prob = std::fabs(weights.prob);
+  if ((marks & LmBuilder::kBeginning) != 0 && weights.backoff == 0.0F) weights.backoff = 0.0F;
+  return weights;
 }
 
-bool has_extension(float backoff) noexcept { return backoff != 0.0F || !std::signbit(backoff); }
-void mark_extension(float& backoff) noexcept {
-  if (backoff == 0.0F) backoff = 0.0F;
-}
-
-// Calls visit(word) for each word of a sentence.
-template <class Visit>
-void for_each_word(std::string_view sentence, Visit visit) {
-  const char* at = sentence.data();
-  const char* const end = at + sentence.size();
-  while (at != end) {
-    if (*at == ' ' || *at == '\t') {
-      ++at;
-      continue;
-    }
-    const char* stop = at;
-    while (stop != end && *stop != ' ' && *stop != '\t') ++stop;
-    visit(std::string_view(at, static_cast<std::size_t>(stop - at)));
-    at = stop;
-  }
+template <class T>
+void store(std::byte* at, const T& value) noexcept {
+  std::memcpy(at, &value, sizeof value);
 }
 
 }  // namespace
 
-LmVocabulary::LmVocabulary() : slots_(slots_for(1024)), offsets_{0} {
-  text_ = "<unk>";
-  offsets_.push_back(text_.size());
+WordId LanguageModel::find(std::string_view word) const noexcept {
+  const std::byte* const found = tables_.vocabulary.find(hash_word(word));
+  return found == nullptr ? kUnknown : load<WordId>(found);
 }
 
-WordId LmVocabulary::find(std::string_view word) const noexcept {
-  const std::uint64_t h = hash(word);
-  for (std::size_t i = home(h, slots_.size());;) {
-    const Slot& slot = slots_[i];
-    // <unk> needs no slot of its own: it is what an empty one says.
-    if (slot.id == kUnknown || slot.hash == h) return slot.id;
-    if (++i == slots_.size()) i = 0;
-  }
-}
-
-WordId LmVocabulary::add(std::string_view word) {
-  if (find(word) != kUnknown) return -1;
-  if (crowded(size(), slots_.size())) grow();
-  const auto id = static_cast<WordId>(size());
-  text_.append(word);
-  offsets_.push_back(text_.size());
-  const std::uint64_t h = hash(word);
-  std::size_t i = home(h, slots_.size());
-  while (slots_[i].id != kUnknown) {
-    if (++i == slots_.size()) i = 0;
-  }
-  slots_[i] = {h, id};
-  return id;
-}
-
-std::string_view LmVocabulary::word(WordId id) const {
+std::string_view LanguageModel::word(WordId id) const noexcept {
   const auto i = static_cast<std::size_t>(id);
-  return std::string_view(text_).substr(offsets_[i], offsets_[i + 1] - offsets_[i]);
-}
-
-void LmVocabulary::grow() {
-  std::vector<Slot> old(slots_.size() * 2);
-  old.swap(slots_);
-  for (const Slot& slot : old) {
-    if (slot.id == kUnknown) continue;
-    std::size_t i = home(slot.hash, slots_.size());
-    while (slots_[i].id != kUnknown) {
-      if (++i == slots_.size()) i = 0;
-    }
-    slots_[i] = slot;
-  }
-}
-
-NgramTable::NgramTable(std::size_t expected) : slots_(slots_for(std::min(expected, kTrusted))) {}
-
-const Weights* NgramTable::find(std::uint64_t key) const noexcept {
-  for (std::size_t i = home(key, slots_.size());;) {
-    const Slot& slot = slots_[i];
-    if (slot.key == key) return &slot.weights;
-    if (slot.key == 0) return nullptr;
-    if (++i == slots_.size()) i = 0;
-  }
-}
-
-Weights* NgramTable::find(std::uint64_t key) noexcept {
-  return const_cast<Weights*>(std::as_const(*this).find(key));
-}
-
-bool NgramTable::insert(std::uint64_t key, Weights weights) {
-  if (crowded(used_ + 1, slots_.size())) grow();
-  for (std::size_t i = home(key, slots_.size());;) {
-    Slot& slot = slots_[i];
-    if (slot.key == 0) {
-      slot = {key, weights};
-      ++used_;
-      return true;
-    }
-    if (slot.key == key) return false;
-    if (++i == slots_.size()) i = 0;
-  }
-}
-
-void NgramTable::grow() {
-  std::vector<Slot> old(slots_.size() * 2);
-  old.swap(slots_);
-  for (const Slot& slot : old) {
-    if (slot.key == 0) continue;
-    std::size_t i = home(slot.key, slots_.size());
-    while (slots_[i].key != 0) {
-      if (++i == slots_.size()) i = 0;
-    }
-    slots_[i] = slot;
-  }
+  return {spellings_ + offsets_[i], offsets_[i + 1] - offsets_[i] - 1};
 }
 
 LanguageModel::State LanguageModel::begin(bool bos) const {
   State state;
   if (!bos) return state;
-  if (begin_ == kUnknown) {
+  if (tables_.begin == kUnknown) {
     throw std::invalid_argument("the language model has no <s>: score with bos=False");
   }
-  const float backoff = unigrams_[static_cast<std::size_t>(begin_)].backoff;
-  if (has_extension(backoff)) {
+  const float backoff = tables_.unigram(tables_.begin).backoff;
+  if (order() > 1 && has_extension(backoff)) {
     state.length = 1;
-    state.words[0] = begin_;
+    state.words[0] = tables_.begin;
     state.backoff[0] = backoff;
   }
   return state;
 }
 
 WordId LanguageModel::end_marker() const {
-  if (end_ == kUnknown) throw std::invalid_argument("the language model has no </s>: score with eos=False");
-  return end_;
-}
-
-WordScore LanguageModel::step(const State& state, WordId word, State& next) const noexcept {
-  const Weights* entry = &unigrams_[static_cast<std::size_t>(word)];
-  double prob = entry->prob;
-  next.words[0] = word;
-  next.backoff[0] = entry->backoff;
-  next.length = has_extension(entry->backoff) ? 1 : 0;
-
-  int matched = 1;
-  auto key = static_cast<std::uint64_t>(word);
-  for (; matched <= state.length; ++matched) {
-    key = extend(key, state.words[matched - 1]);
-    entry = tables_[static_cast<std::size_t>(matched - 1)].find(key);
-    if (entry == nullptr) break;
-    prob = entry->prob;
-    if (matched == order() - 1) {
-      ++matched;
-      break;  // the longest n-gram is nobody's context
-    }
-    next.words[matched] = state.words[matched - 1];
-    next.backoff[matched] = entry->backoff;
-    if (has_extension(entry->backoff)) next.length = matched + 1;
+  if (tables_.end == kUnknown) {
+    throw std::invalid_argument("the language model has no </s>: score with eos=False");
   }
-  for (int i = matched; i <= state.length; ++i) prob += state.backoff[i - 1];
-  return {prob, matched, word == kUnknown};
-}
-
-SentenceScore LanguageModel::score(std::string_view sentence, bool bos, bool eos) const {
-  SentenceScore total;
-  State states[2] = {begin(bos), {}};
-  int now = 0;
-  for_each_word(sentence, [&](std::string_view text) {
-    const WordScore score = step(states[now], vocabulary_.find(text), states[1 - now]);
-    total.prob += score.prob;
-    total.unknown += score.unknown ? 1 : 0;
-    now = 1 - now;
-  });
-  if (eos) total.prob += step(states[now], end_marker(), states[1 - now]).prob;
-  return total;
-}
-
-SentenceScore LanguageModel::score(const WordId* words, std::size_t count, bool bos, bool eos) const {
-  SentenceScore total;
-  State states[2] = {begin(bos), {}};
-  int now = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const WordScore score = step(states[now], words[i], states[1 - now]);
-    total.prob += score.prob;
-    total.unknown += score.unknown ? 1 : 0;
-    now = 1 - now;
-  }
-  if (eos) total.prob += step(states[now], end_marker(), states[1 - now]).prob;
-  return total;
+  return tables_.end;
 }
 
 std::vector<WordScore> LanguageModel::full_scores(std::string_view sentence, bool bos, bool eos) const {
   std::vector<WordScore> scores;
   State states[2] = {begin(bos), {}};
   int now = 0;
-  for_each_word(sentence, [&](std::string_view text) {
-    scores.push_back(step(states[now], vocabulary_.find(text), states[1 - now]));
+  const auto visit = [&](WordId word) {
+    const Step scored = step(tables_, states[now], word, states[1 - now]);
+    scores.push_back({scored.prob, scored.length, word == kUnknown});
     now = 1 - now;
-  });
-  if (eos) scores.push_back(step(states[now], end_marker(), states[1 - now]));
+  };
+  for_each_word(sentence, [&](std::string_view word) { visit(find(word)); });
+  if (eos) visit(end_marker());
   return scores;
 }
 
+template <class Table>
+TableBuilder<Table>::TableBuilder(std::uint64_t expected) : expected_(expected) {
+  resize(std::min(expected, kTrusted));
+}
+
+template <class Table>
+void TableBuilder<Table>::resize(std::uint64_t entries) {
+  const Memory old = std::exchange(memory_, Memory());
+  const std::uint64_t slots = buckets(entries, kMultiplier);
+  sized_for_ = entries;
+  slots_ = Modulo(slots);
+  memory_ = Memory::zeroed(slots * Table::kSlot);
+  for (const std::byte* slot = old.data(); slot != old.data() + old.size(); slot += Table::kSlot) {
+    const auto key = load<std::uint64_t>(slot);
+    if (key != 0) std::memcpy(free_slot(key), slot, Table::kSlot);
+  }
+}
+
+// A header's count is believed in steps; what it does not count, n-grams put in between, may fill the gaps up to a point.
+template <class Table>
+bool TableBuilder<Table>::crowded() const noexcept {
+  if (sized_for_ < expected_) return used_ >= sized_for_;
+  return used_ + 1 >= slots_.divisor() || (used_ > expected_ && used_ > slots_.divisor() / 8 * 7);
+}
+
+template <class Table>
+std::byte* TableBuilder<Table>::free_slot(std::uint64_t key) noexcept {
+  std::byte* const end = memory_.data() + memory_.size();
+  std::byte* slot = memory_.data() + slots_(key) * Table::kSlot;
+  for (;;) {
+    const auto there = load<std::uint64_t>(slot);
+    if (there == 0) return slot;
+    if (there == key) return nullptr;
+    slot += Table::kSlot;
+    if (slot == end) slot = memory_.data();
+  }
+}
+
+template <class Table>
+std::byte* TableBuilder<Table>::find(std::uint64_t key) noexcept {
+  return const_cast<std::byte*>(view().find(key));
+}
+
+template <class Table>
+std::byte* TableBuilder<Table>::insert(std::uint64_t key) {
+  if (crowded()) resize(sized_for_ < expected_ ? std::min(2 * sized_for_, expected_) : used_ + used_ / 4 + 1);
+  std::byte* const slot = free_slot(key);
+  if (slot == nullptr) return nullptr;
+  store(slot, key);
+  ++used_;
+  return slot + sizeof key;
+}
+
+template <class Table>
+std::uint64_t TableBuilder<Table>::settle() {
+  if (sized_for_ != expected_) resize(std::max(used_, expected_));
+  return sized_for_;
+}
+
 void LmBuilder::set_counts(std::vector<std::uint64_t> counts) {
-  model_.unigrams_.reserve(std::min<std::size_t>(counts[0], kTrusted) + 1);
+  model_.unigrams_.reserve(std::min(counts[0], kTrusted) + 1);
   model_.unigrams_.push_back({kUnknownProb, -0.0F});
-  model_.tables_.reserve(counts.size() - 1);
-  for (std::size_t i = 1; i < counts.size(); ++i) model_.tables_.emplace_back(counts[i]);
+  constexpr std::string_view kName("<unk>\0", 6);
+  model_.text_.assign(kName.begin(), kName.end());
+  model_.offsets_ = {0, kName.size()};
+  model_.tables_.order = static_cast<int>(counts.size());
+  vocabulary_.emplace_back(counts[0]);
+  model_.tables_.vocabulary = vocabulary_[0].view();
+  for (std::size_t i = 1; i + 1 < counts.size(); ++i) middles_.emplace_back(counts[i]);
+  if (counts.size() > 1) longest_.emplace_back(counts.back());
   model_.counts_ = std::move(counts);
 }
 
 bool LmBuilder::add_unigram(std::string_view word, Weights weights) {
   if (weights.backoff == 0.0F) weights.backoff = -0.0F;
-  if (LmVocabulary::is_unknown(word)) {
+  weights.prob = log10_prob(weights.prob);
+  if (is_unknown(word)) {
     if (has_unknown_) return false;
     has_unknown_ = true;
     model_.unigrams_[kUnknown] = weights;
     return true;
   }
-  if (model_.vocabulary_.add(word) < 0) return false;
+  std::byte* const value = vocabulary_[0].insert(hash_word(word));
+  if (value == nullptr) return false;
+  store(value, static_cast<WordId>(model_.unigrams_.size()));
+  model_.tables_.vocabulary = vocabulary_[0].view();  // it may have moved
   model_.unigrams_.push_back(weights);
+  model_.text_.insert(model_.text_.end(), word.begin(), word.end());
+  model_.text_.push_back('\0');
+  model_.offsets_.push_back(model_.text_.size());
   return true;
 }
 
 void LmBuilder::end_unigrams() {
-  model_.begin_ = model_.vocabulary_.find("<s>");
-  model_.end_ = model_.vocabulary_.find("</s>");
+  LmTables& tables = model_.tables_;
+  tables.begin = model_.find("<s>");
+  tables.end = model_.find("</s>");
+  tables.words = static_cast<WordId>(model_.unigrams_.size());
 }
 
-bool LmBuilder::add(const WordId* words, int order, Weights weights) {
+void LmBuilder::prefetch(const WordId* words, int order) const noexcept {
+  const std::uint64_t ending = key_of(words + 1, order - 1);
+  const std::uint64_t key = extend(ending, words[0]);
+  if (order == model_.order()) {
+    longest_[0].prefetch(key);
+  } else {
+    middles_[static_cast<std::size_t>(order - 2)].prefetch(key);
+  }
+  if (order > 2) {
+    const auto& below = middles_[static_cast<std::size_t>(order - 3)];
+    below.prefetch(ending);
+    below.prefetch(key_of(words, order - 1));
+  }
+}
+
+LmBuilder::Added LmBuilder::add(const WordId* words, int order, Weights weights) {
   if (weights.backoff == 0.0F) weights.backoff = -0.0F;
-  if (!model_.tables_[static_cast<std::size_t>(order - 2)].insert(key_of(words, order), weights)) return false;
-  // Scoring walks from the last word to longer and longer n-grams, and only in contexts that are there.
-  require(words + 1, order - 1);
-  mark_extension(require(words, order - 1).backoff);
-  return true;
+  weights.prob = log10_prob(weights.prob);
+  const std::uint64_t ending = key_of(words + 1, order - 1);
+  const std::uint64_t key = extend(ending, words[0]);
+  if (order == model_.order()) {
+    std::byte* const value = longest_[0].insert(key);
+    if (value == nullptr) return Added::kTwice;
+    store(value, weights.prob);
+  } else {
+    std::byte* const value = middles_[static_cast<std::size_t>(order - 2)].insert(key);
+    if (value == nullptr) return Added::kTwice;
+    store(value, weights);
+  }
+  // Scoring walks from the last word to longer and longer n-grams, and only in contexts that are there. And where a
+  // context has a back-off, a state keeps it only if it keeps the shorter ones. Files come sorted one way or the other,
+  // so what the n-gram before asked for is often asked for again.
+  const bool context = order < model_.order() && has_extension(weights.backoff);
+  const Asked asked{ending, order, context ? kEnding | kBeginning : kEnding};
+  if (asked != ending_) require(words + 1, order - 1, asked.marks);
+  ending_ = asked;
+  const Asked before{key_of(words, order - 1), order, kBeginning};
+  if (before != beginning_) require(words, order - 1, kBeginning);
+  beginning_ = before;
+  return above_one_ ? Added::kAboveOne : Added::kYes;
 }
 
-// The entry of an n-gram. A pruned file may lack it: then it gets the value that backing off gives it.
-Weights& LmBuilder::require(const WordId* words, int order) {
-  if (order == 1) return model_.unigrams_[static_cast<std::size_t>(words[0])];
-  NgramTable& table = model_.tables_[static_cast<std::size_t>(order - 2)];
+// A pruned file may lack an n-gram that a longer one ends or begins with: it gets the value that backing off gives it.
+Weights LmBuilder::require(const WordId* words, int order, unsigned marks) {
+  if (order == 1) {
+    Weights& unigram = model_.unigrams_[static_cast<std::size_t>(words[0])];
+    return unigram = marked(unigram, marks);
+  }
+  TableBuilder<MiddleTable>& table = middles_[static_cast<std::size_t>(order - 2)];
   const std::uint64_t key = key_of(words, order);
-  if (Weights* found = table.find(key)) return *found;
-  const float lower = require(words + 1, order - 1).prob;
-  Weights& context = require(words, order - 1);
-  const float prob = lower + context.backoff;
-  mark_extension(context.backoff);
-  table.insert(key, {prob, -0.0F});
-  return *table.find(key);
+  std::byte* value = table.find(key);
+  Weights weights{};
+  if (value != nullptr) {
+    weights = load<Weights>(value);
+  } else {
+    const float lower = log10_prob(require(words + 1, order - 1, kEnding).prob);
+    const float prob = lower + require(words, order - 1, kBeginning).backoff;
+    if (prob > kRounding) above_one_ = true;
+    weights = {std::min(prob, -0.0F), -0.0F};
+    value = table.insert(key);
+  }
+  const bool ended = !has_extension(weights.backoff);
+  weights = marked(weights, marks);
+  store(value, weights);
+  if (marks == (kEnding | kBeginning) && ended) require(words + 1, order - 1, marks);
+  return weights;
+}
+
+LanguageModel LmBuilder::finish() && {
+  LmTables& tables = model_.tables_;
+  const auto settle = [this](auto& table, std::size_t order, auto& view) {
+    model_.counts_[order - 1] = table.settle();
+    view = table.view();
+    model_.memory_.push_back(table.release());
+  };
+  settle(vocabulary_[0], 1, tables.vocabulary);
+  for (std::size_t i = 0; i < middles_.size(); ++i) settle(middles_[i], i + 2, tables.middles[i]);
+  if (!longest_.empty()) settle(longest_[0], model_.counts_.size(), tables.longest);
+  // KenLM keeps a place for an <unk> that the file does not give.
+  while (model_.unigrams_.size() <= model_.counts_[0]) model_.unigrams_.push_back({0.0F, 0.0F});
+  tables.unigrams = reinterpret_cast<const std::byte*>(model_.unigrams_.data());
+  model_.spellings_ = model_.text_.data();
+  return std::move(model_);
 }
 
 }  // namespace smt

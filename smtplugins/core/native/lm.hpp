@@ -1,139 +1,160 @@
 // A back-off n-gram language model, and what fills it.
-//
-// K. Heafield, "KenLM: Faster and Smaller Language Model Queries" (2011), describes the tables and the state
-// used here: one open-addressing table for each order, keyed by a hash that grows from the last word backwards.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "lm_state.hpp"
+#include "memory.hpp"
+#include "probing.hpp"
+
 namespace smt {
 
-using WordId = std::int32_t;
-
-constexpr WordId kUnknown = 0;
-constexpr int kMaxOrder = 16;
+inline bool is_unknown(std::string_view word) noexcept { return word == "<unk>" || word == "<UNK>"; }
 constexpr float kUnknownProb = -100.0F;  // log10, of an <unk> that the file does not give; KenLM's value
 
-// Words and their ids. Id 0 is <unk>, also spelt <UNK>.
-class LmVocabulary {
- public:
-  LmVocabulary();
-  // The id of a word; kUnknown if it is not there.
-  WordId find(std::string_view word) const noexcept;
-  // The new id, or -1 if the word is there already.
-  WordId add(std::string_view word);
-  std::string_view word(WordId id) const;
-  std::size_t size() const noexcept { return offsets_.size() - 1; }
-  static bool is_unknown(std::string_view word) noexcept { return word == "<unk>" || word == "<UNK>"; }
-
- private:
-  struct Slot {
-    std::uint64_t hash = 0;
-    WordId id = kUnknown;
-  };
-  void grow();
-
-  std::vector<Slot> slots_;
-  std::string text_;
-  std::vector<std::uint64_t> offsets_;
-};
-
-// log10 values. A back-off of -0.0 says that no longer n-gram begins with these words: a state need not keep
-// them. When one does, a zero back-off is stored as +0.0.
-struct Weights {
-  float prob;
-  float backoff;
-};
-
-// The n-grams of one order. 64-bit keys stand for the words; a clash of two n-grams is not looked for.
-class NgramTable {
- public:
-  explicit NgramTable(std::size_t expected);
-  const Weights* find(std::uint64_t key) const noexcept;
-  Weights* find(std::uint64_t key) noexcept;
-  // False if the key is there already.
-  bool insert(std::uint64_t key, Weights weights);
-
- private:
-  struct Slot {
-    std::uint64_t key = 0;  // 0 is an empty slot
-    Weights weights{};
-  };
-  void grow();
-
-  std::vector<Slot> slots_;
-  std::size_t used_ = 0;
-};
-
 struct WordScore {
-  double prob;  // log10
-  int length;   // words of the n-gram that matched
+  float prob;  // log10
+  int length;  // words of the n-gram that matched
   bool unknown;
-};
-
-struct SentenceScore {
-  double prob = 0.0;  // log10, summed in word order
-  std::int32_t unknown = 0;
 };
 
 class LanguageModel {
  public:
-  // The words before the next one, the latest first: as many as a longer n-gram may still use.
-  struct State {
-    int length = 0;
-    WordId words[kMaxOrder - 1];
-    float backoff[kMaxOrder - 1];
-  };
+  using State = RightState<kMaxOrder>;
 
-  int order() const noexcept { return static_cast<int>(counts_.size()); }
+  LanguageModel() = default;
+  LanguageModel(LanguageModel&&) = default;
+  LanguageModel& operator=(LanguageModel&&) = default;
+  LanguageModel(const LanguageModel&) = delete;
+  LanguageModel& operator=(const LanguageModel&) = delete;
+  ~LanguageModel() = default;
+
+  int order() const noexcept { return tables_.order; }
   // n-grams of each order, as the file's header has them.
   const std::vector<std::uint64_t>& counts() const noexcept { return counts_; }
-  const LmVocabulary& vocabulary() const noexcept { return vocabulary_; }
+  const LmTables& tables() const noexcept { return tables_; }
 
-  // Throws std::invalid_argument if bos or eos asks for a marker that the model does not have.
+  // Id 0 is <unk>, also spelt <UNK>.
+  std::size_t words() const noexcept { return static_cast<std::size_t>(tables_.words); }
+  WordId find(std::string_view word) const noexcept;
+  // A file may come without the words' spellings.
+  bool has_spellings() const noexcept { return !offsets_.empty(); }
+  std::string_view word(WordId id) const noexcept;
+
+  // Throw std::invalid_argument if they ask for a marker that the model does not have.
   State begin(bool bos) const;
   WordId end_marker() const;
-  WordScore step(const State& state, WordId word, State& next) const noexcept;
 
   // Words are parted by spaces and tabs, by nothing else.
-  SentenceScore score(std::string_view sentence, bool bos, bool eos) const;
-  SentenceScore score(const WordId* words, std::size_t count, bool bos, bool eos) const;
   std::vector<WordScore> full_scores(std::string_view sentence, bool bos, bool eos) const;
 
  private:
   friend class LmBuilder;
+  friend class KenlmFile;
 
   std::vector<std::uint64_t> counts_;
-  LmVocabulary vocabulary_;
-  std::vector<Weights> unigrams_;   // by id
-  std::vector<NgramTable> tables_;  // orders 2 and up
-  WordId begin_ = kUnknown;
-  WordId end_ = kUnknown;
+  LmTables tables_;
+  std::vector<Memory> memory_;          // what the tables lie in
+  std::vector<Weights> unigrams_;       // unless they lie in a file
+  std::vector<char> text_;              // the words, a NUL behind each, unless they lie in a file
+  const char* spellings_ = nullptr;     // the same wherever they lie
+  std::vector<std::uint64_t> offsets_;  // of each word there, and the end
+};
+
+// Calls visit(word) for each word of a sentence.
+template <class Visit>
+void for_each_word(std::string_view sentence, Visit visit) {
+  const char* at = sentence.data();
+  const char* const end = at + sentence.size();
+  while (at != end) {
+    if (*at == ' ' || *at == '\t') {
+      ++at;
+      continue;
+    }
+    const char* stop = at;
+    while (stop != end && *stop != ' ' && *stop != '\t') ++stop;
+    visit(std::string_view(at, static_cast<std::size_t>(stop - at)));
+    at = stop;
+  }
+}
+
+// How many slots KenLM gives a table.
+inline std::uint64_t buckets(std::uint64_t entries, float multiplier) noexcept {
+  const auto wide = static_cast<std::uint64_t>(multiplier * static_cast<float>(entries));
+  return wide > entries + 1 ? wide : entries + 1;
+}
+constexpr float kMultiplier = 1.5F;
+
+// A table that is being filled.
+template <class Table>
+class TableBuilder {
+ public:
+  explicit TableBuilder(std::uint64_t expected);
+  Table view() const noexcept { return Table(memory_.data(), slots_.divisor()); }
+  void prefetch(std::uint64_t key) const noexcept { Table::prefetch_from(memory_.data() + slots_(key) * Table::kSlot); }
+  // The value's place; null if the key is not there, or for insert(), is there already.
+  std::byte* find(std::uint64_t key) noexcept;
+  std::byte* insert(std::uint64_t key);
+  // Exactly as many slots as KenLM gives the entries of the header, or if there are more, all that are there.
+  std::uint64_t settle();
+  Memory release() noexcept { return std::move(memory_); }
+
+ private:
+  void resize(std::uint64_t entries);
+  bool crowded() const noexcept;
+  std::byte* free_slot(std::uint64_t key) noexcept;
+
+  std::uint64_t expected_;
+  std::uint64_t sized_for_ = 0;
+  std::uint64_t used_ = 0;
+  Modulo slots_;
+  Memory memory_;
 };
 
 // Fills a model, the short n-grams first.
 class LmBuilder {
  public:
+  enum class Added { kYes, kTwice, kAboveOne };
+  // What a longer n-gram does with one.
+  enum Mark : unsigned { kEnding = 1, kBeginning = 2 };
+
   void set_counts(std::vector<std::uint64_t> counts);
-  // False if the word is there already.
-  bool add_unigram(std::string_view word, Weights weights);
+  WordId find(std::string_view word) const noexcept { return model_.find(word); }
+  std::string_view word(WordId id) const noexcept {
+    const auto i = static_cast<std::size_t>(id);
+    return {model_.text_.data() + model_.offsets_[i], model_.offsets_[i + 1] - model_.offsets_[i] - 1};
+  }
+  bool add_unigram(std::string_view word, Weights weights);  // false if the word is there already
   void end_unigrams();
-  // False if the n-gram is there already.
-  bool add(const WordId* words, int order, Weights weights);
+  // Asks for the memory that add() will look at.
+  void prefetch(const WordId* words, int order) const noexcept;
+  // kAboveOne: the file lacks a shorter n-gram, and what backing off gives it is no probability.
+  Added add(const WordId* words, int order, Weights weights);
   bool has_unknown() const noexcept { return has_unknown_; }
-  const LanguageModel& model() const noexcept { return model_; }
-  LanguageModel finish() && { return std::move(model_); }
+  LanguageModel finish() &&;
 
  private:
-  Weights& require(const WordId* words, int order);
+  // The entry of an n-gram that a longer one ends or begins with, marked so; the model gets it if it has none.
+  Weights require(const WordId* words, int order, unsigned marks);
 
   LanguageModel model_;
+  std::vector<TableBuilder<WordTable>> vocabulary_;  // one
+  std::vector<TableBuilder<MiddleTable>> middles_;
+  std::vector<TableBuilder<LongestTable>> longest_;  // one, or none for order 1
+  struct Asked {
+    std::uint64_t key = 0;
+    int order = 0;
+    unsigned marks = 0;
+    bool operator==(const Asked&) const = default;
+  };
+  Asked ending_;  // by the n-gram before
+  Asked beginning_;
   bool has_unknown_ = false;
+  bool above_one_ = false;
 };
 
 }  // namespace smt

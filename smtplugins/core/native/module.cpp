@@ -3,5 +3,9 @@
 
 NB_MODULE(_core, m) {
   m.doc() = "The native core. Use the Python modules around it.";
+  smt::bind_chart(m);
+  smt::bind_inference(m);
   smt::bind_lm(m);
+  smt::bind_kneser_ney(m);
+  smt::bind_search(m);
 }

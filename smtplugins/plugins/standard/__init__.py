@@ -36,7 +36,7 @@ def smt_features() -> Iterator[Offer]:
     yield Offer(
         name="lm",
         make=features.LanguageModelScore,
-        summary="log probability under an n-gram language model (ARPA text, or KenLM binary through kenlm)",
+        summary="log probability under an n-gram language model (ARPA text or KenLM binary)",
         reference="Heafield (2011), for the file format and the state of the art in querying it",
         needs=frozenset({"target"}),
         trial=_tiny_arpa,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -127,8 +128,11 @@ class TestLanguageModel:
     ) -> None:
         monkeypatch.setitem(sys.modules, "kenlm", None)
         path = tmp_path / "x.klm"
-        path.write_bytes(b"mmap lm http://kheafield.com/code format version 5\n\x00" + bytes(100))
-        with pytest.raises(SmtError, match=r"x\.klm is a KenLM binary file: `pip install kenlm`, or give the ARPA"):
+        magic = b"mmap lm http://kheafield.com/code format version 5\n".ljust(56, b"\0")
+        numbers = struct.pack("<fffIIIQ", 0.0, 1.0, -0.5, 1, 0xFFFFFFFF, 0, 1)
+        trie = struct.pack("<B3xfIB3xI", 3, 1.5, 2, 1, 1)
+        path.write_bytes(magic + numbers + trie + bytes(100))
+        with pytest.raises(SmtError, match=r"x\.klm is a KenLM binary file, but no probing file: `pip install kenlm`"):
             host.score(LISTS, [f"lm,path={path}"])
 
     def test_wrong_files_and_options(self, host: Host, file: File, tmp_path: Path) -> None:

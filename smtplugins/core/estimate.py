@@ -1,0 +1,205 @@
+"""N-gram models from text: interpolated modified Kneser-Ney, as KenLM's lmplz estimates it.
+
+Chen & Goodman (1998) for the estimates, Heafield et al. (2013) for `<s>`, `<unk>` and pruning. The text is kept
+in memory: 14 bytes a word, and 12 for each n-gram of the model. The n-grams come in lmplz's order: by the last
+word, then the one before it, words numbered by first use.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from smtformats.errors import FormatError
+from smtformats.files import open_binary_write, open_bytes, shown_name
+
+if TYPE_CHECKING:
+    from smtplugins.core._core import KneserNeyModel
+    from smtplugins.core._core import LanguageModel as NativeLanguageModel
+
+FALLBACK = (0.5, 1.0, 1.5)
+"""Discounts where none follow from the counts, as lmplz has them."""
+
+MAX_ORDER = 16
+"""As of the language models that are read."""
+
+_MAX_THRESHOLD = (1 << 63) - 1
+_PIECE_BYTES = 1 << 20
+_PIECE_ROWS = 1 << 14
+
+
+class BadSettings(ValueError):
+    """Settings that no model can be estimated with."""
+
+
+class BadText(ValueError):
+    """A text that no model can be made from. Line 0 is the text as a whole."""
+
+    def __init__(self, line: int, expected: str, found: str) -> None:
+        super().__init__(line, expected, found)
+        self.line = line
+        self.expected = expected
+        self.found = found
+
+    def __str__(self) -> str:
+        place = f"line {self.line}: " if self.line else ""
+        return f"{place}expected {self.expected}, found {self.found}"
+
+
+class NoDiscounts(ValueError):
+    """Counts of counts from which no discounts follow, as of small or artificial texts."""
+
+    def __init__(self, order: int, reason: str) -> None:
+        super().__init__(order, reason)
+        self.order = order
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"no discounts for {self.order}-grams follow from the text: {self.reason}"
+
+
+class TooLarge(MemoryError):
+    """The model would need more memory than allowed."""
+
+    def __init__(self, needed: int, allowed: int) -> None:
+        super().__init__(needed, allowed)
+        self.needed = needed
+        self.allowed = allowed
+
+    def __str__(self) -> str:
+        return f"the model needs at least {_size(self.needed)} of memory, {_size(self.allowed)} are allowed"
+
+
+class Estimate:
+    """An estimated model: an ARPA file to write, or a language model to score with."""
+
+    def __init__(self, model: KneserNeyModel) -> None:
+        self._model = model
+
+    @property
+    def order(self) -> int:
+        """The length of the longest n-grams."""
+        return self._model.order
+
+    @property
+    def counts(self) -> list[int]:
+        """n-grams of each order."""
+        return [self._model.count(order) for order in range(1, self.order + 1)]
+
+    @property
+    def discounts(self) -> list[tuple[float, float, float]]:
+        """For each order those of adjusted counts of 1, 2, and 3 or more."""
+        return [(one, two, more) for one, two, more in self._model.discounts]
+
+    @property
+    def fallen_back(self) -> list[int]:
+        """Orders that took the fallback discounts."""
+        return self._model.fallen_back
+
+    @property
+    def sentences(self) -> int:
+        """Lines of the text."""
+        return self._model.sentences
+
+    @property
+    def words(self) -> int:
+        """Words of the text."""
+        return self._model.words
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most memory the estimation took."""
+        return self._model.peak_bytes
+
+    def arpa(self) -> Iterator[bytes]:
+        """The ARPA file in pieces."""
+        header = ["\\data\\", *(f"ngram {order}={count}" for order, count in enumerate(self.counts, 1)), "", ""]
+        yield "\n".join(header).encode()
+        for order, count in enumerate(self.counts, 1):
+            yield f"\\{order}-grams:\n".encode()
+            for begin in range(0, count, _PIECE_ROWS):
+                yield self._model.rows(order, begin, begin + _PIECE_ROWS)
+            yield b"\n"
+        yield b"\\end\\\n"
+
+    def write_arpa(self, path: str | os.PathLike[str]) -> None:
+        """Write an ARPA file, compressed by suffix; ``-`` is standard output."""
+        with open_binary_write(path) as out:
+            out.writelines(self.arpa())
+
+    def language_model(self) -> NativeLanguageModel:
+        """The model to score with, as if its ARPA file were read."""
+        from smtplugins.core._core import ArpaReader
+
+        reader = ArpaReader()
+        for piece in self.arpa():
+            reader.feed(piece)
+        return reader.finish()
+
+
+def estimate(
+    text: Iterable[bytes],
+    order: int,
+    *,
+    prune: Sequence[int] = (),
+    fallback: tuple[float, float, float] | None = None,
+    vocabulary: Iterable[str] | None = None,
+    memory: int | None = None,
+) -> Estimate:
+    r"""The model of a text that comes in pieces of any size, one sentence a line; space, tab, \r and NUL part words.
+
+    `prune` has a threshold for each order (the last one also counts for the orders beyond): n-grams seen no more often
+    are left out, and their mass goes to the back-off. `fallback` are the discounts of orders whose counts give none.
+    With a `vocabulary`, n-grams with other words are left out. `memory` is a limit in bytes (default: 80 % of the
+    machine's).
+    """
+    from smtplugins.core._core import KneserNey
+
+    thresholds = _thresholds(order, prune)
+    if fallback is not None:
+        _check_discounts(fallback)
+    allowed = memory if memory is not None else _machine_memory() * 4 // 5
+    counter = KneserNey(order, thresholds, fallback, allowed)
+    for piece in text:
+        counter.feed(piece)
+    return Estimate(counter.finish(None if vocabulary is None else list(vocabulary)))
+
+
+def _thresholds(order: int, prune: Sequence[int]) -> list[int]:
+    if not 1 <= order <= MAX_ORDER:
+        raise BadSettings(f"order: expected 1 to {MAX_ORDER}, found {order}")
+    if len(prune) > order:
+        raise BadSettings(f"pruning: expected at most {order} thresholds, one for each order, found {len(prune)}")
+    found = " ".join(map(str, prune))
+    if not all(0 <= one <= _MAX_THRESHOLD for one in prune):
+        raise BadSettings(f"pruning: expected thresholds from 0 to {_MAX_THRESHOLD}, found {found}")
+    if sorted(prune) != list(prune):
+        # An n-gram would be kept whose context or suffix is not.
+        raise BadSettings(f"pruning: expected thresholds that do not fall, found {found}")
+    return [*prune, *([prune[-1] if prune else 0] * (order - len(prune)))]
+
+
+def _check_discounts(fallback: Sequence[float]) -> None:
+    for count, discount in enumerate(fallback, 1):
+        if not 0 <= discount <= count:
+            counts = f"{count} or more" if count == 3 else f"{count}"
+            raise BadSettings(f"fallback discount of counts of {counts}: expected 0 to {count}, found {discount:g}")
+
+
+def read_pieces(path: str | os.PathLike[str]) -> Iterator[bytes]:
+    """The bytes of a text file (compressed or not, ``-`` is standard input), for `estimate`."""
+    with open_bytes(path) as stream:
+        try:
+            while piece := stream.read(_PIECE_BYTES):
+                yield piece
+        except EOFError as error:
+            raise FormatError("a complete compressed file", str(error), file=shown_name(path)) from error
+
+
+def _size(count: int) -> str:
+    return f"{count >> 20} MB" if count >= 10 << 20 else f"{count >> 10} KB"
+
+
+def _machine_memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -1,0 +1,36 @@
+// Memory that a model lies in: zeroed pages of our own, or a file mapped for reading.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace smt {
+
+class Memory {
+ public:
+  Memory() = default;
+  // Pages cost nothing before they are written to. Large ones are asked for where the system has them.
+  static Memory zeroed(std::size_t bytes);
+  // Throws std::system_error. `copy`: into pages of our own instead.
+  static Memory of_file(const std::string& path, bool copy);
+
+  Memory(Memory&& other) noexcept { *this = std::move(other); }
+  Memory& operator=(Memory&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory();
+
+  std::byte* data() const noexcept { return data_; }
+  std::size_t size() const noexcept { return size_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace smt

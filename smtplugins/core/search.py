@@ -1,0 +1,285 @@
+"""Searches with stateful features: a forest without states in, one that knows them out.
+
+Cube pruning (L. Huang and D. Chiang, "Forest Rescoring", 2007) looks at the best edges of each node and nothing else;
+exact intersection looks at all. Both give every derivation they keep its exact score.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtformats.hypergraph.graph import GraphColumns
+    from smtplugins.core import _core
+    from smtplugins.core.hypergraph import Hypergraph, Part
+    from smtplugins.core.parsing import Forest
+    from smtplugins.core.vocabulary import Vocabulary
+
+
+class SearchLimit(RuntimeError):
+    """More edges than a search was allowed to look at."""
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """One derivation of a refined forest; `edges` go from the goal, each before its children's."""
+
+    edges: NDArray[Any]
+    words: NDArray[Any]
+    score: float
+
+
+def forest_of(graph: GraphColumns | Hypergraph, scores: Any) -> tuple[_core.SearchForest, NDArray[Any]]:
+    """A graph for searches, and which edge of the graph each of its edges is, -1 for what a start begins with.
+
+    ``scores`` are numbers for the graph's edges, what stateful features will add left out. Target sides hold the word
+    numbers of ``graph.grammar.words``.
+    """
+    import numpy as np
+
+    from smtplugins.core._core import SearchForest
+
+    grammar = graph.grammar
+    if len(graph.rules) and int(np.min(graph.rules)) < 0:
+        raise ValueError("a search needs the rule of every edge")
+    heads = graph.heads.astype(np.int64)
+    edge_scores = np.asarray(scores, dtype=np.float32)
+    if edge_scores.shape != heads.shape:
+        raise ValueError(f"expected {len(heads)} scores, one for each edge, found shape {edge_scores.shape}")
+
+    # A start is derived from nothing: by a rule without words.
+    starts = np.flatnonzero(np.diff(graph.edge_offsets) == 0)
+    edges = np.concatenate([np.arange(len(heads)), np.full(len(starts), -1, dtype=np.int64)])
+    heads = np.concatenate([heads, starts])
+    widths = np.concatenate([np.diff(graph.tail_offsets), np.zeros(len(starts), dtype=np.int64)]).astype(np.int64)
+    widest = int(widths.max(initial=0))
+    tails = np.full((len(heads), widest), -1, dtype=np.int64)
+    tails[np.arange(widest) < widths[:, None]] = graph.tails
+
+    # Edges by head and tails; those of a group stay in their order.
+    order = np.lexsort([*tails.T[::-1], heads])
+    keys = np.column_stack([heads, tails])[order]
+    fresh = np.ones(len(order), dtype=bool)
+    fresh[1:] = (keys[1:] != keys[:-1]).any(axis=1)
+    firsts = np.flatnonzero(fresh)
+    bundle_heads, bundle_tails = keys[firsts, 0], keys[firsts, 1:]
+
+    # A rule for each rule of the grammar and each score it comes with.
+    numbers = np.concatenate([graph.rules, np.full(len(starts), -1, dtype=np.int64)]).astype(np.int64)
+    all_scores = np.concatenate([edge_scores, np.zeros(len(starts), dtype=np.float32)])
+    pairs = np.empty(len(order), dtype=[("rule", np.int64), ("score", np.float32)])
+    pairs["rule"], pairs["score"] = numbers, all_scores
+    kinds, kind_of = np.unique(pairs, return_inverse=True)
+    targets = [
+        grammar.target[grammar.target_offsets[rule] : grammar.target_offsets[rule + 1]] if rule >= 0 else ()
+        for rule in kinds["rule"].tolist()
+    ]
+    forest = SearchForest.of(
+        labels=_ints(graph.node_labels),
+        firsts=np.full(graph.nodes, -1, dtype=np.int32),
+        lasts=np.full(graph.nodes, -1, dtype=np.int32),
+        node_bundles=_ends(np.bincount(bundle_heads, minlength=graph.nodes)),
+        tails=_ints(bundle_tails[bundle_tails >= 0]),
+        tail_offsets=_ends((bundle_tails >= 0).sum(axis=1)),
+        rules=_ints(kind_of.reshape(-1)[order]),
+        rule_offsets=np.append(firsts, len(order)).astype(np.int64),
+        targets=_ints(np.concatenate([np.empty(0, dtype=np.int32), *targets])),
+        target_offsets=_ends([len(one) for one in targets]),
+        scores=np.ascontiguousarray(kinds["score"]),
+    )
+    return forest, edges[order]
+
+
+def forest_of_parse(forest: Forest, scores: Any = None) -> _core.SearchForest:
+    """What a parser made, for searches; ``scores`` of its rules replace those it was parsed with."""
+    import numpy as np
+
+    from smtplugins.core._core import SearchForest
+
+    return SearchForest.of_parsed(forest.native, None if scores is None else np.ascontiguousarray(scores, np.float32))
+
+
+def best(refined: _core.Refined, forest: _core.SearchForest) -> Derivation | None:
+    """The best derivation of a refined forest; ``None`` if there is none."""
+    edges, words, score = refined.derivation(forest)
+    return Derivation(edges, words, score) if len(edges) else None
+
+
+class _Contract:
+    """A scorer of the contracts (``combine``, ``finish``, ``estimate``) as native searches call one.
+
+    States are numbered as they come: native code compares numbers. The native order of an edge's tails is that of its
+    source side, that of the contracts follows the target side.
+    """
+
+    def __init__(self, scorer: Any, vocabulary: Vocabulary, components: int) -> None:
+        self._scorer = scorer
+        self._vocabulary = vocabulary
+        self._components = components
+        self._numbers: dict[Any, int] = {}
+        self._states: list[Any] = []
+        self._finished: dict[int, NDArray[Any]] = {}
+
+    def prepare(self, targets: NDArray[Any], offsets: NDArray[Any]) -> NDArray[Any]:
+        import numpy as np
+
+        self._numbers.clear()
+        self._states.clear()
+        self._finished.clear()
+        symbols = targets.tolist()
+        self._rules: list[list[int]] = []
+        self._gaps: list[list[int]] = []
+        for first, last in itertools.pairwise(offsets.tolist()):
+            gaps = [-1 - one for one in symbols[first:last] if one < 0]
+            places = {gap: -1 - k for k, gap in enumerate(gaps)}
+            self._rules.append([one if one >= 0 else places[-1 - one] for one in symbols[first:last]])
+            self._gaps.append(gaps)
+        if not self._rules:
+            return np.empty(0, dtype=np.float32)
+        return self._values(self._scorer.estimate(self._edges(range(len(self._rules)))), len(self._rules))
+
+    def combine(
+        self, rules: NDArray[Any], tails: NDArray[Any], offsets: NDArray[Any]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        import numpy as np
+
+        below, firsts, chosen = tails.tolist(), offsets.tolist(), rules.tolist()
+        states = [
+            [self._states[below[first + gap]] for gap in self._gaps[rule]]
+            for rule, first in zip(chosen, firsts, strict=False)
+        ]
+        scores, results = self._scorer.combine(self._edges(chosen), states)
+        return self._values(scores, len(chosen)), np.array([self._number(one) for one in results], dtype=np.int64)
+
+    def finish(self, state: int) -> NDArray[Any]:
+        known = self._finished.get(state)
+        if known is None:
+            known = self._finished[state] = self._values(self._scorer.finish([self._states[state]]), 1)
+        return known
+
+    def _edges(self, chosen: Iterable[int]) -> Any:
+        import numpy as np
+
+        from smtplugins.core.rules import Edges, Rules
+
+        rows = [self._rules[one] for one in chosen]
+        flat = np.array([symbol for row in rows for symbol in row], dtype=np.int32)
+        return Edges(Rules(self._vocabulary, flat, _ends([len(row) for row in rows])))
+
+    def _number(self, state: Any) -> int:
+        number = self._numbers.setdefault(state, len(self._states))
+        if number == len(self._states):
+            self._states.append(state)
+        return number
+
+    def _values(self, scores: Any, rows: int) -> NDArray[Any]:
+        import numpy as np
+
+        values = np.asarray(scores, dtype=np.float32).reshape(-1)
+        if len(values) != rows * self._components:
+            raise ValueError(f"expected {self._components} scores for each of {rows} edges, found {len(values)}")
+        if not np.isfinite(values).all():
+            raise ValueError("expected finite scores")
+        return np.ascontiguousarray(values)
+
+
+def contract_scorer(scorer: Any, vocabulary: Vocabulary, components: int = 1) -> _core.Scorer:
+    """A scorer of the contracts, made for one sentence, for native searches; words are ids of ``vocabulary``."""
+    from smtplugins.core._core import CallbackScorer
+
+    return CallbackScorer(_Contract(scorer, vocabulary, components), components)
+
+
+def pair_scorer(pairs: Mapping[tuple[int, int], float], other: float = 0.0) -> _core.Scorer:
+    """Sums of the values of neighbouring words, ``other`` for a pair that has none; -1 begins, -2 ends a sentence."""
+    import numpy as np
+
+    from smtplugins.core._core import PairScorer
+
+    left, right = (_ints([pair[k] for pair in pairs]) for k in (0, 1))
+    return PairScorer(left, right, np.array(list(pairs.values()), dtype=np.float32), other)
+
+
+def lm_scorer(model: Any, words: Iterable[str], *, memo: bool = True) -> _core.LmScorer:
+    """A language model for searches; word i of target sides is the i-th of ``words``. Its value is a log10."""
+    from smtplugins.core._core import lm_scorer as native
+
+    scorer = native(model, memo)
+    scorer.set_words(model.ids(list(words)))
+    return scorer
+
+
+@dataclass(frozen=True)
+class Stateful:
+    """A stateful feature for :func:`refine`: its scorer, and a name and a weight for each of its components."""
+
+    scorer: _core.Scorer
+    names: tuple[str, ...]
+    weights: tuple[float, ...]
+
+
+def searcher(features: Sequence[Stateful]) -> _core.Searcher:
+    """Searches forests, one after another, in one thread at a time; joins of language models are kept between them.
+
+    ``search(forest, ...)`` takes the options of :func:`refine`.
+    """
+    import numpy as np
+
+    from smtplugins.core._core import Scorers, Searcher
+
+    for feature in features:
+        if not len(feature.names) == len(feature.weights) == feature.scorer.components:
+            wanted = f"{feature.scorer.components} names and weights, one for each component"
+            raise ValueError(f"expected {wanted}, found {len(feature.names)} and {len(feature.weights)}")
+    parts = [feature.scorer for feature in features]
+    weights = np.array([weight for feature in features for weight in feature.weights], dtype=np.float64)
+    return Searcher(parts[0] if len(parts) == 1 else Scorers(parts), weights)
+
+
+def refine(graph: Hypergraph, features: Sequence[Stateful], **options: Any) -> Part:
+    """Intersect a graph that has scores with stateful features: nodes of the result know the features' states.
+
+    ``options`` are those of the search: ``exact=True`` for all derivations, or ``pop_limit``, ``adapt``, ``beam``,
+    ``early_begin``, ``all_edges``; ``max_edges`` for both. Each edge keeps its features and gets the stateful ones' in
+    columns of ``dense``. Words of target sides are numbered as in ``graph.grammar.words``.
+    """
+    import numpy as np
+
+    from smtformats.grammar.gather import Numbering
+    from smtplugins.core.hypergraph import Part, core_graph
+
+    if graph.edge_scores is None:
+        raise ValueError("a search needs the scores of edges: graph.reweighted(weights) has them")
+    forest, edges = forest_of(graph, graph.edge_scores)
+    refined = searcher(features).search(forest, **options)
+
+    bundles = np.repeat(np.arange(len(refined.tail_offsets) - 1), np.diff(refined.rule_offsets))
+    starts, widths = refined.tail_offsets[:-1][bundles], np.diff(refined.tail_offsets)[bundles]
+    tail_offsets = _ends(widths)
+    tails = refined.tails[np.repeat(starts - tail_offsets[:-1], widths) + np.arange(tail_offsets[-1])]
+    chosen = edges[refined.edge_of]
+    core = core_graph(refined.rule_offsets[refined.node_bundles], tails, tail_offsets)
+    made = graph.part(core, refined.node_of, chosen, refined.scores.copy())
+
+    numbering = Numbering(graph.names)
+    names = [numbering.add(name) for feature in features for name in feature.names]
+    dense = np.column_stack([made.dense, refined.values.reshape(len(chosen), len(names))])
+    named = replace(made, names=numbering.table(), dense=dense, dense_names=_ints([*made.dense_names.tolist(), *names]))
+    return Part(named, chosen)
+
+
+def _ints(values: Any) -> NDArray[Any]:
+    import numpy as np
+
+    return np.ascontiguousarray(values, dtype=np.int32)
+
+
+def _ends(counts: Any) -> NDArray[Any]:
+    import numpy as np
+
+    return np.concatenate([[0], np.cumsum(np.asarray(counts, dtype=np.int64))]).astype(np.int64)
