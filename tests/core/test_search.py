@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import math
 import random
+import weakref
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -419,6 +421,21 @@ def test_what_python_raises_comes_through() -> None:
 
     with pytest.raises(ValueError, match="values from prepare, found 1"):
         searcher(CallbackScorer(Native(), 1)).search(made.native())
+
+
+def test_cycles_through_python_scorers_are_collected() -> None:
+    class Own(InPython):
+        searcher: Any = None
+
+    seen = []
+    for several in (False, True):
+        own = Own({})
+        scorer = contract_scorer(own, Vocabulary(WORDS), 2)
+        own.searcher = searcher(Scorers([scorer]) if several else scorer, [1.0, 1.0])
+        seen.append(weakref.ref(own))
+        del own, scorer
+    gc.collect()
+    assert [one() for one in seen] == [None, None]
 
 
 def test_a_forest_without_derivations() -> None:

@@ -168,6 +168,10 @@ class CallbackScorer final : public Scorer {
     object_.reset();
   }
 
+  // What the garbage collector has to know.
+  nb::handle object() const noexcept { return object_; }
+  void clear() { object_ = nb::none(); }
+
   std::size_t components() const noexcept override { return components_; }
   std::size_t state_bytes() const noexcept override { return sizeof(std::int64_t); }
 
@@ -233,6 +237,8 @@ class CallbackScorer final : public Scorer {
   std::size_t components_;
 };
 
+constexpr const char* kCleared = "the searcher is being taken apart";
+
 // A search keeps its memory, and so does its scorer: one call at a time.
 class LockedSearcher {
  public:
@@ -246,6 +252,13 @@ class LockedSearcher {
     for (const double weight : weights_) {
       if (!std::isfinite(weight)) throw nb::value_error("weights must be finite");
     }
+  }
+
+  // What the garbage collector has to know.
+  const std::shared_ptr<Scorer>& scorer() const noexcept { return scorer_; }
+  void clear() {
+    searcher_.reset();
+    scorer_.reset();
   }
 
   Refined search(const SearchForest& input, bool exact, std::int64_t pop_limit, double adapt, double beam,
@@ -262,6 +275,7 @@ class LockedSearcher {
     options.max_edges = max_edges;
     nb::gil_scoped_release unlocked;
     const std::lock_guard<std::mutex> lock(mutex_);
+    if (searcher_ == nullptr) throw std::runtime_error(kCleared);
     return searcher_->run(input.forest, input.rules, weights_, options);
   }
 
@@ -274,6 +288,7 @@ class LockedSearcher {
     {
       nb::gil_scoped_release unlocked;
       const std::lock_guard<std::mutex> lock(mutex_);
+      if (scorer_ == nullptr) throw std::runtime_error(kCleared);
       values = smt::score_words(*scorer_, copy);
     }
     return copied(values);
@@ -285,6 +300,50 @@ class LockedSearcher {
   std::shared_ptr<Scorer> scorer_;
   std::vector<double> weights_;
 };
+
+// A Python scorer may lead back to what holds it: cycles that the garbage collector sees through these.
+int visit_callback(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<CallbackScorer>(self)->object().ptr());
+  return 0;
+}
+
+int clear_callback(PyObject* self) {
+  if (nb::inst_ready(self)) nb::inst_ptr<CallbackScorer>(self)->clear();
+  return 0;
+}
+
+int visit_scorers(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  for (const std::shared_ptr<Scorer>& part : nb::inst_ptr<Scorers>(self)->parts()) {
+    const nb::handle object = nb::find(part);
+    Py_VISIT(object.ptr());
+  }
+  return 0;
+}
+
+int visit_searcher(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  const nb::handle object = nb::find(nb::inst_ptr<LockedSearcher>(self)->scorer());
+  Py_VISIT(object.ptr());
+  return 0;
+}
+
+int clear_searcher(PyObject* self) {
+  if (nb::inst_ready(self)) nb::inst_ptr<LockedSearcher>(self)->clear();
+  return 0;
+}
+
+PyType_Slot callback_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_callback)},
+                                {Py_tp_clear, reinterpret_cast<void*>(clear_callback)},
+                                {0, nullptr}};
+// Its parts do not change; a cycle through it is cut elsewhere, at the Python scorer or at the searcher.
+PyType_Slot scorers_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_scorers)}, {0, nullptr}};
+PyType_Slot searcher_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_searcher)},
+                                {Py_tp_clear, reinterpret_cast<void*>(clear_searcher)},
+                                {0, nullptr}};
 
 template <class Part>
 auto column(Part part) {
@@ -341,9 +400,10 @@ void bind_search(nb::module_& m) {
           "words"_a, "The model's ids of the words of target sides. Not while a search goes on.");
   m.def("lm_scorer", &start_lm, "model"_a, "memo"_a = true, nb::keep_alive<0, 1>());
   nb::class_<CallbackScorer, Scorer>(m, "CallbackScorer",
+                                     nb::type_slots(callback_slots),
                                      "A scorer in Python: an object with prepare, combine and finish.")
       .def(nb::init<nb::object, std::size_t>(), "object"_a, "components"_a);
-  nb::class_<Scorers, Scorer>(m, "Scorers", "Several scorers as one.")
+  nb::class_<Scorers, Scorer>(m, "Scorers", nb::type_slots(scorers_slots), "Several scorers as one.")
       .def(nb::init<std::vector<std::shared_ptr<Scorer>>>(), "parts"_a);
 
   nb::class_<Refined>(m, "Refined", "A forest whose nodes know the states of stateful features.")
@@ -372,7 +432,8 @@ void bind_search(nb::module_& m) {
                    " -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32], float]"),
            "The best derivation: its edges, each before its children's, its words, its score.");
 
-  nb::class_<LockedSearcher>(m, "Searcher", "Searches one forest after another with stateful features.")
+  nb::class_<LockedSearcher>(m, "Searcher", nb::type_slots(searcher_slots),
+                             "Searches one forest after another with stateful features.")
       .def(nb::init<std::shared_ptr<Scorer>, Input<double>>(), "scorer"_a, "weights"_a)
       .def("search", &LockedSearcher::search, "forest"_a, "exact"_a = false, "pop_limit"_a = 30, "adapt"_a = 0.5,
            "beam"_a = std::numeric_limits<double>::infinity(), "early_begin"_a = true, "all_edges"_a = true,

@@ -5,13 +5,13 @@
 
 namespace smt {
 
-Scorers::Scorers(std::vector<std::shared_ptr<Scorer>> parts) {
-  for (std::shared_ptr<Scorer>& part : parts) {
+Scorers::Scorers(std::vector<std::shared_ptr<Scorer>> parts) : given_(std::move(parts)) {
+  for (const std::shared_ptr<Scorer>& part : given_) {
     const std::size_t component = components_;
     const std::size_t state = state_bytes_;
     components_ += part->components();
     state_bytes_ += part->state_bytes();
-    parts_.push_back({std::move(part), component, state});
+    parts_.push_back({part.get(), component, state});
   }
 }
 

@@ -59,6 +59,7 @@ class Scorer {
 class Scorers final : public Scorer {
  public:
   explicit Scorers(std::vector<std::shared_ptr<Scorer>> parts);
+  const std::vector<std::shared_ptr<Scorer>>& parts() const noexcept { return given_; }
 
   std::size_t components() const noexcept override { return components_; }
   std::size_t state_bytes() const noexcept override { return state_bytes_; }
@@ -70,10 +71,11 @@ class Scorers final : public Scorer {
 
  private:
   struct Part {
-    std::shared_ptr<Scorer> scorer;
+    Scorer* scorer;
     std::size_t component;
     std::size_t state;
   };
+  std::vector<std::shared_ptr<Scorer>> given_;
   std::vector<Part> parts_;
   std::size_t components_ = 0;
   std::size_t state_bytes_ = 0;
