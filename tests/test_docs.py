@@ -19,6 +19,8 @@ RUNNABLE = {
     "README.md": "examples/rescore-nbest",
     "examples/rescore-nbest/README.md": "examples/rescore-nbest",
     "examples/convert-files/README.md": "examples/convert-files",
+    "examples/decode-hiero/README.md": "examples/decode-hiero",
+    "smtplugins/plugins/hiero/README.md": "examples/decode-hiero",
     "smtplugins/plugins/standard/README.md": "examples/rescore-nbest",
 }
 INSTALL = "python -m pip install"
@@ -53,8 +55,8 @@ def check_output(expected: list[str], found: list[str]) -> None:
 
 @pytest.mark.parametrize("name", RUNNABLE)
 def test_fences_run_as_they_stand(name: str, tmp_path: Path) -> None:
-    folder = tmp_path / "work"
-    shutil.copytree(ROOT / RUNNABLE[name], folder)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    folder = tmp_path / RUNNABLE[name]
     for language, body in fences(ROOT / name):
         first = body.split("\n", 1)[0]
         if language == "console":

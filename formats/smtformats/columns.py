@@ -179,6 +179,13 @@ class StringTable(Sequence[str]):
         return len(self.blob) + int(self.offsets.nbytes)
 
 
+def string_table(strings: Iterable[str]) -> StringTable:
+    """A table of these strings, in their order, one that comes twice twice."""
+    made = _Strings()
+    made.extend(strings)
+    return made.table()
+
+
 class _Strings:
     """A string table that grows."""
 

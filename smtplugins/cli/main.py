@@ -23,6 +23,7 @@ COMMANDS = {
     "best": "best",
     "dedup": "dedup",
     "evaluate": "evaluate",
+    "decode": "decode",
     "lm": "lm",
     "config": "config",
     "cache": "cache",
@@ -36,6 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     verbose = False
     if argv is None:
         _end_in_order()
+        # numpy's BLAS starts threads that spin when it is imported, 50 ms of CPU, and nothing here multiplies matrices.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         parser = find_parser(arguments)
         if parser is None:

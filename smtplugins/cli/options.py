@@ -33,9 +33,10 @@ def inherit(parser: argparse.ArgumentParser) -> None:
             action.default = argparse.SUPPRESS
 
 
-def add_input(parser: argparse.ArgumentParser, what: str = "n-best list") -> None:
-    """Input file and format."""
-    parser.add_argument("-i", "--input", default="-", metavar="FILE", help=f"{what} (default: standard input)")
+def add_input(parser: argparse.ArgumentParser, what: str = "n-best list", *, configured: bool = False) -> None:
+    """Input file and format; with ``configured``, none is that of the configuration."""
+    default, shown = (None, "the configuration's, else standard input") if configured else ("-", "standard input")
+    parser.add_argument("-i", "--input", default=default, metavar="FILE", help=f"{what} (default: {shown})")
     parser.add_argument(
         "--from",
         dest="from_format",

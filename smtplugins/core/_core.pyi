@@ -1,6 +1,6 @@
 """The native core. Use the Python modules around it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 import numpy
@@ -14,6 +14,11 @@ class RuleTrie:
     def __init__(self, lhs: numpy.typing.NDArray[numpy.int32], level: numpy.typing.NDArray[numpy.uint8], source: numpy.typing.NDArray[numpy.int32], source_offsets: numpy.typing.NDArray[numpy.int64], target: numpy.typing.NDArray[numpy.int32], target_offsets: numpy.typing.NDArray[numpy.int64], words: numpy.typing.NDArray[numpy.int32], labels: numpy.typing.NDArray[numpy.int32]) -> None:
         """`words` and `labels` are the shared numbers of the grammar's own."""
 
+    def limited(self, estimates: numpy.typing.NDArray[numpy.float32], limit: int) -> RuleTrie:
+        """
+        Of the same columns, with the best rules of each source side alone, whatever their left-hand sides.
+        """
+
     @property
     def nodes(self) -> int:
         """How many nodes the trie has."""
@@ -21,6 +26,12 @@ class RuleTrie:
     @property
     def bins(self) -> int:
         """How many different source sides with left-hand sides there are."""
+
+    @property
+    def rules(self) -> numpy.typing.NDArray[numpy.int32]:
+        """
+        The numbers of the rules that are applied, by source side and left-hand side.
+        """
 
 def rule_scores(features: numpy.typing.NDArray[numpy.int32], values: numpy.typing.NDArray[numpy.float32], offsets: numpy.typing.NDArray[numpy.int64], weights: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float32]:
     """Weights times features of all rules."""
@@ -280,6 +291,36 @@ class ArpaReader:
     def finish(self) -> LanguageModel:
         """The language model; the reader is spent."""
 
+class Vocabulary:
+    """Strings numbered in the order of their first coming."""
+
+    def __init__(self) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def find(self, word: str) -> int:
+        """The number of a string, or -1."""
+
+    def id(self, word: str) -> int:
+        """The number of a string, a new one if it is not there."""
+
+    def ids(self, words: Iterable[str]) -> list[int]:
+        """The numbers of many strings."""
+
+    def ids_of_table(self, text: numpy.typing.NDArray[numpy.uint8], offsets: numpy.typing.NDArray[numpy.int64]) -> numpy.typing.NDArray[numpy.int32]:
+        """The numbers of strings that are bytes of UTF-8."""
+
+    def words_from(self, first: int) -> list[str]:
+        """The strings from a number on."""
+
+    def ids_in(self, model: LanguageModel, first: int = 0) -> numpy.typing.NDArray[numpy.int32]:
+        """What a language model calls the strings from a number on."""
+
+def fragment_scores(model: LanguageModel, target: numpy.typing.NDArray[numpy.int32], offsets: numpy.typing.NDArray[numpy.int64], text: numpy.typing.NDArray[numpy.uint8], text_offsets: numpy.typing.NDArray[numpy.int64], markers: bool = True, threads: int = 1) -> numpy.typing.NDArray[numpy.float32]:
+    """
+    log10 of the words of each target side, those between two gaps by themselves; `text` spells the words.
+    """
+
 class KneserNeyModel:
     """An estimated model, as the lines of an ARPA file."""
 
@@ -327,6 +368,12 @@ class KneserNey:
         The model; the object is spent. With a vocabulary, n-grams with other words are left out.
         """
 
+def count_flags(flags: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """How many values of each part are marked."""
+
+def target_order(target: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+    """Target sides with their gaps numbered as they stand there."""
+
 class SearchForest:
     """A sentence's forest without stateful features, and its rules."""
 
@@ -366,10 +413,22 @@ class LmScorer(Scorer):
 
     def set_words(self, words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
-        The model's ids of the words of target sides. Not while a search goes on.
+        The model's ids of the words of target sides. Not while a search goes on, nor the next two.
         """
 
-def lm_scorer(model: LanguageModel, memo: bool = True) -> LmScorer: ...
+    def add_words(self, words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Ids of further words, behind those that are there."""
+
+    def share_words(self, other: LmScorer) -> None:
+        """
+        The words of another scorer of the same model: those it was set to are shared, those it was added copied.
+        """
+
+    @property
+    def words(self) -> int:
+        """How many words it knows."""
+
+def lm_scorer(model: LanguageModel, memo: bool = True, markers: bool = False, scale: float = 1.0) -> LmScorer: ...
 
 class CallbackScorer(Scorer):
     """A scorer in Python: an object with prepare, combine and finish."""
@@ -447,3 +506,32 @@ class Searcher:
 
     def score_words(self, words: numpy.typing.NDArray[numpy.int32]) -> numpy.typing.NDArray[numpy.float32]:
         """The values of a whole output, from the words alone."""
+
+class WordTexts:
+    """The words behind numbers, for features in C."""
+
+    def __init__(self) -> None: ...
+
+    def add(self, first: int, words: list[str]) -> None:
+        """
+        Numbers words from `first` on; those that have a word already are passed over.
+        """
+
+    @property
+    def serial(self) -> int: ...
+
+    def __len__(self) -> int: ...
+
+class TableScorer(Scorer):
+    """A table of C functions (smt_feature.h) at work in a search."""
+
+    def __init__(self, capsule: object, name: str) -> None: ...
+
+    def start(self, id: str, tokens: list[str], names: list[str], values: list[str], words: WordTexts) -> None:
+        """
+        The next search begins this sentence; names and values are those of annotations.
+        """
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the components."""

@@ -5,6 +5,8 @@ The columns are not copied; what is made of them is the trie of their source sid
 
 from __future__ import annotations
 
+import copy
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from smtplugins.core._core import RuleTrie
+    from smtplugins.core._core import LanguageModel, RuleTrie
 
     Ints = NDArray[np.int32]
     Offsets = NDArray[np.int64]
@@ -47,15 +49,13 @@ class Part:
 
         from smtplugins.core._core import RuleTrie
 
-        def ints(values: Iterable[int]) -> Ints:
-            return np.fromiter(values, dtype=np.int32)
-
         def column(name: str, dtype: type) -> NDArray[Any]:
             return np.ascontiguousarray(getattr(columns, name), dtype=dtype)
 
         self.columns = columns
-        self.words = ints(tables.words.ids(columns.words[:]))
-        self.labels = ints(tables.labels.ids(map(own_label, columns.labels[:])))
+        self.words = tables.words.ids_of_table(columns.words)
+        labels = tables.labels.ids(map(own_label, columns.labels[:]))
+        self.labels = np.array(labels, dtype=np.int32)
         self.names = columns.names[:]
         self.trie: RuleTrie = RuleTrie(
             column("lhs", np.int32),
@@ -70,6 +70,14 @@ class Part:
 
     def __len__(self) -> int:
         return len(self.columns)
+
+    def limited(self, estimates: Floats, limit: int) -> Part:
+        """The same columns, with the rules applied that have the highest estimates of their source side."""
+        import numpy as np
+
+        made = copy.copy(self)
+        made.trie = self.trie.limited(np.ascontiguousarray(estimates, dtype=np.float32), limit)
+        return made
 
     def scores(self, weights: Mapping[str, float]) -> Floats:
         """Weights times features of each rule."""
@@ -133,6 +141,24 @@ class Grammar:
 
         return np.concatenate([np.empty(0, np.float32), *(part.scores(weights) for part in self.parts)])
 
+    def limited(self, estimates: Floats, limit: int) -> Grammar:
+        """The same rules by the same numbers, of which ``limit`` are applied for each source side, if it is above 0.
+
+        They are those with the highest estimates, the earlier ones of equal estimates. As in Moses and Joshua, the
+        left-hand sides of a source side are counted together, and each set of columns for itself.
+        """
+        if len(estimates) != len(self):
+            raise ValueError(f"expected {len(self)} estimates, one for each rule, found {len(estimates)}")
+        if limit <= 0:
+            return self
+        made = copy.copy(self)
+        ends = list(itertools.accumulate(map(len, self.parts), initial=0))
+        made.parts = tuple(
+            part.limited(estimates[first:last], limit)
+            for part, (first, last) in zip(self.parts, itertools.pairwise(ends), strict=True)
+        )
+        return made
+
     def scored(self, weights: Mapping[str, float]) -> ScoredGrammar:
         """The grammar with its scores, for many sentences."""
         return ScoredGrammar(self, self.scores(weights))
@@ -144,6 +170,26 @@ class ScoredGrammar:
 
     grammar: Grammar
     scores: Floats
+
+
+def fragment_scores(model: LanguageModel, columns: GrammarColumns, threads: int = 1, *, markers: bool = True) -> Floats:
+    """log10 of the words of each rule's target side, those between two gaps by themselves, without any context.
+
+    With ``markers`` a ``<s>`` that such a piece begins with is where the sentence begins, and costs nothing.
+    """
+    import numpy as np
+
+    from smtplugins.core._core import fragment_scores as native
+
+    return native(
+        model,
+        np.ascontiguousarray(columns.target, dtype=np.int32),
+        np.ascontiguousarray(columns.target_offsets, dtype=np.int64),
+        np.frombuffer(columns.words.blob, dtype=np.uint8),
+        np.ascontiguousarray(columns.words.offsets, dtype=np.int64),
+        markers,
+        threads,
+    )
 
 
 def glue(tables: Tables, goal: str = "S", label: str = "X") -> Grammar:

@@ -337,6 +337,11 @@ class Forest:
         """How many edges there are, the one into the goal included."""
         return len(self.native.rules)
 
+    @property
+    def goal_origin(self) -> int:
+        """The number in ``native.origins`` of the rule above the goal: those of grammars and minted ones are below."""
+        return sum(map(len, self._parts))
+
     def rule(self, i: int) -> Rule:
         """Rule i of the forest as a record; features of arcs are not the rule's."""
         at = int(self.native.origins[i])
@@ -350,6 +355,24 @@ class Forest:
     def _goal_rule(self) -> Rule:
         below = (NonTerminal(self._goal, 1),)
         return Rule(TOP, below, below)
+
+    def rule_features(self, i: int) -> dict[str, float]:
+        """The features of rule i of the forest, those of arcs added."""
+        at = int(self.native.origins[i])
+        found: dict[str, float] = {}
+        for part in self._parts:
+            if at < len(part):
+                own = _whole(part)
+                first, last = own.columns.feature_offsets[at : at + 2].tolist()
+                names = own.columns.features[first:last].tolist()
+                for name, value in zip(names, own.columns.values[first:last].tolist(), strict=True):
+                    found[own.names[name]] = found.get(own.names[name], 0.0) + value
+                break
+            at -= len(part)
+        if self.native.chains[i] >= 0:
+            for name, value in self.arc_features(i).items():
+                found[name] = found.get(name, 0.0) + value
+        return found
 
     def arc_features(self, i: int) -> dict[str, float]:
         """The sums of the features of the arcs that rule i of the forest stands on."""

@@ -6,8 +6,9 @@ A target side is a run of int32: a word's id, or ``-1 - k`` for child k (childre
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.core.vocabulary import Vocabulary
@@ -15,14 +16,48 @@ from smtplugins.core.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from smtformats.columns import GrammarColumns
+
+GLUE, MINTED = "glue", "oov"
+
+
+@dataclass(frozen=True)
+class Origins:
+    """Where a decoder's rules come from: those with numbers from ``starts[i]`` to before the next are ``owners[i]``'s.
+
+    An owner is that of a table, or glue, or minted. ``columns()`` gives the whole rules: left-hand sides, source sides,
+    alignments and their own features.
+    """
+
+    owners: tuple[str, ...]
+    starts: Sequence[int]
+    numbers: NDArray[Any]
+    columns: Callable[[], GrammarColumns]
+
+    def of(self, *owners: str) -> NDArray[Any]:
+        """Which rules are from one of these owners."""
+        import numpy as np
+
+        flags = np.zeros(len(self.numbers), dtype=bool)
+        for owner, first, last in zip(self.owners, self.starts, [*self.starts, None][1:], strict=True):
+            if owner in owners:
+                flags |= (self.numbers >= first) & (True if last is None else self.numbers < last)
+        return flags
+
 
 @dataclass(frozen=True)
 class Rules:
-    """Target sides of many rules; rule i is ``target[offsets[i]:offsets[i+1]]``."""
+    """Target sides of many rules; rule i is ``target[offsets[i]:offsets[i+1]]``.
+
+    ``symbols`` are the same, but for their children, which may be numbered otherwise unless ``ordered``. ``origins``
+    are known where a decoder asks, not on lists.
+    """
 
     vocabulary: Vocabulary
-    target: NDArray[Any]
+    symbols: NDArray[Any]
     offsets: NDArray[Any]
+    origins: Origins | None = None
+    ordered: bool = True
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -52,6 +87,25 @@ class Rules:
         flat = np.fromiter(itertools.chain.from_iterable(rows), dtype=np.int32, count=int(offsets[-1]))
         return cls(words, flat, offsets)
 
+    @cached_property
+    def target(self) -> NDArray[Any]:
+        """The symbols of all target sides, children numbered as they stand there."""
+        import numpy as np
+
+        from smtplugins.core._core import target_order
+
+        if self.ordered:
+            return self.symbols
+        return target_order(
+            np.ascontiguousarray(self.symbols, dtype=np.int32), np.ascontiguousarray(self.offsets, dtype=np.int64)
+        )
+
+    @cached_property
+    def is_word(self) -> NDArray[Any]:
+        """Which symbols are words."""
+        flags: NDArray[Any] = self.symbols >= 0
+        return flags
+
     def target_of(self, index: int) -> list[str | int]:
         """The target side of one rule: words, and child numbers."""
         row = self.target[self.offsets[index] : self.offsets[index + 1]].tolist()
@@ -59,11 +113,15 @@ class Rules:
 
     def word_counts(self) -> NDArray[Any]:
         """How many words (not children) each target side has."""
+        return self.counts(self.is_word)
+
+    def counts(self, flags: NDArray[Any]) -> NDArray[Any]:
+        """How many symbols of each target side are marked by a flag."""
         import numpy as np
 
-        sums = np.concatenate([[0], np.cumsum(self.target >= 0)])
-        counts: NDArray[Any] = sums[self.offsets[1:]] - sums[self.offsets[:-1]]
-        return counts
+        from smtplugins.core._core import count_flags
+
+        return count_flags(np.ascontiguousarray(flags, dtype=np.bool_), np.ascontiguousarray(self.offsets, np.int64))
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,15 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats.hypergraph.graph import GraphColumns
     from smtplugins.core import _core
+    from smtplugins.core._core import Refined as Refined
+    from smtplugins.core._core import Searcher as Searcher
     from smtplugins.core.hypergraph import Hypergraph, Part
     from smtplugins.core.parsing import Forest
     from smtplugins.core.vocabulary import Vocabulary
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
 
 class SearchLimit(RuntimeError):
     """More edges than a search was allowed to look at."""
+
+
+class NativeFault(RuntimeError):
+    """A feature in C failed, or did what its header forbids."""
 
 
 @dataclass(frozen=True)
@@ -114,13 +121,16 @@ class _Contract:
     """A scorer of the contracts (``combine``, ``finish``, ``estimate``) as native searches call one.
 
     States are numbered as they come: native code compares numbers. The native order of an edge's tails is that of its
-    source side, that of the contracts follows the target side.
+    source side, that of the contracts follows the target side. A scorer that takes edges one by one may have
+    ``combine_targets``, whose target sides are lists that were made once.
     """
 
     def __init__(self, scorer: Any, vocabulary: Vocabulary, components: int) -> None:
         self._scorer = scorer
         self._vocabulary = vocabulary
         self._components = components
+        self._by_targets = getattr(scorer, "combine_targets", None)
+        self._targets: dict[int, list[str | int]] = {}
         self._numbers: dict[Any, int] = {}
         self._states: list[Any] = []
         self._finished: dict[int, NDArray[Any]] = {}
@@ -128,6 +138,7 @@ class _Contract:
     def prepare(self, targets: NDArray[Any], offsets: NDArray[Any]) -> NDArray[Any]:
         import numpy as np
 
+        self._targets.clear()
         self._numbers.clear()
         self._states.clear()
         self._finished.clear()
@@ -153,7 +164,10 @@ class _Contract:
             [self._states[below[first + gap]] for gap in self._gaps[rule]]
             for rule, first in zip(chosen, firsts, strict=False)
         ]
-        scores, results = self._scorer.combine(self._edges(chosen), states)
+        if self._by_targets is None:
+            scores, results = self._scorer.combine(self._edges(chosen), states)
+        else:
+            scores, results = self._by_targets(list(map(self._target, chosen)), states)
         return self._values(scores, len(chosen)), np.array([self._number(one) for one in results], dtype=np.int64)
 
     def finish(self, state: int) -> NDArray[Any]:
@@ -161,6 +175,15 @@ class _Contract:
         if known is None:
             known = self._finished[state] = self._values(self._scorer.finish([self._states[state]]), 1)
         return known
+
+    def _target(self, rule: int) -> list[str | int]:
+        found = self._targets.get(rule)
+        if found is None:
+            word = self._vocabulary.word
+            found = [word(symbol) if symbol >= 0 else -1 - symbol for symbol in self._rules[rule]]
+            self._targets[rule] = found
+        # A copy: whoever gets it may change it.
+        return found.copy()
 
     def _edges(self, chosen: Iterable[int]) -> Any:
         import numpy as np
@@ -205,13 +228,57 @@ def pair_scorer(pairs: Mapping[tuple[int, int], float], other: float = 0.0) -> _
     return PairScorer(left, right, np.array(list(pairs.values()), dtype=np.float32), other)
 
 
-def lm_scorer(model: Any, words: Iterable[str], *, memo: bool = True) -> _core.LmScorer:
-    """A language model for searches; word i of target sides is the i-th of ``words``. Its value is a log10."""
+def lm_scorer(
+    model: Any, words: Iterable[str], *, memo: bool = True, markers: bool = False, scale: float = 1.0
+) -> _core.LmScorer:
+    """A language model for searches; word i of target sides is the i-th of ``words``. Its value is a log10 times scale.
+
+    ``markers``: the rules hold ``<s>`` and ``</s>`` themselves, as the glue rules of Moses and Joshua do. ``<s>`` at
+    the start of a target side begins the sentence then, ``</s>`` is a word, and the goal adds nothing.
+
+    ``scorer.add_words(model.ids(more))`` puts words behind those that it has. ``scorer.share_words(other)`` takes the
+    words of another scorer of the model without copying those that one was made with.
+    """
     from smtplugins.core._core import lm_scorer as native
 
-    scorer = native(model, memo)
+    scorer = native(model, memo, markers, scale)
     scorer.set_words(model.ids(list(words)))
     return scorer
+
+
+# The words of vocabularies as features in C read them.
+_WORDS: WeakKeyDictionary[Vocabulary, _core.WordTexts] = WeakKeyDictionary()
+
+
+def native_words(vocabulary: Vocabulary) -> _core.WordTexts:
+    """A vocabulary for features in C; called again it has the words that came since, for sentences begun before too."""
+    from smtplugins.core._core import WordTexts
+
+    words = _WORDS.get(vocabulary)
+    if words is None:
+        words = _WORDS.setdefault(vocabulary, WordTexts())
+    first = len(words)
+    words.add(first, [vocabulary.word(number) for number in range(first, len(vocabulary))])
+    return words
+
+
+def native_scorer(feature: Any, vocabulary: Vocabulary, sentence: Any, *, name: str = "") -> _core.TableScorer:
+    """A feature in C for searches: a capsule ``smt_feature_v1`` (see ``smt_feature.h``), or an object that has one.
+
+    Words of target sides are ids of ``vocabulary``. The scorer is for one thread; :func:`start_native` takes it to the
+    next sentence. ``scorer.names`` are those of its components; ``name`` is the feature's.
+    """
+    from smtplugins.core._core import TableScorer
+
+    scorer = TableScorer(getattr(feature, "smt_feature_v1", feature), name or type(feature).__name__)
+    start_native(scorer, vocabulary, sentence)
+    return scorer
+
+
+def start_native(scorer: _core.TableScorer, vocabulary: Vocabulary, sentence: Any) -> None:
+    """Lets the scorer's next search begin a sentence (``id``, ``tokens``, ``annotations``) with the words known now."""
+    notes = {str(name): str(value) for name, value in sentence.annotations.items()}
+    scorer.start(sentence.id, list(sentence.tokens), list(notes), list(notes.values()), native_words(vocabulary))
 
 
 @dataclass(frozen=True)

@@ -3,40 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-class _Ids(dict[str, int]):
-    """Gives an unknown string the next number, so that a run of strings is looked up without Python code."""
-
-    def __missing__(self, word: str) -> int:
-        number = self[word] = len(self)
-        return number
+    from smtformats.columns import StringTable
+    from smtplugins.core._core import LanguageModel
 
 
 class Vocabulary:
     """Numbers strings in order of first use. Ids are local to the object and never decide an order of output."""
 
     def __init__(self, words: Iterable[str] = ()) -> None:
-        self._ids = _Ids()
-        self._words: list[str] = []
+        from smtplugins.core._core import Vocabulary as Native
+
+        self._native = Native()
+        self._words: list[str] = []  # those that were asked for, and all before them
         self.ids(words)
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._native)
 
     def __contains__(self, word: str) -> bool:
-        return word in self._ids
+        return self._native.find(word) >= 0
+
+    def __reduce__(self) -> tuple[type[Vocabulary], tuple[list[str]]]:
+        return Vocabulary, (self._native.words_from(0),)
 
     def id(self, word: str) -> int:
         """The id of a string, new if it was not seen before."""
-        return self._ids[word]
+        return self._native.id(word)
 
     def ids(self, words: Iterable[str]) -> list[int]:
         """The ids of many strings."""
-        return list(map(self._ids.__getitem__, words))
+        return self._native.ids(words)
+
+    def ids_of_table(self, table: StringTable) -> NDArray[np.int32]:
+        """The ids of the strings of a table, which are not made into Python's."""
+        import numpy as np
+
+        offsets = np.ascontiguousarray(table.offsets, dtype=np.int64)
+        return self._native.ids_of_table(np.frombuffer(table.blob, dtype=np.uint8), offsets)
+
+    def ids_in(self, model: LanguageModel, first: int = 0) -> NDArray[np.int32]:
+        """The ids that a language model has for the strings from id ``first`` on."""
+        return self._native.ids_in(model, first)
 
     def word(self, number: int) -> str:
         """The string with this id."""
-        if len(self._words) < len(self._ids):
-            self._words = list(self._ids)
+        if number >= len(self._words):
+            self._words += self._native.words_from(len(self._words))
         return self._words[number]

@@ -6,17 +6,20 @@ joshua.config is told by its shape and amounts to the same record.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import io
 import os
+import re
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtformats.errors import quote
+from smtplugins.host.errors import SmtError, UsageError, message
 from smtplugins.host.spec import Spec, suggestion
 
 if TYPE_CHECKING:
@@ -33,9 +36,10 @@ class ConfigError(SmtError):
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """What scores translations."""
+    """What scores translations. ``grammar_format`` is that of all grammars, those of single sentences too."""
 
     grammar: tuple[Path, ...] = ()
+    grammar_format: str | None = None
     features: tuple[Spec, ...] = ()
     weights: Path | None = None
 
@@ -46,6 +50,8 @@ class OutputConfig:
 
     dir: Path | None = None
     nbest: int = 1
+    unique: bool = False
+    format: str = "moses-nbest"
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,7 @@ class RunConfig:
 
     plugins: tuple[str, ...] = ()
     source: Path | None = None
+    source_format: str | None = None
     references: tuple[Path, ...] = ()
     decoder: Spec | None = None
     model: ModelConfig = field(default_factory=ModelConfig)
@@ -62,6 +69,17 @@ class RunConfig:
     runner: Spec | None = None
     seed: int = 1
     output: OutputConfig = field(default_factory=OutputConfig)
+    _tree: _Tree | None = field(default=None, init=False, repr=False, compare=False)
+
+    @contextlib.contextmanager
+    def at(self, *key: str) -> Iterator[None]:
+        """A wrong call or a missing file is an error at this key of the file, or at one of its options."""
+        try:
+            yield
+        except (UsageError, OSError) as error:
+            if self._tree is None:
+                raise
+            raise self._tree.error_inside(key, message(error)) from error
 
     def to_yaml(self) -> str:
         """The record as a run.yaml with every key, paths absolute."""
@@ -116,6 +134,7 @@ def _read(path: str | os.PathLike[str], overrides: Iterable[str], format: str | 
     for override in overrides:
         tree.override(plain, override)
     record: RunConfig = tree.bind(plain, RunConfig, ())
+    object.__setattr__(record, "_tree", tree)
     return record, unused
 
 
@@ -173,6 +192,15 @@ class _Tree:
             if key[: len(given)] == given or (given[: len(key)] == key and key not in self.lines):
                 return UsageError(f"--set: {'.'.join(key)}: {text}")
         return ConfigError(self.name, self.lines.get(near), ".".join(key), text)
+
+    def error_inside(self, key: tuple[str, ...], text: str) -> SmtError:
+        """An error at a key, or at the key below it that the text begins with or quotes."""
+        below = {one[len(key)] for one in {*self.lines, *self.overridden} if one[:-1] == key}
+        for name in sorted(below):
+            found = re.search(rf"(?:^|[ ']){re.escape(name)}(?:'|: )", text)
+            if found is not None:
+                return self.error((*key, name), text[found.end() :] if found[0].endswith(": ") else text)
+        return self.error(key, text)
 
     def plain(self, node: Any, key: tuple[str, ...]) -> Any:
         """A YAML node as dictionaries, lists and scalars, safely; remembers lines, refuses a key given twice."""
@@ -250,6 +278,10 @@ class _Tree:
             if not isinstance(value, str) or not value:
                 raise self.error(key, f"expected a path, found {value!r}")
             return Path(os.path.normpath(self.folder / value))
+        if wanted is bool:
+            if not isinstance(value, bool):
+                raise self.error(key, f"expected true or false, found {value!r}")
+            return value
         if wanted is int:
             if isinstance(value, bool) or not isinstance(value, int):
                 raise self.error(key, f"expected a whole number, found {value!r}")
@@ -262,8 +294,10 @@ class _Tree:
 
     def _record(self, value: Any, wanted: Any, key: tuple[str, ...]) -> Any:
         if not isinstance(value, Mapping):
-            raise self.error(key, f"expected keys and values, found {value!r}")
-        hints = typing.get_type_hints(wanted)
+            found = quote(value) if isinstance(value, str) else repr(value)
+            raise self.error(key, f"expected keys and values, found {found}")
+        every = typing.get_type_hints(wanted)
+        hints = {one.name: every[one.name] for one in dataclasses.fields(wanted) if one.init}
         for name in value:
             if name not in hints:
                 raise self.error((*key, name), f"unknown key{suggestion(name, hints)}")
@@ -296,7 +330,7 @@ def _plain(value: Any) -> Any:
             return str(value)
         return {"name": value.name, **value.options} if value.options else value.name
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        shown = {one.name: _plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
+        shown = {one.name: _plain(getattr(value, one.name)) for one in dataclasses.fields(value) if one.init}
         return {name: one for name, one in shown.items() if one not in (None, [], {})}
     if isinstance(value, tuple):
         return [_plain(one) for one in value]

@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtformats import Candidates, Columns
+    from smtformats import Candidates, Columns, GrammarColumns
+    from smtformats.hypergraph.graph import GraphColumns
+    from smtplugins.core.hypergraph import Hypergraph
     from smtplugins.core.rules import Edges, Rules
+    from smtplugins.core.vocabulary import Vocabulary
     from smtplugins.host.model import Model
 
 S = TypeVar("S")
@@ -26,12 +29,17 @@ Scores = Any
 
 @dataclass(frozen=True)
 class Sentence:
-    """What is to be translated or was translated: an id, tokens, and whatever else travels with it."""
+    """What is to be translated or was translated: an id, tokens or a lattice, and whatever else travels with it.
+
+    ``grammars`` are files of rules for this sentence alone.
+    """
 
     id: str
     tokens: tuple[str, ...]
     references: tuple[str, ...] = ()
     annotations: Mapping[str, str] = field(default_factory=dict)
+    lattice: GraphColumns | None = None
+    grammars: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -63,9 +71,44 @@ class Scorer(Protocol[S]):
 
 @runtime_checkable
 class StatefulFeature(Protocol):
-    """Needs neighbours' words. The feature itself never changes; what belongs to a sentence lives in the scorer."""
+    """Needs neighbours' words. The feature itself never changes; what belongs to a sentence lives in the scorer.
+
+    One with several columns has an attribute ``components``, their number. It may have ``score_rules``, too, for
+    columns that are local to rules.
+    """
 
     def start(self, sentence: Sentence) -> Scorer[Any]: ...
+
+
+@runtime_checkable
+class NativeFeature(Protocol):
+    """A feature with states that decoders in native code ask without Python in between, and in its place.
+
+    ``native()`` is a scorer of ``core/search.py`` for one thread, and ``numbers`` what its words are called there: a
+    number for each word of a vocabulary. Its values are those of lists. A feature in C has an attribute
+    ``smt_feature_v1`` instead, the capsule of ``smt_feature.h``.
+    """
+
+    def native(self) -> Any: ...
+
+    def numbers(self, vocabulary: Vocabulary) -> NDArray[Any]: ...
+
+
+@runtime_checkable
+class FragmentFeature(Protocol):
+    """A feature with states that knows something of a rule alone, as tables need that use the best rules only."""
+
+    def fragment_scores(self, columns: GrammarColumns) -> NDArray[Any]: ...
+
+
+@runtime_checkable
+class NamedColumns(Protocol):
+    """A feature that names its columns itself in decoders, those of states before those of rules.
+
+    ``label`` is what the feature is called in the run. Other features have ``LABEL``, or ``LABEL[0]`` and so on.
+    """
+
+    def column_names(self, label: str) -> tuple[str, ...]: ...
 
 
 @runtime_checkable
@@ -108,7 +151,14 @@ class _OneByOne:
         self._feature = feature
 
     def combine(self, edges: Edges, tails: Sequence[Sequence[Any]]) -> tuple[list[float], list[Any]]:
-        results = [self._feature.combine_one(edges.rules.target_of(i), tails[i]) for i in range(len(edges.rules))]
+        return self.combine_targets([edges.rules.target_of(i) for i in range(len(edges.rules))], tails)
+
+    def combine_targets(
+        self, targets: Sequence[Sequence[str | int]], tails: Sequence[Sequence[Any]]
+    ) -> tuple[list[float], list[Any]]:
+        """The same of target sides, which a decoder has at hand as lists."""
+        combine = self._feature.combine_one
+        results = [combine(target, below) for target, below in zip(targets, tails, strict=True)]
         return [score for score, _ in results], [state for _, state in results]
 
     def finish(self, states: Sequence[Any]) -> list[float]:
@@ -224,16 +274,31 @@ class Learner(Protocol):
 
 @dataclass(frozen=True)
 class Decoding:
-    """What a decoder gives for one sentence."""
+    """What a decoder gives for one sentence: the best translation, and what else it can say of it.
+
+    ``features`` and ``score`` are those of the best derivation; ``graph`` (its edges have scores) holds all that the
+    search kept, if it was asked for; ``trace`` is for people. The last two are made when they are called. ``stats``
+    are sums over the sentence, CPU and wall seconds among them (``cpu.parsing``, ``wall.search``).
+    """
 
     id: str
     best: str
-    candidates: Candidates | None = None
+    score: float | None = None
+    features: Mapping[str, float] = field(default_factory=dict)
+    graph: Callable[[], Hypergraph] | None = None
+    trace: Callable[[], Iterable[str]] | None = None
     stats: Mapping[str, float] = field(default_factory=dict)
+    found: bool = True
 
 
 @runtime_checkable
 class Decoder(Protocol):
-    """Translates sentences with a model, in input order."""
+    """Translates sentences with a model, in input order.
 
-    def decode(self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1) -> Iterator[Decoding]: ...
+    A decoder whose constructor has a parameter ``resources`` is given the tables and features of the run
+    (``host/resources.py``). ``graphs`` asks for a graph with each decoding; one without any says so by ``None``.
+    """
+
+    def decode(
+        self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1, graphs: bool = False
+    ) -> Iterator[Decoding]: ...

@@ -165,9 +165,17 @@ class Opened:
 
 
 def open_known(
-    path: Path, kind: str | None, format: str | None = None, formats: Iterable[Format] | None = None
+    path: Path,
+    kind: str | None,
+    format: str | None = None,
+    formats: Iterable[Format] | None = None,
+    *,
+    empty: str | None = None,
 ) -> Opened:
-    """Open a file or folder (of one kind, or of any), its format named or told by shape."""
+    """Open a file or folder (of one kind, or of any), its format named or told by shape.
+
+    ``empty`` is the format that a file without anything in it has.
+    """
     from smtformats import all_formats, detect
     from smtformats.files import MAX_UNPACKED_BYTES, head, open_bytes, shown_name
 
@@ -185,8 +193,13 @@ def open_known(
         raise UsageError(f"format {named.name!r} is that of a folder, found the file {os.fspath(path)}")
     stream = open_bytes(path, max_size=MAX_UNPACKED_BYTES if named is None else named.max_size)
     try:
-        files = [one for one in fitting if not one.folder]
-        return Opened(named or detect(head(stream, shown_name(path)), files, shown_name(path)), path, stream, [])
+        if named is None:
+            start = head(stream, shown_name(path))
+            if not start and empty is not None:
+                named = find_format(empty, kind, known)
+            else:
+                named = detect(start, [one for one in fitting if not one.folder], shown_name(path))
+        return Opened(named, path, stream, [])
     except BaseException:
         stream.close()
         raise

@@ -76,12 +76,21 @@ class Registry:
                 lacking.append(other)
         return f"needs {', '.join(lacking)}" if lacking else ""
 
-    def make(self, kind: str, spec: str | Mapping[str, Any] | Spec, without: tuple[str, ...] = ()) -> Any:
-        """Build what a spec names; options in ``without`` are the caller's own and left out."""
+    def make(
+        self,
+        kind: str,
+        spec: str | Mapping[str, Any] | Spec,
+        without: tuple[str, ...] = (),
+        given: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Build what a spec names; options in ``without`` are the caller's own and left out.
+
+        ``given`` are the host's gifts, for those that have a parameter of the name.
+        """
         parsed = Spec.of(spec)
         offer: Offer = self.entry(kind, parsed.name).record
         reason = self.unavailable(offer)
         if reason:
             raise PluginError(f"{KINDS[kind]} {parsed.name!r} is unavailable: {reason}")
         options = {key: value for key, value in parsed.options.items() if key not in without}
-        return build(f"{KINDS[kind]} {parsed.name!r}", offer.make, options)
+        return build(f"{KINDS[kind]} {parsed.name!r}", offer.make, options, given or {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,8 @@ from smtplugins.host.spec import Spec
 
 if TYPE_CHECKING:
     from smtformats import Candidates
-    from smtplugins.host.contracts import Runner
+    from smtplugins.core.rules import Edges
+    from smtplugins.host.contracts import Runner, Scorer, Scores, Sentence
     from smtplugins.host.registry import Registry
 
 Layout = tuple[str, ...]
@@ -45,7 +47,7 @@ class Active:
         self._check_needs(one)
         try:
             layouts, values = as_block(adapt(self.feature)(one), len(one), self.label)
-            renamed = {layout: tuple(self._column(name, len(layout)) for name in layout) for layout in set(layouts)}
+            renamed = {layout: tuple(self.column(name, len(layout)) for name in layout) for layout in set(layouts)}
             return [renamed[layout] for layout in layouts], values
         except (SmtError, FormatError):
             raise
@@ -53,7 +55,16 @@ class Active:
             place = f"list {one.id} ({one.file or '<data>'}:{one.line})"
             raise FeatureError(f"feature {self.label!r} on {place}: {type(error).__name__}: {error}") from error
 
-    def _column(self, name: str, width: int) -> str:
+    def start(self, sentence: Sentence) -> Scorer[Any]:
+        """A feature with states at work on a sentence; a failure names the feature and the sentence."""
+        place = (self.label, sentence.id)
+        try:
+            scorer = self.feature.start(sentence)
+            return _StartedOneByOne(scorer, place) if hasattr(scorer, "combine_targets") else _Started(scorer, place)
+        except Exception as error:
+            raise _failed(place, error) from error
+
+    def column(self, name: str, width: int) -> str:
         """The label in place of the offer's name, or before the names a feature gives its columns if asked for one."""
         if _begins(name, self.offer.name):
             return self.label + name[len(self.offer.name) :]
@@ -75,34 +86,97 @@ class Active:
                 raise UsageError(f"feature {self.label!r} needs the {kind} {name}".rstrip() + f": {remedy}")
 
 
+def _failed(place: tuple[str, str], error: Exception) -> Exception:
+    """What is raised for a failure of a feature on a sentence."""
+    if isinstance(error, (SmtError, FormatError)):
+        return error
+    label, key = place
+    return FeatureError(f"feature {label!r} on sentence {key}: {type(error).__name__}: {error}")
+
+
+class _Started:
+    """A scorer whose failures say whose they are."""
+
+    def __init__(self, scorer: Scorer[Any], place: tuple[str, str]) -> None:
+        self._scorer = scorer
+        self._place = place
+
+    def combine(self, edges: Edges, tails: Sequence[Sequence[Any]]) -> tuple[Scores, Sequence[Any]]:
+        try:
+            return self._scorer.combine(edges, tails)
+        except Exception as error:
+            raise _failed(self._place, error) from error
+
+    def finish(self, states: Sequence[Any]) -> Scores:
+        try:
+            return self._scorer.finish(states)
+        except Exception as error:
+            raise _failed(self._place, error) from error
+
+    def estimate(self, edges: Edges) -> Scores:
+        try:
+            return self._scorer.estimate(edges)
+        except Exception as error:
+            raise _failed(self._place, error) from error
+
+
+class _StartedOneByOne(_Started):
+    """One that takes target sides as lists, too."""
+
+    def combine_targets(
+        self, targets: Sequence[Sequence[str | int]], tails: Sequence[Sequence[Any]]
+    ) -> tuple[Scores, Sequence[Any]]:
+        try:
+            scorer: Any = self._scorer
+            found: tuple[Scores, Sequence[Any]] = scorer.combine_targets(targets, tails)
+        except Exception as error:
+            raise _failed(self._place, error) from error
+        return found
+
+
 def _begins(column: str, name: str) -> bool:
     """Whether a column is called so, or is a component or an open name of it."""
     return column == name or column.startswith((f"{name}[", f"{name}:"))
 
 
-def activate(registry: Registry, specs: Iterable[str | Mapping[str, Any] | Spec | Callable[..., Any]]) -> list[Active]:
-    """Make features; two columns of one name are an error with the remedy."""
+def activate(
+    registry: Registry,
+    specs: Iterable[str | Mapping[str, Any] | Spec | Callable[..., Any]],
+    at: Callable[..., contextlib.AbstractContextManager[None]] = lambda *key: contextlib.nullcontext(),
+) -> list[Active]:
+    """Make features; two columns of one name are an error with the remedy.
+
+    ``at(i)`` is the place where feature i was named.
+    """
     active: list[Active] = []
-    for one in specs:
-        if callable(one) and isinstance(offer := getattr(one, "smt_offers", None), Offer):
-            made = Active(offer.name, offer, offer.make())
-        else:
-            spec = Spec.of(one)  # type: ignore[arg-type]
-            offer = registry.entry("features", spec.name).record
-            made = Active(
-                str(spec.options.get("name", spec.name)),
-                offer,
-                registry.make("features", spec, without=("name",)),
-                named="name" in spec.options,
-            )
-        if any(other.label == made.label for other in active):
-            raise UsageError(f"two features are named {made.label!r}; give one of them another `name=`")
-        if not made.label or any(char in made.label for char in " \t\n=|"):
-            raise UsageError(f"expected a column name without blanks, `=` and `|`, found {made.label!r}")
-        active.append(made)
+    for i, one in enumerate(specs):
+        with at(str(i)):
+            _activate_one(registry, one, active)
     if not active:
         raise UsageError("name at least one feature")
     return active
+
+
+def _activate_one(
+    registry: Registry, one: str | Mapping[str, Any] | Spec | Callable[..., Any], active: list[Active]
+) -> None:
+    """Make a feature and put it behind the others."""
+    if callable(one) and isinstance(offer := getattr(one, "smt_offers", None), Offer):
+        made = Active(offer.name, offer, offer.make())
+    else:
+        spec = Spec.of(one)  # type: ignore[arg-type]
+        offer = registry.entry("features", spec.name).record
+        made = Active(
+            str(spec.options.get("name", spec.name)),
+            offer,
+            registry.make("features", spec, without=("name",)),
+            named="name" in spec.options,
+        )
+    if any(other.label == made.label for other in active):
+        raise UsageError(f"two features are named {made.label!r}; give one of them another `name=`")
+    if not made.label or any(char in made.label for char in " \t\n=|"):
+        raise UsageError(f"expected a column name without blanks, `=` and `|`, found {made.label!r}")
+    active.append(made)
 
 
 def adapt(feature: Any) -> Callable[[Candidates], Any]:

@@ -137,10 +137,15 @@ def _type_of(annotation: Any, known: dict[str, Any]) -> Any:
         return annotation
 
 
+GIFTS = frozenset({"resources"})
+"""Parameters that the host fills: no options of anybody's."""
+
+
 def parameters(make: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """The options of what ``make`` builds."""
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return {name: one for name, one in evaluated(make).parameters.items() if one.kind in kinds}
+    found = evaluated(make).parameters.items()
+    return {name: one for name, one in found if one.kind in kinds and name not in GIFTS}
 
 
 def shown_type(annotation: Any) -> str:
@@ -151,8 +156,10 @@ def shown_type(annotation: Any) -> str:
     return inspect.formatannotation(annotation).replace("pathlib._local.", "").replace("pathlib.", "")
 
 
-def build(what: str, make: Callable[..., Any], options: Mapping[str, Any]) -> Any:
-    """Call ``make`` with options checked against its signature and converted to its types."""
+def build(
+    what: str, make: Callable[..., Any], options: Mapping[str, Any], given: Mapping[str, Any] | None = None
+) -> Any:
+    """Call ``make`` with options checked against its signature and converted to its types, and with what is given."""
     known = parameters(make)
     for name in options:
         if name not in known:
@@ -160,7 +167,9 @@ def build(what: str, make: Callable[..., Any], options: Mapping[str, Any]) -> An
     missing = [name for name, one in known.items() if one.default is inspect.Parameter.empty and name not in options]
     if missing:
         raise UsageError(f"{what} needs the option{'s' * (len(missing) > 1)} {', '.join(missing)}")
-    return make(**{name: convert(value, known[name].annotation, f"{what}: {name}") for name, value in options.items()})
+    gifts = {name: value for name, value in (given or {}).items() if name in evaluated(make).parameters}
+    typed = {name: convert(value, known[name].annotation, f"{what}: {name}") for name, value in options.items()}
+    return make(**typed, **gifts)
 
 
 def convert(value: Any, wanted: Any, place: str) -> Any:

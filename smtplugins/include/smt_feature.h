@@ -5,7 +5,8 @@
  * `StatefulFeature` (smtplugins/host/contracts.py) says; this header says how it is spelled in C.
  *
  * How a table gets to the host. The plugin's Offer makes an object with an attribute `smt_feature_v1`: a capsule of that
- * name (PyCapsule_New with SMT_FEATURE_V1_NAME) around a pointer to a table. This table is the prototype.
+ * name (PyCapsule_New with SMT_FEATURE_V1_NAME) around a pointer to a table. This table is the prototype. Searches of
+ * smtplugins.core take it from there (smtplugins.core.search.native_scorer); lists ask for the Python contracts.
  *
  * Who owns what. The prototype, and the library its functions are in, live as long as the capsule, and the host keeps the
  * capsule until it has released every clone. `clone` allocates and `release` frees, both inside the plugin, so the two
@@ -22,15 +23,17 @@
  * struct may copy what lies between its members. Keep no pointer in a state, for it will not say the same elsewhere, and
  * mind that 0.0 and -0.0 are equal numbers and other bytes.
  *
- * Scores. `components` numbers for each item, item after item, finite, every one written in every call. They do not depend
- * on the thread, on how edges are cut into batches, or on what was scored before.
+ * Scores. `components` numbers for each item, item after item, finite as floats (the host keeps no more of them), every
+ * one written in every call. They do not depend on the thread, on how edges are cut into batches, or on what was scored
+ * before. The host checks that they are finite.
  *
  * Failures. A function that fails returns a number other than 0 (`clone` returns NULL) and may say why in the error buffer:
  * UTF-8, ending in a 0 byte. What it wrote elsewhere is then ignored and the run ends with that message. No C++ exception
  * and no longjmp may leave a function.
  *
- * Versions. This table never changes: the host refuses a table whose `version` it does not know or whose `size` is
- * smaller than it expects. Structs that the host passes may get more members at their end.
+ * Versions. This table never changes: the host refuses a table whose `version` it does not know, whose `size` is smaller
+ * than it expects, or that has more than 65536 columns or states of more than 2^20 bytes. Structs that the host passes may
+ * get more members at their end.
  */
 #ifndef SMT_FEATURE_H
 #define SMT_FEATURE_H
@@ -120,7 +123,8 @@ struct smt_feature_v1 {
   int (*combine_batch)(smt_feature_v1 *feature, const smt_edges_v1 *edges, double *scores, void *states,
                        smt_error_v1 *error);
 
-  /* Score what only a whole sentence shows: scores gets count x components numbers. NULL if that is always 0. */
+  /* Score what only a whole sentence shows: scores gets count x components numbers. NULL if that is always 0. A feature
+   * without states gets no `states`. */
   int (*finish)(smt_feature_v1 *feature, int64_t count, const void *const *states, double *scores,
                 smt_error_v1 *error);
 

@@ -13,6 +13,7 @@
 
 Each check is then a test. ``offer`` is a name that the loaded plugins offer, or a fixture that gives an ``Offer``.
 Where something cannot be made without options, its ``Offer`` has a ``trial`` or the test class has ``options``.
+A decoder that asks for ``resources`` gets tiny grammars of the kit, whose derivations are enumerated.
 ``run_checks`` does the same without pytest.
 """
 

@@ -116,15 +116,16 @@ class LearnerChecks(_Checks):
 
 
 class DecoderChecks(_Checks):
-    """All checks of a decoder; ``model`` is what it decodes with, in place of one without weights."""
+    """All checks of a decoder; ``model`` is what it decodes with, ``exact`` the options that let it prune nothing."""
 
     kind: ClassVar[str] = "decoders"
     module: ClassVar[ModuleType] = decoders
     options: Mapping[str, Any] | None = None
     model: Any = None
+    exact: Mapping[str, Any] | None = None
 
     def _given(self) -> dict[str, Any]:
-        return {"options": self.options, "model": self.model}
+        return {"options": self.options, "model": self.model, "exact": self.exact}
 
     @_each(decoders.CHECKS)
     def test_contract(self, check: Check, subject: Any) -> None:

@@ -73,18 +73,22 @@ class Subject:
 
     def make(self) -> Any:
         """A new object of what is offered."""
+        return self.built(self.chosen)
+
+    def built(self, options: Mapping[str, Any], given: Mapping[str, Any] | None = None) -> Any:
+        """A new object made with these options, and with the host's gifts for those that ask for them."""
         reason = self.host.registry.unavailable(self.offer)
         if reason:
             raise CannotBeMade(f"{self.offer.name!r} is unavailable: {reason}")
         required = [name for name, one in parameters(self.offer.make).items() if one.default is inspect.Parameter.empty]
-        lacking = [name for name in required if name not in self.chosen]
+        lacking = [name for name in required if name not in options]
         if lacking:
             raise CannotBeMade(
                 f"{self.offer.name!r} cannot be made without {', '.join(lacking)}: give its Offer a `trial`, or the "
                 "checks `options`"
             )
         try:
-            return build(repr(self.offer.name), self.offer.make, self.chosen)
+            return build(repr(self.offer.name), self.offer.make, options, given)
         except Exception as error:
             raise CannotBeMade(f"{self.offer.name!r} cannot be made: {described(error)}") from error
 
@@ -123,7 +127,7 @@ def run_checks(
     """Run all checks of a kind that apply to an offer or a format.
 
     ``folder`` is an empty folder. ``given`` may hold ``options`` for an offer, ``problems`` for a learner, a ``model``
-    for a decoder, ``samples`` and ``files`` for a format, in place of the kit's own.
+    and ``exact`` for a decoder, ``samples`` and ``files`` for a format, in place of the kit's own.
     """
     if kind not in KINDS:
         raise UsageError(f"no checks for {kind!r}{suggestion(kind, KINDS)}")

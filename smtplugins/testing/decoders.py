@@ -1,31 +1,100 @@
-"""Checks of decoders: what every decoder owes its caller, whatever it searches."""
+"""Checks of decoders: what every decoder owes its caller, whatever it searches.
+
+A decoder whose constructor has ``resources`` is made with tiny grammars (``grammars.py``), whose derivations the kit
+enumerates itself; the options ``glue``, ``pass_through`` and ``max_span`` mean there what they mean in ``hiero``. What
+a decoder does not have (resources, a score, features, graphs) is not checked.
+"""
 
 from __future__ import annotations
 
+import functools
+import inspect
+import math
+import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.host.contracts import Sentence
 from smtplugins.host.model import Model
-from smtplugins.testing import samples
-from smtplugins.testing.checks import Check, Subject, can_be_made, is_documented
+from smtplugins.host.spec import evaluated, parameters
+from smtplugins.testing import decoder_graphs, grammars, samples
+from smtplugins.testing.checks import Check, DoesNotApply, Subject, can_be_made, is_documented
+from smtplugins.testing.grammars import TOLERANCE, System, assert_among, total
 
 if TYPE_CHECKING:
-    from smtplugins.host.contracts import Decoding, Sentence
+    from smtplugins.host.contracts import Decoding
     from smtplugins.host.host import Host
     from smtplugins.host.offers import Offer
 
 
 @dataclass(frozen=True)
 class DecoderSubject(Subject):
-    """A decoder to check, and the model it decodes with."""
+    """A decoder to check, the model it decodes with, and the options that let it prune nothing."""
 
-    model: Model = field(default_factory=Model)
+    model: Model | None = None
+    exact: Mapping[str, Any] | None = None
+
+    @property
+    def with_resources(self) -> bool:
+        """Whether it works with tables and features of the run."""
+        return "resources" in evaluated(self.offer.make).parameters
+
+    def make(self) -> Any:
+        """A new decoder, if need be with the first of the tiny systems."""
+        return self.made(_systems()[0]) if self.with_resources else super().make()
+
+    def made(self, system: System, more: Mapping[str, Any] | None = None) -> Any:
+        """A new decoder for a system."""
+        known = parameters(self.offer.make)
+        options = {name: value for name, value in system.options.items() if name in known}
+        given = {"resources": system.resources(self.folder / f"system-{system.number}", self.host)}
+        return self.built({**self.chosen, **options, **(more or {})}, given)
+
+    def model_for(self, system: System | None = None) -> Model:
+        """The model given, or that of a system, or one without weights."""
+        if system is not None:
+            return Model(system.weights)
+        return self.model or Model(_systems()[0].weights if self.with_resources else {})
 
     def decode(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Decoding]:
         """What a new decoder makes of sentences that arrive one by one."""
-        return list(self.make().decode(iter(sentences), self.model, threads=threads))
+        return list(self.make().decode(iter(sentences), self.model_for(), threads=threads))
+
+    def solved(
+        self, more: Mapping[str, Any] | None = None, graphs: bool = False
+    ) -> list[tuple[System, Sentence, Decoding]]:
+        """Each tiny system's sentences, decoded; once for each of such calls."""
+        if not self.with_resources:
+            raise DoesNotApply("the decoder has no `resources`, so that the kit has no grammar for it")
+        lacking = {"glue", "pass_through", "max_span"} - parameters(self.offer.make).keys()
+        if lacking:
+            raise DoesNotApply(f"the decoder has no option {min(lacking)!r}, so that the kit does not know its rules")
+        key = (bool(more), graphs)
+        if key not in self._solved:
+            asked = {"graphs": True} if graphs else {}
+            self._solved[key] = []
+            for system in _systems():
+                decoder, model = self.made(system, more), self.model_for(system)
+                found = list(decoder.decode(iter(system.sentences), model, **asked))
+                pairs = zip(system.sentences, found, strict=True)
+                self._solved[key] += [(system, sentence, one) for sentence, one in pairs]
+        return self._solved[key]
+
+    @functools.cached_property
+    def _solved(self) -> dict[tuple[bool, bool], list[tuple[System, Sentence, Decoding]]]:
+        return {}
+
+    @property
+    def has_graphs(self) -> bool:
+        """Whether ``decode`` can be asked for graphs."""
+        return "graphs" in inspect.signature(self.make().decode).parameters
+
+
+@functools.cache
+def _systems() -> tuple[System, ...]:
+    return tuple(grammars.systems())
 
 
 def subject(
@@ -35,9 +104,13 @@ def subject(
     *,
     options: Mapping[str, Any] | None = None,
     model: Model | None = None,
+    exact: Mapping[str, Any] | None = None,
 ) -> DecoderSubject:
-    """A decoder to check: with the model given, or one without any weight."""
-    return DecoderSubject(offer, folder, host, options, model or Model())
+    """A decoder to check; without ``exact``, what prunes nothing is ``search=full``, if there is such an option."""
+    search = parameters(offer.make).get("search")
+    if exact is None and search is not None and "full" in typing.get_args(search.annotation):
+        exact = {"search": "full"}
+    return DecoderSubject(offer, folder, host, options, model, exact)
 
 
 def output_follows_input(subject: DecoderSubject) -> None:
@@ -57,12 +130,129 @@ def best_is_a_line(subject: DecoderSubject) -> None:
 
 
 def output_repeats(subject: DecoderSubject) -> None:
-    """The same sentences have the same decodings again, also with two threads."""
-    sentences = samples.sentences()
-    wanted = {one.id: one.best for one in subject.decode(sentences)}
-    for how, threads in (("again", 1), ("with two threads", 2)):
-        for one in subject.decode(sentences, threads):
-            assert one.best == wanted[one.id], f"sentence {one.id} is {wanted[one.id]!r} and, {how}, {one.best!r}"
+    """The same sentences have the same decodings again, to the last bit, also with several threads."""
+    sentences = samples.sentences() * 4
+    wanted = subject.decode(sentences)
+    for how, threads in (("again", 1), ("with two threads", 2), ("with five threads", 5)):
+        for first, one in zip(wanted, subject.decode(sentences, threads), strict=True):
+            assert one.best == first.best, f"sentence {one.id} is {first.best!r} and, {how}, {one.best!r}"
+            for name in ("score", "found"):
+                then, now = getattr(first, name), getattr(one, name)
+                assert now == then, f"sentence {one.id}: `{name}` is {then!r} and, {how}, {now!r}"
+            then, now = dict(first.features), dict(one.features)
+            assert now == then, f"sentence {one.id}: `features` are {then} and, {how}, {now}"
+
+
+def models_do_not_stick(subject: DecoderSubject) -> None:
+    """Another model gives what a new decoder gives with it: nothing of the model before it is left."""
+    if not subject.with_resources:
+        raise DoesNotApply("the decoder has no `resources`")
+    system = _systems()[0]
+    other = Model({name: -weight for name, weight in system.weights.items()})
+    both = subject.made(system)
+    list(both.decode(iter(system.sentences), Model(system.weights)))
+    fresh = subject.made(system).decode(iter(system.sentences), other)
+    for first, one in zip(fresh, both.decode(iter(system.sentences), other), strict=True):
+        assert (one.best, one.score) == (first.best, first.score), (
+            f"sentence {one.id} is {first.best!r} ({first.score}) with a new decoder, and {one.best!r} ({one.score}) "
+            "with one that had another model before"
+        )
+
+
+def score_is_that_of_its_features(subject: DecoderSubject) -> None:
+    """The score of a decoding is the sum of its features, each times its weight."""
+    if subject.with_resources:
+        found = [(system.weights, one) for system, _, one in subject.solved()]
+    else:
+        found = [(subject.model_for().weights, one) for one in subject.decode(samples.sentences())]
+    told = [(weights, one, one.score) for weights, one in found if one.found and one.score is not None]
+    if not any(one.features for _, one, _ in told):
+        raise DoesNotApply("the decoder tells no score, or no features")
+    for weights, one, score in told:
+        summed = total(weights, one.features)
+        assert math.isclose(summed, score, rel_tol=TOLERANCE, abs_tol=TOLERANCE), (
+            f"sentence {one.id}: the score is {score!r}, that of its features {summed!r}"
+        )
+
+
+def features_are_those_of_the_text(subject: DecoderSubject) -> None:
+    """What lists can score has the same value there, on the finished text, as it had in the search."""
+    for _, _, one in subject.solved():
+        if not one.found or not one.features:
+            continue
+        for name in grammars.OF_TEXTS:
+            wanted, found = grammars.rescored(name, [one.best])[one.best], one.features.get(name, 0.0)
+            assert math.isclose(wanted, found, rel_tol=TOLERANCE, abs_tol=TOLERANCE), (
+                f"sentence {one.id}: {name!r} is {found!r} in the search and {wanted!r} on the text {one.best!r}"
+            )
+
+
+def derivations_are_in_the_grammar(subject: DecoderSubject) -> None:
+    """There is a derivation with the text and the features of a decoding, and none where none was found."""
+    for system, sentence, one in subject.solved():
+        every = grammars.derivations(system, sentence.tokens)
+        if every is None:
+            continue
+        if not one.found:
+            assert not every, f"sentence {one.id} ({sentence.text}): found nothing, where {every[0]} is a derivation"
+            continue
+        texts = {" ".join(other.words) for other in every}
+        assert one.best in texts, f"sentence {one.id} ({sentence.text}): no derivation has the text {one.best!r}"
+        if one.features:
+            assert_among(one.best, one.features, every, f"sentence {one.id} ({sentence.text})")
+
+
+def best_is_the_best(subject: DecoderSubject) -> None:
+    """With nothing pruned, the decoding has the highest score of all derivations."""
+    if not subject.exact:
+        raise DoesNotApply(
+            "the kit knows no options that let the decoder prune nothing: the checks' `exact` names them"
+        )
+    for system, sentence, one in subject.solved(subject.exact):
+        every = grammars.derivations(system, sentence.tokens)
+        if not every:
+            continue
+        best = max(every, key=lambda other: total(system.weights, other.features))
+        highest = total(system.weights, best.features)
+        assert one.found, f"sentence {one.id} ({sentence.text}): found nothing, where {best} is a derivation"
+        reached = (
+            max(total(system.weights, other.features) for other in every if " ".join(other.words) == one.best)
+            if one.score is None
+            else one.score
+        )
+        assert math.isclose(reached, highest, rel_tol=TOLERANCE, abs_tol=TOLERANCE), (
+            f"sentence {one.id} ({sentence.text}): {one.best!r} has {reached!r}, but {best} has {highest!r}"
+        )
+
+
+def what_has_no_translation_is_said(subject: DecoderSubject) -> None:
+    """A sentence without any derivation has ``found=False`` and an empty text, and disturbs none of its neighbours."""
+    if not subject.with_resources or "pass_through" not in parameters(subject.offer.make):
+        raise DoesNotApply("the decoder has no option `pass_through` to leave words out with")
+    system = next(one for one in _systems() if one.options["pass_through"] == "none")
+    good = next(one for one in system.sentences if grammars.derivations(system, one.tokens))
+    bad = [Sentence("unknown", ("zzz",)), Sentence("empty", ())]
+    sentences = [good, bad[0], good, bad[1], good]
+    found = list(subject.made(system).decode(iter(sentences), Model(system.weights)))
+    for sentence, one in zip(sentences, found, strict=True):
+        if sentence is good:
+            assert one.found and one.best == found[0].best, (
+                f"sentence {one.id} is {one.best!r} beside those without one"
+            )
+        else:
+            assert not one.found, f"sentence {one.id!r} has no derivation, but `found` is true"
+            assert one.best == "", f"sentence {one.id!r} has no derivation, but the text {one.best!r}"
+
+
+def traces_are_lines(subject: DecoderSubject) -> None:
+    """A trace, if there is one, is lines of text, also for a sentence without a translation."""
+    found = [one for one in subject.decode(samples.sentences()) if one.trace is not None]
+    if not found:
+        raise DoesNotApply("the decoder gives no trace")
+    for one in found:
+        assert one.trace is not None
+        for line in one.trace():
+            assert isinstance(line, str) and "\n" not in line, f"sentence {one.id}: expected lines, found {line!r}"
 
 
 CHECKS: tuple[Check, ...] = (
@@ -71,4 +261,12 @@ CHECKS: tuple[Check, ...] = (
     output_follows_input,
     best_is_a_line,
     output_repeats,
+    models_do_not_stick,
+    score_is_that_of_its_features,
+    features_are_those_of_the_text,
+    derivations_are_in_the_grammar,
+    best_is_the_best,
+    what_has_no_translation_is_said,
+    traces_are_lines,
+    *decoder_graphs.CHECKS,
 )

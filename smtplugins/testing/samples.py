@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Candidates
+    from smtplugins.core.rules import Origins
     from smtplugins.host.contracts import Lists, Metric, Rows, Sentence
 
 FILE = "sample"
@@ -109,6 +110,26 @@ def rules(seed: int = 1, count: int = 40) -> list[list[str | int]]:
         # Children are numbered in target order.
         made.append([children.pop(0) if isinstance(symbol, int) else symbol for symbol in symbols])
     return made
+
+
+def origins(targets: Sequence[Sequence[str | int]]) -> Origins:
+    """Where rules with these target sides come from: a table, glue, or made for a word; the same for the same rule."""
+    import numpy as np
+
+    from smtformats.grammar.gather import grammar_columns
+    from smtformats.grammar.rules import NonTerminal, Rule
+    from smtplugins.core.rules import GLUE, MINTED, Origins
+
+    made, numbers = [], []
+    for symbols in targets:
+        children = [NonTerminal("X", 1 + one) for one in sorted(one for one in symbols if isinstance(one, int))]
+        words = [one for one in symbols if isinstance(one, str)]
+        source = [*children, *("q" * (1 + len(words) % 3))]
+        target = [one if isinstance(one, str) else NonTerminal("X", 1 + one) for one in symbols]
+        made.append(Rule("X", tuple(source), tuple(target)))
+        numbers.append(1 if children and not words else 2 if len(symbols) == 1 else 0)
+    columns = grammar_columns(made)
+    return Origins(("table", GLUE, MINTED), (0, 1, 2), np.array(numbers, dtype=np.int32), lambda: columns)
 
 
 def strings(seed: int = 1, count: int = 24) -> list[list[str]]:

@@ -20,11 +20,11 @@ _TOLERANCE = 1e-5
 
 
 @dataclass
-class _Node:
+class Node:
     """An edge of a derivation: its target side, and the nodes its children are."""
 
     symbols: list[str | int] = field(default_factory=list)
-    children: list[_Node] = field(default_factory=list)
+    children: list[Node] = field(default_factory=list)
 
 
 class _Work:
@@ -62,7 +62,7 @@ class _Work:
         rows, states = self.combine(strings, [()] * len(strings))
         return [summed(pair) for pair in zip(rows, self.finish(states), strict=True)]
 
-    def derivations(self, roots: Sequence[_Node], source: random.Random) -> list[dict[str, float]]:
+    def derivations(self, roots: Sequence[Node], source: random.Random) -> list[dict[str, float]]:
         """Totals of derivations, children before parents, in batches of edges with as many children, cut at random."""
         totals: dict[int, dict[str, float]] = {}
         states: dict[int, Any] = {}
@@ -91,10 +91,10 @@ def bracketing_does_not_matter(subject: Subject) -> None:
     strings = samples.strings()
     wanted = work.whole(strings)
     for _ in range(6):
-        roots = [_bracketed(words, source) for words in strings]
+        roots = [bracketed(words, source) for words in strings]
         for words, root, row, found in zip(strings, roots, wanted, work.derivations(roots, source), strict=True):
             text = difference(row, found, _TOLERANCE)
-            assert text is None, f"{' '.join(words)!r} in one piece and as {_shown(root)}: {text}"
+            assert text is None, f"{' '.join(words)!r} in one piece and as {shown(root)}: {text}"
 
 
 def edges_are_independent(subject: Subject) -> None:
@@ -187,9 +187,9 @@ def _work(subject: Subject) -> Callable[..., _Work]:
     return start
 
 
-def _bracketed(words: Sequence[str], source: random.Random) -> _Node:
+def bracketed(words: Sequence[str], source: random.Random) -> Node:
     """A random derivation of a string: edges of words and up to three children, some of them over nothing at all."""
-    node = _Node()
+    node = Node()
     at = 0
     cuts = source.randint(0, 3) if words else 0
     for _ in range(cuts):
@@ -197,20 +197,20 @@ def _bracketed(words: Sequence[str], source: random.Random) -> _Node:
         last = source.randint(first, len(words))
         node.symbols += [*words[at:first], len(node.children)]
         whole = last - first == len(words)
-        node.children.append(_Node(list(words)) if whole else _bracketed(words[first:last], source))
+        node.children.append(Node(list(words)) if whole else bracketed(words[first:last], source))
         at = last
     node.symbols += words[at:]
     return node
 
 
-def _below(node: _Node) -> Iterator[_Node]:
+def _below(node: Node) -> Iterator[Node]:
     for child in node.children:
         yield from _below(child)
     yield node
 
 
-def _shown(node: _Node) -> str:
-    inner = (_shown(node.children[one]) if isinstance(one, int) else one for one in node.symbols)
+def shown(node: Node) -> str:
+    inner = (shown(node.children[one]) if isinstance(one, int) else one for one in node.symbols)
     return f"[{' '.join(inner)}]"
 
 

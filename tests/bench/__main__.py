@@ -14,14 +14,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from decoding import decoding
 from estimation import estimation
 from grammar import grammar
+from growth import growth
 from inference import inference
 from lm import lm, lm_big
+from loading import loading
 from measure import best_child, interleaved
 from nbest import nbest
 from parsing import parsing
+from python_feature import python_feature
 from search import search
+from tables import tables
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples/rescore-nbest"
@@ -92,9 +97,12 @@ def main() -> None:
     benchmarks: dict[str, Callable[[], dict[str, Any]]] = {"startup": startup, "lists": lists}
     benchmarks |= {"lm": lambda: lm(SHARED, EXAMPLE), "lm_big": lm_big}
     benchmarks |= {"grammar": lambda: grammar(SHARED), "nbest": lambda: nbest(SHARED), "search": lambda: search(SHARED)}
-    benchmarks |= {"parsing": lambda: parsing(SHARED)}
+    benchmarks |= {"parsing": lambda: parsing(SHARED), "loading": lambda: loading(SHARED)}
+    benchmarks |= {"decoding": lambda: decoding(SHARED), "growth": lambda: growth(SHARED)}
+    benchmarks |= {"python_feature": lambda: python_feature(SHARED)}
     benchmarks |= {"estimation": lambda: estimation(SHARED)}
     benchmarks |= {"inference": lambda: inference(SHARED)}
+    benchmarks |= {"tables": lambda: tables(SHARED, ROOT / "examples/plugin-template")}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*benchmarks, []], help="which (default: all)")
     parser.add_argument("-o", "--output", type=Path, help="write the JSON here, too")

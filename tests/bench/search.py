@@ -34,7 +34,7 @@ def search(shared: Path, rounds: int = 3) -> dict[str, Any]:
     pairs = (line.split() for line in (gold / "weights.tuned").read_text().splitlines())
     weights = {name: float(value) for name, value in pairs}
     model: Any = read_lm(gold / "lm/en.4.arpa.gz")
-    forests = _forests(gold, weights, model)
+    forests = parsed_sentences(gold, weights, model)
     found: dict[str, dict[str, Any]] = {}
     for limit in LIMITS:
         best: dict[str, tuple[float, float, float]] = {}
@@ -44,8 +44,8 @@ def search(shared: Path, rounds: int = 3) -> dict[str, Any]:
                 scorer = lm_scorer(model, (), memo=memo)
                 one = searcher([Stateful(scorer, ("LanguageModel",), (weights["LanguageModel"],))])
                 seconds, score, evaluated = 0.0, 0.0, 0
-                for forest, words in forests:
-                    scorer.set_words(words)
+                for forest, vocabulary in forests:
+                    scorer.set_words(model.ids([vocabulary.word(i) for i in range(len(vocabulary))]))
                     begun = time.process_time()
                     refined = one.search(forest, pop_limit=limit, **options)
                     seconds += time.process_time() - begun
@@ -74,8 +74,10 @@ def _time_at(curve: dict[str, Any], score: float) -> float | None:
     return None
 
 
-def _forests(gold: Path, weights: dict[str, float], model: Any) -> list[tuple[Any, Any]]:
-    """Parsed sentences with word penalties and unknown words in the scores of rules, and the model's word numbers."""
+def parsed_sentences(
+    gold: Path, weights: dict[str, float], model: Any, chosen: slice = slice(None)
+) -> list[tuple[Any, Any]]:
+    """Forests with word penalties and unknown words in the scores of rules, and their words."""
     import numpy as np
 
     from smtformats.grammar.cdec import FORMAT
@@ -86,7 +88,7 @@ def _forests(gold: Path, weights: dict[str, float], model: Any) -> list[tuple[An
     load = FORMAT.load
     assert load is not None
     forests = []
-    for line in (gold / "test300.in").read_text().splitlines():
+    for line in (gold / "test300.in").read_text().splitlines()[chosen]:
         told = re.fullmatch(r'<seg grammar="(.*?)" id="\d+">(.*)</seg>', line)
         assert told is not None
         with (gold / told[1]).open("rb", buffering=0) as stream:
@@ -102,5 +104,5 @@ def _forests(gold: Path, weights: dict[str, float], model: Any) -> list[tuple[An
         sums = (np.concatenate([[0], np.cumsum(one)]) for one in (is_word, is_unknown))
         counts, unknown = (one[offsets[1:]] - one[offsets[:-1]] for one in sums)
         extra = unknown * weights["LanguageModel_OOV"] - counts / math.log(10) * weights["WordPenalty"]
-        forests.append((forest_of_parse(forest, native.scores + extra), words))
+        forests.append((forest_of_parse(forest, native.scores + extra), tables.words))
     return forests

@@ -54,7 +54,7 @@ def test_configuration_of_a_toolkit(smt: Smt, tmp_path: Path) -> None:
     assert (read["decoder"]["name"], read["decoder"]["stack_size"]) == ("phrase", 7)
     assert read["model"]["features"] == ["distortion,name=Distortion0", f"lm,path={tmp_path}/en.klm,base=e,name=LM"]
     assert read["model"]["weights"] == str(tmp_path / "moses.ini")
-    assert shown.endswith("output: {nbest: 1}\n# not used: line 4: verbose '2'\n")
+    assert shown.endswith("output: {nbest: 1, unique: false, format: moses-nbest}\n# not used: line 4: verbose '2'\n")
     # Standard input cannot be named as the file of the weights.
     piped = smt("config", "show", "-c", "-", stdin=INI).ok()
     assert "weights:" not in piped

@@ -62,11 +62,11 @@ def test_the_readme_runs_as_it_stands(copy: Path, environment: dict[str, str]) -
 
 
 @pytest.mark.skipif(not (shutil.which("cmake") and shutil.which("cc")), reason="needs CMake and a C compiler")
-def test_the_native_feature_builds_and_makes_a_capsule(copy: Path, environment: dict[str, str]) -> None:
+def test_the_native_feature_builds_and_scores(copy: Path, environment: dict[str, str]) -> None:
     (commands,) = fences(copy / "native/README.md", "sh")
     run(commands, copy, environment)
     (code,) = fences(copy / "native/README.md", "python")
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=copy, env=environment, capture_output=True, text=True, check=True
     )
-    assert done.stdout.startswith('<capsule object "smt_feature_v1" at ')
+    assert done.stdout == "[2.]\n"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from smtformats import FormatError
 from smtplugins.host.config import ConfigError, ModelConfig, OutputConfig, RunConfig, load_config, show_config
-from smtplugins.host.errors import UsageError
+from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.spec import Spec
 
 WHOLE = """\
@@ -327,3 +327,55 @@ def test_gold_configurations_come_through(shared: Path, tmp_path: Path) -> None:
 def test_path_of_a_column_with_a_name_stays_one() -> None:
     config = RunConfig(model=ModelConfig(features=(Spec("lm", {"path": "/a,b", "name": "LM"}),)))
     assert "features: ['lm,path=\"/a,b\",name=LM']" in config.to_yaml()
+
+
+class TestPlaces:
+    """Mistakes that only the use of a value shows."""
+
+    @pytest.fixture
+    def path(self, tmp_path: Path) -> Path:
+        path = tmp_path / "run.yaml"
+        path.write_text("decoder:\n  name: hiero\n  pop_limit: 3\nmodel:\n  features:\n  - length\n  - lm,path=x\n")
+        return path
+
+    @pytest.mark.parametrize(
+        ("key", "error", "message"),
+        [
+            (("decoder",), UsageError("what"), "run.yaml:1: decoder: what"),
+            (("decoder",), UsageError("pop_limit: too few"), "run.yaml:3: decoder.pop_limit: too few"),
+            (("decoder",), UsageError("hiero: pop_limit: few"), "run.yaml:3: decoder.pop_limit: few"),
+            (("decoder",), UsageError("no 'pop_limit' here"), "run.yaml:3: decoder.pop_limit: no 'pop_limit' here"),
+            (("decoder",), UsageError("pop_limits: few"), "run.yaml:1: decoder: pop_limits: few"),
+            (("model", "features", "1"), UsageError("bad"), "run.yaml:7: model.features.1: bad"),
+            (
+                ("model", "features", "1"),
+                OSError(2, "No such file", "x"),
+                "run.yaml:7: model.features.1: x: No such file",
+            ),
+            (("seed",), UsageError("bad"), "run.yaml:1: seed: bad"),
+        ],
+    )
+    def test_are_named_by_line_and_key(self, path: Path, key: tuple[str, ...], error: Exception, message: str) -> None:
+        config = load_config(path)
+        with pytest.raises(SmtError) as caught, config.at(*key):
+            raise error
+        assert str(caught.value) == f"{path.parent}/{message}"
+        assert caught.value.exit_code == 1
+
+    def test_of_overrides_are_those_of_the_call(self, path: Path) -> None:
+        config = load_config(path, ["decoder.pop_limit=7", "decoder.beam=x"])
+        for option in ("pop_limit", "beam"):
+            with pytest.raises(UsageError, match=rf"^--set: decoder\.{option}: bad$"), config.at("decoder"):
+                raise UsageError(f"{option}: bad")
+
+    def test_other_failures_and_other_configurations_are_left_alone(self, path: Path) -> None:
+        with pytest.raises(ValueError, match="x"), load_config(path).at("decoder"):
+            raise ValueError("x")
+        with pytest.raises(UsageError, match="x"), RunConfig().at("decoder"):
+            raise UsageError("x")
+
+    def test_records_are_equal_whatever_file_they_came_from(self, path: Path, tmp_path: Path) -> None:
+        other = tmp_path / "other.yaml"
+        other.write_text("\n\n" + path.read_text())
+        assert load_config(path) == load_config(other)
+        assert load_config(path).to_yaml() == load_config(other).to_yaml()

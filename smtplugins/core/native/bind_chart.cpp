@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -64,6 +65,19 @@ class RuleTrie {
     nb::gil_scoped_release unlocked;
     validate();
     trie_ = std::make_unique<Trie>(rules_);
+    check(targets_fit(), "a target symbol is not among the words and gaps");
+  }
+
+  RuleTrie limited(Input<float> estimates, std::int32_t limit) const {
+    check(limit > 0, "the limit must be 1 or more");
+    check(estimates.shape(0) == rules_.size(), "there must be as many estimates as rules");
+    nb::gil_scoped_release unlocked;
+    const std::span<const float> given = view(estimates);
+    check(std::none_of(given.begin(), given.end(), [](float one) { return std::isnan(one); }),
+          "estimates must be numbers");
+    auto trie = std::make_unique<Trie>(trie_->limited(given, limit));
+    nb::gil_scoped_acquire locked;
+    return RuleTrie(*this, std::move(trie));
   }
 
   const RuleColumns& rules() const noexcept { return rules_; }
@@ -71,6 +85,10 @@ class RuleTrie {
   std::int32_t labels() const noexcept { return labels_; }
 
  private:
+  // Another trie of the same columns.
+  RuleTrie(const RuleTrie& other, std::unique_ptr<Trie> trie)
+      : arrays_(other.arrays_), rules_(other.rules_), trie_(std::move(trie)), labels_(other.labels_) {}
+
   void validate() {
     const std::size_t rules = rules_.size();
     check(rules < static_cast<std::size_t>(most) && rules_.source.size() < static_cast<std::size_t>(most),
@@ -85,19 +103,54 @@ class RuleTrie {
     for (const std::int32_t label : rules_.labels) labels_ = std::max(labels_, label + 1);
     const auto words = static_cast<std::int64_t>(rules_.words.size());
     const auto labels = static_cast<std::int64_t>(rules_.labels.size());
-    for (std::size_t rule = 0; rule < rules; ++rule) {
-      check(rules_.lhs[rule] >= 0 && rules_.lhs[rule] < labels, "a left-hand side is not among the labels");
-      std::int64_t gaps = 0;
-      for (auto i = rules_.source_offsets[rule]; i < rules_.source_offsets[rule + 1]; ++i) {
-        const std::int64_t symbol = rules_.source[static_cast<std::size_t>(i)];
-        check(symbol < words && -1 - symbol < labels, "a symbol is not among the words and labels");
-        gaps += symbol < 0;
-      }
-      for (auto i = rules_.target_offsets[rule]; i < rules_.target_offsets[rule + 1]; ++i) {
-        const std::int64_t symbol = rules_.target[static_cast<std::size_t>(i)];
-        check(symbol < words && -1 - symbol < gaps, "a target symbol is not among the words and gaps");
-      }
+    check(within(rules_.lhs, 0, labels), "a left-hand side is not among the labels");
+    check(within(used(rules_.source, rules_.source_offsets), -labels, words),
+          "a symbol is not among the words and labels");
+    check(within(used(rules_.target, rules_.target_offsets), -std::int64_t{most}, words),
+          "a target symbol is not among the words and gaps");
+  }
+
+  // Of the rules that the trie has; the others are never applied.
+  bool targets_fit() const {
+    const Trie& trie = *trie_;
+    std::vector<std::int32_t> gaps(trie.nodes());
+    bool good = true;
+    for (Trie::Node node = 0; node < static_cast<Trie::Node>(trie.nodes()); ++node) {
+      const std::int32_t count = gaps[static_cast<std::size_t>(node)];
+      const Trie::Range below = trie.gaps(node), words = trie.words(node), bins = trie.bins(node);
+      std::fill(gaps.begin() + below.first, gaps.begin() + below.last, count + 1);
+      std::fill(gaps.begin() + words.first, gaps.begin() + words.last, count);
+      for (std::int32_t bin = bins.first; bin < bins.last; ++bin) good &= targets_fit(trie.bin(bin), count);
     }
+    for (const Trie::Unary& unary : trie.unaries()) good &= targets_fit(trie.bin(unary.bin), 1);
+    return good;
+  }
+  bool targets_fit(const Trie::Bin& bin, std::int32_t gaps) const {
+    const auto order = trie_->order().subspan(static_cast<std::size_t>(bin.first), static_cast<std::size_t>(bin.size()));
+    bool good = true;
+    for (std::size_t i = 0; i < order.size();) {
+      // Rules that follow each other have targets that do.
+      const auto first = static_cast<std::size_t>(order[i]);
+      auto last = first + 1;
+      for (++i; i < order.size() && order[i] == static_cast<std::int32_t>(last); ++i) ++last;
+      const auto from = static_cast<std::size_t>(rules_.target_offsets[first]);
+      const auto size = static_cast<std::size_t>(rules_.target_offsets[last]) - from;
+      good &= within(rules_.target.subspan(from, size), -std::int64_t{gaps}, most);
+    }
+    return good;
+  }
+
+  static bool within(std::span<const std::int32_t> values, std::int64_t least, std::int64_t end) {
+    const auto low = static_cast<std::int32_t>(std::max<std::int64_t>(least, -most));
+    const auto high = static_cast<std::int32_t>(std::min<std::int64_t>(end, most));
+    int bad = 0;
+    for (const std::int32_t value : values) bad |= static_cast<int>(value < low) | static_cast<int>(value >= high);
+    return bad == 0;
+  }
+  static std::span<const std::int32_t> used(std::span<const std::int32_t> values,
+                                            std::span<const std::int64_t> offsets) {
+    const auto first = static_cast<std::size_t>(offsets.front());
+    return values.subspan(first, static_cast<std::size_t>(offsets.back()) - first);
   }
 
   std::tuple<Input<std::int32_t>, Input<std::uint8_t>, Input<std::int32_t>, Input<std::int64_t>, Input<std::int32_t>,
@@ -224,11 +277,22 @@ void bind_chart(nb::module_& m) {
                    " target_offsets: numpy.typing.NDArray[numpy.int64], words: numpy.typing.NDArray[numpy.int32],"
                    " labels: numpy.typing.NDArray[numpy.int32]) -> None"),
            "`words` and `labels` are the shared numbers of the grammar's own.")
+      .def("limited", &RuleTrie::limited, "estimates"_a, "limit"_a,
+           nb::sig("def limited(self, estimates: numpy.typing.NDArray[numpy.float32], limit: int) -> RuleTrie"),
+           "Of the same columns, with the best rules of each source side alone, whatever their left-hand sides.")
       .def_prop_ro(
           "nodes", [](const RuleTrie& self) { return self.trie().nodes(); }, "How many nodes the trie has.")
       .def_prop_ro(
           "bins", [](const RuleTrie& self) { return self.trie().bins(); },
-          "How many different source sides with left-hand sides there are.");
+          "How many different source sides with left-hand sides there are.")
+      .def_prop_ro(
+          "rules",
+          [](nb::handle self) {
+            const std::span<const std::int32_t> order = nb::cast<const RuleTrie&>(self).trie().order();
+            return View<std::int32_t>(order.data(), {order.size()}, self);
+          },
+          nb::for_getter(nb::sig("def rules(self) -> numpy.typing.NDArray[numpy.int32]")),
+          "The numbers of the rules that are applied, by source side and left-hand side.");
 
   m.def("rule_scores", &rule_scores, "features"_a, "values"_a, "offsets"_a, "weights"_a,
         nb::sig("def rule_scores(features: numpy.typing.NDArray[numpy.int32],"

@@ -153,10 +153,26 @@ std::shared_ptr<PairScorer> make_pair_scorer(Input<std::int32_t> left, Input<std
   return scorer;
 }
 
-std::shared_ptr<AnyLmScorer> start_lm(const LanguageModel& model, bool memo) {
+std::shared_ptr<AnyLmScorer> start_lm(const LanguageModel& model, bool memo, bool markers, double scale) {
   model.begin(true);
   model.end_marker();
-  return make_lm_scorer(model.tables(), memo);
+  if (!std::isfinite(scale)) throw nb::value_error("scale must be finite");
+  return make_lm_scorer(model.tables(), {memo, markers, scale});
+}
+
+// Words that a model has.
+std::vector<WordId> words_of(const AnyLmScorer& scorer, const Input<std::int32_t>& words) {
+  const auto known = static_cast<std::int64_t>(scorer.lm().words);
+  std::vector<WordId> copy = values_of(words);
+  for (const WordId word : copy) {
+    if (word < 0 || word >= known) throw nb::value_error("an id is not of this model's vocabulary");
+  }
+  return copy;
+}
+
+void share_words(AnyLmScorer& scorer, const AnyLmScorer& other) {
+  if (&scorer.lm() != &other.lm()) throw nb::value_error("the other scorer is of another model");
+  scorer.share_words(other);
 }
 
 // A scorer in Python: states are numbers that its object keeps.
@@ -396,9 +412,18 @@ void bind_search(nb::module_& m) {
       .def(nb::new_(&make_pair_scorer), "left"_a, "right"_a, "values"_a, "other"_a = 0.0F);
   nb::class_<AnyLmScorer, Scorer>(m, "LmScorer", "log10 probabilities of a language model, <s> and </s> included.")
       .def(
-          "set_words", [](AnyLmScorer& scorer, Input<std::int32_t> words) { scorer.set_words(values_of(words)); },
-          "words"_a, "The model's ids of the words of target sides. Not while a search goes on.");
-  m.def("lm_scorer", &start_lm, "model"_a, "memo"_a = true, nb::keep_alive<0, 1>());
+          "set_words",
+          [](AnyLmScorer& scorer, Input<std::int32_t> words) { scorer.set_words(words_of(scorer, words)); }, "words"_a,
+          "The model's ids of the words of target sides. Not while a search goes on, nor the next two.")
+      .def(
+          "add_words",
+          [](AnyLmScorer& scorer, Input<std::int32_t> words) { scorer.add_words(words_of(scorer, words)); }, "words"_a,
+          "Ids of further words, behind those that are there.")
+      .def("share_words", &share_words, "other"_a,
+           "The words of another scorer of the same model: those it was set to are shared, those it was added copied.")
+      .def_prop_ro("words", &AnyLmScorer::known, "How many words it knows.");
+  m.def("lm_scorer", &start_lm, "model"_a, "memo"_a = true, "markers"_a = false, "scale"_a = 1.0,
+        nb::keep_alive<0, 1>());
   nb::class_<CallbackScorer, Scorer>(m, "CallbackScorer",
                                      nb::type_slots(callback_slots),
                                      "A scorer in Python: an object with prepare, combine and finish.")

@@ -541,10 +541,10 @@ class Parser {
           into = std::copy(begin, end, into);
           continue;
         }
-        // Without a branch: gaps and words come in any order.
+        // Without a branch, as gaps and words come in any order: all bits of a gap's mask are set.
         into = std::transform(begin, end, into, [words](std::int32_t symbol) {
-          const std::int32_t word = words[std::max(symbol, 0)];
-          return symbol >= 0 ? word : symbol;
+          const std::int32_t gap = symbol >> 31;
+          return (words[symbol & ~gap] & ~gap) | (symbol & gap);
         });
       }
     }

@@ -14,22 +14,50 @@
 
 namespace smt {
 
+struct LmOptions {
+  bool memo = true;      // joins are kept in a table, from sentence to sentence
+  bool markers = false;  // the rules hold <s> and </s> themselves, as the glue rules of Moses and Joshua do
+  double scale = 1.0;    // of the values: ln 10 gives natural logarithms
+};
+
+// The model's ids of the words of target sides; words beyond are unknown. None of these while a search goes on.
 class AnyLmScorer : public Scorer {
  public:
-  // The model's ids of the words of target sides; words beyond are unknown. To be called before prepare(), not while
-  // a search goes on.
-  void set_words(std::vector<WordId> words) { words_ = std::move(words); }
+  void set_words(std::vector<WordId> words) {
+    base_ = std::make_shared<const std::vector<WordId>>(std::move(words));
+    added_.clear();
+  }
+  // Behind those that are there.
+  void add_words(std::span<const WordId> words) { added_.insert(added_.end(), words.begin(), words.end()); }
+  // The words of another scorer of the same model. Those it was set to are not copied, those it was added are.
+  void share_words(const AnyLmScorer& other) {
+    base_ = other.base_;
+    added_ = other.added_;
+  }
+  std::size_t known() const noexcept { return base_->size() + added_.size(); }
+  virtual const LmTables& lm() const noexcept = 0;
 
  protected:
-  std::vector<WordId> words_;
+  WordId word(std::int32_t symbol) const noexcept {
+    auto i = static_cast<std::size_t>(symbol);
+    if (i < base_->size()) return (*base_)[i];
+    i -= base_->size();
+    return i < added_.size() ? added_[i] : kUnknown;
+  }
+
+ private:
+  std::shared_ptr<const std::vector<WordId>> base_ = std::make_shared<const std::vector<WordId>>();
+  std::vector<WordId> added_;
 };
 
 template <int N>
 class LmScorer final : public AnyLmScorer {
  public:
-  // `lm` has to outlive the scorer. memo: joins are kept in a table, from sentence to sentence.
-  explicit LmScorer(const LmTables& lm, bool memo = true);
+  // `lm` has to outlive the scorer. With markers, <s> at the start of a target side begins the sentence and has no
+  // score; elsewhere it is a word, as </s> is everywhere; finish() adds nothing and marks of edges mean nothing.
+  explicit LmScorer(const LmTables& lm, const LmOptions& options = {});
 
+  const LmTables& lm() const noexcept override { return lm_; }
   std::size_t components() const noexcept override { return 1; }
   std::size_t state_bytes() const noexcept override { return sizeof(ChartState<N>); }
   void prepare(const TargetRules& rules, std::span<const std::int32_t> chosen, float* estimates) override;
@@ -43,6 +71,7 @@ class LmScorer final : public AnyLmScorer {
   struct Fragment {
     ChartState<N> state;
     double score = 0.0;
+    bool begins = false;  // the sentence
   };
   // 48 bytes and a key are less than a line for N = 4.
   struct alignas(64) Memo {
@@ -54,14 +83,13 @@ class LmScorer final : public AnyLmScorer {
   static const ChartState<N>& of(const std::byte* state) noexcept {
     return *reinterpret_cast<const ChartState<N>*>(state);
   }
-  WordId word(std::int32_t symbol) const noexcept {
-    return static_cast<std::size_t>(symbol) < words_.size() ? words_[static_cast<std::size_t>(symbol)] : kUnknown;
-  }
-  std::int32_t fragment(std::span<const std::int32_t> words);
+  std::int32_t fragment(std::span<const std::int32_t> words, bool leads);
   void grow();
   void put(RuleScorer<N>& scorer, const ChartState<N>& next, double score) noexcept;
 
   const LmTables& lm_;
+  const bool markers_;
+  const double scale_;
   std::vector<Memo> memos_;
   // Of the sentence: each rule's fragments (their numbers) and gaps (-1 - k).
   Parts<std::int32_t> items_;
@@ -71,6 +99,6 @@ class LmScorer final : public AnyLmScorer {
 };
 
 // `lm` has to outlive it, and to have <s> and </s>.
-std::shared_ptr<AnyLmScorer> make_lm_scorer(const LmTables& lm, bool memo = true);
+std::shared_ptr<AnyLmScorer> make_lm_scorer(const LmTables& lm, const LmOptions& options = {});
 
 }  // namespace smt

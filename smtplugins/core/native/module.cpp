@@ -6,6 +6,9 @@ NB_MODULE(_core, m) {
   smt::bind_chart(m);
   smt::bind_inference(m);
   smt::bind_lm(m);
+  smt::bind_grammar(m);
   smt::bind_kneser_ney(m);
+  smt::bind_rules(m);
   smt::bind_search(m);
+  smt::bind_table_scorer(m);
 }

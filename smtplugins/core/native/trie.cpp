@@ -1,55 +1,71 @@
 #include "trie.hpp"
 
-#include <limits>
+#include <numeric>
 
 namespace smt {
 namespace {
 
+__extension__ using Wide = unsigned __int128;
+
 // A source side, and the rules that have it one behind the other.
 struct Source {
-  std::uint64_t key;  // its first two symbols
+  Wide key;  // its first symbols
   std::int32_t first;
   std::int32_t last;
   std::int32_t first_rule;
   std::int32_t last_rule;
 };
 
+constexpr std::size_t kKeyed = sizeof(Wide) / sizeof(std::int32_t);
+
 // Gaps before words; no symbol, 0, before both.
-std::uint64_t key(std::int32_t symbol) noexcept { return static_cast<std::uint32_t>(symbol) + 0x80000000u; }
+Wide key_of(std::span<const std::int32_t> symbols) noexcept {
+  Wide key = 0;
+  for (std::size_t i = 0; i < kKeyed; ++i) {
+    key = key << 32U | (i < symbols.size() ? static_cast<std::uint32_t>(symbols[i]) + 0x80000000U : 0U);
+  }
+  return key;
+}
 
 std::span<const std::int32_t> part(std::span<const std::int32_t> values, std::int32_t first,
                                    std::int32_t last) noexcept {
   return values.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first));
 }
 
+bool equal(std::span<const std::int32_t> one, std::span<const std::int32_t> other) noexcept {
+  if (one.size() != other.size()) return false;
+  // A few numbers: a call would take longer.
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    if (one[i] != other[i]) return false;
+  }
+  return true;
+}
+
 class Sources {
  public:
   explicit Sources(const RuleColumns& rules) {
-    list.reserve(rules.size() / 4 + 1);
-    numbers.reserve(rules.size());
-    symbols.reserve(rules.source.size() / 4 + 1);
+    list.reserve(rules.size() / 8 + 1);
+    symbols.reserve(rules.source.size() / 8 + 1);
     std::span<const std::int32_t> before;
     for (std::size_t rule = 0; rule < rules.size(); ++rule) {
-      if (!rules.level.empty() && rules.level[rule] != 0) continue;
       const auto first = static_cast<std::size_t>(rules.source_offsets[rule]);
       const std::span<const std::int32_t> source =
           rules.source.subspan(first, static_cast<std::size_t>(rules.source_offsets[rule + 1]) - first);
-      if (source.empty()) continue;
+      if (source.empty() || (!rules.level.empty() && rules.level[rule] != 0)) {
+        before = {};
+        continue;
+      }
       // Files have the rules of a source side together.
-      if (before.empty() || !std::equal(source.begin(), source.end(), before.begin(), before.end())) {
-        if (!list.empty()) list.back().last_rule = count(numbers.size());
-        add(rules, source);
+      if (!equal(source, before)) {
+        add(rules, source, count(rule));
         before = source;
       }
-      numbers.push_back(static_cast<std::int32_t>(rule));
+      list.back().last_rule = count(rule + 1);
     }
-    if (!list.empty()) list.back().last_rule = count(numbers.size());
     std::sort(list.begin(), list.end(), [this](const Source& one, const Source& other) {
       if (one.key != other.key) return one.key < other.key;
-      const auto a = of(one), b = of(other);
-      if (!std::equal(a.begin(), a.end(), b.begin(), b.end())) {
-        return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
-      }
+      const auto a = rest(one), b = rest(other);
+      if (!equal(a, b)) return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
       return one.first_rule < other.first_rule;
     });
   }
@@ -58,22 +74,23 @@ class Sources {
     return part(symbols, source.first, source.last);
   }
   bool same(const Source& one, const Source& other) const noexcept {
-    const auto a = of(one), b = of(other);
-    return one.key == other.key && std::equal(a.begin(), a.end(), b.begin(), b.end());
+    return one.key == other.key && equal(rest(one), rest(other));
+  }
+  // What the key leaves out.
+  std::span<const std::int32_t> rest(const Source& source) const noexcept {
+    const auto whole = of(source);
+    return whole.subspan(std::min(whole.size(), kKeyed));
   }
   static std::int32_t count(std::size_t size) noexcept { return static_cast<std::int32_t>(size); }
 
   std::vector<Source> list;
-  std::vector<std::int32_t> numbers;
   std::vector<std::int32_t> symbols;
 
  private:
-  void add(const RuleColumns& rules, std::span<const std::int32_t> source) {
+  void add(const RuleColumns& rules, std::span<const std::int32_t> source, std::int32_t rule) {
     const std::int32_t first = count(symbols.size());
     for (const std::int32_t own : source) symbols.push_back(own >= 0 ? rules.word(own) : -1 - rules.label(-1 - own));
-    const auto at = static_cast<std::size_t>(first);
-    const std::uint64_t second = source.size() > 1 ? key(symbols[at + 1]) : 0;
-    list.push_back({key(symbols[at]) << 32 | second, first, count(symbols.size()), count(numbers.size()), 0});
+    list.push_back({key_of(part(symbols, first, count(symbols.size()))), first, count(symbols.size()), rule, rule});
   }
 };
 
@@ -94,39 +111,48 @@ struct Pending {
 
 Trie::Trie(const RuleColumns& rules) {
   const Sources sources(rules);
-  order_.reserve(sources.numbers.size());
+  order_.reserve(rules.size());
   std::vector<Bin> bins;
   std::vector<Entry> entries;
   std::vector<Unary> unaries;
   std::vector<Bin> unary_bins;
+  bins.reserve(sources.list.size());
+  entries.reserve(sources.list.size());
   const auto label_of = [&rules](std::int32_t rule) { return rules.label(rules.lhs[static_cast<std::size_t>(rule)]); };
   for (std::size_t at = 0; at < sources.list.size();) {
     const Source& source = sources.list[at];
-    const auto begin = static_cast<std::ptrdiff_t>(order_.size());
-    bool one_label = true;
+    const auto begin = static_cast<std::int32_t>(order_.size());
+    // Whether the columns' own labels are one: that they are different and stand for one is rare.
+    const auto lhs = rules.lhs[static_cast<std::size_t>(source.first_rule)];
+    std::int32_t others = 0;
     for (; at < sources.list.size() && sources.same(source, sources.list[at]); ++at) {
-      for (const std::int32_t rule : part(sources.numbers, sources.list[at].first_rule, sources.list[at].last_rule)) {
-        order_.push_back(rule);
-        one_label &= label_of(rule) == label_of(order_[static_cast<std::size_t>(begin)]);
-      }
+      const std::int32_t first = sources.list[at].first_rule, last = sources.list[at].last_rule;
+      for (const std::int32_t own : part(rules.lhs, first, last)) others |= own ^ lhs;
+      const std::size_t place = order_.size();
+      order_.resize(place + static_cast<std::size_t>(last - first));
+      std::iota(order_.begin() + static_cast<std::ptrdiff_t>(place), order_.end(), first);
     }
-    if (!one_label) {
-      std::stable_sort(order_.begin() + begin, order_.end(), [&](std::int32_t one, std::int32_t other) {
-        return label_of(one) < label_of(other);
-      });
-    }
+    const auto end = static_cast<std::int32_t>(order_.size());
     const auto symbols = sources.of(source);
     const bool unary = symbols.size() == 1 && symbols[0] < 0;
     std::vector<Bin>& into = unary ? unary_bins : bins;
     const auto first_bin = static_cast<std::int32_t>(into.size());
-    for (auto i = static_cast<std::size_t>(begin); i < order_.size(); ++i) {
-      const std::int32_t label = label_of(order_[i]);
-      const auto place = static_cast<std::int32_t>(i);
-      if (i == static_cast<std::size_t>(begin) || into.back().label != label) {
-        if (unary) unaries.push_back({-1 - symbols[0], static_cast<std::int32_t>(into.size())});
-        into.push_back({label, place, place});
+    if (others == 0) {
+      into.push_back({rules.label(lhs), begin, end});
+    } else {
+      std::stable_sort(order_.begin() + begin, order_.end(), [&](std::int32_t one, std::int32_t other) {
+        return label_of(one) < label_of(other);
+      });
+      for (std::int32_t i = begin; i < end; ++i) {
+        const std::int32_t own = label_of(order_[static_cast<std::size_t>(i)]);
+        if (i == begin || into.back().label != own) into.push_back({own, i, i});
+        into.back().last = i + 1;
       }
-      into.back().last = place + 1;
+    }
+    if (unary) {
+      for (auto i = static_cast<std::size_t>(first_bin); i < into.size(); ++i) {
+        unaries.push_back({-1 - symbols[0], static_cast<std::int32_t>(i)});
+      }
     }
     if (!unary) entries.push_back({source.first, source.last, {first_bin, static_cast<std::int32_t>(into.size())}});
   }
@@ -163,6 +189,56 @@ Trie::Trie(const RuleColumns& rules) {
   for (Unary& unary : unaries) unary.bin += static_cast<std::int32_t>(bins_.size());
   bins_.insert(bins_.end(), unary_bins.begin(), unary_bins.end());
   unaries_ = std::move(unaries);
+}
+
+Trie Trie::limited(std::span<const float> estimates, std::int32_t limit) const {
+  const auto before = [&](std::int32_t one, std::int32_t other) {
+    const float a = estimates[static_cast<std::size_t>(one)], b = estimates[static_cast<std::size_t>(other)];
+    return a != b ? a > b : one < other;
+  };
+  Trie made;
+  made.places_ = places_;
+  made.symbols_ = symbols_;
+  made.bins_.reserve(bins_.size());
+  made.order_.reserve(order_.size());
+  std::vector<std::int32_t> best;
+  // The bins of one source side; its rules follow each other.
+  const auto keep = [&](std::int32_t first, std::int32_t last) {
+    if (first == last) return;
+    const auto rules = part(order_, bin(first).first, bin(last - 1).last);
+    const bool all = rules.size() <= static_cast<std::size_t>(limit);
+    std::int32_t worst = 0;
+    if (!all) {
+      best.assign(rules.begin(), rules.end());
+      std::nth_element(best.begin(), best.begin() + (limit - 1), best.end(), before);
+      worst = best[static_cast<std::size_t>(limit - 1)];
+    }
+    for (std::int32_t i = first; i < last; ++i) {
+      const auto begin = static_cast<std::int32_t>(made.order_.size());
+      for (const std::int32_t rule : part(order_, bin(i).first, bin(i).last)) {
+        if (all || !before(worst, rule)) made.order_.push_back(rule);
+      }
+      const auto end = static_cast<std::int32_t>(made.order_.size());
+      if (begin != end) made.bins_.push_back({bin(i).label, begin, end});
+    }
+  };
+  for (std::size_t node = 0; node < symbols_.size(); ++node) {
+    const Range old = bins(static_cast<Node>(node));
+    made.places_[node].first_bin = static_cast<std::int32_t>(made.bins_.size());
+    keep(old.first, old.last);
+  }
+  made.places_.back().first_bin = static_cast<std::int32_t>(made.bins_.size());
+  for (std::size_t first = 0; first < unaries_.size();) {
+    std::size_t last = first + 1;
+    while (last < unaries_.size() && unaries_[last].gap == unaries_[first].gap) ++last;
+    const auto begin = made.bins_.size();
+    keep(unaries_[first].bin, unaries_[last - 1].bin + 1);
+    for (auto i = begin; i < made.bins_.size(); ++i) {
+      made.unaries_.push_back({unaries_[first].gap, static_cast<std::int32_t>(i)});
+    }
+    first = last;
+  }
+  return made;
 }
 
 }  // namespace smt

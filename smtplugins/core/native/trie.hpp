@@ -58,6 +58,11 @@ class Trie {
   // There must be fewer than 2^31 rules, and symbols in the source sides.
   explicit Trie(const RuleColumns& rules);
 
+  // With the `limit` rules (1 or more) of each source side alone that have the highest estimate, the earlier ones of
+  // equal estimates, whatever their left-hand sides are; they stay in their order. There must be an estimate for each
+  // rule, all of them numbers.
+  Trie limited(std::span<const float> estimates, std::int32_t limit) const;
+
   Range gaps(Node node) const noexcept { return {at(node).first, at(node).first_word}; }
   Range words(Node node) const noexcept { return {at(node).first_word, at(node + 1).first}; }
   Range bins(Node node) const noexcept { return {at(node).first_bin, at(node + 1).first_bin}; }
@@ -76,6 +81,8 @@ class Trie {
   std::size_t bins() const noexcept { return bins_.size(); }
 
  private:
+  Trie() = default;
+
   // Level by level, so that the children of a node follow each other: gaps, then words, each by number; and the
   // children and bins of a node end where those of the next one begin.
   struct Place {

@@ -3,16 +3,16 @@
 | cdec | run.yaml |
 |---|---|
 | `formalism=scfg` | `decoder: hiero`; `pb` is `phrase`, the others are decoders of their own names |
-| `grammar` | `model.grammar`; a rule's features have the names it gives them |
-| `weights` `input` `k_best` | `model.weights`, `source`, `output.nbest` |
+| `grammar` | `model.grammar`, with `grammar_format: cdec-grammar`; a rule's features have the names it gives them |
+| `weights` `input` `k_best` | `model.weights`, `source`, `output.nbest`, with `output.format: cdec-nbest` |
 | `intersection_strategy` (cube_pruning) | `decoder.search`; without a feature that has states cdec takes full |
-| `cubepruning_pop_limit` (200) | `decoder.pop_limit`, for each node |
+| `cubepruning_pop_limit` (200) | `decoder.pop_limit`, with `pops: cdec`: as many of ours as score no worse |
 | `beam_prune` `density_prune` | `decoder.beam_prune`, `decoder.density_prune` |
-| `unique_k_best` | `decoder.unique: true` |
+| `unique_k_best` | `output.unique: true` |
 | `scfg_max_span_limit` (10) `goal` (S) `scfg_default_nt` (X) | `decoder.max_span`, `.goal`, `.nonterminal` |
 | `scfg_no_hiero_glue_grammar` | `decoder.glue: false`; else true, and the feature `glue,name=Glue` |
 | `scfg_extra_glue_grammar` | `decoder.glue_path` |
-| `add_pass_through_rules` | `decoder.pass_through: true` and the feature `pass-through,name=PassThrough` |
+| `add_pass_through_rules` | `decoder.pass_through: all`, else `none`, and the feature `pass-through,name=PassThrough` |
 | `add_extra_pass_through_features=N` | its option `lengths=N` |
 | `pb_max_distortion` (4) | `decoder.distortion_limit` |
 | `WordPenalty`, a `feature_function` | `word-penalty,value=-0.43429448190325176,name=WordPenalty` |
@@ -44,13 +44,17 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     formalism = draft.text("formalism").lower()
     draft.option("source", "input", skip="-")
     draft.put("decoder.name", _DECODERS.get(formalism, formalism), settings.all("formalism")[0].line)
-    draft.option("decoder.search", "intersection_strategy", str.lower, "cube_pruning")
+    draft.option("decoder.search", "intersection_strategy", _search, "cube_pruning")
     draft.option("decoder.pop_limit", "cubepruning_pop_limit", int, 200)
     draft.option("decoder.beam_prune", "beam_prune", float)
     draft.option("decoder.density_prune", "density_prune", float)
-    draft.option("decoder.unique", "unique_k_best", lambda value: True)
+    draft.put("output.format", "cdec-nbest")
+    draft.option("output.unique", "unique_k_best", lambda value: True)
     for one in draft.every("grammar"):
         draft.grammar(one.value, one.line)
+    if formalism == "scfg":
+        # By their shape, grammars with bare numbers may be Joshua's, whose signs are turned.
+        draft.put("model.grammar_format", "cdec-grammar")
     if formalism == "scfg":
         _chart(draft)
     if formalism == "pb":
@@ -62,7 +66,13 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     return draft
 
 
+def _search(name: str) -> str:
+    """cdec's two faster ways to go through the same cubes are ours already."""
+    return "cube_pruning" if name.lower().startswith("fast_cube_pruning") else name.lower()
+
+
 def _chart(draft: Draft) -> None:
+    draft.put("decoder.pops", "cdec")
     draft.option("decoder.max_span", "scfg_max_span_limit", int, 10)
     draft.option("decoder.goal", "goal", str, "S")
     draft.option("decoder.nonterminal", "scfg_default_nt", str, "X")
@@ -71,7 +81,7 @@ def _chart(draft: Draft) -> None:
     if draft.values["decoder"]["glue"]:
         draft.feature("glue", value=1, name="Glue")
     through = draft.one("add_pass_through_rules")
-    draft.put("decoder.pass_through", through is not None)
+    draft.put("decoder.pass_through", "all" if through is not None else "none")
     if through is not None:
         lengths = draft.one("add_extra_pass_through_features")
         more = lengths.value if lengths is not None and lengths.value != "0" else None

@@ -8,7 +8,7 @@
 | `reordering-limit` (8, stack) | `decoder.distortion_limit` |
 | `goal-symbol` (GOAL) `default-non-terminal` (X) | `decoder.goal`, `.nonterminal`, without brackets and index |
 | `top-n` `n-best-list` FILE N | `output.nbest`; 0 is 1 |
-| `use-unique-nbest` (true) `mark-oovs` (false) `maxlen` (200) | `decoder.unique`, `.mark_oovs`, `.max_length` |
+| `use-unique-nbest` (true) `mark-oovs` (false) `maxlen` (200) | `output.unique`, `.mark_oovs`, `.max_length` |
 | `lattice-decoding` `segment-oovs` | `decoder.input: lattice`, `decoder.segment_oovs: true` |
 | `oov-list` | `decoder.oov_path` if it is one word, else `decoder.oov_list` |
 | `input-file` `weights-file` | `source`, `model.weights` |
@@ -25,9 +25,11 @@
 | any other | the feature of Joshua's name, its parameters as they are |
 
 Columns of tables are `tm_OWNER_K`; the format joshua-grammar turns the signs of bare numbers, as Joshua does. Every
-word has a pass-through rule, `decoder.pass_through: true`. With cky, language models score `<s>` and `</s>` from the
-rules (`markers=rules`). In brackets: Joshua's default, written out. All other keys are not used. As after `joshua -c`,
-paths of tables and language models are relative to the file, all others to the working directory.
+word has a pass-through rule, `decoder.pass_through: all`. With cky, the decoder has `pops: joshua` (as many of our
+pops as score no worse), `markers: true` and `joshua: true` (what Joshua alone does, see the decoder); language models
+score `<s>` and `</s>` from the rules (`markers=rules`). In brackets: Joshua's default, written out. All other keys are
+not used. As after `joshua -c`, paths of tables and language models are relative to the file, all others to the working
+directory.
 """
 
 from __future__ import annotations
@@ -59,7 +61,8 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
         draft.option("decoder.distortion_limit", "reordering-limit", int, 8)
     draft.option("decoder.goal", "goal-symbol", _label, "GOAL")
     draft.option("decoder.nonterminal", "default-non-terminal", _label, "X")
-    draft.option("decoder.unique", "use-unique-nbest", _true, True)
+    draft.put("output.format", "joshua-nbest")
+    draft.option("output.unique", "use-unique-nbest", _true, True)
     draft.option("decoder.mark_oovs", "mark-oovs", _true, False)
     draft.option("decoder.max_length", "maxlen", int, 200)
     draft.option("decoder.segment_oovs", "segment-oovs", lambda value: True)
@@ -68,7 +71,11 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     labels = draft.text("oov-list")
     if labels:
         draft.put("decoder.oov_list" if len(blanks(labels)) > 1 else "decoder.oov_path", labels)
-    draft.put("decoder.pass_through", True)
+    draft.put("decoder.pass_through", "all")
+    if not stack:
+        draft.put("decoder.pops", "joshua")
+        draft.put("decoder.markers", True)
+        draft.put("decoder.joshua", True)
     _grammars(draft, tables, folder, stack=stack)
     _functions(draft, folder, stack=stack)
     _weights(draft, path)

@@ -15,7 +15,7 @@
 | `[non-terminals]` (X) | `decoder.nonterminal` |
 | `[inputtype]` 1 · 2 · 3 · 5 · 6 | `decoder.input: confusion-net` · `lattice` · `tree` · `tabbed` · `forest` |
 | `[xml-input]` (pass-through) | `decoder.xml`, unless it is the default |
-| `[input-file]` `[n-best-list]` FILE N distinct | `source`, `output.nbest: N`, `decoder.unique: true` |
+| `[input-file]` `[n-best-list]` FILE N distinct | `source`, `output.nbest: N`, `output.unique: true` |
 | `[weight]` | `model.weights`: the moses.ini itself |
 | `PhraseDictionary...` `ProbingPT` `RuleTable` | `model.grammar`, `translation-model,path=,scores=,limit=,name=` |
 | their `table-limit` (20) `num-features` | `limit`, `scores` |
@@ -29,10 +29,11 @@
 | any other | the feature of Moses' name, its keys as they are |
 | `tuneable=false` of any | the option of that name |
 
-``name=`` is the one its weights have. In brackets: Moses' default, written out. Language models of charts score
-``<s>`` and ``</s>`` from the rules (`markers=rules`). All other sections are not used; `[mapping]`, `[input-factors]`
-and `[output-factors]` are where they say more than one table after another, factor 0. Paths are relative to the working
-directory.
+Charts have `pops: moses` (as many of our pops as score no worse), `markers: true`, `glue: false` (glue is a table) and
+`pass_through: unknown`. ``name=`` is the one its weights have. In brackets: Moses' default, written out. Language
+models of charts score ``<s>`` and ``</s>`` from the rules (`markers=rules`). All other sections are not used;
+`[mapping]`, `[input-factors]` and `[output-factors]` are where they say more than one table after another, factor 0.
+Paths are relative to the working directory.
 """
 
 from __future__ import annotations
@@ -65,10 +66,13 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     """What a moses.ini amounts to."""
     draft = Draft(settings, 0)
     draft.option("source", "input-file")
-    decoder, search = _SEARCHES[draft.text("search-algorithm", "0")]
-    draft.put("decoder.name", decoder)
+    draft.put("output.format", "moses-nbest")
+    algorithm = draft.one("search-algorithm")
+    decoder, search = _SEARCHES[algorithm.value if algorithm is not None else "0"]
+    line = algorithm.line if algorithm is not None else None
+    draft.put("decoder.name", decoder, line)
     if search is not None:
-        draft.put("decoder.search", search)
+        draft.put("decoder.search", search, line)
     if decoder == "phrase":
         draft.option("decoder.stack_size", "stack", int, 200)
         draft.option("decoder.beam_threshold", "beam-threshold", float, 1e-5)
@@ -78,6 +82,10 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
         draft.option("decoder.option_threshold", "translation-option-threshold", float)
         draft.option("decoder.early_discarding", "early-discarding-threshold", float)
     else:
+        draft.put("decoder.pops", "moses")
+        draft.put("decoder.markers", True)
+        draft.put("decoder.glue", False)
+        draft.put("decoder.pass_through", "unknown")
         draft.option("decoder.nonterminal", "non-terminals", str, "X")
     if search != "stack":
         draft.option("decoder.pop_limit", "cube-pruning-pop-limit", int, 1000)
@@ -174,6 +182,6 @@ def _lists(draft: Draft) -> None:
     if len(tokens) > 1 and is_id(tokens[1]) and int(tokens[1]):
         draft.put("output.nbest", int(tokens[1]), found[0].line)
         if tokens[2:] == ["distinct"]:
-            draft.put("decoder.unique", True)
+            draft.put("output.unique", True)
     if found:
         draft.idle(found[0], tokens[0])

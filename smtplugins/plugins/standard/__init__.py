@@ -42,6 +42,49 @@ def smt_features() -> Iterator[Offer]:
         trial=_tiny_arpa,
     )
     yield Offer(
+        name="source-word-penalty",
+        make=features.SourceWordPenalty,
+        summary="a constant for each word of the source side of rules",
+        needs=frozenset({"grammar"}),
+    )
+    yield Offer(
+        name="phrase-penalty",
+        make=features.PhrasePenalty,
+        summary="a constant for each rule or phrase",
+        needs=frozenset({"grammar"}),
+    )
+    yield Offer(
+        name="oov",
+        make=features.Minted,
+        summary="a constant for each word that a decoder passes through, for want of a rule or beside its rules",
+        needs=frozenset({"grammar"}),
+    )
+    yield Offer(
+        name="pass-through",
+        make=features.Minted,
+        summary="the same under cdec's name, with its classes of lengths",
+        needs=frozenset({"grammar"}),
+    )
+    yield Offer(
+        name="glue",
+        make=features.Glue,
+        summary="a constant for each use of a decoder's own glue rule",
+        needs=frozenset({"grammar"}),
+    )
+    yield Offer(
+        name="source-path",
+        make=features.SourcePath,
+        summary="the costs of the arcs of a lattice",
+        needs=frozenset({"grammar"}),
+    )
+    yield Offer(
+        name="translation-model",
+        make=features.TranslationModel,
+        summary="what a table of rules or phrases is called and how a decoder uses it",
+        needs=frozenset({"grammar"}),
+        trial=_tiny_table,
+    )
+    yield Offer(
         name="column",
         make=features.Column,
         summary="an outside scorer's numbers, one row for each hypothesis of the list",
@@ -73,6 +116,12 @@ def smt_runners() -> Iterator[Offer]:
 
     yield Offer(name="serial", make=runners.Serial, summary="one item after another, in this process")
     yield Offer(name="processes", make=runners.Processes, summary="several processes on this machine")
+
+
+def _tiny_table(folder: Path) -> dict[str, Any]:
+    path = folder / "rules.txt"
+    path.write_text("[X] ||| haus ||| house ||| p=1\n", encoding="utf-8")
+    return {"path": path}
 
 
 def _tiny_arpa(folder: Path) -> dict[str, Any]:

@@ -1,18 +1,27 @@
-"""Length, word penalty, language model, and an outside scorer's column."""
+"""Length, penalties, language model, what is said of tables, and an outside scorer's column."""
 
 from __future__ import annotations
 
 import math
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtplugins.host.errors import SmtError
+from smtformats.tokens import blanks
+from smtplugins.core.rules import GLUE, MINTED
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.resources import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtformats import Candidates, Columns
-    from smtplugins.core.rules import Rules
+    from smtformats import Candidates, Columns, GrammarColumns
+    from smtplugins.core.rules import Origins, Rules
+    from smtplugins.core.vocabulary import Vocabulary
+    from smtplugins.host.contracts import Sentence
+    from smtplugins.plugins.standard.ngrams import WordStates
+
+MARKS = ("<s>", "</s>")
 
 
 class Length:
@@ -24,45 +33,285 @@ class Length:
 
 
 class WordPenalty:
-    """``value`` for each word: -1 as Moses counts, -0.434294 (-1/ln 10) as cdec and Joshua do with ``value=cdec``."""
+    """``value`` for each word: -1 as Moses counts, -0.434294 (-1/ln 10) as cdec and Joshua do with ``value=cdec``.
 
-    def __init__(self, value: float | Literal["moses", "cdec", "joshua"] = "moses") -> None:
+    ``count_bos=true`` counts the sentence's marks, ``<s>`` and ``</s>``, too, as charts of Moses and Joshua do.
+    """
+
+    def __init__(self, value: float | Literal["moses", "cdec", "joshua"] = "moses", *, count_bos: bool = False) -> None:
         named = {"moses": -1.0, "cdec": -1 / math.log(10), "joshua": -1 / math.log(10)}
         self.value = named[value] if isinstance(value, str) else value
+        self._count_bos = count_bos
 
     def score_rules(self, rules: Rules) -> NDArray[Any]:
-        """The penalty of each target side."""
-        scores: NDArray[Any] = rules.word_counts() * self.value
+        """The penalty of each target side. Marks are words of rules, if a decoder has them at all."""
+        import numpy as np
+
+        flags = rules.is_word
+        if not self._count_bos and all(mark in rules.vocabulary for mark in MARKS):
+            flags = flags & ~np.isin(rules.symbols, rules.vocabulary.ids(MARKS))
+        scores: NDArray[Any] = rules.counts(flags) * self.value
+        # A list shows whole hypotheses, without their marks.
+        return scores + 2 * self.value if self._count_bos and rules.origins is None else scores
+
+
+class SourceWordPenalty:
+    """``value`` for each word of the source side, as cdec counts by default."""
+
+    def __init__(self, value: float = -1 / math.log(10)) -> None:
+        self._value = value
+
+    def score_rules(self, rules: Rules) -> NDArray[Any]:
+        """The penalty of each rule."""
+        import numpy as np
+
+        columns = origins_of(rules).columns()
+        words = np.concatenate([[0], np.cumsum(columns.source >= 0)])
+        scores: NDArray[Any] = (words[columns.source_offsets[1:]] - words[columns.source_offsets[:-1]]) * self._value
         return scores
+
+
+class PhrasePenalty:
+    """``value`` for each rule or phrase; with ``owner`` for those of that owner's tables alone."""
+
+    def __init__(self, value: float = 1.0, *, owner: str | None = None) -> None:
+        self._value = value
+        self._owner = owner
+
+    def score_rules(self, rules: Rules) -> NDArray[Any]:
+        """The penalty of each rule."""
+        import numpy as np
+
+        if self._owner is None:
+            return np.full(len(rules), self._value)
+        return origins_of(rules).of(self._owner) * self._value
+
+
+class Minted:
+    """``value`` for each rule that a decoder made for a word of the input: unknown ones, or all, as its options say."""
+
+    def __init__(self, value: float = 1.0, *, lengths: int | None = None) -> None:
+        if lengths is not None and lengths < 1:
+            raise UsageError(f"lengths: expected 1 or more, found {lengths}")
+        self._value = value
+        self._lengths = lengths
+
+    def score_rules(self, rules: Rules) -> NDArray[Any]:
+        """The value, or 0; with ``lengths=N`` also a flag for each class of lengths, as cdec has them."""
+        import numpy as np
+
+        minted = origins_of(rules).of(MINTED)
+        scores: NDArray[Any] = minted * self._value
+        if self._lengths is None:
+            return scores
+        table = np.zeros((len(rules), 1 + self._lengths))
+        table[:, 0] = scores
+        for i in np.flatnonzero(minted).tolist():
+            size = sum(len(word.encode()) for word in rules.target_of(i) if isinstance(word, str))
+            # What cdec computes: classes grow by factors of 1.6.
+            row = min(self._lengths, math.floor(math.log(size) / math.log(1.6)) + 1) if size else 1
+            table[i, row] = 1.0
+        return table
+
+    def column_names(self, label: str) -> tuple[str, ...]:
+        """The names of cdec's lengths follow that of the rule."""
+        return (label, *(f"{label}_{i}" for i in range(1, (self._lengths or 0) + 1)))
+
+
+class Glue:
+    """``value`` for each time that glue joins what is there with what comes next."""
+
+    def __init__(self, value: float = 1.0) -> None:
+        self._value = value
+
+    def score_rules(self, rules: Rules) -> NDArray[Any]:
+        """The value for glue rules with two children."""
+        flags: NDArray[Any] = origins_of(rules).of(GLUE) & (rules.counts(~rules.is_word) == 2)
+        return flags * self._value
+
+
+class TranslationModel:
+    """What is said of a table of the model: ``scores`` columns, called as this feature is, and how it is used.
+
+    ``limit`` is how many target sides of a source side count (0: all). ``max_span`` is the longest span where it is not
+    the decoder's own, -1 for rules that begin where the sentence does. ``owner`` is Joshua's.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        scores: int | None = None,
+        limit: int = 0,
+        max_span: int | None = None,
+        owner: str = "",
+    ) -> None:
+        self.table = Table(path, owner=owner, limit=limit, max_span=max_span)
+        self.scores = scores
+
+
+class SourcePath:
+    """What a lattice's arcs cost, under the name of this feature; ``log=true`` takes logarithms, as Moses does."""
+
+    def __init__(self, *, log: bool = False, scores: int = 1, real_words: int = 0) -> None:
+        if log or real_words:
+            raise UsageError(
+                "source-path: log and real_words come with Moses' lattices, which no decoder here reads yet"
+            )
+        self.arcs = scores
+
+    def score_rules(self, rules: Rules) -> NDArray[Any]:
+        """Nothing: arcs have the values themselves."""
+        import numpy as np
+
+        return np.empty((len(rules), 0))
+
+
+def origins_of(rules: Rules) -> Origins:
+    """Where rules come from; lists do not know it."""
+    if rules.origins is None:
+        raise UsageError("the feature scores rules of a grammar: a decoder has one, an n-best list does not")
+    return rules.origins
 
 
 class LanguageModelScore:
     """Log probability of the hypothesis with sentence ends, natural (``base=e``, as Moses) or ``base=10`` (as cdec).
 
-    ``oov=true`` adds a second component, the number of unknown words.
+    ``oov=true`` adds a second component, the number of unknown words; ``oov_name`` is its column's name.
+    ``markers=rules`` says that rules of the grammar hold ``<s>`` and ``</s>``, so that a decoder adds none.
+    ``class_path`` is a file of words and their classes, ``WORD CLASS`` on each line; the model is one of classes.
+    ``order`` is what a configuration says; the model's own counts.
     """
 
     def __init__(
-        self, path: Path, *, base: Literal["e", "10"] = "e", bos: bool = True, eos: bool = True, oov: bool = False
+        self,
+        path: Path,
+        *,
+        base: Literal["e", "10"] = "e",
+        bos: bool = True,
+        eos: bool = True,
+        oov: bool = False,
+        oov_name: str | None = None,
+        markers: Literal["sentence", "rules"] = "sentence",
+        class_path: Path | None = None,
+        order: int | None = None,
     ) -> None:
         from smtplugins.core.lm import KenlmMissing, read_lm
 
         try:
-            self._model = read_lm(path)
+            self._model: Any = read_lm(path)
         except KenlmMissing as error:
             raise SmtError(str(error)) from None
+        self._path = path
         self._scale = math.log(10) if base == "e" else 1.0
         self._ends = (bos, eos)
         self._oov = oov
+        self._oov_name = oov_name
+        self._markers = markers == "rules"
+        self._classes = None if class_path is None else _read_classes(class_path)
+        self._numbers: weakref.WeakKeyDictionary[Vocabulary, NDArray[Any]] = weakref.WeakKeyDictionary()
 
     def score_candidates(self, source: str | None, candidates: Candidates) -> NDArray[Any]:
         """One call of the model for the whole list."""
         import numpy as np
 
         bos, eos = self._ends
-        scores, unknown = self._model.score_sentences(candidates.texts, bos, eos)
+        texts = candidates.texts
+        if self._classes is not None:
+            texts = [" ".join(self._shown(blanks(text))) for text in texts]
+        scores, unknown = self._model.score_sentences(texts, bos, eos)
         scaled: NDArray[Any] = np.asarray(scores) * self._scale
         return np.column_stack([scaled, unknown]) if self._oov else scaled
+
+    def column_names(self, label: str) -> tuple[str, ...]:
+        """The score, and if asked for the number of unknown words."""
+        if not self._oov:
+            return (label,)
+        return (label, self._oov_name) if self._oov_name else (f"{label}[0]", f"{label}[1]")
+
+    def native(self) -> Any:
+        """The model at work in searches: a scorer of native code."""
+        from smtplugins.core.search import lm_scorer
+
+        if not hasattr(self._model, "ids"):
+            raise SmtError(f"{self._path}: a decoder needs an ARPA file or a KenLM probing file (`smt lm` writes one)")
+        if self._ends != (True, True):
+            raise UsageError("bos=false and eos=false are for lists; a decoder scores whole sentences")
+        return lm_scorer(self._model, (), markers=self._markers, scale=self._scale)
+
+    def start(self, sentence: Sentence) -> WordStates:
+        """The model at work in searches, in plain Python: a state is the words at both ends."""
+        from smtplugins.plugins.standard.ngrams import WordStates
+
+        shown = self._shown if self._classes is not None else list
+        return WordStates(self._model, self._scale, self._ends, self._markers, shown)
+
+    def fragment_scores(self, columns: GrammarColumns) -> NDArray[Any]:
+        """What is known of each rule's score without its neighbours."""
+        from dataclasses import replace
+
+        from smtformats.columns import string_table
+        from smtplugins.core.grammar import fragment_scores
+
+        if self._classes is not None:
+            columns = replace(columns, words=string_table(self._shown(columns.words[:])))
+        scores: NDArray[Any] = fragment_scores(self._model, columns, markers=self._markers) * self._scale
+        return scores
+
+    def word_ids(self, words: list[str]) -> NDArray[Any]:
+        """The model's own numbers of words, 0 for an unknown one."""
+        ids: NDArray[Any] = self._model.ids(self._shown(words) if self._classes is not None else words)
+        return ids
+
+    def score_rules(self, rules: Rules) -> NDArray[Any]:
+        """The number of unknown words of each target side, if that is a component."""
+        import numpy as np
+
+        if not self._oov:
+            return np.empty((len(rules), 0))
+        unknown = self.numbers(rules.vocabulary) == 0
+        if not len(unknown):
+            return np.zeros((len(rules), 1))
+        return rules.counts(rules.is_word & unknown[np.maximum(rules.symbols, 0)])[:, None]
+
+    def numbers(self, vocabulary: Vocabulary) -> NDArray[Any]:
+        """The model's numbers of all words of a vocabulary; those asked for before are kept."""
+        import numpy as np
+
+        known = self._numbers.get(vocabulary)
+        size = len(vocabulary)
+        if known is None or len(known) < size:
+            first = 0 if known is None else len(known)
+            if self._classes is None:
+                more: NDArray[Any] = vocabulary.ids_in(self._model, first)
+            else:
+                more = self.word_ids([vocabulary.word(i) for i in range(first, size)])
+            known = more if known is None else np.concatenate([known, more])
+            self._numbers[vocabulary] = known
+        return known
+
+    def _shown(self, words: list[str]) -> list[str]:
+        assert self._classes is not None
+        return [self._classes.get(word, "<unk>") for word in words]
+
+
+def _read_classes(path: Path) -> dict[str, str]:
+    """``WORD CLASS`` on each line; the marks of sentences stand for themselves unless the file has them."""
+    from smtformats.errors import quote
+    from smtformats.files import open_lines
+
+    classes = {mark: mark for mark in MARKS}
+    seen: set[str] = set()
+    with open_lines(path) as lines:
+        for line in lines:
+            cells = blanks(line)
+            if len(cells) != 2:
+                raise lines.error("a word and its class", quote(line.rstrip()), min(len(cells), 2) + 1)
+            if cells[0] in seen:
+                raise lines.error("each word once", f"{quote(cells[0])} again", 1)
+            seen.add(cells[0])
+            classes[cells[0]] = cells[1]
+    return classes
 
 
 class Column:

@@ -40,17 +40,18 @@ def test_whole(tmp_path: Path) -> None:
                 "pop_limit": 30,
                 "beam_prune": 2.5,
                 "density_prune": 3.0,
-                "unique": True,
+                "pops": "cdec",
                 "max_span": 15,
                 "goal": "TOP",
                 "nonterminal": "Y",
                 "glue": False,
                 "glue_path": str(tmp_path / "glue"),
-                "pass_through": False,
+                "pass_through": "none",
             },
         ),
         model=ModelConfig(
             grammar=(tmp_path / "a.gz", Path("/b.gz")),
+            grammar_format="cdec-grammar",
             features=(
                 Spec("word-penalty", {"value": repr(-1 / math.log(10)), "name": "WordPenalty"}),
                 Spec(
@@ -69,7 +70,7 @@ def test_whole(tmp_path: Path) -> None:
             ),
             weights=tmp_path / "w",
         ),
-        output=OutputConfig(nbest=100),
+        output=OutputConfig(nbest=100, unique=True, format="cdec-nbest"),
     )
 
 
@@ -80,18 +81,27 @@ def test_defaults_are_cdecs(tmp_path: Path) -> None:
         {
             "search": "cube_pruning",
             "pop_limit": 200,
+            "pops": "cdec",
             "max_span": 10,
             "goal": "S",
             "nonterminal": "X",
             "glue": True,
-            "pass_through": True,
+            "pass_through": "all",
         },
     )
     assert [str(one) for one in found.model.features] == [
         "glue,value=1,name=Glue",
         "pass-through,value=1,lengths=4,name=PassThrough",
     ]
-    assert (found.source, found.output.nbest) == (None, 1)
+    assert found.source is None
+    assert found.output == OutputConfig(nbest=1, unique=False, format="cdec-nbest")
+
+
+@pytest.mark.parametrize("name", ["cube_pruning", "Fast_Cube_Pruning", "fast_cube_pruning_2"])
+def test_all_ways_through_cubes_are_ours(name: str) -> None:
+    found = load(f"formalism=scfg\nintersection_strategy={name}\n").decoder
+    assert found is not None
+    assert found.options["search"] == "cube_pruning"
 
 
 def test_other_formalisms_are_decoders_of_their_own() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from smtplugins.host.config import RunConfig, load_config, show_config
+from smtplugins.host.config import OutputConfig, RunConfig, load_config, show_config
 from smtplugins.host.spec import Spec
 
 CHART = """\
@@ -56,12 +56,14 @@ def test_charts(tmp_path: Path) -> None:
             "max_options": 20,
             "goal": "TOP",
             "nonterminal": "Y",
-            "unique": False,
             "mark_oovs": True,
             "max_length": 200,
             "input": "lattice",
             "oov_list": "CD 0.1 NN 0.9",
-            "pass_through": True,
+            "pass_through": "all",
+            "pops": "joshua",
+            "markers": True,
+            "joshua": True,
             "max_span": 12,
             "glue": False,
         },
@@ -78,7 +80,7 @@ def test_charts(tmp_path: Path) -> None:
         "phrase-penalty,value=1,owner=pt,name=PhrasePenalty",
         "RuleShape,lm_name=x,a_b=true",
     ]
-    assert found.output.nbest == 1
+    assert found.output == OutputConfig(nbest=1, unique=False, format="joshua-nbest")
     assert [line for line in show_config("below/joshua.config").splitlines() if line.startswith("#")] == [
         "# not used: line 3: tm '-max-source-len 3'",
         "# not used: line 6: pop-limit '10'",
@@ -95,9 +97,9 @@ def test_stacks(tmp_path: Path) -> None:
     assert found.decoder is not None
     assert (found.decoder.name, found.decoder.options["distortion_limit"]) == ("phrase", 8)
     assert found.decoder.options["oov_path"] == str(tmp_path / "labels")
-    assert not {"max_span", "glue"} & found.decoder.options.keys()
+    assert not {"max_span", "glue", "pops", "markers", "joshua"} & found.decoder.options.keys()
     assert found.model.weights == tmp_path / "w"
-    assert found.output.nbest == 30
+    assert found.output == OutputConfig(nbest=30, unique=True, format="joshua-nbest")
     assert texts(found, tmp_path) == [
         "translation-model,path=below/rules,owner=pt,name=tm_pt",
         "lm,path=below/lm,base=10,order=3,name=lm_0",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from smtplugins.host.config import RunConfig, load_config, show_config
+from smtplugins.host.config import OutputConfig, RunConfig, load_config, show_config
 from smtplugins.host.spec import Spec
 
 PHRASES = """\
@@ -86,7 +86,6 @@ def test_phrases(tmp_path: Path) -> None:
             "beam_threshold": 1e-5,
             "distortion_limit": 6,
             "max_phrase_length": 20,
-            "unique": True,
         },
     )
     assert found.model.grammar == (tmp_path / "pt.gz",)
@@ -102,7 +101,7 @@ def test_phrases(tmp_path: Path) -> None:
         "source-path,log=true,scores=1,real_words=1,name=InputFeature0",
         "OpSequenceModel,path=osm,support-features=no,tuneable=false,name=OpSequenceModel0",
     ]
-    assert found.output.nbest == 100
+    assert found.output == OutputConfig(nbest=100, unique=True, format="moses-nbest")
     assert unused() == [
         "line 10: stack '50'",
         "line 12: n-best-list 'out'",
@@ -114,7 +113,18 @@ def test_phrases(tmp_path: Path) -> None:
 def test_charts(tmp_path: Path) -> None:
     found = load(CHART)
     assert found.decoder == Spec(
-        "hiero", {"search": "cube_pruning", "nonterminal": "X", "pop_limit": 1000, "input": "tree", "max_span": 15}
+        "hiero",
+        {
+            "search": "cube_pruning",
+            "pops": "moses",
+            "markers": True,
+            "glue": False,
+            "pass_through": "unknown",
+            "nonterminal": "X",
+            "pop_limit": 1000,
+            "input": "tree",
+            "max_span": 15,
+        },
     )
     assert found.model.grammar == (tmp_path / "rules", tmp_path / "glue")
     assert found.model.weights is None

@@ -1,0 +1,105 @@
+"""translate with any decoder: by a run.yaml, or a configuration of cdec, Moses or Joshua as it is"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import json
+import os
+import sys
+
+from smtplugins.cli import options
+
+
+def summary(name: str) -> str:
+    """A line for the help page."""
+    return "translate as a run.yaml, cdec.ini, moses.ini or joshua.config says, with any decoder"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options."""
+    parser.add_argument(
+        "-c", "--config", required=True, metavar="FILE", help="run.yaml, cdec.ini, moses.ini or joshua.config"
+    )
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="override a key, as decoder.pop_limit=200"
+    )
+    parser.add_argument("--decoder", metavar="NAME[,key=value...]", help="another decoder than the configuration's")
+    parser.add_argument("-w", "--weights", metavar="FILE", help="weights in place of the configuration's")
+    options.add_input(parser, "sentences or lattices, one on each line", configured=True)
+    parser.add_argument(
+        "-o", "--output", default="-", metavar="FILE", help="where to write translations, or with -k lists"
+    )
+    parser.add_argument(
+        "-k", "--nbest", type=int, metavar="N", help="write lists of the N best translations with features and scores"
+    )
+    parser.add_argument("--unique", action="store_true", help="each text once in a list")
+    parser.add_argument(
+        "--to",
+        dest="to_format",
+        metavar="FORMAT",
+        help="format of lists (default: the configuration's toolkit's)",
+    )
+    options.add_precision(parser)
+    parser.add_argument("--pop-limit", type=int, metavar="K", help="as decoder.pop_limit: effort at each node")
+    parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="threads (same output for any N)")
+    parser.add_argument("--forests", metavar="DIR", help="write what the search kept of each sentence into DIR")
+    parser.add_argument("--trace", action="store_true", help="print the best derivations to standard error")
+    parser.add_argument("--stats", metavar="FILE", help="write times and counts as JSON")
+    options.add_cache(parser)
+    options.add_manifest(parser)
+    options.add_common(parser)
+    parser.set_defaults(command=run)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Do it."""
+    from smtformats.files import open_write
+    from smtplugins.host import decoding
+    from smtplugins.host.config import load_config
+    from smtplugins.host.errors import UsageError
+
+    overrides = list(args.set)
+    if args.decoder is not None:
+        overrides.append(f"decoder={json.dumps(args.decoder)}")
+    if args.pop_limit is not None:
+        overrides.append(f"decoder.pop_limit={args.pop_limit}")
+    config = load_config(args.config, overrides)
+    args.plugin = [*args.plugin, *config.plugins]
+    host = options.load_host(args)
+    source = args.input or (str(config.source) if config.source is not None else "-")
+    manifest = options.Manifest(args, [args.config, source, args.weights, *map(str, config.model.grammar)])
+    weights = host.read_weights(args.weights) if args.weights is not None else None
+    system = decoding.make_system(host, config, weights, args.cache)
+    lattice = bool(config.decoder and config.decoder.options.get("input") == "lattice")
+    sentences = decoding.read_sentences(
+        host, source, args.from_format or config.source_format, lattice=lattice, arc_name=system.arc_name
+    )
+    wanted = args.nbest if args.nbest is not None else (config.output.nbest if config.output.nbest > 1 else None)
+    for option, given in (("--to", args.to_format), ("--unique", args.unique)):
+        if given and wanted is None:
+            raise UsageError(f"{option} is for lists: say how long they are with -k N")
+    if not system.model.weights and not args.quiet:
+        options.note("no weights: all translations score 0 (-w FILE, or model.weights in the configuration)")
+    if args.stats and not os.path.isdir(os.path.dirname(args.stats) or "."):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.path.dirname(args.stats))
+    statistics = decoding.run(
+        host,
+        system,
+        sentences,
+        args.output,
+        k=wanted,
+        to_format=args.to_format,
+        unique=args.unique or config.output.unique,
+        threads=args.jobs,
+        forests=args.forests,
+        trace=(lambda line: print(line, file=sys.stderr)) if args.trace else None,
+        precision=args.precision,
+        note=(lambda text: None) if args.quiet else options.note,
+        quiet=args.quiet,
+    )
+    if args.stats:
+        with open_write(args.stats) as out:
+            json.dump(statistics.record(), out, indent=1)
+            out.write("\n")
+    manifest.write(host)

@@ -1,0 +1,307 @@
+"""Decoding: a configuration made into a decoder and its model, sentences read, translations and lists written."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.errors import UsageError
+from smtplugins.host.opening import Path, find_format, format_options, open_known, write_all
+from smtplugins.host.resources import resources
+
+if TYPE_CHECKING:
+    from smtformats import Candidates
+    from smtplugins.core.hypergraph import Hypergraph
+    from smtplugins.host.config import RunConfig
+    from smtplugins.host.contracts import Decoder, Decoding, Sentence
+    from smtplugins.host.host import Host
+    from smtplugins.host.model import Model
+
+PHASES = ("loading", "parsing", "search", "output")
+COUNTS = ("sentences", "nodes", "edges", "bundles", "pops", "lm_queries")
+_FOREST = "cdec-json-hypergraph"
+_TABLE = "translation-model"
+_LATTICES = ("plf-lattice", "slf-lattice", "confusion-network")
+
+
+@dataclass(frozen=True)
+class System:
+    """A decoder and a model, as a configuration says, and the names of features that lists always show."""
+
+    decoder: Decoder
+    model: Model
+    config: RunConfig
+    labels: tuple[str, ...] = ()
+    stateful: frozenset[str] = frozenset()
+    arc_name: str | None = None
+
+    def names(self) -> tuple[str, ...]:
+        """The features that a list always shows, in their order; those of tables are known when tables are loaded.
+
+        Moses has features with states first, Joshua those of tables.
+        """
+        dense = tuple(getattr(self.decoder, "dense_names", ()))
+        tables = {spec.options.get("name") for spec in self.config.model.features if spec.name == _TABLE}
+        shown: list[str] = []
+        for label in self.labels:
+            own = [one for one in dense if one == label or one.startswith((f"{label}[", f"{label}_"))]
+            shown += own if label in tables else [label]
+        if self.config.output.format.startswith("joshua"):
+            shown.sort(key=lambda name: name not in dense)
+        if self.config.output.format.startswith("moses"):
+            shown.sort(key=lambda name: name not in self.stateful)
+        return tuple(dict.fromkeys(shown))
+
+    def decode(self, sentences: Iterable[Sentence], *, threads: int = 1, graphs: bool = False) -> Iterator[Decoding]:
+        """Translations in the order of the input."""
+        if threads < 1:
+            raise UsageError(f"jobs: expected 1 or more, found {threads}")
+        if graphs:
+            return self.decoder.decode(sentences, self.model, threads=threads, graphs=True)
+        return self.decoder.decode(sentences, self.model, threads=threads)
+
+
+def make_system(
+    host: Host, config: RunConfig, weights: Mapping[str, float] | None = None, cache: str | None = None
+) -> System:
+    """Loads what a configuration names. ``weights`` replace those of the configuration."""
+    from smtplugins.host.forests import column_names, is_stateful
+    from smtplugins.host.model import Model
+
+    if config.decoder is None:
+        raise UsageError("the configuration names no decoder: `decoder: hiero`, or --decoder NAME")
+    formats = host.formats()
+    given = resources(host.registry, config.model, formats, cache, config.at)
+    if weights is None and config.model.weights is not None:
+        with config.at("model", "weights"):
+            weights = host.read_weights(config.model.weights)
+    with config.at("decoder"):
+        decoder: Decoder = host.registry.make("decoders", config.decoder, given={"resources": given})
+    labels: list[str] = []
+    stateful: set[str] = set()
+    for spec in config.model.features:
+        label = str(spec.options.get("name", spec.name))
+        active = next((one for one in given.features if one.label == label), None)
+        # A table has columns of its own; so has a feature with an open namespace.
+        own = (label,) if active is None or not hasattr(active.feature, "column_names") else column_names(active, 1)
+        labels += own
+        if active is not None and is_stateful(active.feature):
+            stateful.update(own)
+    arcs = next((one.label for one in given.features if hasattr(one.feature, "arcs")), None)
+    return System(decoder, Model(dict(weights or {})), config, tuple(labels), frozenset(stateful), arcs)
+
+
+def read_sentences(
+    host: Host, path: Path, format: str | None = None, *, lattice: bool = False, arc_name: str | None = None
+) -> Iterator[Sentence]:
+    """The sentences of a corpus or of lattices; files that they name are those of their own grammars.
+
+    Numbers of arcs are called ``arc_name``, if the format leaves that open.
+    """
+    from smtformats.files import shown_name
+
+    named = _LATTICES[0] if format is None and lattice else format
+    # Told by shape, a graph is one that is a lattice for sure.
+    shapes = [one for one in host.formats() if one.kind == "corpus" or one.name in _LATTICES]
+    graphs = [one for one in host.formats() if one.kind == "hypergraph" and one not in shapes]
+    known = [*shapes, *graphs] if named is not None else shapes
+    with open_known(path, None, named, known, empty="text") as opened:
+        options = format_options(opened.record)
+        if arc_name is not None and "name" in options and "name=" not in (named or ""):
+            opened.record = find_format(f"{named or opened.record.name},name={arc_name}", None, known)
+        for number, one in enumerate(opened.records()):
+            if opened.record.name not in _LATTICES:
+                _check_lattice(one, shown_name(path))
+            yield from _sentence(one, number)
+
+
+def _check_lattice(one: Any, file: str) -> None:
+    """A graph that came by its format's name may be any."""
+    from smtformats import FormatError
+    from smtformats.hypergraph.graph import GraphColumns
+    from smtformats.hypergraph.lattices import arcs_of
+    from smtformats.tokens import BadField
+
+    if isinstance(one, GraphColumns):
+        try:
+            arcs_of(one)
+        except BadField as bad:
+            raise FormatError(bad.expected, bad.found, file=file) from None
+
+
+def _sentence(one: Any, number: int) -> Iterator[Sentence]:
+    from smtformats.corpus.segments import Segment
+    from smtformats.hypergraph.graph import GraphColumns
+    from smtformats.tokens import blanks
+    from smtplugins.host.contracts import Sentence
+
+    if isinstance(one, str):
+        yield Sentence(str(number), tuple(blanks(one)))
+    elif isinstance(one, GraphColumns):
+        yield Sentence(one.id, (), lattice=one)
+    elif isinstance(one, Segment):
+        # cdec skips a line without anything in it.
+        if one.id is not None:
+            grammars = sorted((k, v) for k, v in one.attributes.items() if _is_grammar(k))
+            rest = {name: value for name, value in one.attributes.items() if not _is_grammar(name)}
+            yield Sentence(
+                str(one.id), tuple(blanks(one.source)), one.references, rest, None, tuple(v for _, v in grammars)
+            )
+    else:
+        raise UsageError(f"expected sentences or lattices, found {type(one).__name__}")
+
+
+def _is_grammar(name: str) -> bool:
+    return name == "grammar" or (name.startswith("grammar") and name[7:].isdigit())
+
+
+def candidates_of(
+    one: Decoding, k: int, *, unique: bool = False, names: Iterable[str] = (), graph: Hypergraph | None = None
+) -> Candidates | None:
+    """The best ``k`` derivations of a decoding as a list; none if there is no translation."""
+    from smtformats import Candidates
+
+    if not one.found:
+        # Joshua's lists have the sentence itself then.
+        return Candidates(id=one.id, texts=[one.best], layouts=[()], values=[[]], totals=[0.0]) if one.best else None
+    always = tuple(names)
+    if k == 1:
+        rows = [dict(one.features)]
+        texts, totals = [one.best], [one.score or 0.0]
+    else:
+        if graph is None:
+            raise UsageError("the decoder gives no graph, so that there is no list of more than one translation")
+        texts, rows, totals = _derivations(graph, k, unique)
+        if not texts:
+            return None
+    values, layouts = [], []
+    for row in rows:
+        layout = always + tuple(sorted(name for name, value in row.items() if value and name not in always))
+        layouts.append(layout)
+        values.append([row.get(name, 0.0) for name in layout])
+    return Candidates(id=one.id, texts=texts, layouts=layouts, values=values, totals=totals)
+
+
+def _derivations(graph: Hypergraph, k: int, unique: bool) -> tuple[list[str], list[dict[str, float]], list[float]]:
+    from smtplugins.core.inference import kbest
+
+    found = kbest(graph, k=k, unique=unique)
+    names = graph.names[:]
+    rows = [dict(zip(names, row.features().tolist(), strict=True)) for row in found]
+    texts = [_unmarked(text) for text in found.texts()]
+    return texts, rows, found.scores.tolist()
+
+
+def _unmarked(text: str) -> str:
+    """A text without the marks that charts of Moses and Joshua put around it."""
+    return text[4:].removesuffix("</s>").rstrip(" ") if text.startswith("<s> ") else text
+
+
+@dataclass
+class Statistics:
+    """Times and counts over all sentences."""
+
+    sums: dict[str, float]
+    sentences: int = 0
+    failed: int = 0
+
+    def add(self, one: Decoding) -> None:
+        """One more sentence."""
+        self.sentences += 1
+        self.failed += not one.found
+        for name, value in one.stats.items():
+            self.sums[name] = self.sums.get(name, 0.0) + value
+
+    def record(self) -> dict[str, Any]:
+        """As stats.json has it."""
+        import resource
+        import sys
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        made: dict[str, Any] = {
+            kind: {phase: round(self.sums.get(f"{kind}.{phase}", 0.0), 6) for phase in PHASES}
+            for kind in ("cpu", "wall")
+        }
+        # In kilobytes, on macOS in bytes.
+        made["peak_rss_mb"] = round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1)
+        for name in COUNTS:
+            made[name] = self.sentences if name == "sentences" else int(self.sums.get(name, 0))
+        return made
+
+
+def run(
+    host: Host,
+    system: System,
+    sentences: Iterable[Sentence],
+    output: Path,
+    *,
+    k: int | None = None,
+    to_format: str | None = None,
+    unique: bool = False,
+    threads: int = 1,
+    forests: Path | None = None,
+    trace: Callable[[str], None] | None = None,
+    precision: int | None = None,
+    note: Callable[[str], None] = lambda text: None,
+    quiet: bool = True,
+) -> Statistics:
+    """Translate, and write texts, or with ``k`` lists; ``forests`` is a folder for the graphs."""
+    from smtformats.files import open_write
+    from smtplugins.host.progress import progress
+
+    begun = (time.process_time(), time.perf_counter())
+    statistics = Statistics({})
+    if k is not None and k < 1:
+        raise UsageError(f"nbest: expected 1 or more, found {k}")
+    record = find_format(to_format or system.config.output.format, "nbest", host.formats()) if k is not None else None
+    if record is not None and record.write is None:
+        raise UsageError(f"{record.name} can only be read; name another format with --to")
+    graphs = (k is not None and k > 1) or forests is not None
+    decodings = system.decode(sentences, threads=threads, graphs=graphs)
+
+    def each() -> Iterator[tuple[Decoding, Candidates | None]]:
+        for one in progress(decodings, "sentences", quiet=quiet):
+            statistics.add(one)
+            begun = time.thread_time(), time.perf_counter()
+            if not one.found:
+                note(f"sentence {one.id} has no translation")
+            if trace is not None and one.trace is not None:
+                trace(f"sentence {one.id}")
+                for line in one.trace():
+                    trace(line)
+            graph = one.graph() if graphs and one.graph is not None else None
+            if forests is not None:
+                _write_forest(host, graph, one.id, forests, precision)
+            found = None
+            if k is not None:
+                found = candidates_of(one, k, unique=unique, names=system.names(), graph=graph)
+            statistics.sums["cpu.output"] = statistics.sums.get("cpu.output", 0.0) + time.thread_time() - begun[0]
+            statistics.sums["wall.output"] = statistics.sums.get("wall.output", 0.0) + time.perf_counter() - begun[1]
+            yield one, found
+
+    if record is None:
+        with open_write(output) as out:
+            for one, _ in each():
+                out.write(one.best + "\n")
+    else:
+        write_all(record, (found for _, found in each() if found is not None), output, precision)
+    statistics.sums["cpu.all"] = time.process_time() - begun[0]
+    statistics.sums["wall.all"] = time.perf_counter() - begun[1]
+    return statistics
+
+
+def _write_forest(host: Host, graph: Hypergraph | None, key: str, folder: Path, precision: int | None) -> None:
+    if graph is None:
+        raise UsageError("the decoder gives no graphs, so that there are no forests to write")
+    if not graph.nodes:
+        return
+    os.makedirs(folder, exist_ok=True)
+    name = os.path.join(os.fspath(folder), f"{key}.json.gz")
+    if os.path.dirname(os.path.abspath(name)) != os.path.abspath(folder):
+        raise UsageError(f"expected an id that can be a file's name, found {key!r}")
+    write_all(
+        find_format(_FOREST, "hypergraph", host.formats()), [replace(graph.to_columns(), id=key)], name, precision
+    )

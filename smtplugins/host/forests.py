@@ -1,0 +1,463 @@
+"""From sentences to forests: parsing with the tables of a run, and what its features say of the rules in a forest.
+
+What toolkits do differently when they parse is in :class:`Conventions`. Stateful features are the search's own; all
+others are summed here, so that a forest's rules have scores.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.core.grammar import Grammar, ScoredGrammar, Tables
+from smtplugins.core.parsing import Lattice, Options, PassThrough, prepared
+from smtplugins.core.rules import GLUE, MINTED, Origins, Rules
+from smtplugins.host.errors import SmtError, UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtformats import Format, GrammarColumns
+    from smtplugins.core.parsing import Forest
+    from smtplugins.host.contracts import Sentence
+    from smtplugins.host.resources import Resources, Table
+    from smtplugins.host.scoring import Active
+
+MARKS = ("<s>", "</s>")
+NO_LIMIT = -1  # of a span: Joshua's way to say that a rule begins where the sentence does
+_MINTED_SPAN = 3
+_JOSHUA_SPAN = 20
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """How sentences become forests.
+
+    ``markers``: ``<s>`` and ``</s>`` stand around a sentence and in the glue rules. ``pass_through``: a rule for each
+    word of the input, for the ``unknown`` ones or for none; with one of ``oov_labels`` as its left-hand side, whose
+    numbers are probabilities. ``joshua`` is what Joshua alone does: rules for words have spans of 20 words, ``<eps>``
+    is a word of lattices, brackets and bars of the input are spelt out, and a sentence without a parse is its own
+    translation.
+    """
+
+    goal: str = "S"
+    nonterminal: str = "X"
+    max_span: int | None = None
+    glue: bool = True
+    glue_path: Path | None = None
+    markers: bool = False
+    pass_through: str = "all"
+    oov_labels: Mapping[str, float] = field(default_factory=dict)
+    mark_oovs: bool = False
+    max_length: int | None = None
+    max_options: int = 0
+    joshua: bool = False
+    lattice: bool = False
+
+
+class Forests:
+    """Makes forests with the tables and features of a run; what weights do to tables is done once for each weights."""
+
+    def __init__(self, resources: Resources, conventions: Conventions) -> None:
+        self.resources = resources
+        self.conventions = conventions
+        self.tables = Tables()
+        self._lock = threading.Lock()
+        self._grammars: list[Grammar] | None = None
+        self._owners: list[str] = []
+        self._own_format: Format | None = None
+        self.rule_features, self.stateful = _sorted_out(resources.features)
+        self._pass_through, self.rule_features = self._minting()
+        self.loading = 0.0
+        self.dense_names: list[str] = []
+
+    def _minting(self) -> tuple[PassThrough | None, list[Active]]:
+        """Rules for words of the input; and the features of rules, without that one which knows their labels."""
+        by = self.conventions
+        if by.pass_through == "none":
+            return None, self.rule_features
+        labels: dict[str, dict[str, float]] = {by.nonterminal: {}}
+        rest = self.rule_features
+        if by.oov_labels:
+            names = [one.label for one in rest if one.offer.name == "oov"]
+            rest = [one for one in rest if one.offer.name != "oov"]
+            labels = {
+                label: {name: math.log(p) if p > 0 else -math.inf for name in names}
+                for label, p in by.oov_labels.items()
+            }
+        minting = PassThrough(
+            labels,
+            target=(lambda word: f"{word}_OOV") if by.mark_oovs else None,
+            span_limit=_JOSHUA_SPAN if by.joshua else _MINTED_SPAN,
+            unknown_only=by.pass_through == "unknown",
+            except_for=frozenset(MARKS) if by.markers else frozenset(),
+        )
+        return minting, rest
+
+    def load(self) -> None:
+        """Read the tables, if that is still to be done."""
+        with self._lock:
+            if self._grammars is not None:
+                return
+            begun = time.process_time()
+            found = []
+            for table in self.resources.tables:
+                columns = table.load(self.resources.formats, self.resources.cache)
+                found.append(self._grammar(columns, table.max_span))
+                self._owners.append(table.owner or table.name or str(table.path))
+                self.dense_names += [one for one in table.dense_names(columns.names[:]) if one not in self.dense_names]
+            extra = self.conventions.glue_path
+            if extra is not None:
+                from smtplugins.host.opening import load_grammar
+
+                given = self.resources
+                columns = load_grammar(extra, format=given.grammar_format, cache=given.cache, formats=given.formats)
+                found.append(Grammar(columns, self.tables, from_start=True))
+                self._owners.append(str(extra))
+            if self.conventions.glue:
+                found.append(self._glue(self.tables))
+                self._owners.append(GLUE)
+            self._grammars = found
+            self.loading = time.process_time() - begun
+
+    def load_own(self, path: Path) -> GrammarColumns:
+        """The rules of one sentence. All such files have the format that is said of grammars, or of the first one."""
+        from smtplugins.host.opening import open_known
+
+        known = self._own_format
+        if known is None:
+            with open_known(path, "grammar", self.resources.grammar_format, self.resources.formats) as opened:
+                known = self._own_format = opened.record
+        from smtformats.cache import cached_load
+
+        return cached_load(path, known, None)
+
+    def _grammar(self, columns: GrammarColumns | Sequence[GrammarColumns], own_span: int | None) -> Grammar:
+        span = self.conventions.max_span if own_span is None else own_span
+        if span == NO_LIMIT:
+            return Grammar(columns, self.tables, from_start=True)
+        return Grammar(columns, self.tables, span_limit=span)
+
+    def _glue(self, tables: Tables) -> Grammar:
+        from smtformats.grammar.rules import NonTerminal, Rule
+
+        by = self.conventions
+        goal, first, second = NonTerminal(by.goal, 1), NonTerminal(by.nonterminal, 1), NonTerminal(by.nonterminal, 2)
+        rules = [Rule(by.goal, (goal, second), (goal, second))]
+        if by.markers:
+            rules.insert(0, Rule(by.goal, MARKS[:1], MARKS[:1]))
+            rules.append(Rule(by.goal, (goal, MARKS[1]), (goal, MARKS[1])))
+        else:
+            rules.insert(0, Rule(by.goal, (first,), (first,)))
+        if by.joshua and by.lattice:
+            rules.append(Rule(by.goal, (goal, "<eps>"), (goal,)))
+        return Grammar.of_rules(rules, tables, from_start=True)
+
+    def weighted(self, weights: Mapping[str, float]) -> Weighted:
+        """Forests with scores by these weights."""
+        self.load()
+        assert self._grammars is not None
+        begun = time.process_time()
+        applied = []
+        limits = [table.limit or self.conventions.max_options for table in self.resources.tables]
+        limits += [0] * (len(self._grammars) - len(limits))
+        for grammar, owner, limit in zip(self._grammars, self._owners, limits, strict=True):
+            scores = grammar.scores(weights)
+            if limit:
+                grammar = grammar.limited(self._estimates(grammar, owner, scores, weights), limit)
+            applied.append(ScoredGrammar(grammar, scores))
+        made = Weighted(self, dict(weights), applied, tuple(self._owners))
+        self.loading += time.process_time() - begun
+        return made
+
+    def _estimates(
+        self, grammar: Grammar, owner: str, scores: NDArray[Any], weights: Mapping[str, float]
+    ) -> NDArray[Any]:
+        """What each rule of a table is worth as far as it can be told from the rule alone."""
+        import numpy as np
+
+        from smtplugins.core.vocabulary import Vocabulary
+
+        parts = []
+        for part, first in zip(grammar.parts, _starts(grammar), strict=True):
+            columns = part.columns
+            origins = Origins((owner,), (0,), np.arange(len(part)), lambda columns=columns: columns)  # type: ignore[misc]
+            words = Vocabulary(columns.words[:])
+            rules = Rules(words, columns.target, columns.target_offsets, origins, ordered=False)
+            worth = scores[first : first + len(part)].astype(np.float64)
+            for block in blocks_of(self.rule_features, rules):
+                block.add_scores(worth, weights)
+            for feature in self.stateful:
+                if hasattr(feature.feature, "fragment_scores"):
+                    name = column_names(feature, 1)[0]
+                    worth += weights.get(name, 0.0) * feature.feature.fragment_scores(columns)
+            parts.append(worth)
+        return np.concatenate(parts).astype(np.float32)
+
+
+def _starts(grammar: Grammar) -> list[int]:
+    at, found = 0, []
+    for part in grammar.parts:
+        found.append(at)
+        at += len(part)
+    return found
+
+
+class Weighted:
+    """Forests by one set of weights. One object serves all threads."""
+
+    def __init__(
+        self, maker: Forests, weights: Mapping[str, float], applied: Sequence[ScoredGrammar], owners: tuple[str, ...]
+    ) -> None:
+        self.maker = maker
+        self.weights = weights
+        self._applied = applied
+        self._owners = owners
+        self._options = Options(goal=maker.conventions.goal, pass_through=maker._pass_through)
+
+    def forest(self, sentence: Sentence) -> SentenceForest:
+        """The forest of a sentence."""
+
+        times = Times()
+        by = self.maker.conventions
+        given: Any = sentence.tokens
+        if by.max_length is not None and len(sentence.tokens) > by.max_length:
+            given = ()
+        if sentence.lattice is not None:
+            given = Lattice.of(sentence.lattice, epsilon="<eps>" if by.joshua else None)
+        if by.joshua:
+            given = _escaped(given)
+        if by.markers:
+            given = (MARKS[0], *given, MARKS[1]) if sentence.lattice is None else given.between(*MARKS)
+        own = self._own_tables(sentence)
+        # Grammars that are a sentence's alone do not make the tables of the run grow.
+        alone = bool(own) and not self.maker.resources.tables and by.glue_path is None
+        tables = Tables() if alone else self.maker.tables
+        with times("loading"):
+            columns = [self.maker.load_own(table.path) for table in own]
+        with times("parsing"):
+            if alone:
+                grammars: list[Any] = [self._own(one, tables) for one in columns]
+                owners = tuple(str(table.path) for table in own)
+                if by.glue:
+                    grammars.append(self.maker._glue(tables))
+                    owners += (GLUE,)
+                run = prepared(given, grammars, self._options, self.weights)
+            else:
+                with self.maker._lock:
+                    grammars = [*self._applied, *(self._own(one, tables) for one in columns)]
+                    owners = (*self._owners, *(str(table.path) for table in own))
+                    if not grammars:
+                        raise UsageError("expected a grammar: none is configured, and the sentence has none of its own")
+                    run = prepared(given, grammars, self._options, self.weights)
+            forest = run()
+        with times("parsing"):
+            made = self._scored(
+                sentence, forest, (*owners, MINTED), list(itertools.accumulate(map(_size, grammars), initial=0))
+            )
+        made.stats.update(times.sums)
+        return made
+
+    def _own(self, columns: GrammarColumns, tables: Tables) -> Grammar:
+        return Grammar(columns, tables, span_limit=self.maker.conventions.max_span)
+
+    def _own_tables(self, sentence: Sentence) -> list[Table]:
+        from smtplugins.host.resources import Table
+
+        return [Table(Path(one)) for one in sentence.grammars]
+
+    def _scored(
+        self, sentence: Sentence, forest: Forest, owners: tuple[str, ...], starts: Sequence[int]
+    ) -> SentenceForest:
+        import numpy as np
+
+        native = forest.native
+        above = forest.goal_origin
+        origins = Origins((*owners, "goal"), (*starts, above), native.origins, lambda: forest.rule_columns)
+        rules = Rules(forest.tables.words, native.targets, native.target_offsets, origins, ordered=False)
+        # The rule above the goal is nobody's; without a parse there is none.
+        blocks = list(blocks_of(self.maker.rule_features, rules, -1 if len(native.origins) else None))
+        scores = native.scores.astype(np.float64)
+        for block in blocks:
+            block.add_scores(scores, self.weights)
+        counts = {"nodes": forest.nodes, "bundles": forest.bundles, "edges": forest.edges}
+        return SentenceForest(sentence, forest, np.ascontiguousarray(scores, dtype=np.float32), blocks, dict(counts))
+
+
+def _escaped(given: Any) -> Any:
+    """Words with brackets and bars in Joshua's spelling."""
+    from smtformats.escapes import escape
+
+    if isinstance(given, Lattice):
+        arcs = (one if one.word is None else replace(one, word=escape(one.word, "joshua")) for one in given.arcs)
+        return Lattice(given.positions, tuple(arcs))
+    return tuple(escape(word, "joshua") for word in given)
+
+
+def _size(grammar: Grammar | ScoredGrammar) -> int:
+    return len(grammar.grammar if isinstance(grammar, ScoredGrammar) else grammar)
+
+
+class Times:
+    """CPU and wall seconds of the phases of a sentence's work, in one thread."""
+
+    def __init__(self) -> None:
+        self.sums: dict[str, float] = {}
+        self._phase = ""
+        self._begun = (0.0, 0.0)
+
+    def __call__(self, phase: str) -> Times:
+        self._phase = phase
+        return self
+
+    def __enter__(self) -> None:
+        self._begun = (time.thread_time(), time.perf_counter())
+
+    def __exit__(self, *error: object) -> None:
+        now = (time.thread_time(), time.perf_counter())
+        for kind, begun, ended in zip(("cpu", "wall"), self._begun, now, strict=True):
+            key = f"{kind}.{self._phase}"
+            self.sums[key] = self.sums.get(key, 0.0) + ended - begun
+
+
+@dataclass
+class SentenceForest:
+    """A forest whose rules have scores: their own features and those of the run, stateful ones left out."""
+
+    sentence: Sentence
+    forest: Forest
+    scores: NDArray[Any]
+    blocks: list[Block]
+    stats: dict[str, float]
+
+    @cached_property
+    def features(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """The features of the forest's rules: offsets, numbers of names in ``forest.tables.names``, values."""
+        import numpy as np
+
+        rows, ids, values = _rows(*self.forest.features)
+        names = self.forest.tables.names
+        for block in self.blocks:
+            for number, column in zip(names.ids(block.names), block.columns, strict=True):
+                places = np.flatnonzero(column)
+                rows = np.concatenate([rows, places])
+                ids = np.concatenate([ids, np.full(len(places), number, dtype=np.int64)])
+                values = np.concatenate([values, column[places]])
+        order = np.argsort(rows, kind="stable")
+        counts = np.bincount(rows, minlength=len(self.scores))
+        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), ids[order], values[order]
+
+    def sums(self, rules: Sequence[int]) -> dict[str, float]:
+        """The features of these rules, each as often as it is there."""
+        named: dict[str, float] = {}
+        for rule in rules:
+            for name, value in self.forest.rule_features(rule).items():
+                named[name] = named.get(name, 0.0) + value
+        for block in self.blocks:
+            for label, column in zip(block.names, block.columns, strict=True):
+                named[label] = named.get(label, 0.0) + float(column[list(rules)].sum())
+        return named
+
+
+def _rows(offsets: NDArray[Any], ids: NDArray[Any], values: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    import numpy as np
+
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)), ids, values
+
+
+@dataclass(frozen=True)
+class Block:
+    """What a feature says of rules: a column for each name."""
+
+    names: tuple[str, ...]
+    columns: tuple[NDArray[Any], ...]
+
+    def add_scores(self, scores: NDArray[Any], weights: Mapping[str, float]) -> None:
+        """Add the weighted sum of each rule."""
+        for name, column in zip(self.names, self.columns, strict=True):
+            weight = weights.get(name, 0.0)
+            if weight:
+                scores += column * weight
+
+
+def blocks_of(features: Sequence[Active], rules: Rules, nobodys: int | None = None) -> Iterator[Block]:
+    """What features say of rules; the rule ``nobodys`` has 0 of all."""
+    import numpy as np
+
+    from smtformats import Columns
+
+    for one in features:
+        try:
+            result = one.feature.score_rules(rules)
+            if isinstance(result, Columns):
+                names, table = _table(result)
+                names = tuple(one.column(name, len(names)) for name in names)
+            else:
+                table = np.array(result, dtype=np.float64)
+                table = table[:, None] if table.ndim == 1 else table
+                names = column_names(one, table.shape[1])[-table.shape[1] :] if table.shape[1] else ()
+            if table.shape != (len(rules), len(names)):
+                raise ValueError(f"expected a row for each of {len(rules)} rules, found shape {table.shape}")
+            if not np.isfinite(table).all():
+                raise ValueError("expected finite scores")
+        except (SmtError, UsageError):
+            raise
+        except Exception as error:
+            from smtplugins.host.errors import FeatureError
+
+            raise FeatureError(f"feature {one.label!r} on rules: {type(error).__name__}: {error}") from error
+        if nobodys is not None:
+            table[nobodys] = 0.0
+        if names:
+            yield Block(names, tuple(table[:, i] for i in range(len(names))))
+
+
+def _table(columns: Any) -> tuple[tuple[str, ...], NDArray[Any]]:
+    """Sparse columns written out."""
+    import numpy as np
+
+    names = tuple(columns.names)
+    table = np.zeros((len(columns), len(names)))
+    for i in range(len(columns)):
+        row = columns.row(i)
+        for column, name in enumerate(names):
+            table[i, column] = row.get(name, 0.0)
+    return names, table
+
+
+def column_names(one: Active, width: int) -> tuple[str, ...]:
+    """The names of a feature's columns: what it calls them itself, else its label, by number if there are several."""
+    own = getattr(one.feature, "column_names", None)
+    if own is not None:
+        names: tuple[str, ...] = own(one.label)
+        return names
+    return (one.label,) if width == 1 else tuple(f"{one.label}[{k}]" for k in range(width))
+
+
+def is_stateful(feature: Any) -> bool:
+    """Whether a feature needs the words of neighbours: in Python, in C, or in core's own code."""
+    return any(hasattr(feature, name) for name in ("native", "start", "smt_feature_v1"))
+
+
+def _sorted_out(features: Sequence[Active]) -> tuple[list[Active], list[Active]]:
+    """Features of rules, and those with states; one may be both."""
+    rules, stateful = [], []
+    for one in features:
+        made = one.feature
+        if hasattr(made, "score_rules"):
+            rules.append(one)
+        if is_stateful(made):
+            stateful.append(one)
+        elif not hasattr(made, "score_rules"):
+            raise UsageError(
+                f"feature {one.label!r} scores whole hypotheses, which a decoder does not have while it searches: "
+                "write a list (-k) and use it in `smt score`"
+            )
+    return rules, stateful

@@ -1,0 +1,342 @@
+"""The decoder ``hiero``: a chart for each sentence, cube pruning or exact intersection with the stateful features.
+
+Parsing is the host's (``host/forests.py``), searching the core's (``core/search.py``): here they meet, sentence by
+sentence, in one thread or several.
+"""
+
+from __future__ import annotations
+
+import collections
+import math
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from smtformats.escapes import unescape
+from smtplugins.core.refining import hypergraph_of
+from smtplugins.core.search import (
+    SearchLimit,
+    best,
+    contract_scorer,
+    forest_of_parse,
+    native_scorer,
+    start_native,
+)
+from smtplugins.host.contracts import Decoding
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.forests import MARKS, Conventions, Forests, Times, column_names
+from smtplugins.plugins.hiero.limits import TOOLKITS, own_limit, pruning
+from smtplugins.plugins.hiero.tracing import traced
+
+if TYPE_CHECKING:
+    from smtplugins.core.hypergraph import Hypergraph
+    from smtplugins.core.search import Derivation, Refined, Searcher
+    from smtplugins.core.vocabulary import Vocabulary
+    from smtplugins.host.contracts import Sentence
+    from smtplugins.host.forests import SentenceForest, Weighted
+    from smtplugins.host.model import Model
+    from smtplugins.host.resources import Resources
+    from smtplugins.host.scoring import Active
+
+
+class Hiero:
+    """Charts with cube pruning.
+
+    ``search``: ``cube_pruning`` looks at ``pop_limit`` edges of a node, fewer where the best derivation through it
+    lacks much without stateful features (``adapt``), and at none that lack more than ``beam`` against the node's best;
+    ``full`` looks at all. ``pops`` says whose pop limit it is: a toolkit's is made into as many of ours as it takes to
+    score as well. ``max_edges`` bounds the edges looked at.
+
+    The rest is how toolkits parse. ``goal`` and ``nonterminal`` are labels; ``max_span`` is the longest span of a rule;
+    ``glue`` makes glue rules, ``glue_path`` adds a file of them; ``markers`` puts ``<s>`` and ``</s>`` around sentences
+    and into glue rules; ``pass_through`` makes rules for ``all`` words, for the ``unknown`` ones or for ``none``, with
+    the labels and probabilities of ``oov_list`` or a file of them; ``mark_oovs`` puts ``_OOV`` behind such words;
+    ``max_length`` is that of a sentence, ``max_options`` the number of target sides of a source side;
+    ``beam_prune`` and ``density_prune`` prune the graphs that are written.
+    """
+
+    def __init__(
+        self,
+        *,
+        resources: Resources,
+        search: Literal["cube_pruning", "full"] = "cube_pruning",
+        pop_limit: int = 30,
+        pops: Literal["own", "cdec", "moses", "joshua"] = "own",
+        adapt: float | None = None,
+        beam: float | None = None,
+        max_edges: int = 1 << 28,
+        goal: str = "S",
+        nonterminal: str = "X",
+        max_span: int | None = None,
+        glue: bool = True,
+        glue_path: Path | None = None,
+        markers: bool = False,
+        pass_through: Literal["all", "unknown", "none"] = "all",
+        oov_list: str | None = None,
+        oov_path: Path | None = None,
+        mark_oovs: bool = False,
+        max_length: int | None = None,
+        max_options: int = 0,
+        input: Literal["text", "lattice"] = "text",
+        joshua: bool = False,
+        beam_prune: float | None = None,
+        density_prune: float | None = None,
+    ) -> None:
+        if pop_limit < 1 and not (pops == "joshua" and pop_limit == 0):
+            raise UsageError(f"pop_limit: expected 1 or more, found {pop_limit}")
+        if beam_prune is not None and density_prune is not None:
+            raise UsageError("expected beam_prune or density_prune, found both")
+        self._options: dict[str, Any] = {"max_edges": max_edges}
+        if search == "full":
+            self._options["exact"] = True
+        else:
+            limit = own_limit(pop_limit, pops) if pops in TOOLKITS else pop_limit
+            usual = pruning(limit)
+            # Joshua's lists go far down, where a beam has cut everything off.
+            usual_beam = math.inf if pops == "joshua" else usual[1]
+            self._options["pop_limit"] = limit
+            self._options["adapt"] = usual[0] if adapt is None else adapt
+            self._options["beam"] = usual_beam if beam is None else beam
+        self._prune = {"beam": beam_prune, "density": density_prune}
+        conventions = Conventions(
+            goal=goal,
+            nonterminal=nonterminal,
+            max_span=max_span,
+            glue=glue,
+            glue_path=glue_path,
+            markers=markers,
+            pass_through=pass_through,
+            oov_labels=_labels(oov_list, oov_path),
+            mark_oovs=mark_oovs,
+            max_length=max_length,
+            max_options=max_options,
+            joshua=joshua,
+            lattice=input == "lattice",
+        )
+        self._forests = Forests(resources, conventions)
+        self._weighted: Weighted | None = None
+
+    @property
+    def dense_names(self) -> tuple[str, ...]:
+        """The features that each rule of a table has, table by table; known when the first sentence is decoded."""
+        return tuple(self._forests.dense_names)
+
+    def decode(
+        self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1, graphs: bool = False
+    ) -> Iterator[Decoding]:
+        """Translations in the order of the input."""
+        begun = self._forests.loading
+        if self._weighted is None or self._weighted.weights != dict(model.weights):
+            self._weighted = self._forests.weighted(model.weights)
+        loading = self._forests.loading - begun
+        for one in self._each(sentences, self._weighted, threads, graphs):
+            if loading:
+                stats = {**one.stats}
+                for kind in ("cpu", "wall"):
+                    stats[f"{kind}.loading"] = stats.get(f"{kind}.loading", 0.0) + loading
+                loading = 0.0
+                one = _with_stats(one, stats)
+            yield one
+
+    def _each(
+        self, sentences: Iterable[Sentence], weighted: Weighted, threads: int, graphs: bool
+    ) -> Iterator[Decoding]:
+        def worker() -> _Worker:
+            return _Worker(weighted, self._options, self._prune, graphs)
+
+        if threads == 1:
+            yield from map(worker().decode, sentences)
+            return
+        local = threading.local()
+
+        def work(sentence: Sentence) -> Decoding:
+            if not hasattr(local, "worker"):
+                local.worker = worker()
+            made: Decoding = local.worker.decode(sentence)
+            return made
+
+        waiting: collections.deque[Future[Decoding]] = collections.deque()
+        with ThreadPoolExecutor(threads) as pool:
+            try:
+                for sentence in sentences:
+                    waiting.append(pool.submit(work, sentence))
+                    if len(waiting) > 8 * threads:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            finally:
+                for one in waiting:
+                    one.cancel()
+
+
+def _with_stats(one: Decoding, stats: dict[str, float]) -> Decoding:
+    from dataclasses import replace
+
+    return replace(one, stats=stats)
+
+
+class _Worker:
+    """Decodes one sentence after the other, in one thread: scorers keep what they learnt of joins."""
+
+    def __init__(
+        self, weighted: Weighted, options: dict[str, Any], prune: dict[str, float | None], graphs: bool
+    ) -> None:
+        self._weighted = weighted
+        self._options = options if graphs else {**options, "all_edges": False}
+        self._prune = prune
+        self._graphs = graphs
+        self._markers = weighted.maker.conventions.markers
+        self._joshua = weighted.maker.conventions.joshua
+        self._features = weighted.maker.stateful
+        self._natives = [_native(one) for one in self._features]
+        self._searcher: Searcher | None = None
+        self.names: list[str] = []
+
+    def decode(self, sentence: Sentence) -> Decoding:
+        times = Times()
+        forest = self._weighted.forest(sentence)
+        with times("search"):
+            # Without a stateful feature there is nothing that pruning could save.
+            options = self._options if self._features else {**self._options, "exact": True}
+            given = forest_of_parse(forest.forest, forest.scores)
+            searcher = self._prepared(sentence, forest.forest.tables.words)
+            try:
+                refined = searcher.search(given, **options)
+            except SearchLimit:
+                text = f"more than {options['max_edges']} edges to look at: lower pop_limit or raise max_edges"
+                raise SmtError(f"sentence {sentence.id}: {text}") from None
+            found = best(refined, given)
+        stats = {**forest.stats, **_counts(refined)}
+        with times("output"):
+            if found is not None:
+                text = self._text(forest, found.words.tolist())
+            else:
+                # Joshua gives the sentence back.
+                text = sentence.text if self._joshua else ""
+        for key, seconds in times.sums.items():
+            stats[key] = stats.get(key, 0.0) + seconds
+        return Decoding(
+            id=sentence.id,
+            best=text,
+            score=None if found is None else found.score,
+            features=_Sums(forest, refined, found, self.names),
+            graph=(lambda: self._graph(forest, refined)) if self._graphs else None,
+            trace=lambda: traced(forest, refined, found),
+            stats=stats,
+            found=found is not None,
+        )
+
+    def _text(self, forest: SentenceForest, words: list[int]) -> str:
+        shown = list(map(forest.forest.tables.words.word, words))
+        if self._markers:
+            shown = [word for word in shown if word not in MARKS]
+        text = " ".join(shown)
+        return unescape(text, "joshua") if self._joshua else text
+
+    def _graph(self, forest: SentenceForest, refined: Refined) -> Hypergraph:
+        graph = hypergraph_of(forest.forest, refined, forest.features, self.names, id=forest.sentence.id)
+        if any(value is not None for value in self._prune.values()) and len(graph):
+            from smtplugins.core.inference import prune
+
+            graph = prune(graph, beam=self._prune["beam"], density=self._prune["density"]).graph
+        return graph
+
+    def _prepared(self, sentence: Sentence, vocabulary: Vocabulary) -> Searcher:
+        """The search with the features' scorers ready for the sentence."""
+        from smtplugins.core.search import Stateful, searcher
+
+        native = True
+        parts = []
+        for i, one in enumerate(self._features):
+            own = self._natives[i]
+            if hasattr(one.feature, "native"):
+                own.set_words(one.feature.numbers(vocabulary))
+            elif not hasattr(one.feature, "smt_feature_v1"):
+                own = _in_python(one, sentence, vocabulary)
+                native = False
+            elif own is None:
+                own = self._natives[i] = native_scorer(one.feature, vocabulary, sentence, name=one.label)
+            else:
+                start_native(own, vocabulary, sentence)
+            parts.append(own)
+        if self._searcher is None or not native:
+            weights = self._weighted.weights
+            stateful = []
+            for one, part in zip(self._features, parts, strict=True):
+                names = _names(one, part)
+                stateful.append(Stateful(part, names, tuple(weights.get(name, 0.0) for name in names)))
+            self.names = [name for one in stateful for name in one.names]
+            self._searcher = searcher(stateful)
+        return self._searcher
+
+
+def _native(one: Active) -> Any:
+    return one.feature.native() if hasattr(one.feature, "native") else None
+
+
+def _names(one: Active, scorer: Any) -> tuple[str, ...]:
+    """The names of what a scorer gives: a feature in C has its own, behind its label."""
+    own = getattr(scorer, "names", None)
+    if own is not None:
+        return (one.label,) if len(own) == 1 else tuple(f"{one.label}-{name}" for name in own)
+    return column_names(one, scorer.components)[: scorer.components]
+
+
+def _in_python(one: Active, sentence: Sentence, vocabulary: Vocabulary) -> Any:
+    return contract_scorer(one.start(sentence), vocabulary, getattr(one.feature, "components", 1))
+
+
+class _Sums(collections.abc.Mapping[str, float]):
+    """The features of the best derivation, summed when somebody asks."""
+
+    def __init__(
+        self, forest: SentenceForest, refined: Refined, found: Derivation | None, names: Sequence[str]
+    ) -> None:
+        self._given = (forest, refined, found, names)
+        self._sums: dict[str, float] | None = None
+
+    def _made(self) -> dict[str, float]:
+        if self._sums is None:
+            forest, refined, found, names = self._given
+            self._sums = {}
+            if found is not None:
+                rules = forest.forest.native.rules[refined.edge_of[found.edges]]
+                self._sums = forest.sums(rules.tolist())
+                if names:
+                    values = refined.values.reshape(-1, len(names))[found.edges].sum(axis=0, dtype="float64")
+                    self._sums |= dict(zip(names, values.tolist(), strict=True))
+        return self._sums
+
+    def __getitem__(self, name: str) -> float:
+        return self._made()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made())
+
+    def __len__(self) -> int:
+        return len(self._made())
+
+
+def _counts(refined: Refined) -> dict[str, float]:
+    return {"pops": refined.pops, "lm_queries": refined.evaluated}
+
+
+def _labels(text: str | None, path: Path | None) -> dict[str, float]:
+    """Joshua's list of labels for words without a rule, and how probable each is."""
+    if path is not None:
+        from smtformats.files import open_lines
+
+        with open_lines(path) as lines:
+            text = " ".join(line.strip() for line in lines)
+    cells = (text or "").split()
+    if len(cells) % 2:
+        raise UsageError(f"oov_list: expected labels with a number each, found {len(cells)} items")
+    found = {}
+    for label, number in zip(cells[::2], cells[1::2], strict=True):
+        try:
+            found[label.removeprefix("[").removesuffix("]")] = float(number)
+        except ValueError:
+            raise UsageError(f"oov_list: expected a number behind {label!r}, found {number!r}") from None
+    return found

@@ -1,0 +1,21 @@
+"""Hierarchical decoding in plain Python, to be read: the oracle of faster decoders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from smtplugins.host.hookspecs import hookimpl
+from smtplugins.host.offers import Offer
+
+
+@hookimpl
+def smt_decoders() -> Iterator[Offer]:
+    """The decoder."""
+    from smtplugins.plugins.reference.decoder import Reference
+
+    yield Offer(
+        name="reference",
+        make=Reference,
+        summary="hierarchical translation in plain Python: slow, short, for reading and for comparing",
+        reference="Chiang (2007); Huang and Chiang (2007)",
+    )
