@@ -70,22 +70,22 @@ def run(args: argparse.Namespace) -> None:
     source = args.input or (str(config.source) if config.source is not None else "-")
     manifest = options.Manifest(args, [args.config, source, args.weights, *map(str, config.model.grammar)])
     weights = host.read_weights(args.weights) if args.weights is not None else None
-    system = decoding.make_system(host, config, weights, args.cache)
+    translator = decoding.make_translator(host, config, weights, args.cache)
     lattice = bool(config.decoder and config.decoder.options.get("input") == "lattice")
     sentences = decoding.read_sentences(
-        host, source, args.from_format or config.source_format, lattice=lattice, arc_name=system.arc_name
+        host, source, args.from_format or config.source_format, lattice=lattice, arc_name=translator.arc_name
     )
     wanted = args.nbest if args.nbest is not None else (config.output.nbest if config.output.nbest > 1 else None)
     for option, given in (("--to", args.to_format), ("--unique", args.unique)):
         if given and wanted is None:
             raise UsageError(f"{option} is for lists: say how long they are with -k N")
-    if not system.model.weights and not args.quiet:
+    if not translator.model.weights and not args.quiet:
         options.note("no weights: all translations score 0 (-w FILE, or model.weights in the configuration)")
     if args.stats and not os.path.isdir(os.path.dirname(args.stats) or "."):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.path.dirname(args.stats))
     statistics = decoding.run(
         host,
-        system,
+        translator,
         sentences,
         args.output,
         k=wanted,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ _LATTICES = ("plf-lattice", "slf-lattice", "confusion-network")
 
 
 @dataclass(frozen=True)
-class System:
+class Translator:
     """A decoder and a model, as a configuration says, and the names of features that lists always show."""
 
     decoder: Decoder
@@ -55,18 +56,21 @@ class System:
             shown.sort(key=lambda name: name not in self.stateful)
         return tuple(dict.fromkeys(shown))
 
-    def decode(self, sentences: Iterable[Sentence], *, threads: int = 1, graphs: bool = False) -> Iterator[Decoding]:
-        """Translations in the order of the input."""
+    def decode(
+        self, sentences: Iterable[Sentence | str | Sequence[str]], *, threads: int = 1, graphs: bool = False
+    ) -> Iterator[Decoding]:
+        """Translations in the order of the input: of records, of texts or of sequences of words."""
         if threads < 1:
             raise UsageError(f"jobs: expected 1 or more, found {threads}")
+        given = map(_as_sentence, itertools.count(), sentences)
         if graphs:
-            return self.decoder.decode(sentences, self.model, threads=threads, graphs=True)
-        return self.decoder.decode(sentences, self.model, threads=threads)
+            return self.decoder.decode(given, self.model, threads=threads, graphs=True)
+        return self.decoder.decode(given, self.model, threads=threads)
 
 
-def make_system(
+def make_translator(
     host: Host, config: RunConfig, weights: Mapping[str, float] | None = None, cache: str | None = None
-) -> System:
+) -> Translator:
     """Loads what a configuration names. ``weights`` replace those of the configuration."""
     from smtplugins.host.forests import column_names, is_stateful
     from smtplugins.host.model import Model
@@ -91,7 +95,7 @@ def make_system(
         if active is not None and is_stateful(active.feature):
             stateful.update(own)
     arcs = next((one.label for one in given.features if hasattr(one.feature, "arcs")), None)
-    return System(decoder, Model(dict(weights or {})), config, tuple(labels), frozenset(stateful), arcs)
+    return Translator(decoder, Model(dict(weights or {})), config, tuple(labels), frozenset(stateful), arcs)
 
 
 def read_sentences(
@@ -116,6 +120,15 @@ def read_sentences(
             if opened.record.name not in _LATTICES:
                 _check_lattice(one, shown_name(path))
             yield from _sentence(one, number)
+
+
+def _as_sentence(number: int, given: Sentence | str | Sequence[str]) -> Sentence:
+    from smtformats.tokens import blanks
+    from smtplugins.host.contracts import Sentence
+
+    if isinstance(given, Sentence):
+        return given
+    return Sentence(str(number), tuple(blanks(given) if isinstance(given, str) else given))
 
 
 def _check_lattice(one: Any, file: str) -> None:
@@ -234,7 +247,7 @@ class Statistics:
 
 def run(
     host: Host,
-    system: System,
+    translator: Translator,
     sentences: Iterable[Sentence],
     output: Path,
     *,
@@ -256,11 +269,13 @@ def run(
     statistics = Statistics({})
     if k is not None and k < 1:
         raise UsageError(f"nbest: expected 1 or more, found {k}")
-    record = find_format(to_format or system.config.output.format, "nbest", host.formats()) if k is not None else None
+    record = None
+    if k is not None:
+        record = find_format(to_format or translator.config.output.format, "nbest", host.formats())
     if record is not None and record.write is None:
         raise UsageError(f"{record.name} can only be read; name another format with --to")
     graphs = (k is not None and k > 1) or forests is not None
-    decodings = system.decode(sentences, threads=threads, graphs=graphs)
+    decodings = translator.decode(sentences, threads=threads, graphs=graphs)
 
     def each() -> Iterator[tuple[Decoding, Candidates | None]]:
         for one in progress(decodings, "sentences", quiet=quiet):
@@ -277,7 +292,7 @@ def run(
                 _write_forest(host, graph, one.id, forests, precision)
             found = None
             if k is not None:
-                found = candidates_of(one, k, unique=unique, names=system.names(), graph=graph)
+                found = candidates_of(one, k, unique=unique, names=translator.names(), graph=graph)
             statistics.sums["cpu.output"] = statistics.sums.get("cpu.output", 0.0) + time.thread_time() - begun[0]
             statistics.sums["wall.output"] = statistics.sums.get("wall.output", 0.0) + time.perf_counter() - begun[1]
             yield one, found

@@ -13,7 +13,9 @@ from smtplugins.host.spec import Spec
 
 if TYPE_CHECKING:
     from smtformats import Candidates, Format
+    from smtplugins.host.config import RunConfig
     from smtplugins.host.contracts import Metric, Runner
+    from smtplugins.host.decoding import Translator
     from smtplugins.host.evaluation import Evaluation, System
     from smtplugins.host.manager import _Loader
 
@@ -79,6 +81,25 @@ class Host:
             yield from score_lists(stream, active, spread)
 
         return ListStream(start, stream.name, stream.format)
+
+    def translator(
+        self,
+        config: Path | RunConfig,
+        overrides: Iterable[str] = (),
+        *,
+        weights: Mapping[str, float] | None = None,
+        cache: str | None = None,
+    ) -> Translator:
+        """A decoder and its model, as a run.yaml, cdec.ini, moses.ini or joshua.config says.
+
+        ``overrides`` are as on the command line, ``decoder.pop_limit=200``; ``weights`` replace the configuration's.
+        ``host.translator("run.yaml").decode(sentences)`` translates; sentences are texts, words or records.
+        """
+        from smtplugins.host.config import RunConfig, load_config
+        from smtplugins.host.decoding import make_translator
+
+        record = config if isinstance(config, RunConfig) else load_config(config, overrides)
+        return make_translator(self, record, weights, cache)
 
     def metric(self, spec: AnySpec) -> Metric:
         """A metric by name."""

@@ -84,7 +84,7 @@ def python_feature(shared: Path, limits: Sequence[int] = (30, 200), rounds: int 
     from smtplugins import load_plugins
     from smtplugins.core.lm import read_lm
     from smtplugins.host.config import load_config
-    from smtplugins.host.decoding import make_system, read_sentences
+    from smtplugins.host.decoding import make_translator, read_sentences
 
     gold = shared / "gold/cdec"
     if not gold.exists():
@@ -107,7 +107,7 @@ def python_feature(shared: Path, limits: Sequence[int] = (30, 200), rounds: int 
             for _, (kind, features) in itertools.product(range(rounds), KINDS.items()):
                 named = [*REST, *(one.format(lm=gold / "exact_lm/en.2.arpa.gz") for one in features)]
                 overrides = [f"model.features={named}", f"decoder.pop_limit={limit}"]
-                system = make_system(host, load_config("cdec.ini", overrides), weights)
+                system = make_translator(host, load_config("cdec.ini", overrides), weights)
                 decoded = list(system.decode(sentences))
                 seconds = sum(one.stats["cpu.parsing"] + one.stats["cpu.search"] for one in decoded)
                 cpu[kind] = min(cpu[kind], 1000 * seconds / len(decoded))

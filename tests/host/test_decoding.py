@@ -39,8 +39,8 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("run.yaml").write_text(CONFIG)
 
 
-def system(host: Host, weights: dict[str, float] | None = None, *overrides: str) -> decoding.System:
-    return decoding.make_system(host, load_config("run.yaml", overrides), weights, "off")
+def system(host: Host, weights: dict[str, float] | None = None, *overrides: str) -> decoding.Translator:
+    return decoding.make_translator(host, load_config("run.yaml", overrides), weights, "off")
 
 
 def read(host: Host, text: str, *args: Any, **options: Any) -> list[Sentence]:
@@ -193,7 +193,7 @@ class TestRuns:
             def decode(self, *args: Any, **kwargs: Any) -> Iterator[Decoding]:
                 yield from found
 
-        made = decoding.System(Fixed(), Model(), load_config("run.yaml"))
+        made = decoding.Translator(Fixed(), Model(), load_config("run.yaml"))
         return decoding.run(host, made, [], "out", **options)
 
     def test_statistics_are_sums(self, host: Host) -> None:

@@ -193,9 +193,11 @@ def active(score: Any, label: str = "mine") -> Active:
 
 
 class TestBlocks:
-    RULES = Rules.from_targets([["a"], ["b", 0], []])
+    @pytest.fixture
+    def three(self) -> Rules:
+        return Rules.from_targets([["a"], ["b", 0], []])
 
-    def test_one_column_several_and_named_ones(self) -> None:
+    def test_one_column_several_and_named_ones(self, three: Rules) -> None:
         blocks = list(
             blocks_of(
                 [
@@ -203,7 +205,7 @@ class TestBlocks:
                     active(lambda rules: np.ones((3, 2)), "two"),
                     active(lambda rules: Columns.dense(("x", "mine[y]"), np.arange(6.0).reshape(3, 2)), "named"),
                 ],
-                self.RULES,
+                three,
             )
         )
         assert [one.names for one in blocks] == [("one",), ("two[0]", "two[1]"), ("x", "named[y]")]
@@ -213,8 +215,8 @@ class TestBlocks:
         blocks[2].add_scores(scores, {"x": 1.0, "named[y]": 10.0, "other": 9.0})
         assert scores.tolist() == [13.0, 37.0, 61.0]
 
-    def test_rules_that_are_nobodys(self) -> None:
-        (one,) = blocks_of([active(lambda rules: [1, 2, 3])], self.RULES, 1)
+    def test_rules_that_are_nobodys(self, three: Rules) -> None:
+        (one,) = blocks_of([active(lambda rules: [1, 2, 3])], three, 1)
         assert one.columns[0].tolist() == [1.0, 0.0, 3.0]
 
     @pytest.mark.parametrize(
@@ -225,9 +227,9 @@ class TestBlocks:
             (lambda rules: 1 / 0, "ZeroDivisionError"),
         ],
     )
-    def test_mistakes_name_the_feature(self, score: Any, message: str) -> None:
+    def test_mistakes_name_the_feature(self, three: Rules, score: Any, message: str) -> None:
         with pytest.raises(FeatureError, match=f"feature 'mine' on rules: .*{message}"):
-            list(blocks_of([active(score)], self.RULES))
+            list(blocks_of([active(score)], three))
 
     def test_column_names(self) -> None:
         assert column_names(active(len, "f"), 1) == ("f",)

@@ -233,7 +233,7 @@ def test_sentences_of_cdec(host: Host, shared: Path, monkeypatch: pytest.MonkeyP
     for name in ("hiero", "reference"):
         options = {"pop_limit": 30, "max_span": 15}
         config = replace(load_config("cdec.ini"), decoder=smt.host.spec.Spec(name, options))
-        system = decoding.make_system(host, config, weights, "off")
+        system = decoding.make_translator(host, config, weights, "off")
         sentences = list(decoding.read_sentences(host, "test300.in"))[:5]
         found[name] = list(system.decode(sentences))
     lm = next(one.feature for one in activate(host.registry, ["lm,path=lm/en.4.klm,base=10"]))
