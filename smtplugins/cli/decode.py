@@ -81,6 +81,8 @@ def run(args: argparse.Namespace) -> None:
             raise UsageError(f"{option} is for lists: say how long they are with -k N")
     if not translator.model.weights and not args.quiet:
         options.note("no weights: all translations score 0 (-w FILE, or model.weights in the configuration)")
+    elif translator.unweighted() and not args.quiet:
+        options.note(f"features without a weight count 0: {', '.join(translator.unweighted())}")
     if args.stats and not os.path.isdir(os.path.dirname(args.stats) or "."):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.path.dirname(args.stats))
     statistics = decoding.run(

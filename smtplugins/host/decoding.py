@@ -6,7 +6,7 @@ import itertools
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.errors import UsageError
@@ -14,7 +14,7 @@ from smtplugins.host.opening import Path, find_format, format_options, open_know
 from smtplugins.host.resources import resources
 
 if TYPE_CHECKING:
-    from smtformats import Candidates
+    from smtformats import Candidates, Format
     from smtplugins.core.hypergraph import Hypergraph
     from smtplugins.host.config import RunConfig
     from smtplugins.host.contracts import Decoder, Decoding, Sentence
@@ -35,9 +35,10 @@ class Translator:
     decoder: Decoder
     model: Model
     config: RunConfig
-    labels: tuple[str, ...] = ()
+    columns: tuple[tuple[str, ...], ...] = ()
     stateful: frozenset[str] = frozenset()
     arc_name: str | None = None
+    loading: Mapping[str, float] = field(default_factory=dict)
 
     def names(self) -> tuple[str, ...]:
         """The features that a list always shows, in their order; those of tables are known when tables are loaded.
@@ -47,7 +48,7 @@ class Translator:
         dense = tuple(getattr(self.decoder, "dense_names", ()))
         tables = {spec.options.get("name") for spec in self.config.model.features if spec.name == _TABLE}
         shown: list[str] = []
-        for label in self.labels:
+        for label in itertools.chain.from_iterable(self.columns):
             own = [one for one in dense if one == label or one.startswith((f"{label}[", f"{label}_"))]
             shown += own if label in tables else [label]
         if self.config.output.format.startswith("joshua"):
@@ -55,6 +56,12 @@ class Translator:
         if self.config.output.format.startswith("moses"):
             shown.sort(key=lambda name: name not in self.stateful)
         return tuple(dict.fromkeys(shown))
+
+    def unweighted(self) -> list[str]:
+        """Features of the configuration of whose columns none has a weight: they count 0."""
+        tables = {spec.options.get("name") for spec in self.config.model.features if spec.name == _TABLE}
+        own = [names for names in self.columns if names[0] not in tables]
+        return [names[0] for names in own if not any(name in self.model.weights for name in names)]
 
     def decode(
         self, sentences: Iterable[Sentence | str | Sequence[str]], *, threads: int = 1, graphs: bool = False
@@ -72,8 +79,9 @@ def make_translator(
     host: Host, config: RunConfig, weights: Mapping[str, float] | None = None, cache: str | None = None
 ) -> Translator:
     """Loads what a configuration names. ``weights`` replace those of the configuration."""
-    from smtplugins.host.forests import column_names, is_stateful
+    begun = time.process_time(), time.perf_counter()
     from smtplugins.host.model import Model
+    from smtplugins.host.rule_columns import column_names, is_stateful
 
     if config.decoder is None:
         raise UsageError("the configuration names no decoder: `decoder: hiero`, or --decoder NAME")
@@ -84,18 +92,20 @@ def make_translator(
             weights = host.read_weights(config.model.weights)
     with config.at("decoder"):
         decoder: Decoder = host.registry.make("decoders", config.decoder, given={"resources": given})
-    labels: list[str] = []
+    columns: list[tuple[str, ...]] = []
     stateful: set[str] = set()
     for spec in config.model.features:
         label = str(spec.options.get("name", spec.name))
         active = next((one for one in given.features if one.label == label), None)
         # A table has columns of its own; so has a feature with an open namespace.
         own = (label,) if active is None or not hasattr(active.feature, "column_names") else column_names(active, 1)
-        labels += own
+        columns.append(tuple(own))
         if active is not None and is_stateful(active.feature):
             stateful.update(own)
     arcs = next((one.label for one in given.features if hasattr(one.feature, "arcs")), None)
-    return Translator(decoder, Model(dict(weights or {})), config, tuple(labels), frozenset(stateful), arcs)
+    model = Model(dict(weights or {}))
+    loading = {"cpu.loading": time.process_time() - begun[0], "wall.loading": time.perf_counter() - begun[1]}
+    return Translator(decoder, model, config, tuple(columns), frozenset(stateful), arcs, loading)
 
 
 def read_sentences(
@@ -194,8 +204,16 @@ def candidates_of(
     for row in rows:
         layout = always + tuple(sorted(name for name, value in row.items() if value and name not in always))
         layouts.append(layout)
-        values.append([row.get(name, 0.0) for name in layout])
-    return Candidates(id=one.id, texts=texts, layouts=layouts, values=values, totals=totals)
+        values.append(_rounded([row.get(name, 0.0) for name in layout]))
+    return Candidates(id=one.id, texts=texts, layouts=layouts, values=values, totals=_rounded(totals))
+
+
+def _rounded(values: Sequence[float]) -> list[float]:
+    """Numbers with the digits that 32 bits hold, which is what features are kept in: -1.41, not -1.4100000206."""
+    import numpy as np
+
+    found: list[float] = np.asarray(values, dtype=np.float32).astype(str).astype(np.float64).tolist()
+    return found
 
 
 def _derivations(graph: Hypergraph, k: int, unique: bool) -> tuple[list[str], list[dict[str, float]], list[float]]:
@@ -266,14 +284,14 @@ def run(
     from smtplugins.host.progress import progress
 
     begun = (time.process_time(), time.perf_counter())
-    statistics = Statistics({})
+    statistics = Statistics(dict(translator.loading))
     if k is not None and k < 1:
         raise UsageError(f"nbest: expected 1 or more, found {k}")
     record = None
     if k is not None:
         record = find_format(to_format or translator.config.output.format, "nbest", host.formats())
-    if record is not None and record.write is None:
-        raise UsageError(f"{record.name} can only be read; name another format with --to")
+    if record is not None:
+        record = _writable(record)
     graphs = (k is not None and k > 1) or forests is not None
     decodings = translator.decode(sentences, threads=threads, graphs=graphs)
 
@@ -306,6 +324,26 @@ def run(
     statistics.sums["cpu.all"] = time.process_time() - begun[0]
     statistics.sums["wall.all"] = time.perf_counter() - begun[1]
     return statistics
+
+
+def _writable(record: Format) -> Format:
+    """A format for new lists. Joshua's have three decimals at least, by which they are known."""
+    write = record.write
+    if write is None:
+        raise UsageError(f"{record.name} can only be read; name another format with --to")
+    if record.name != "joshua-nbest":
+        return record
+
+    def padded(lists: Iterable[Candidates], out: Any, number: Callable[[float], str]) -> int:
+        count: int = write(lists, out, lambda value: _three_decimals(number(value)))
+        return count
+
+    return replace(record, write=padded)
+
+
+def _three_decimals(text: str) -> str:
+    whole, _, decimals = text.partition(".")
+    return f"{whole}.{decimals:0<3}" if whole.lstrip("-").isdigit() and (decimals.isdigit() or not decimals) else text
 
 
 def _write_forest(host: Host, graph: Hypergraph | None, key: str, folder: Path, precision: int | None) -> None:

@@ -10,7 +10,7 @@ import itertools
 import math
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 from smtplugins.core.grammar import Grammar, ScoredGrammar, Tables
 from smtplugins.core.parsing import Lattice, Options, PassThrough, prepared
 from smtplugins.core.rules import GLUE, MINTED, Origins, Rules
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.errors import UsageError
+from smtplugins.host.rule_columns import Block, blocks_of, column_names, sorted_out
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,9 +74,9 @@ class Forests:
         self._grammars: list[Grammar] | None = None
         self._owners: list[str] = []
         self._own_format: Format | None = None
-        self.rule_features, self.stateful = _sorted_out(resources.features)
+        self.rule_features, self.stateful = sorted_out(resources.features)
         self._pass_through, self.rule_features = self._minting()
-        self.loading = 0.0
+        self.times = Times()
         self.dense_names: list[str] = []
 
     def _minting(self) -> tuple[PassThrough | None, list[Active]]:
@@ -106,26 +107,28 @@ class Forests:
         with self._lock:
             if self._grammars is not None:
                 return
-            begun = time.process_time()
-            found = []
-            for table in self.resources.tables:
-                columns = table.load(self.resources.formats, self.resources.cache)
-                found.append(self._grammar(columns, table.max_span))
-                self._owners.append(table.owner or table.name or str(table.path))
-                self.dense_names += [one for one in table.dense_names(columns.names[:]) if one not in self.dense_names]
-            extra = self.conventions.glue_path
-            if extra is not None:
-                from smtplugins.host.opening import load_grammar
+            with self.times("loading"):
+                self._grammars = self._loaded()
 
-                given = self.resources
-                columns = load_grammar(extra, format=given.grammar_format, cache=given.cache, formats=given.formats)
-                found.append(Grammar(columns, self.tables, from_start=True))
-                self._owners.append(str(extra))
-            if self.conventions.glue:
-                found.append(self._glue(self.tables))
-                self._owners.append(GLUE)
-            self._grammars = found
-            self.loading = time.process_time() - begun
+    def _loaded(self) -> list[Grammar]:
+        found = []
+        for table in self.resources.tables:
+            columns = table.load(self.resources.formats, self.resources.cache)
+            found.append(self._grammar(columns, table.max_span))
+            self._owners.append(table.owner or table.name or str(table.path))
+            self.dense_names += [one for one in table.dense_names(columns.names[:]) if one not in self.dense_names]
+        extra = self.conventions.glue_path
+        if extra is not None:
+            from smtplugins.host.opening import load_grammar
+
+            given = self.resources
+            columns = load_grammar(extra, format=given.grammar_format, cache=given.cache, formats=given.formats)
+            found.append(Grammar(columns, self.tables, from_start=True))
+            self._owners.append(str(extra))
+        if self.conventions.glue:
+            found.append(self._glue(self.tables))
+            self._owners.append(GLUE)
+        return found
 
     def load_own(self, path: Path) -> GrammarColumns:
         """The rules of one sentence. All such files have the format that is said of grammars, or of the first one."""
@@ -164,18 +167,22 @@ class Forests:
         """Forests with scores by these weights."""
         self.load()
         assert self._grammars is not None
-        begun = time.process_time()
-        applied = []
+        with self.times("loading"):
+            applied = [
+                self._applied(*one, weights) for one in zip(self._grammars, self._owners, self._limits(), strict=True)
+            ]
+        return Weighted(self, dict(weights), applied, tuple(self._owners))
+
+    def _limits(self) -> list[int]:
+        """How many target sides of a source side count, by grammar; glue has no limit."""
         limits = [table.limit or self.conventions.max_options for table in self.resources.tables]
-        limits += [0] * (len(self._grammars) - len(limits))
-        for grammar, owner, limit in zip(self._grammars, self._owners, limits, strict=True):
-            scores = grammar.scores(weights)
-            if limit:
-                grammar = grammar.limited(self._estimates(grammar, owner, scores, weights), limit)
-            applied.append(ScoredGrammar(grammar, scores))
-        made = Weighted(self, dict(weights), applied, tuple(self._owners))
-        self.loading += time.process_time() - begun
-        return made
+        return limits + [0] * (len(self._owners) - len(limits))
+
+    def _applied(self, grammar: Grammar, owner: str, limit: int, weights: Mapping[str, float]) -> ScoredGrammar:
+        scores = grammar.scores(weights)
+        if limit:
+            grammar = grammar.limited(self._estimates(grammar, owner, scores, weights), limit)
+        return ScoredGrammar(grammar, scores)
 
     def _estimates(
         self, grammar: Grammar, owner: str, scores: NDArray[Any], weights: Mapping[str, float]
@@ -320,11 +327,21 @@ class Times:
     def __enter__(self) -> None:
         self._begun = (time.thread_time(), time.perf_counter())
 
+    def taken(self) -> dict[str, float]:
+        """The sums so far, which are begun anew."""
+        found, self.sums = self.sums, {}
+        return found
+
     def __exit__(self, *error: object) -> None:
         now = (time.thread_time(), time.perf_counter())
         for kind, begun, ended in zip(("cpu", "wall"), self._begun, now, strict=True):
             key = f"{kind}.{self._phase}"
             self.sums[key] = self.sums.get(key, 0.0) + ended - begun
+
+
+def added(sums: Mapping[str, float], more: Mapping[str, float]) -> dict[str, float]:
+    """Statistics and more of them, those of one name added up."""
+    return {**sums, **{name: sums.get(name, 0.0) + value for name, value in more.items()}}
 
 
 @dataclass
@@ -370,94 +387,3 @@ def _rows(offsets: NDArray[Any], ids: NDArray[Any], values: NDArray[Any]) -> tup
     import numpy as np
 
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)), ids, values
-
-
-@dataclass(frozen=True)
-class Block:
-    """What a feature says of rules: a column for each name."""
-
-    names: tuple[str, ...]
-    columns: tuple[NDArray[Any], ...]
-
-    def add_scores(self, scores: NDArray[Any], weights: Mapping[str, float]) -> None:
-        """Add the weighted sum of each rule."""
-        for name, column in zip(self.names, self.columns, strict=True):
-            weight = weights.get(name, 0.0)
-            if weight:
-                scores += column * weight
-
-
-def blocks_of(features: Sequence[Active], rules: Rules, nobodys: int | None = None) -> Iterator[Block]:
-    """What features say of rules; the rule ``nobodys`` has 0 of all."""
-    import numpy as np
-
-    from smtformats import Columns
-
-    for one in features:
-        try:
-            result = one.feature.score_rules(rules)
-            if isinstance(result, Columns):
-                names, table = _table(result)
-                names = tuple(one.column(name, len(names)) for name in names)
-            else:
-                table = np.array(result, dtype=np.float64)
-                table = table[:, None] if table.ndim == 1 else table
-                names = column_names(one, table.shape[1])[-table.shape[1] :] if table.shape[1] else ()
-            if table.shape != (len(rules), len(names)):
-                raise ValueError(f"expected a row for each of {len(rules)} rules, found shape {table.shape}")
-            if not np.isfinite(table).all():
-                raise ValueError("expected finite scores")
-        except (SmtError, UsageError):
-            raise
-        except Exception as error:
-            from smtplugins.host.errors import FeatureError
-
-            raise FeatureError(f"feature {one.label!r} on rules: {type(error).__name__}: {error}") from error
-        if nobodys is not None:
-            table[nobodys] = 0.0
-        if names:
-            yield Block(names, tuple(table[:, i] for i in range(len(names))))
-
-
-def _table(columns: Any) -> tuple[tuple[str, ...], NDArray[Any]]:
-    """Sparse columns written out."""
-    import numpy as np
-
-    names = tuple(columns.names)
-    table = np.zeros((len(columns), len(names)))
-    for i in range(len(columns)):
-        row = columns.row(i)
-        for column, name in enumerate(names):
-            table[i, column] = row.get(name, 0.0)
-    return names, table
-
-
-def column_names(one: Active, width: int) -> tuple[str, ...]:
-    """The names of a feature's columns: what it calls them itself, else its label, by number if there are several."""
-    own = getattr(one.feature, "column_names", None)
-    if own is not None:
-        names: tuple[str, ...] = own(one.label)
-        return names
-    return (one.label,) if width == 1 else tuple(f"{one.label}[{k}]" for k in range(width))
-
-
-def is_stateful(feature: Any) -> bool:
-    """Whether a feature needs the words of neighbours: in Python, in C, or in core's own code."""
-    return any(hasattr(feature, name) for name in ("native", "start", "smt_feature_v1"))
-
-
-def _sorted_out(features: Sequence[Active]) -> tuple[list[Active], list[Active]]:
-    """Features of rules, and those with states; one may be both."""
-    rules, stateful = [], []
-    for one in features:
-        made = one.feature
-        if hasattr(made, "score_rules"):
-            rules.append(one)
-        if is_stateful(made):
-            stateful.append(one)
-        elif not hasattr(made, "score_rules"):
-            raise UsageError(
-                f"feature {one.label!r} scores whole hypotheses, which a decoder does not have while it searches: "
-                "write a list (-k) and use it in `smt score`"
-            )
-    return rules, stateful

@@ -617,9 +617,9 @@ class TestMistakes:
         assert (result.code, "expected UTF-8 text" in result.err) == (1, True)
         Path("own").write_text("[X] ||| koch\n")
         result = smt("decode", "-c", "run.yaml", "-i", "-", stdin='<seg grammar="own">koch</seg>\n')
-        assert (result.code, result.err.startswith("smt: own:1: field ")) == (1, True)
+        assert (result.code, "smt: own:1: field " in result.err) == (1, True)
         result = smt("decode", "-c", "run.yaml", "-i", "-", stdin='<seg grammar="absent">koch</seg>\n')
-        assert (result.code, result.err) == (1, "smt: absent: No such file or directory\n")
+        assert (result.code, result.err.splitlines()[-1]) == (1, "smt: absent: No such file or directory")
 
     def test_a_failure_leaves_no_half_a_file(self, smt: Smt) -> None:
         Path("out").write_text("before\n")

@@ -16,9 +16,10 @@ from smtplugins.core.rules import Rules
 from smtplugins.host.config import ModelConfig
 from smtplugins.host.contracts import Sentence
 from smtplugins.host.errors import FeatureError, UsageError
-from smtplugins.host.forests import Conventions, Forests, SentenceForest, blocks_of, column_names
+from smtplugins.host.forests import Conventions, Forests, SentenceForest
 from smtplugins.host.offers import Offer
 from smtplugins.host.resources import Resources, Table, resources
+from smtplugins.host.rule_columns import blocks_of, column_names
 from smtplugins.host.scoring import Active
 from smtplugins.host.spec import Spec
 

@@ -11,6 +11,7 @@ import math
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,7 +27,8 @@ from smtplugins.core.search import (
 )
 from smtplugins.host.contracts import Decoding
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.forests import MARKS, Conventions, Forests, Times, column_names
+from smtplugins.host.forests import MARKS, Conventions, Forests, Times, added
+from smtplugins.host.rule_columns import column_names
 from smtplugins.plugins.hiero.limits import TOOLKITS, own_limit, pruning
 from smtplugins.plugins.hiero.tracing import traced
 
@@ -127,18 +129,11 @@ class Hiero:
         self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1, graphs: bool = False
     ) -> Iterator[Decoding]:
         """Translations in the order of the input."""
-        begun = self._forests.loading
         if self._weighted is None or self._weighted.weights != dict(model.weights):
             self._weighted = self._forests.weighted(model.weights)
-        loading = self._forests.loading - begun
         for one in self._each(sentences, self._weighted, threads, graphs):
-            if loading:
-                stats = {**one.stats}
-                for kind in ("cpu", "wall"):
-                    stats[f"{kind}.loading"] = stats.get(f"{kind}.loading", 0.0) + loading
-                loading = 0.0
-                one = _with_stats(one, stats)
-            yield one
+            loading = self._forests.times.taken()
+            yield replace(one, stats=added(one.stats, loading)) if loading else one
 
     def _each(
         self, sentences: Iterable[Sentence], weighted: Weighted, threads: int, graphs: bool
@@ -169,12 +164,6 @@ class Hiero:
             finally:
                 for one in waiting:
                     one.cancel()
-
-
-def _with_stats(one: Decoding, stats: dict[str, float]) -> Decoding:
-    from dataclasses import replace
-
-    return replace(one, stats=stats)
 
 
 class _Worker:
@@ -215,8 +204,7 @@ class _Worker:
             else:
                 # Joshua gives the sentence back.
                 text = sentence.text if self._joshua else ""
-        for key, seconds in times.sums.items():
-            stats[key] = stats.get(key, 0.0) + seconds
+        stats = added(stats, times.sums)
         return Decoding(
             id=sentence.id,
             best=text,

@@ -15,8 +15,9 @@ from smtplugins.core.rules import GLUE, MINTED, Edges, Origins, Rules
 from smtplugins.core.vocabulary import Vocabulary
 from smtplugins.host.contracts import Decoding
 from smtplugins.host.errors import UsageError
-from smtplugins.host.forests import MARKS, NO_LIMIT, Times, blocks_of, column_names
+from smtplugins.host.forests import MARKS, NO_LIMIT, Times
 from smtplugins.host.resources import Resources, Table
+from smtplugins.host.rule_columns import blocks_of, column_names
 from smtplugins.plugins.reference.chart import Applied, Item, Search, parse
 
 if TYPE_CHECKING:
