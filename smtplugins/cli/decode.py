@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     options.add_precision(parser)
     parser.add_argument("--pop-limit", type=int, metavar="K", help="as decoder.pop_limit: effort at each node")
-    parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="threads (same output for any N)")
+    parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
     parser.add_argument("--forests", metavar="DIR", help="write what the search kept of each sentence into DIR")
     parser.add_argument("--trace", action="store_true", help="print the best derivations to standard error")
     parser.add_argument("--stats", metavar="FILE", help="write times and counts as JSON")
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> None:
         k=wanted,
         to_format=args.to_format,
         unique=args.unique or config.output.unique,
-        threads=args.jobs,
+        jobs=args.jobs,
         forests=args.forests,
         trace=(lambda line: print(line, file=sys.stderr)) if args.trace else None,
         precision=args.precision,

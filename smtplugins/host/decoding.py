@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import UsageError
+from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.opening import Path, find_format, format_options, open_known, write_all
 from smtplugins.host.resources import resources
 
@@ -251,7 +251,8 @@ class Statistics:
         import resource
         import sys
 
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        # Of the largest process, if there are several.
+        peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         made: dict[str, Any] = {
             kind: {phase: round(self.sums.get(f"{kind}.{phase}", 0.0), 6) for phase in PHASES}
             for kind in ("cpu", "wall")
@@ -263,6 +264,54 @@ class Statistics:
         return made
 
 
+@dataclass(frozen=True)
+class _Task:
+    """What is to be done with each sentence."""
+
+    host: Host
+    translator: Translator
+    k: int | None
+    unique: bool
+    forests: Path | None
+    trace: bool
+    precision: int | None
+
+    @property
+    def graphs(self) -> bool:
+        return (self.k is not None and self.k > 1) or self.forests is not None
+
+    def done(self, sentence: Sentence) -> _Done:
+        """A sentence translated; nothing in the result holds on to the decoder, so that it can go through a pipe."""
+        from smtplugins.host.forests import Times, added
+
+        made = list(self.translator.decode([sentence], graphs=self.graphs))
+        if len(made) != 1:
+            raise SmtError(f"sentence {sentence.id}: expected one decoding of one sentence, found {len(made)}")
+        one = made[0]
+        times = Times()
+        with times("output"):
+            graph = one.graph() if self.graphs and one.graph is not None else None
+            if self.forests is not None:
+                _write_forest(self.host, graph, one.id, self.forests, self.precision)
+            found = None
+            if self.k is not None:
+                found = candidates_of(one, self.k, unique=self.unique, names=self.translator.names(), graph=graph)
+            trace = tuple(one.trace()) if self.trace and one.trace is not None else None
+        stats = added(one.stats, times.sums)
+        return _Done(replace(one, features={}, graph=None, trace=None, stats=stats), found, trace)
+
+
+@dataclass(frozen=True)
+class _Done:
+    decoding: Decoding
+    candidates: Candidates | None
+    trace: tuple[str, ...] | None
+
+
+def _done(task: _Task, sentence: Sentence) -> _Done:
+    return task.done(sentence)
+
+
 def run(
     host: Host,
     translator: Translator,
@@ -272,57 +321,50 @@ def run(
     k: int | None = None,
     to_format: str | None = None,
     unique: bool = False,
-    threads: int = 1,
+    jobs: int = 1,
     forests: Path | None = None,
     trace: Callable[[str], None] | None = None,
     precision: int | None = None,
     note: Callable[[str], None] = lambda text: None,
     quiet: bool = True,
 ) -> Statistics:
-    """Translate, and write texts, or with ``k`` lists; ``forests`` is a folder for the graphs."""
+    """Translate, and write texts, or with ``k`` lists; ``forests`` is a folder for the graphs.
+
+    Several jobs are processes that share what was loaded: lists and features in Python are made by all of them at once.
+    """
     from smtformats.files import open_write
+    from smtplugins.host.forests import added
+    from smtplugins.host.host import default_runner
     from smtplugins.host.progress import progress
 
-    begun = (time.process_time(), time.perf_counter())
-    statistics = Statistics(dict(translator.loading))
     if k is not None and k < 1:
         raise UsageError(f"nbest: expected 1 or more, found {k}")
     record = None
     if k is not None:
         record = find_format(to_format or translator.config.output.format, "nbest", host.formats())
-    if record is not None:
         record = _writable(record)
-    graphs = (k is not None and k > 1) or forests is not None
-    decodings = translator.decode(sentences, threads=threads, graphs=graphs)
+    runner = host.registry.make("runners", default_runner(jobs))
+    load: Callable[[Model], Mapping[str, float]] = getattr(translator.decoder, "load", lambda model: {})
+    statistics = Statistics(added(translator.loading, load(translator.model)))
+    task = _Task(host, translator, k, unique, forests, trace is not None, precision)
 
-    def each() -> Iterator[tuple[Decoding, Candidates | None]]:
-        for one in progress(decodings, "sentences", quiet=quiet):
-            statistics.add(one)
-            begun = time.thread_time(), time.perf_counter()
-            if not one.found:
-                note(f"sentence {one.id} has no translation")
+    def each() -> Iterator[_Done]:
+        for one in progress(runner.map(_done, sentences, setup=lambda: task), "sentences", quiet=quiet):
+            statistics.add(one.decoding)
+            if not one.decoding.found:
+                note(f"sentence {one.decoding.id} has no translation")
             if trace is not None and one.trace is not None:
-                trace(f"sentence {one.id}")
-                for line in one.trace():
+                trace(f"sentence {one.decoding.id}")
+                for line in one.trace:
                     trace(line)
-            graph = one.graph() if graphs and one.graph is not None else None
-            if forests is not None:
-                _write_forest(host, graph, one.id, forests, precision)
-            found = None
-            if k is not None:
-                found = candidates_of(one, k, unique=unique, names=translator.names(), graph=graph)
-            statistics.sums["cpu.output"] = statistics.sums.get("cpu.output", 0.0) + time.thread_time() - begun[0]
-            statistics.sums["wall.output"] = statistics.sums.get("wall.output", 0.0) + time.perf_counter() - begun[1]
-            yield one, found
+            yield one
 
     if record is None:
         with open_write(output) as out:
-            for one, _ in each():
-                out.write(one.best + "\n")
+            for one in each():
+                out.write(one.decoding.best + "\n")
     else:
-        write_all(record, (found for _, found in each() if found is not None), output, precision)
-    statistics.sums["cpu.all"] = time.process_time() - begun[0]
-    statistics.sums["wall.all"] = time.perf_counter() - begun[1]
+        write_all(record, (one.candidates for one in each() if one.candidates is not None), output, precision)
     return statistics
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import math
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -118,40 +118,42 @@ class Hiero:
             lattice=input == "lattice",
         )
         self._forests = Forests(resources, conventions)
+        self._weights: Mapping[str, float] | None = None
         self._weighted: Weighted | None = None
+        self._local = threading.local()
 
     @property
     def dense_names(self) -> tuple[str, ...]:
         """The features that each rule of a table has, table by table; known when the first sentence is decoded."""
         return tuple(self._forests.dense_names)
 
+    def load(self, model: Model) -> dict[str, float]:
+        """Read the tables, and do to them what weights do; what that took. Decoding does it if nobody did before."""
+        # A decoder in a loop has the same weights again and again, and there may be many.
+        if self._weighted is None or self._weights is not model.weights:
+            self._weights = model.weights
+            self._weighted = self._forests.weighted(model.weights)
+        return self._forests.times.taken()
+
     def decode(
         self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1, graphs: bool = False
     ) -> Iterator[Decoding]:
         """Translations in the order of the input."""
-        if self._weighted is None or self._weighted.weights != dict(model.weights):
-            self._weighted = self._forests.weighted(model.weights)
+        loading = self.load(model)
+        assert self._weighted is not None
         for one in self._each(sentences, self._weighted, threads, graphs):
-            loading = self._forests.times.taken()
             yield replace(one, stats=added(one.stats, loading)) if loading else one
+            loading = {}
 
     def _each(
         self, sentences: Iterable[Sentence], weighted: Weighted, threads: int, graphs: bool
     ) -> Iterator[Decoding]:
-        def worker() -> _Worker:
-            return _Worker(weighted, self._options, self._prune, graphs)
+        def work(sentence: Sentence) -> Decoding:
+            return self._worker(weighted, graphs).decode(sentence)
 
         if threads == 1:
-            yield from map(worker().decode, sentences)
+            yield from map(work, sentences)
             return
-        local = threading.local()
-
-        def work(sentence: Sentence) -> Decoding:
-            if not hasattr(local, "worker"):
-                local.worker = worker()
-            made: Decoding = local.worker.decode(sentence)
-            return made
-
         waiting: collections.deque[Future[Decoding]] = collections.deque()
         with ThreadPoolExecutor(threads) as pool:
             try:
@@ -164,6 +166,13 @@ class Hiero:
             finally:
                 for one in waiting:
                     one.cancel()
+
+    def _worker(self, weighted: Weighted, graphs: bool) -> _Worker:
+        """The thread's own: what scorers have learnt of joins is kept from sentence to sentence."""
+        known: tuple[Weighted, bool, _Worker] | None = getattr(self._local, "worker", None)
+        if known is None or known[0] is not weighted or known[1] != graphs:
+            known = self._local.worker = (weighted, graphs, _Worker(weighted, self._options, self._prune, graphs))
+        return known[2]
 
 
 class _Worker:

@@ -12,7 +12,7 @@ import math
 
 TOOLKITS: dict[str, tuple[tuple[int, int], ...]] = {
     "cdec": ((30, 48), (200, 455), (1000, 4000)),
-    "moses": ((30, 46), (200, 215), (1000, 3000)),
+    "moses": ((30, 44), (200, 222), (1000, 3000)),
     "joshua": ((10, 25), (100, 250), (1000, 2500)),
 }
 # Up to so many pops speed is worth more than the last derivations; beyond, a search is to find what others have not.
