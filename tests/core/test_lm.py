@@ -26,7 +26,10 @@ def test_the_definition_of_backing_off(seed: int, order: int, bos: bool, eos: bo
     rng = random.Random(seed)
     table = random_table(rng, order, as_kenlm_wants=False)
     oracle = Oracle(table, order)
-    if any(oracle.prob(stone[:-1], stone[-1]) > 0.0 for stone in oracle.stones):
+    highest = max((oracle.prob(stone[:-1], stone[-1]) for stone in oracle.stones), default=-1.0)
+    if 0.0 < highest <= 1e-5:
+        return  # 1 but for rounding, which is another one in 32 bits
+    if highest > 0.0:
         with pytest.raises(ArpaError, match="a probability of at most 1"):
             native(table, order)
         return
