@@ -27,8 +27,8 @@ def test_the_definition_of_backing_off(seed: int, order: int, bos: bool, eos: bo
     table = random_table(rng, order, as_kenlm_wants=False)
     oracle = Oracle(table, order)
     highest = max((oracle.prob(stone[:-1], stone[-1]) for stone in oracle.stones), default=-1.0)
-    if 0.0 < highest <= 1e-5:
-        return  # 1 but for rounding, which is another one in 32 bits
+    if 0.0 < highest <= 1.1e-3:
+        return  # what the reader takes for 1 before a file's digits were cut
     if highest > 0.0:
         with pytest.raises(ArpaError, match="a probability of at most 1"):
             native(table, order)
