@@ -79,8 +79,14 @@ class _Unpacked(_Filled):
             self._packed.close()
 
 
-def open_bytes(path: str | os.PathLike[str], *, max_size: int = MAX_UNPACKED_BYTES) -> io.BufferedReader:
-    """Open a file (``-`` is standard input) for reading, decompressed whatever its name says."""
+def open_bytes(
+    path: str | os.PathLike[str], *, max_size: int = MAX_UNPACKED_BYTES, filled: bool = True
+) -> io.BufferedReader:
+    """Open a file (``-`` is standard input) for reading, decompressed whatever its name says.
+
+    A pipe fills the whole buffer before it gives out anything, so that formats can be told; unless ``filled`` is false,
+    which is for those who answer each line before the next one comes.
+    """
     name = os.fspath(path)
     if name == "-":
         if sys.stdin is None:
@@ -90,7 +96,7 @@ def open_bytes(path: str | os.PathLike[str], *, max_size: int = MAX_UNPACKED_BYT
         file = io.FileIO(name)
     # A regular file fills the buffer by itself.
     regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-    raw: io.BufferedReader = io.BufferedReader(file if regular else _Filled(file), _BUFFER)
+    raw: io.BufferedReader = io.BufferedReader(file if regular or not filled else _Filled(file), _BUFFER)
     start = raw.peek(6)[:6]
     for magic, kind in _MAGIC.items():
         if start.startswith(magic):

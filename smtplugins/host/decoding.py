@@ -363,6 +363,9 @@ def run(
         with open_write(output) as out:
             for one in each():
                 out.write(one.decoding.best + "\n")
+                if output == "-":
+                    # Somebody may wait for it before the next sentence comes.
+                    out.flush()
     else:
         write_all(record, (one.candidates for one in each() if one.candidates is not None), output, precision)
     return statistics

@@ -177,7 +177,7 @@ def open_known(
     ``empty`` is the format that a file without anything in it has.
     """
     from smtformats import all_formats, detect
-    from smtformats.files import MAX_UNPACKED_BYTES, head, open_bytes, shown_name
+    from smtformats.files import head, open_bytes, shown_name
 
     known = list(all_formats() if formats is None else formats)
     named = find_format(format, kind, known) if format is not None else None
@@ -191,7 +191,10 @@ def open_known(
         return _open_folder(path, named, fitting)
     if named is not None and named.folder:
         raise UsageError(f"format {named.name!r} is that of a folder, found the file {os.fspath(path)}")
-    stream = open_bytes(path, max_size=MAX_UNPACKED_BYTES if named is None else named.max_size)
+    if named is None:
+        stream = open_bytes(path)
+    else:
+        stream = open_bytes(path, max_size=named.max_size, filled=False)
     try:
         if named is None:
             start = head(stream, shown_name(path))

@@ -639,6 +639,16 @@ class TestProcesses:
             assert process.wait(timeout=30) == 0
             assert process.stderr.read() == b""
 
+    def test_each_line_is_answered_before_the_next_one_comes(self, start: Start) -> None:
+        process = start("decode", "-c", "run.yaml", "-i", "-", "--from", "text")
+        assert process.stdin is not None and process.stdout is not None
+        for line, answer in ((b"der koch\n", b"the cook\n"), (b"die katze\n", b"the cat\n")):
+            process.stdin.write(line)
+            process.stdin.flush()
+            assert process.stdout.readline() == answer
+        process.stdin.close()
+        assert process.wait(timeout=30) == 0
+
     @pytest.mark.parametrize("jobs", [1, 2])
     @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
     def test_ended_from_outside(self, start: Start, system: Path, number: int, code: int, jobs: int) -> None:
