@@ -191,6 +191,45 @@ class Metric(Protocol):
 
 
 @runtime_checkable
+class LinearMetric(Protocol):
+    """A metric with a form that is a sum over edges, for risk on hypergraphs.
+
+    ``linear`` takes the references of one sentence, and gives a feature whose value is a gain: the more the better,
+    whatever ``higher_is_better`` says. It gives ``None`` if its options leave no such form. The feature is a
+    ``NativeFeature``, too, where that is possible.
+    """
+
+    def linear(self, references: Sequence[str]) -> StatefulFeature | None: ...
+
+
+class Prepared(Protocol):
+    """References that hypotheses are compared with again and again.
+
+    ``stats`` takes a segment's number for each hypothesis (by default hypothesis i belongs to segment i) and gives the
+    rows of :meth:`Metric.stats`.
+    """
+
+    def __len__(self) -> int: ...
+
+    def stats(
+        self, hypotheses: Sequence[str], segments: Sequence[int] | NDArray[Any] | None = None
+    ) -> NDArray[Any]: ...
+
+
+@runtime_checkable
+class PreparedMetric(Protocol):
+    """A metric that prepares references. ``references`` are streams, as for :meth:`Metric.stats`.
+
+    ``matrix`` gives the statistics of each hypothesis against each of other texts, by hypothesis, then by text:
+    what minimum Bayes risk decoding asks for. For any metric ``host/consensus.py`` has functions that do the same.
+    """
+
+    def prepare(self, references: Sequence[Sequence[str]]) -> Prepared: ...
+
+    def matrix(self, hypotheses: Sequence[str], others: Sequence[str]) -> NDArray[Any]: ...
+
+
+@runtime_checkable
 class Runner(Protocol):
     """Spreads the items of a job. Results come in the order of the items; a failure names its item.
 
@@ -210,6 +249,19 @@ class Lists:
     lists: Sequence[Candidates]
     stats: Sequence[NDArray[Any]]
     metric: Metric
+
+
+@dataclass(frozen=True)
+class Forests:
+    """A problem for a learner: the forests of each sentence (one for each time it was decoded), and the references.
+
+    ``references`` are streams, as for :meth:`Metric.stats`, with a text for each sentence.
+    """
+
+    graphs: Sequence[Sequence[Hypergraph]]
+    references: Sequence[Sequence[str]]
+    metric: Metric
+    sources: Sequence[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -277,8 +329,9 @@ class Decoding:
     """What a decoder gives for one sentence: the best translation, and what else it can say of it.
 
     ``features`` and ``score`` are those of the best derivation; ``graph`` (its edges have scores) holds all that the
-    search kept, if it was asked for; ``trace`` is for people. The last two are made when they are called. ``stats``
-    are sums over the sentence, CPU and wall seconds among them (``cpu.parsing``, ``wall.search``).
+    search kept, if it was asked for; ``shown`` makes the words of a derivation in it what a reader is shown; ``trace``
+    is for people. Graph and trace are made when they are called. ``stats`` are sums over the sentence, CPU and wall
+    seconds among them (``cpu.parsing``, ``wall.search``).
     """
 
     id: str
@@ -286,6 +339,7 @@ class Decoding:
     score: float | None = None
     features: Mapping[str, float] = field(default_factory=dict)
     graph: Callable[[], Hypergraph] | None = None
+    shown: Callable[[str], str] | None = None
     trace: Callable[[], Iterable[str]] | None = None
     stats: Mapping[str, float] = field(default_factory=dict)
     found: bool = True

@@ -200,6 +200,7 @@ def candidates_of(
         texts, rows, totals = _derivations(graph, k, unique)
         if not texts:
             return None
+        texts = texts if one.shown is None else [one.shown(text) for text in texts]
     values, layouts = [], []
     for row in rows:
         layout = always + tuple(sorted(name for name, value in row.items() if value and name not in always))
@@ -222,13 +223,7 @@ def _derivations(graph: Hypergraph, k: int, unique: bool) -> tuple[list[str], li
     found = kbest(graph, k=k, unique=unique)
     names = graph.names[:]
     rows = [dict(zip(names, row.features().tolist(), strict=True)) for row in found]
-    texts = [_unmarked(text) for text in found.texts()]
-    return texts, rows, found.scores.tolist()
-
-
-def _unmarked(text: str) -> str:
-    """A text without the marks that charts of Moses and Joshua put around it."""
-    return text[4:].removesuffix("</s>").rstrip(" ") if text.startswith("<s> ") else text
+    return found.texts(), rows, found.scores.tolist()
 
 
 @dataclass
@@ -298,7 +293,7 @@ class _Task:
                 found = candidates_of(one, self.k, unique=self.unique, names=self.translator.names(), graph=graph)
             trace = tuple(one.trace()) if self.trace and one.trace is not None else None
         stats = added(one.stats, times.sums)
-        return _Done(replace(one, features={}, graph=None, trace=None, stats=stats), found, trace)
+        return _Done(replace(one, features={}, graph=None, shown=None, trace=None, stats=stats), found, trace)
 
 
 @dataclass(frozen=True)

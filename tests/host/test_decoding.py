@@ -180,12 +180,6 @@ class TestLists:
         assert unique is not None
         assert len(set(unique.texts)) == len(unique.texts)
 
-    @pytest.mark.parametrize(
-        ("marked", "text"), [("<s> a b </s>", "a b"), ("<s> </s>", ""), ("a </s>", "a </s>"), ("<s>", "<s>"), ("", "")]
-    )
-    def test_marks_are_not_shown(self, marked: str, text: str) -> None:
-        assert decoding._unmarked(marked) == text
-
 
 class TestRuns:
     def run(self, host: Host, found: Sequence[Decoding], **options: Any) -> decoding.Statistics:

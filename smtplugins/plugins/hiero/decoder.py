@@ -220,16 +220,19 @@ class _Worker:
             score=None if found is None else found.score,
             features=_Sums(forest, refined, found, self.names),
             graph=(lambda: self._graph(forest, refined)) if self._graphs else None,
+            shown=self._shown,
             trace=lambda: traced(forest, refined, found),
             stats=stats,
             found=found is not None,
         )
 
     def _text(self, forest: SentenceForest, words: list[int]) -> str:
-        shown = list(map(forest.forest.tables.words.word, words))
+        return self._shown(" ".join(map(forest.forest.tables.words.word, words)))
+
+    def _shown(self, text: str) -> str:
+        """Words as they are given out: without the marks of sentences, and Joshua's brackets spelt back."""
         if self._markers:
-            shown = [word for word in shown if word not in MARKS]
-        text = " ".join(shown)
+            text = " ".join(word for word in text.split(" ") if word not in MARKS)
         return unescape(text, "joshua") if self._joshua else text
 
     def _graph(self, forest: SentenceForest, refined: Refined) -> Hypergraph:

@@ -94,16 +94,21 @@ class Reference:
         text = [] if top is None else _text(top)
         return Decoding(
             id=sentence.id,
-            best=" ".join(word for word in text if not (self._markers and word in MARKS)),
+            best=self._shown(" ".join(text)),
             score=None if top is None else top.edges[0].total,
             features=_sum(
                 row for one in edges for row in (one.applied.features, dict(zip(self._names, one.values, strict=True)))
             ),
             graph=(lambda: _graph(top, rules, self._names, sentence.id)) if graphs else None,
+            shown=self._shown,
             trace=lambda: map(_step, search.steps),
             stats={**times.sums, **counts},
             found=top is not None,
         )
+
+    def _shown(self, text: str) -> str:
+        """Words without the marks of sentences."""
+        return " ".join(word for word in text.split(" ") if not (self._markers and word in MARKS))
 
     def _loaded(self, table: Table) -> Iterator[Applied]:
         """The rules of a table that can be applied at all."""
