@@ -20,7 +20,7 @@ NAMES = [
     "read",
     "rescore",
 ]
-METHODS = ["evaluate", "formats", "metric", "read", "read_weights", "score", "translator"]
+METHODS = ["evaluate", "formats", "metric", "read", "read_weights", "rerank", "score", "translator", "tune"]
 STREAM = ["best", "best_by_id", "dedup", "load", "map", "rescore", "write"]
 
 

@@ -18,10 +18,13 @@ ROOT = Path(__file__).resolve().parents[1]
 RUNNABLE = {
     "README.md": "examples/rescore-nbest",
     "examples/rescore-nbest/README.md": "examples/rescore-nbest",
+    "examples/rerank-marian/README.md": "examples/rerank-marian",
     "examples/convert-files/README.md": "examples/convert-files",
     "examples/decode-hiero/README.md": "examples/decode-hiero",
+    "examples/external-metric/README.md": "examples/external-metric",
     "smtplugins/plugins/hiero/README.md": "examples/decode-hiero",
     "smtplugins/plugins/standard/README.md": "examples/rescore-nbest",
+    "smtplugins/plugins/tuning/README.md": "examples/rescore-nbest",
 }
 INSTALL = "python -m pip install"
 
@@ -107,7 +110,7 @@ def test_hooks_page_is_what_the_hookspecs_say(request: pytest.FixtureRequest) ->
     regenerate(ROOT / "smtplugins/host/HOOKS.md", documentation(), request)
 
 
-@pytest.mark.parametrize("plugin", ["standard"])
+@pytest.mark.parametrize("plugin", ["standard", "tuning"])
 def test_plugin_tables_are_what_the_registry_says(plugin: str, request: pytest.FixtureRequest) -> None:
     path = ROOT / "smtplugins/plugins" / plugin / "README.md"
     host = smt.load_plugins()

@@ -95,6 +95,15 @@ def add_partial(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--allow-partial", action="store_true", help="accept ids that are not in all files")
 
 
+def add_post(parser: argparse.ArgumentParser) -> None:
+    """What is done to hypotheses before any metric."""
+    parser.add_argument(
+        "--post",
+        metavar="none|bpe|spm|detok:LANG|CMD",
+        help="what is done to hypotheses before any metric: pieces joined, text detokenised, or a command's lines",
+    )
+
+
 def add_table(parser: argparse.ArgumentParser) -> None:
     """Shape of a table."""
     parser.add_argument("-f", "--format", choices=TABLES, default="text", help="how to print the table")

@@ -99,6 +99,27 @@ def parse_arcs(grammars: Sequence[tuple[RuleTrie, numpy.typing.NDArray[numpy.flo
     longest span, whether it applies from position 0 alone, and whether to unknown arcs alone.
     """
 
+def upper_envelope(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], slopes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+    """Where each line of the envelope begins, and which."""
+
+def graph_envelope(graph: Graph, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], slopes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+    """
+    Where each line begins, values, slopes, and derivations as offsets and edges.
+    """
+
+class ListSearch:
+    """N-best lists with dense features, for lines through their weights."""
+
+    def __init__(self, lists: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], stats: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def surfaces(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], directions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        Offsets by direction, where intervals begin, sums of statistics, and those at t = 0.
+        """
+
+def summed_surface(items: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], stats: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """The same of one direction, from envelopes one behind the other."""
+
 class Graph:
     """
     Nodes in topological order with the edges into each, the goal last. Scores are logs.
@@ -506,6 +527,78 @@ class Searcher:
 
     def score_words(self, words: numpy.typing.NDArray[numpy.int32]) -> numpy.typing.NDArray[numpy.float32]:
         """The values of a whole output, from the words alone."""
+
+class MetricReferences:
+    """References of segments, for one metric."""
+
+    @staticmethod
+    def bleu(references: list[list[str]], order: int = 4) -> MetricReferences:
+        """
+        Rows: length, length of the closest reference, matches of each order, n-grams of each order.
+        """
+
+    @staticmethod
+    def chrf(references: list[list[str]], characters: int = 6, words: int = 0, beta: float = 2.0, whitespace: bool = False, eps_smoothing: bool = False) -> MetricReferences:
+        """
+        Rows: for each order n-grams of the hypothesis, of the best reference, matches; characters first.
+        """
+
+    @staticmethod
+    def error_rate(references: list[list[str]], characters: bool = False) -> MetricReferences:
+        """
+        Rows: edits and length of the reference that has the least edits a word or character.
+        """
+
+    @staticmethod
+    def gtm(references: list[list[str]], exponent: float = 1.0) -> MetricReferences:
+        """
+        Rows: size of the match, length, length of the reference with the best F.
+        """
+
+    def __len__(self) -> int: ...
+
+    @property
+    def width(self) -> int:
+        """How many numbers a row has."""
+
+    def stats(self, hypotheses: list[str], segments: numpy.typing.NDArray[numpy.int32] | None = None, threads: int = 1) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        A row for each hypothesis against the references of its segment; by default that of its own number.
+        """
+
+    def stats_of_ids(self, offsets: numpy.typing.NDArray[numpy.int64], ids: numpy.typing.NDArray[numpy.int32], segments: numpy.typing.NDArray[numpy.int32] | None = None, threads: int = 1) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        The same for words by their `numbers`: hypothesis i is ids[offsets[i]:offsets[i + 1]].
+        """
+
+    def numbers(self, words: list[str]) -> numpy.typing.NDArray[numpy.int32]:
+        """What the references call words, -1 for one that is in none."""
+
+    def matrix(self, hypotheses: list[str], threads: int = 1) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Rows of each hypothesis against each segment: hypotheses x segments x width.
+        """
+
+def bleu_scores(stats: numpy.typing.NDArray[numpy.float64], order: int, smooth_method: str, smooth_value: float, effective_order: bool) -> numpy.typing.NDArray[numpy.float64]:
+    """BLEU of each row."""
+
+def chrf_scores(stats: numpy.typing.NDArray[numpy.float64], characters: int, words: int, beta: float, eps_smoothing: bool) -> numpy.typing.NDArray[numpy.float64]:
+    """chrF of each row."""
+
+class GainScorer(Scorer):
+    """Fixed gains of words and of n-grams that references have."""
+
+    def __init__(self, references: Sequence[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]], gains: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def set_gain(self, ngram: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], gain: float) -> None:
+        """
+        Another gain for an n-gram that a reference has. Not while a search goes on.
+        """
+
+    def set_words(self, words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        The references' numbers of the words of target sides, negative for none. Not while a search goes on.
+        """
 
 class WordTexts:
     """The words behind numbers, for features in C."""

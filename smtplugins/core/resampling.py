@@ -1,29 +1,71 @@
-"""Bootstrap resampling over additive statistics (Koehn 2004), drawn as sacrebleu draws: same samples, same p-values."""
+"""Resampling over additive statistics: the bootstrap (Koehn 2004) and approximate randomisation (Noreen 1989).
+
+Samples are drawn as sacrebleu draws them, so that p-values are the same for the same seed. Everything is summed in
+blocks of samples: memory does not grow with their number times the number of segments.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Score = Callable[["NDArray[Any]"], "NDArray[Any]"]
+_BLOCK = 1 << 21
+"""Numbers drawn at once."""
 
 
-def sample_counts(segments: int, samples: int, seed: int) -> NDArray[Any]:
-    """How often each segment is drawn in each sample: samples x segments."""
+def bootstrap_sums(stats: NDArray[Any], samples: int, seed: int) -> NDArray[Any]:
+    """The summed statistics of each sample of segments with replacement: samples x columns."""
     import numpy as np
 
-    drawn = np.random.default_rng(seed).choice(segments, size=(samples, segments), replace=True)
-    counts = np.zeros((samples, segments), dtype=np.float64)
-    np.add.at(counts, (np.repeat(np.arange(samples), segments), drawn.ravel()), 1.0)
-    return counts
+    segments = len(stats)
+    generator = np.random.default_rng(seed)
+    sums = np.empty((samples, stats.shape[1]))
+    for start, end in _blocks(samples, segments):
+        drawn = generator.choice(segments, size=(end - start, segments), replace=True)
+        drawn += segments * np.arange(end - start)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=(end - start) * segments).reshape(end - start, segments)
+        sums[start:end] = counts.astype(np.float64) @ stats
+    return sums
 
 
-def sampled_scores(stats: NDArray[Any], score: Score, counts: NDArray[Any]) -> NDArray[Any]:
-    """The corpus score of each sample."""
-    return score(counts @ stats)
+def swapped_sums(stats: NDArray[Any], trials: int, seed: int) -> NDArray[Any]:
+    """The summed statistics of the segments that a coin picks, in each trial: trials x columns."""
+    import numpy as np
+
+    generator = np.random.default_rng(seed)
+    sums = np.empty((trials, stats.shape[1]))
+    # numpy makes 32 coins of each number and throws away what a call leaves over: blocks are whole numbers of 32.
+    for start, end in _blocks(trials, len(stats), 32):
+        picked = generator.integers(2, size=(end - start, len(stats)), dtype=bool)
+        sums[start:end] = picked.astype(np.float64) @ stats
+    return sums
+
+
+def regrouped_sums(pool: NDArray[Any], taken: int, trials: int, seed: int) -> NDArray[Any]:
+    """The summed statistics of ``taken`` rows of each segment, drawn anew in each trial: trials x columns.
+
+    ``pool`` is segments x rows x columns; each choice of rows is as likely as any other.
+    """
+    import numpy as np
+
+    segments, rows, columns = pool.shape
+    generator = np.random.default_rng(seed)
+    flat = pool.reshape(segments * rows, columns)
+    sums = np.empty((trials, columns))
+    for start, end in _blocks(trials, segments * rows):
+        keys = generator.random((end - start, segments, rows))
+        picked = keys <= np.partition(keys, taken - 1, axis=2)[:, :, taken - 1 : taken]
+        sums[start:end] = picked.reshape(end - start, -1).astype(np.float64) @ flat
+    return sums
+
+
+def _blocks(samples: int, width: int, multiple: int = 1) -> Iterator[tuple[int, int]]:
+    size = max(_BLOCK // width // multiple, 1) * multiple
+    for start in range(0, samples, size):
+        yield start, min(start + size, samples)
 
 
 def interval(scores: NDArray[Any], level: float = 0.95) -> tuple[float, float]:
@@ -34,7 +76,7 @@ def interval(scores: NDArray[Any], level: float = 0.95) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def paired_p(base: NDArray[Any], system: NDArray[Any], difference: float) -> float:
+def bootstrap_p(base: NDArray[Any], system: NDArray[Any], difference: float) -> float:
     """p-value of a difference between two systems, from their scores on the same samples.
 
     The sampled absolute differences are centred; p is the share above the real one, never below 1/(samples + 1).
@@ -45,5 +87,20 @@ def paired_p(base: NDArray[Any], system: NDArray[Any], difference: float) -> flo
     sampled = np.abs(base - system)
     if difference == 0 and not sampled.any():
         return 1.0
-    beyond = np.sum(sampled - sampled.mean() > abs(difference))
-    return float((beyond + 1) / (len(sampled) + 1))
+    return _share(sampled - sampled.mean() > abs(difference))
+
+
+def randomisation_p(first: NDArray[Any], second: NDArray[Any], difference: float, same: NDArray[Any]) -> float:
+    """p-value of a difference between two systems, from the scores of randomly exchanged ones.
+
+    It is the share of greater differences, never below 1/(trials + 1). Trials that exchange nothing or everything
+    (``same``) count, too, unlike in sacrebleu, where two systems that differ in one sentence only, and are as
+    different in every trial, get the least p there is.
+    """
+    import numpy as np
+
+    return _share((np.abs(first - second) > abs(difference)) | same)
+
+
+def _share(beyond: NDArray[Any]) -> float:
+    return float((beyond.sum() + 1) / (len(beyond) + 1))

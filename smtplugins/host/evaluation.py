@@ -1,27 +1,44 @@
-"""Scores of systems by any metric, with bootstrap intervals and a paired test against the first system."""
+"""Scores of systems by any metric, with intervals and tests against the first system."""
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.host import in_sample
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.lists import ListStream
 from smtplugins.host.opening import open_known
+from smtplugins.host.significance import Plan, judge
 
 if TYPE_CHECKING:
-    from smtformats import Format
+    from numpy.typing import NDArray
+
+    from smtformats import Candidates, Format
     from smtplugins.host.contracts import Metric
+    from smtplugins.host.posting import Post
 
 System = Any
-"""A path (text, or lists whose best hypotheses count), a stream of lists, or a list of strings."""
+"""A path (text, or lists whose best hypotheses count), a stream of lists, a list of strings; or :class:`Runs`."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Outputs of one system by several optimiser runs, each as any system comes."""
+
+    outputs: tuple[System, ...]
 
 
 @dataclass(frozen=True)
 class Score:
-    """One system under one metric. ``low``, ``high`` and ``p`` are there if resampling was asked for."""
+    """One system under one metric, what was not asked for being ``None``.
+
+    Of several optimiser runs, ``score`` is the mean and ``deviation`` the standard deviation. ``tests`` has the p-value
+    of each test against the first system, and ``p`` that of the first test.
+    """
 
     system: str
     metric: str
@@ -30,6 +47,9 @@ class Score:
     low: float | None = None
     high: float | None = None
     p: float | None = None
+    runs: int = 1
+    deviation: float | None = None
+    tests: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -40,39 +60,62 @@ class Evaluation:
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each score, for tables and JSON."""
-        names = ("system", "metric", "score", "low", "high", "p", "signature")
+        names = ("system", "metric", "score", "runs", "deviation", "low", "high", "p", "tests", "signature")
         return [{name: getattr(one, name) for name in names} for one in self.scores]
 
     def __str__(self) -> str:
         lines = []
         for one in self.scores:
-            extra = "" if one.low is None else f" [{one.low:.2f}, {one.high:.2f}]"
-            extra += "" if one.p is None else f" p={one.p:.4f}"
+            extra = "" if one.deviation is None else f" ±{one.deviation:.2f}"
+            extra += "" if one.low is None else f" [{one.low:.2f}, {one.high:.2f}]"
+            if len(one.tests) == 1:
+                extra += f" p={one.p:.4f}"
+            else:
+                extra += "".join(f" p({name})={p:.4f}" for name, p in one.tests.items())
             lines.append(f"{one.system}\t{one.metric} {one.score:.2f}{extra}\t{one.signature}")
         return "\n".join(lines)
 
 
 @dataclass(frozen=True)
 class Texts:
-    """Sentences by id, ``None`` where there is none; ``numbered`` if the ids are their own and not line numbers."""
+    """Sentences by id, ``None`` where there is none; ``numbered`` if the ids are their own and not line numbers.
+
+    ``lines`` are the lines of the file where the lists of numbered ones begin, 0 where there is none.
+    """
 
     texts: Sequence[str | None]
     name: str
     numbered: bool
+    lines: Sequence[int] = ()
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    def lacks(self, i: int, other: Texts) -> str:
+        """What to say if id i is not there, but in another's."""
+        wanted = f"id {i}" if other.numbered else f"id {i} (line {i + 1} of {other.name})"
+        if not self.numbered:
+            return f"{self.name}:{len(self) + 1}: expected a sentence for {wanted}, found the end"
+        after = next((at for at in range(i + 1, len(self)) if self.texts[at] is not None), None)
+        if after is not None:
+            return f"{self.place(after)}: expected {wanted}, found id {after}"
+        return f"{self.place(len(self) - 1)}: expected {wanted} after this list, found the end"
+
+    def place(self, i: int) -> str:
+        """The name with the line of id i, where it is known."""
+        line = i + 1 if not self.numbered else self.lines[i] if i < len(self.lines) else 0
+        return f"{self.name}:{line}" if line else self.name
 
 
 def texts_of(system: System, formats: Iterable[Format] | None = None) -> Texts:
     """A system's translations by id, and how to name it in messages."""
     if isinstance(system, ListStream):
-        return Texts(_by_id(system), system.name, True)
+        return _by_id(system, system.name)
     if isinstance(system, (str, os.PathLike)):
         return _of_file(os.fspath(system), formats)
     listed = list(system)
     if listed and not isinstance(listed[0], str):
-        return Texts(_by_id(ListStream(lambda: iter(listed), "<lists>")), "<lists>", True)
+        return _by_id(ListStream(lambda: iter(listed), "<lists>"), "<lists>")
     return Texts(listed, "<texts>", False)
 
 
@@ -86,19 +129,27 @@ def _of_file(path: str, formats: Iterable[Format] | None) -> Texts:
     record, records = opened.record, opened.records()
     if record.kind == "corpus":
         return Texts(list(records), path, False)
-    return Texts(_by_id(ListStream(lambda: records, path, record)), path, True)
+    return _by_id(ListStream(lambda: records, path, record), path)
 
 
-def _by_id(lists: ListStream) -> list[str | None]:
+def _by_id(lists: ListStream, name: str) -> Texts:
     texts: list[str | None] = []
-    for key, text in lists.best_by_id():
-        if not key.isdigit():
-            raise SmtError(f"{lists.name}: expected line numbers of the references as ids, found {key!r}")
-        if int(key) < len(texts):
-            raise SmtError(f"{lists.name}: expected ids that ascend, found {key} after {len(texts) - 1}")
-        texts.extend([None] * (int(key) - len(texts)))
-        texts.append(text)
-    return texts
+    lines: list[int] = []
+    for one in lists:
+        line = one.line if one.file else 0
+        place = f"{name}:{line}" if line else name
+        if not one.id.isdigit():
+            raise SmtError(f"{place}: expected line numbers of the references as ids, found {one.id!r}")
+        if int(one.id) < len(texts):
+            raise SmtError(f"{place}: expected ids that ascend, found {one.id} after {len(texts) - 1}")
+        missing = int(one.id) - len(texts)
+        texts.extend([*[None] * missing, _best(one)])
+        lines.extend([*[0] * missing, line])
+    return Texts(texts, name, True, lines)
+
+
+def _best(one: Candidates) -> str:
+    return one.texts[0 if one.totals is None else max(range(len(one)), key=one.totals.__getitem__)]
 
 
 def evaluate(
@@ -107,75 +158,133 @@ def evaluate(
     metrics: Sequence[Metric],
     *,
     sources: System | None = None,
-    bootstrap: int = 0,
-    seed: int = 12345,
+    plan: Plan | None = None,
+    tuned_on: Sequence[str | os.PathLike[str]] = (),
+    post: Post | None = None,
     allow_partial: bool = False,
     formats: Iterable[Format] | None = None,
 ) -> Evaluation:
-    """Score every system under every metric; with ``bootstrap`` samples, intervals and p against the first system."""
-    import numpy as np
+    """Score every system under every metric; with intervals and tests against the first system as ``plan`` says.
 
-    from smtplugins.core import resampling
-
+    ``tuned_on`` names runs, manifests or files that weights were learnt from: what is judged on the same sentences is
+    called in-sample. It is found out without that for outputs that lie in the folder of their run.
+    """
     if not systems:
         raise UsageError("name at least one system")
     if isinstance(refs, (str, os.PathLike)):
         raise UsageError(f"refs: expected a list of references, found {os.fspath(refs)!r}")
-    if seed < 0:
-        raise UsageError(f"seed: expected a whole number from 0 on, found {seed}")
-    streams = [texts_of(one, formats) for one in refs]
-    read = {name: texts_of(one, formats) for name, one in systems.items()}
-    side = [texts_of(sources, formats)] if sources is not None else []
-    for one in read.values():
-        if allow_partial and streams and not one.numbered and len(one) != len(streams[0]):
-            raise SmtError(
-                f"{one.name}: expected {len(streams[0])} lines, as {streams[0].name} has, found {len(one)}: a text has "
-                "no ids to tell which are missing (`smt best --fill` keeps a line for each id)"
-            )
-    kept = _common([*streams, *read.values(), *side], allow_partial)
-    source_texts = [side[0].texts[i] or "" for i in kept] if side else None
-    references = [[one.texts[i] or "" for i in kept] for one in streams]
-    counts = resampling.sample_counts(len(kept), bootstrap, seed) if bootstrap else None
+    plan = plan or Plan()
+    known = None if formats is None else list(formats)
+    outputs = {name: _outputs(name, system) for name, system in systems.items()}
+    streams = [texts_of(one, known) for one in refs]
+    read = {name: [texts_of(one, known) for one in runs] for name, runs in outputs.items()}
+    side = [texts_of(sources, known)] if sources is not None else []
+    everything = [*streams, *(one for runs in read.values() for one in runs), *side]
+    if allow_partial and streams:
+        _check_partial([one for runs in read.values() for one in runs], streams[0])
+    kept = _common(everything, allow_partial)
+    changed = f"|post:{post.spec}" if post is not None else ""
+    partial = f"|segments:{len(kept)}" if len(kept) < len(everything[0]) else ""
+    judged = in_sample.Judged([*refs, sources, *(one for runs in outputs.values() for one in runs)])
+    everywhere = judged.any_of(tuned_on)
+    tuned = {
+        name: "|in-sample" if everywhere or any(map(judged.by_run_of, runs)) else "" for name, runs in outputs.items()
+    }
+    source_texts = _pick(side[0], kept) if side else None
+    references = [_pick(one, kept) for one in streams]
+    texts = {name: [_posted(one, kept, post) for one in runs] for name, runs in read.items()}
     scores = []
     for metric in metrics:
-        base = None
-        for name, one in read.items():
-            hypotheses = [one.texts[i] or "" for i in kept]
-            stats = np.asarray(metric.stats(hypotheses, references, source_texts), dtype=np.float64)
-            score = float(metric.score(stats.sum(axis=0)))
-            signature = metric.signature()
-            low: float | None = None
-            high: float | None = None
-            p: float | None = None
-            if counts is not None:
-                signature += f"|bs:{bootstrap}|rs:{seed}"
-                sampled = resampling.sampled_scores(stats, metric.score, counts)
-                low, high = resampling.interval(sampled)
-                if base is None:
-                    base = (score, sampled)
-                else:
-                    p = resampling.paired_p(base[1], sampled, score - base[0])
-            if len(kept) < len(streams[0] if streams else one):
-                signature += f"|segments:{len(kept)}"
-            scores.append(Score(name, metric.name, score, signature, low, high, p))
+        extract = _extractor(metric, references, source_texts)
+        stats = [[_checked(extract(one), metric, read[name][i], kept) for i, one in enumerate(runs)]
+                 for name, runs in texts.items()]  # fmt: skip
+        signature = metric.signature() + changed + plan.signature() + partial
+        for name, runs, one in zip(texts, stats, judge(metric, stats, plan), strict=True):
+            if not math.isfinite(one.score):
+                raise SmtError(f"metric {metric.name!r}: expected a score of {name}, found {one.score}")
+            p = one.p[plan.tests[0]] if one.p else None
+            full = signature + tuned[name]
+            scores.append(
+                Score(name, metric.name, one.score, full, one.low, one.high, p, len(runs), one.deviation, one.p)
+            )
     return Evaluation(tuple(scores))
+
+
+def _outputs(name: str, system: System) -> tuple[System, ...]:
+    if not isinstance(system, Runs):
+        return (system,)
+    if not system.outputs:
+        raise UsageError(f"system {name!r}: expected a run at least, found none")
+    paths = [os.fspath(one) for one in system.outputs if isinstance(one, (str, os.PathLike))]
+    twice = next((one for one in paths if paths.count(one) > 1), None)
+    if twice is not None:
+        raise UsageError(f"system {name!r}: run {twice!r} is named twice; a copy is no other run")
+    return system.outputs
+
+
+def _check_partial(systems: Sequence[Texts], first: Texts) -> None:
+    for one in systems:
+        if not one.numbered and len(one) != len(first):
+            raise SmtError(
+                f"{one.name}: expected {len(first)} lines, as {first.name} has, found {len(one)}: a text has "
+                "no ids to tell which are missing (`smt best --fill` keeps a line for each id)"
+            )
 
 
 def _common(everything: Sequence[Texts], partial: bool) -> list[int]:
     """The ids that all have; anything less than all is an error unless ``partial``."""
-    longest = max(map(len, everything))
-    if longest == 0:
-        raise SmtError(f"{everything[0].name}: expected sentences to judge, found none")
+    longest = max(everything, key=len)
+    if not len(longest):
+        raise SmtError(f"{longest.name}: expected sentences to judge, found none")
     kept = []
-    for i in range(longest):
-        lacking = next((one.name for one in everything if i >= len(one) or one.texts[i] is None), None)
+    for i in range(len(longest)):
+        lacking = next((one for one in everything if i >= len(one) or one.texts[i] is None), None)
         if lacking is None:
             kept.append(i)
         elif not partial:
-            raise SmtError(
-                f"{lacking}: expected a sentence for id {i} (line {i + 1} of {everything[0].name}), found none; "
-                "--allow-partial judges what all have"
-            )
+            other = next(one for one in everything if i < len(one) and one.texts[i] is not None)
+            hint = "; --allow-partial judges what all have" if any(one.numbered for one in everything) else ""
+            raise SmtError(lacking.lacks(i, other) + hint)
     if not kept:
         raise SmtError("no sentence is in all files")
     return kept
+
+
+def _pick(one: Texts, kept: Iterable[int]) -> list[str]:
+    return [one.texts[i] or "" for i in kept]
+
+
+def _posted(one: Texts, kept: Sequence[int], post: Post | None) -> list[str]:
+    before = _pick(one, kept)
+    if post is None:
+        return before
+    return post(before)
+
+
+def _extractor(
+    metric: Metric, references: Sequence[Sequence[str]], sources: Sequence[str] | None
+) -> Callable[[Sequence[str]], NDArray[Any]]:
+    """Statistics of hypotheses; a metric that can do so looks at the references once for all systems."""
+    from smtplugins.host.contracts import PreparedMetric
+
+    if references and sources is None and isinstance(metric, PreparedMetric):
+        prepared = metric.prepare(references)
+        return lambda hypotheses: prepared.stats(hypotheses)
+    return lambda hypotheses: metric.stats(hypotheses, references, sources)
+
+
+def _checked(stats: Any, metric: Metric, one: Texts, kept: Sequence[int]) -> NDArray[Any]:
+    """Statistics as an array, a row for each segment, all of them numbers."""
+    import numpy as np
+
+    made = np.asarray(stats, dtype=np.float64)
+    if made.ndim != 2 or len(made) != len(kept):
+        raise SmtError(
+            f"metric {metric.name!r}: expected statistics of {len(kept)} segments, a row each, found an array of "
+            f"{' x '.join(map(str, made.shape))}"
+        )
+    rows = np.flatnonzero(~np.isfinite(made).all(axis=1))
+    if len(rows):
+        i = kept[int(rows[0])]
+        raise SmtError(f"{one.place(i)}: metric {metric.name!r}: expected finite statistics of id {i}, found others")
+    return made

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from smtplugins.host.decoding import Translator
     from smtplugins.host.evaluation import Evaluation, System
     from smtplugins.host.manager import _Loader
+    from smtplugins.host.posting import Post
+    from smtplugins.host.reranking import Reranked
+    from smtplugins.host.tuning import Tuned
 
 AnySpec = str | Mapping[str, Any] | Spec
 
@@ -113,23 +116,88 @@ class Host:
         metrics: Sequence[AnySpec] = ("bleu",),
         *,
         sources: System | None = None,
+        tests: Sequence[str] = (),
+        samples: int = 0,
+        confidence: float | None = None,
         bootstrap: int = 0,
         seed: int = 12345,
+        tuned_on: Sequence[Path] = (),
+        post: str | Post | None = None,
         allow_partial: bool = False,
     ) -> Evaluation:
-        """Score systems (the first is the baseline) against references."""
+        """Score systems (the first is the baseline) against references.
+
+        ``tests`` are ``bootstrap``, ``ar``, ``sign`` and ``wilcoxon``; ``samples`` is 1000 for the bootstrap and 10000
+        for approximate randomisation unless told; ``confidence`` is a level of intervals. ``bootstrap=N`` is short for
+        that test with N samples. ``tuned_on`` names runs, or files weights were learnt from; ``post`` is what is done
+        to hypotheses first, as ``detok:en``.
+        """
         from smtplugins.host.evaluation import evaluate
+        from smtplugins.host.posting import make_post
+        from smtplugins.host.significance import Plan
 
         return evaluate(
             systems,
             refs,
             [self.metric(one) for one in metrics],
             sources=sources,
-            bootstrap=bootstrap,
-            seed=seed,
+            plan=Plan.of(tests, samples=samples, level=confidence, bootstrap=bootstrap, seed=seed),
+            tuned_on=tuned_on,
+            post=make_post(post) if isinstance(post, str) else post,
             allow_partial=allow_partial,
             formats=self.formats(),
         )
+
+    def tune(
+        self,
+        lists: ListStream | Iterable[Candidates] | Path | Sequence[Path] = (),
+        refs: Sequence[System] = (),
+        *,
+        learner: AnySpec = "mert",
+        metric: AnySpec = "bleu",
+        seed: int = 1,
+        runs: int | None = None,
+        start: Mapping[str, float] | Path | None = None,
+        keep: Sequence[str] = (),
+        folds: int = 0,
+        jobs: int = 1,
+        **options: Any,
+    ) -> Tuned:
+        """Weights learnt from lists (several paths are joined): a mapping, and how they came about.
+
+        ``start`` are weights to begin with, if not those that explain the lists' totals; ``keep`` names features whose
+        weights stay as they are. Further options are those of ``Inputs`` in ``host/tuning_inputs.py``, ``post``,
+        ``combine``, ``folder`` (where steps are kept) and ``note``.
+        """
+        from smtplugins.host.training_data import metric_of
+        from smtplugins.host.tuning import plan_of
+        from smtplugins.host.tuning_inputs import Inputs, tuned
+
+        judge = metric_of(self, metric, options.pop("post", None))
+        note = options.pop("note", lambda text: None)
+        kept = {name: options.pop(name) for name in ("folder", "combine") if name in options}
+        plan = plan_of(self, learner, keep, runs, seed=seed, jobs=jobs, **kept)
+        return tuned(self, Inputs(lists, refs, judge, **options), plan, start, folds, note)
+
+    def rerank(
+        self,
+        dev: ListStream | Iterable[Candidates] | Path,
+        dev_refs: Sequence[System],
+        test: ListStream | Iterable[Candidates] | Path,
+        test_refs: Sequence[System] = (),
+        *,
+        features: Sequence[AnySpec | Callable[..., Any]] = (),
+        metric: AnySpec = "bleu",
+        **options: Any,
+    ) -> Reranked:
+        """Weights learnt on one set of lists, another sorted by them, and what that gained.
+
+        Other options are those of :meth:`tune`, and ``missing``, the weight of features that have none.
+        """
+        from smtplugins.host.reranking import rerank
+
+        first, second = as_stream(dev), as_stream(test)
+        return rerank(self, first, dev_refs, second, test_refs, features=features, metric=metric, **options)
 
 
 def default_runner(jobs: int) -> Spec:

@@ -244,6 +244,11 @@ class _Side:
         raise FormatError(expected, f"a line for id {left}", file=self._shown, line=left + 1, field=1)
 
 
+def join_sources(lists: Iterable[Candidates], path: Path, partial: bool) -> Iterator[Candidates]:
+    """Give each list its source sentence, by id."""
+    return _join(lists, path, None, partial)
+
+
 def _join(lists: Iterable[Candidates], path: Path, annotation: str | None, partial: bool) -> Iterator[Candidates]:
     """Give each list its line of a side file."""
     from dataclasses import replace

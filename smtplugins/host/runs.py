@@ -93,12 +93,17 @@ class RunDirectory:
         existing = path / MANIFEST
         if existing.exists():
             if not resume:
-                raise UsageError(f"{path}: a run is already there; resume it or name another folder")
+                raise UsageError(f"{path}: a run is already there; resume it (--resume) or name another folder")
             old = json.loads(existing.read_text(encoding="utf-8"))
             for key in ("options", "inputs", "seed"):
                 if old.get(key) != json.loads(json.dumps(record.get(key), default=str)):
                     raise UsageError(f"{path}: cannot resume, {key} differ from those of the run there")
-        elif path.exists() and any(path.iterdir()):
+            # As it was written: the command that resumes is another one.
+            sweep(path)
+            return cls(path)
+        for aside in path.glob(f".{MANIFEST}.*.part"):
+            aside.unlink(missing_ok=True)
+        if path.exists() and any(path.iterdir()):
             raise UsageError(f"{path}: expected an empty folder or a run, found other files")
         path.mkdir(parents=True, exist_ok=True)
         write_manifest(existing, record)
@@ -116,6 +121,26 @@ class RunDirectory:
         (aside / "step.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
         os.replace(aside, target)
 
+    def forget_states(self) -> None:
+        """Only the last step is resumed from: the states of the others are let go, and what is told of them stays."""
+        for path in self._steps()[:-1]:
+            _remove(path / "state")
+
+    def rows(self) -> list[tuple[float, dict[str, float]]]:
+        """Objective and metrics of all finished steps, in their order."""
+        records = [json.loads((path / "step.json").read_text(encoding="utf-8")) for path in self._steps()]
+        return [(float(one["objective"]), dict(one["metrics"])) for one in records]
+
+    def step(self, number: int) -> tuple[Model, dict[str, float]]:
+        """Model and metrics of a finished step."""
+        from smtplugins.host.model import Model
+
+        folder = self.path / f"step-{number:04d}"
+        return Model.load(folder / "model"), self.rows()[self._steps().index(folder)][1]
+
+    def _steps(self) -> list[Path]:
+        return sorted(self.path.glob("step-*"), key=lambda path: int(path.name[5:]))
+
     def last_step(self) -> tuple[int, Model, State] | None:
         """The last finished step: its number, model and state."""
         from smtplugins.host.contracts import State
@@ -126,6 +151,15 @@ class RunDirectory:
             return None
         last = max(steps)
         return last, Model.load(steps[last] / "model"), State.load(steps[last] / "state")
+
+
+def sweep(folder: Path) -> None:
+    """Remove what was being written aside when a run was killed."""
+    for path in sorted(folder.rglob(".*.part*"), reverse=True):
+        if path.is_dir() and not path.is_symlink():
+            _remove(path)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def _remove(folder: Path) -> None:

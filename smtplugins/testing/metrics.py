@@ -82,6 +82,25 @@ def statistics_repeat(subject: Subject) -> None:
     assert (rows == again).all(), "the same segments have other statistics the second time"
 
 
+def prepared_references_agree(subject: Subject) -> None:
+    """A metric with ``prepare`` and ``matrix`` gives by them what ``stats`` gives."""
+    metric: Any = subject.make()
+    if not (hasattr(metric, "prepare") and hasattr(metric, "matrix")):
+        raise DoesNotApply("the metric does not prepare references")
+    for references in _references(metric):
+        rows = _stats(metric, _SYSTEM, references, _SOURCES)
+        held = metric.prepare([list(one) for one in references])
+        assert len(held) == len(_SYSTEM), f"expected {len(_SYSTEM)} prepared segments, found {len(held)}"
+        assert _close(rows, _finite(held.stats(list(_SYSTEM)), "stats")), "prepared references give other statistics"
+        order = [6, 0, 0, 3]
+        few = _finite(held.stats([_SYSTEM[i] for i in order], order), "stats")
+        assert _close(rows[order], few), "prepared references give other statistics when segments are named"
+    table = _finite(metric.matrix(list(_SYSTEM), list(_FIRST)), "matrix")
+    for j, other in enumerate(_FIRST):
+        alone = _stats(metric, _SYSTEM, [[other] * len(_SYSTEM)], _SOURCES)
+        assert _close(table[:, j], alone), f"`matrix` gives other statistics than `stats` against text {j}"
+
+
 def scores_follow_from_sums(subject: Subject) -> None:
     """The corpus score is that of the summed statistics, one finite number, whatever the order of segments."""
     metric = subject.make()
@@ -216,6 +235,7 @@ CHECKS: tuple[Check, ...] = (
     statistics_are_rows,
     statistics_are_of_segments,
     statistics_repeat,
+    prepared_references_agree,
     scores_follow_from_sums,
     leading_axes_are_kept,
     sentences_are_scored,

@@ -19,14 +19,20 @@ from estimation import estimation
 from grammar import grammar
 from growth import growth
 from inference import inference
+from judging import judging
+from learners import learners
 from lm import lm, lm_big
 from loading import loading
 from measure import best_child, interleaved
+from mert import mert
+from metrics import metrics
 from nbest import nbest
 from parsing import parsing
 from python_feature import python_feature
+from report import report
 from search import search
 from tables import tables
+from tuning import tuning
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples/rescore-nbest"
@@ -101,7 +107,13 @@ def main() -> None:
     benchmarks |= {"decoding": lambda: decoding(SHARED), "growth": lambda: growth(SHARED)}
     benchmarks |= {"python_feature": lambda: python_feature(SHARED)}
     benchmarks |= {"estimation": lambda: estimation(SHARED)}
+    benchmarks |= {"judging": judging}
+    benchmarks |= {"report": report}
     benchmarks |= {"inference": lambda: inference(SHARED)}
+    benchmarks |= {"mert": lambda: mert(SHARED)}
+    benchmarks |= {"metrics": lambda: metrics(SHARED)}
+    benchmarks |= {"learners": lambda: learners(SHARED)}
+    benchmarks |= {"tuning": tuning}
     benchmarks |= {"tables": lambda: tables(SHARED, ROOT / "examples/plugin-template")}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*benchmarks, []], help="which (default: all)")

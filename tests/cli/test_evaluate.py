@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -67,7 +68,7 @@ def test_missing_sentences_need_permission(smt: Smt) -> None:
     result = smt("evaluate", "-r", "ref", "list")
     assert (result.code, result.out) == (1, "")
     assert result.err == (
-        "smt: list: expected a sentence for id 1 (line 2 of ref), found none; --allow-partial judges what all have\n"
+        "smt: list:2: expected id 1 (line 2 of ref), found id 2; --allow-partial judges what all have\n"
     )
     out = smt("evaluate", "-r", "ref", "list", "--allow-partial").ok()
     assert out.splitlines()[1].endswith("|segments:2")
@@ -85,8 +86,20 @@ def test_manifest_has_inputs_seed_and_signatures(smt: Smt) -> None:
     ("arguments", "message"),
     [
         (["good", "good"], "system 'good' is named twice"),
-        (["good", "--bootstrap", "-1"], "--bootstrap: expected a number of samples, found -1"),
+        (["good", "--bootstrap", "-1"], "bootstrap: expected a number of samples, found -1"),
         (["good", "--bootstrap", "9", "--seed", "-1"], "seed: expected a whole number from 0 on, found -1"),
+        (["good", "--samples", "-1"], "samples: expected a number of samples, found -1"),
+        (
+            ["good", "--bootstrap", "5", "--samples", "5"],
+            "name a number of samples once, with bootstrap or with samples",
+        ),
+        (["good", "--confidence", "95"], "confidence: expected a level between 0 and 1, as 0.95, found 95"),
+        (["good", "--test", "ar", "--test", "ar"], "test 'ar' is named twice"),
+        (["x=good", "x=poor"], "system 'x' is named twice"),
+        (["x=good,good"], "system 'x': run 'good' is named twice; a copy is no other run"),
+        (["x=good,"], "system 'x=good,': expected FILE, NAME=FILE or NAME=FILE,FILE,..."),
+        (["=good"], "system '=good': expected FILE, NAME=FILE or NAME=FILE,FILE,..."),
+        (["good", "--tuned-on", "."], ".: expected a run with a manifest.json, or a file; found a folder without one"),
         (["good", "-m", "blue"], "unknown metric 'blue'; did you mean 'bleu'?"),
         (["good", "-m", "bleu,tokenize=x"], "metric 'bleu': tokenize: unknown tokenizer 'x'"),
         (["-"], "a system is read from a file, not from standard input"),
@@ -111,6 +124,84 @@ def test_spoilt_list_does_not_pass_for_text(smt: Smt) -> None:
         result = smt("evaluate", "-r", "ref", name)
         assert (result.code, result.out) == (1, "")
         assert result.err.startswith(f"smt: {name}:1: field 1: expected the shape of one of ")
+
+
+def test_every_test_has_its_column(smt: Smt) -> None:
+    tests = [part for name in ("bootstrap", "ar", "sign", "wilcoxon") for part in ("--test", name)]
+    header, base, new = (
+        line.split("\t") for line in smt("evaluate", "-r", "ref", "poor", "good", *tests, "-f", "tsv").ok().splitlines()
+    )
+    names = ["system", "metric", "score", "low", "high", "p(bootstrap)", "p(ar)", "p(sign)", "p(wilcoxon)", "signature"]
+    assert header == names
+    assert base[5:9] == [""] * 4
+    assert all(0 < float(p) <= 1 for p in new[5:9])
+    assert new[-1].endswith("|bs:1000|ar:10000|test:sign,wilcoxon|rs:12345")
+    rows = json.loads(smt("evaluate", "-r", "ref", "poor", "good", *tests, "-f", "json").ok())
+    assert list(rows[1]["tests"]) == ["bootstrap", "ar", "sign", "wilcoxon"]
+    assert rows[1]["p"] == rows[1]["tests"]["bootstrap"]
+
+
+def test_pieces_are_joined_first(smt: Smt) -> None:
+    Path("pieces").write_text("".join(f"{text.replace('at', 'a@@ t')}\n" for text in GOOD))
+    good, pieces = json.loads(
+        smt("evaluate", "-r", "ref", "good", "pieces", "--post", "bpe", "-f", "json", "--bootstrap", "9").ok()
+    )
+    assert good["score"] == pieces["score"]
+    assert pieces["signature"].endswith("|post:bpe|bs:9|rs:12345")
+    result = smt("evaluate", "-r", "ref", "good", "--post", "head -n 1")
+    assert (result.code, result.err) == (1, "smt: --post head: expected 3 lines, one for each hypothesis, found 1\n")
+
+
+def test_intervals_without_a_test(smt: Smt) -> None:
+    out = smt("evaluate", "-r", "ref", "good", "--confidence", "0.9", "--samples", "20").ok()
+    assert out.splitlines()[0].split() == ["system", "metric", "score", "low", "high", "signature"]
+    assert out.rstrip().endswith("|bs:20|ci:0.9|rs:12345")
+
+
+def test_runs_of_named_systems(smt: Smt) -> None:
+    Path("a=b,c").write_text(Path("good").read_text())
+    result = smt("evaluate", "-r", "ref", "base=poor", "new=good,list,poor", "a=b,c", "x=a=b,c", "-f", "json", "-v")
+    rows = json.loads(result.ok())
+    assert [(row["system"], row["runs"]) for row in rows] == [("base", 1), ("new", 3), ("a=b,c", 1), ("x", 1)]
+    assert rows[1]["score"] == pytest.approx((2 * rows[2]["score"] + rows[0]["score"]) / 3)
+    table = smt("evaluate", "-r", "ref", "poor", "new=good,poor", "--test", "ar", "--samples", "50").ok().splitlines()
+    assert table[0].split() == ["system", "metric", "score", "runs", "deviation", "p", "signature"]
+    assert table[2].split()[3] == "2"
+
+
+def test_what_was_tuned_on_is_in_sample(smt: Smt) -> None:
+    def signatures(*arguments: str) -> list[bool]:
+        rows = json.loads(smt("evaluate", "-r", "ref", "good", "poor", "-f", "json", *arguments).ok())
+        return [row["signature"].endswith("|in-sample") for row in rows]
+
+    Path("copy.gz").write_bytes(gzip.compress(Path("ref").read_bytes()))
+    assert signatures() == [False, False]
+    assert signatures("--tuned-on", "ref") == [True, True]
+    assert signatures("--tuned-on", "copy.gz") == [True, True]
+    Path("other").write_text("a\nb\nc\n")
+    assert signatures("--tuned-on", "other") == [False, False]
+    smt("evaluate", "-r", "ref", "poor", "--manifest", "m.json").ok()
+    assert signatures("--tuned-on", "other", "--tuned-on", "m.json") == [True, True]
+
+
+def test_outputs_of_a_run_on_the_same_data_are_in_sample(smt: Smt) -> None:
+    Path("run/step-0001").mkdir(parents=True)
+    Path("run/step-0001/best").write_text(Path("good").read_text())
+    smt("evaluate", "-r", "ref", "poor", "--manifest", "run/manifest.json").ok()
+    rows = json.loads(smt("evaluate", "-r", "ref", "good", "new=run/step-0001/best", "-f", "json").ok())
+    assert [row["signature"].endswith("|in-sample") for row in rows] == [False, True]
+    Path("ref").write_text("x\ny\nz\n")
+    rows = json.loads(smt("evaluate", "-r", "ref", "good", "run/step-0001/best", "-f", "json").ok())
+    assert not any(row["signature"].endswith("|in-sample") for row in rows)
+
+
+def test_a_text_too_short_is_named_with_its_line(smt: Smt) -> None:
+    Path("two").write_text("a\nc\n")
+    result = smt("evaluate", "-r", "ref", "two")
+    assert (result.code, result.out) == (1, "")
+    assert result.err == "smt: two:3: expected a sentence for id 2 (line 3 of ref), found the end\n"
+    result = smt("evaluate", "-r", "two", "good")
+    assert result.err == "smt: two:3: expected a sentence for id 2 (line 3 of good), found the end\n"
 
 
 def test_partial_text_has_no_ids(smt: Smt) -> None:

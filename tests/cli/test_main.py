@@ -100,7 +100,7 @@ class TestCalls:
     def test_unknown_command_suggests(self, smt: Smt) -> None:
         result = smt("rescor")
         assert (result.code, result.out) == (2, "")
-        assert result.err == "smt: unknown command 'rescor'; did you mean 'rescore' or 'score'?\n"
+        assert result.err == "smt: unknown command 'rescor'; did you mean 'rescore' or 'score' or 'report'?\n"
 
     @pytest.mark.parametrize(
         "arguments",

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 import smtplugins as smt
 from smtformats import FormatError
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.evaluation import evaluate
+from smtplugins.host.evaluation import Runs, evaluate
 from smtplugins.host.host import Host
+from smtplugins.host.posting import Post
 
 REFS = ["the cat sat on the mat .", "he went to the old house .", "we saw a red bird today .", "it rained all night ."]
 GOOD = ["the cat sat on the mat .", "he went to the old house .", "we saw a red bird now .", "it rained all night ."]
@@ -98,10 +99,18 @@ def test_several_references_help(host: Host) -> None:
 @pytest.mark.parametrize(
     ("systems", "refs", "message"),
     [
-        ({"a": {0: "x", 2: "y"}}, 3, "a.nbest: expected a sentence for id 1 .line 2 of .*ref.*--allow-partial"),
-        ({"a": {0: "x", 1: "y"}}, 3, "a.nbest: expected a sentence for id 2 "),
-        ({"a": {0: "x", 1: "y", 2: "z"}}, 2, "ref: expected a sentence for id 2 .line 3 of .*ref"),
-        ({"a": {0: "x"}, "b": {1: "y"}}, 2, "b.nbest: expected a sentence for id 0"),
+        (
+            {"a": {0: "x", 2: "y"}},
+            3,
+            r"a.nbest:3: expected id 1 \(line 2 of .*ref\), found id 2; --allow-partial judges what all have",
+        ),
+        (
+            {"a": {0: "x", 1: "y"}},
+            3,
+            r"a.nbest:3: expected id 2 \(line 3 of .*ref\) after this list, found the end; --allow-partial",
+        ),
+        ({"a": {0: "x", 1: "y", 2: "z"}}, 2, "ref:3: expected a sentence for id 2, found the end; --allow-partial"),
+        ({"a": {0: "x", 1: "y"}, "b": {1: "y"}}, 2, "b.nbest:1: expected id 0 .*, found id 1"),
     ],
 )
 def test_missing_ids_are_errors(
@@ -132,7 +141,9 @@ def test_partial_counts_missing_sources_too() -> None:
     metric = Seen()
     evaluate({"a": GOOD}, [REFS], [metric], sources=["s0", "s1"], allow_partial=True)
     assert metric.calls[0][0] == GOOD[:2]
-    with pytest.raises(SmtError, match="<texts>: expected a sentence for id 2"):
+    with pytest.raises(
+        SmtError, match=r"<texts>:3: expected a sentence for id 2 \(line 3 of <texts>\), found the end$"
+    ):
         evaluate({"a": GOOD}, [REFS], [metric], sources=["s0", "s1"])
 
 
@@ -171,8 +182,113 @@ def test_result_prints_and_tabulates(host: Host) -> None:
     assert first.startswith("base\tBLEU 100.00 [100.00, 100.00]\tBLEU|nrefs:1|")
     assert " p=" in second
     assert result.rows()[0]["score"] == pytest.approx(100)
-    assert set(result.rows()[0]) == {"system", "metric", "score", "low", "high", "p", "signature"}
+    assert list(result.rows()[0]) == [
+        "system", "metric", "score", "runs", "deviation", "low", "high", "p", "tests", "signature"
+    ]  # fmt: skip
     assert str(host.evaluate([REFS], {"base": REFS})).startswith("base\tBLEU 100.00\tBLEU|")
+
+
+def test_several_tests_are_shown_by_name(host: Host) -> None:
+    result = host.evaluate([REFS], {"base": POOR, "new": GOOD}, tests=["sign", "wilcoxon", "ar"], samples=30)
+    base, new = result.scores
+    assert (dict(base.tests), base.p, base.low) == ({}, None, None)
+    assert list(new.tests) == ["sign", "wilcoxon", "ar"]
+    assert new.p == new.tests["sign"]
+    assert new.signature.endswith("|ar:30|test:sign,wilcoxon|rs:12345")
+    assert f" p(sign)={new.p:.4f} p(wilcoxon)=" in str(result)
+
+
+def test_intervals_alone(host: Host) -> None:
+    wide, narrow = (
+        host.evaluate([REFS], {"a": POOR}, confidence=level, samples=200).scores[0] for level in (0.95, 0.5)
+    )
+    assert wide.low is not None
+    assert wide.high is not None
+    assert narrow.low is not None
+    assert narrow.high is not None
+    assert wide.high - wide.low > narrow.high - narrow.low
+    assert wide.signature.endswith("|bs:200|rs:12345")
+    assert narrow.signature.endswith("|bs:200|ci:0.5|rs:12345")
+
+
+def test_runs_are_judged_together(host: Host, tmp_path: Path) -> None:
+    paths = tuple(lines(tmp_path / f"run{i}", texts) for i, texts in enumerate((GOOD, POOR, GOOD)))
+    result = host.evaluate([REFS], {"base": POOR, "new": Runs(paths)}, tests=["bootstrap", "ar", "sign"], samples=50)
+    base, new = result.scores
+    single = [host.evaluate([REFS], {"a": one}).scores[0].score for one in paths]
+    assert (base.runs, base.deviation) == (1, None)
+    assert new.runs == 3
+    assert new.score == pytest.approx(np.mean(single))
+    assert new.deviation == pytest.approx(np.std(single, ddof=1))
+    assert f" ±{new.deviation:.2f} [" in str(result)
+
+
+def test_copies_are_no_runs(host: Host) -> None:
+    with pytest.raises(UsageError, match="system 'a': run 'x' is named twice; a copy is no other run"):
+        host.evaluate([REFS], {"a": Runs(("x", "x"))})
+    with pytest.raises(UsageError, match="system 'a': expected a run at least, found none"):
+        host.evaluate([REFS], {"a": Runs(())})
+
+
+def test_hypotheses_are_posted_once_for_all_metrics() -> None:
+    first, second = Seen(), Seen()
+    asked: list[Sequence[str]] = []
+
+    def change(texts: Sequence[str]) -> list[str]:
+        asked.append(texts)
+        return [text.upper() for text in texts]
+
+    post = Post("upper", change)
+    result = evaluate({"a": ["x", "y"], "b": ["u", "v"]}, [["r", "s"]], [first, second], post=post)
+    assert asked == [["x", "y"], ["u", "v"]]
+    for metric in (first, second):
+        assert metric.calls == [(["X", "Y"], [["r", "s"]], None), (["U", "V"], [["r", "s"]], None)]
+    assert {one.signature for one in result.scores} == {"seen|post:upper"}
+
+
+def test_prepared_references_serve_all_systems() -> None:
+    class Both(Seen):
+        def prepare(self, references: Sequence[Sequence[str]]) -> Any:
+            self.calls.append(("prepare", [list(one) for one in references]))
+            return self
+
+        def __len__(self) -> int:
+            return 1
+
+        def stats(self, hypotheses: Sequence[str], *more: Any) -> NDArray[Any]:
+            self.calls.append((list(hypotheses), *more))
+            return np.ones((len(hypotheses), 1))
+
+        def matrix(self, hypotheses: Sequence[str], others: Sequence[str]) -> NDArray[Any]:
+            raise NotImplementedError
+
+    metric = Both()
+    evaluate({"a": ["x"], "b": ["y"]}, [["r"]], [metric])
+    assert metric.calls == [("prepare", [["r"]]), (["x"],), (["y"],)]
+    metric.calls.clear()
+    evaluate({"a": ["x"]}, [["r"]], [metric], sources=["s"])
+    assert metric.calls == [(["x"], [["r"]], ["s"])]
+
+
+def test_metric_gone_wrong_is_an_error(tmp_path: Path) -> None:
+    class Wrong(Seen):
+        def __init__(self, made: Any) -> None:
+            super().__init__()
+            self.made = made
+
+        def stats(self, *texts: Any) -> NDArray[Any]:
+            return np.array(self.made)
+
+        def score(self, stats: NDArray[Any]) -> NDArray[Any]:
+            return np.full(stats.shape[:-1], np.nan)
+
+    path = lines(tmp_path / "sys", ["x", "y"])
+    with pytest.raises(SmtError, match=r"sys:2: metric 'seen': expected finite statistics of id 1, found others"):
+        evaluate({"a": path}, [["r", "s"]], [Wrong([[0.0, 1], [np.nan, 1]])])
+    with pytest.raises(SmtError, match=r"expected statistics of 2 segments, a row each, found .* 1 x 2$"):
+        evaluate({"a": path}, [["r", "s"]], [Wrong([[0.0, 1]])])
+    with pytest.raises(SmtError, match="metric 'seen': expected a score of a, found nan"):
+        evaluate({"a": path}, [["r", "s"]], [Wrong([[0.0], [1.0]])])
 
 
 def test_ids_of_lists_are_line_numbers_and_ascend() -> None:

@@ -82,7 +82,7 @@ class TestRunDirectory:
     def test_goes_on_only_when_asked_and_only_with_the_same_run(self, tmp_path: Path) -> None:
         same = record(tmp_path / "in")
         RunDirectory.create(tmp_path / "run", same)
-        with pytest.raises(UsageError, match="a run is already there; resume it or name another folder"):
+        with pytest.raises(UsageError, match=r"a run is already there; resume it \(--resume\) or name another folder"):
             RunDirectory.create(tmp_path / "run", same)
         assert RunDirectory.create(tmp_path / "run", same, resume=True).path == tmp_path / "run"
         for changed, what in (
@@ -131,6 +131,31 @@ class TestRunDirectory:
         again = run.last_step()
         assert again is not None
         assert (again[0], again[1].weights) == (2, {"LM": 3.0})
+
+    def test_what_a_killed_run_left_half_written_is_removed(self, tmp_path: Path) -> None:
+        same = record(tmp_path / "in")
+        (tmp_path / "run").mkdir()
+        (tmp_path / "run" / ".manifest.json.abc.part").touch()
+        run = RunDirectory.create(tmp_path / "run", same, resume=True)
+        (run.path / ".step-0001.part" / "model").mkdir(parents=True)
+        (run.path / "inside").mkdir()
+        (run.path / "inside" / ".list.xyz.part").touch()
+        (run.path / "inside" / ".3.part.npz").touch()
+        (run.path / "inside" / "list").touch()
+        RunDirectory.create(tmp_path / "run", {**same, "command": ["other"]}, resume=True)
+        found = sorted(str(path.relative_to(run.path)) for path in run.path.rglob("*"))
+        assert found == ["inside", "inside/list", "manifest.json"]
+        assert json.loads((run.path / runs.MANIFEST).read_text()) == same
+
+    def test_states_before_the_last_are_let_go(self, tmp_path: Path) -> None:
+        run = RunDirectory.create(tmp_path / "run", record(tmp_path / "in"))
+        for number in (1, 2, 3):
+            run.save_step(number, step(float(number)))
+        run.forget_states()
+        assert [path.parent.name for path in sorted(run.path.glob("*/state"))] == ["step-0003"]
+        assert run.rows() == [(-1.0, {"bleu": 10.0}), (-2.0, {"bleu": 20.0}), (-3.0, {"bleu": 30.0})]
+        model, metrics = run.step(2)
+        assert (model.weights, metrics) == ({"LM": 2.0}, {"bleu": 20.0})
 
     def test_a_step_can_be_saved_again(self, tmp_path: Path) -> None:
         run = RunDirectory.create(tmp_path / "run", record(tmp_path / "in"))

@@ -58,12 +58,42 @@ def quality(self: Any, hypotheses: Any, references: Any, sources: Any = None) ->
     return np.array([[len(hyp), len(src), 1.0] for hyp, src in zip(hypotheses, sources, strict=True)])
 
 
+class Held:
+    """Prepared references that may be of the wrong number, forget numbers of segments, or add something."""
+
+    def __init__(self, metric: Any, references: Any, missing: int, forgets: bool, more: float) -> None:
+        self.metric, self.references, self.forgets, self.more = metric, references, forgets, more
+        self.size = len(references[0]) - missing
+
+    def __len__(self) -> int:
+        return self.size
+
+    def stats(self, hypotheses: Any, segments: Any = None) -> Any:
+        numbers = range(len(hypotheses)) if segments is None or self.forgets else segments
+        chosen = [[stream[k] for k in numbers] for stream in self.references]
+        return WordOverlap.stats(self.metric, hypotheses, chosen) + self.more
+
+
+def holding(missing: int = 0, forgets: bool = False, more: float = 0.0, turned: bool = False) -> Offer:
+    """A metric that prepares references, well or not."""
+
+    def matrix(self: Any, hypotheses: Any, others: Any) -> Any:
+        table = [WordOverlap.stats(self, hypotheses, [[other] * len(hypotheses)]) for other in others]
+        return np.stack(table, axis=0 if turned else 1)
+
+    return offer(prepare=lambda self, references: Held(self, references, missing, forgets, more), matrix=matrix)
+
+
 def in_score(self: Any, stats: Any) -> Any:
     return WordOverlap.score(self, stats) / (stats[..., 1] > 0)
 
 
 def test_good_metrics_pass(failures: Failures) -> None:
     assert failures("metrics", offer()) == {}
+
+
+def test_a_metric_may_prepare_references(failures: Failures) -> None:
+    assert failures("metrics", holding()) == {}
 
 
 def test_a_metric_without_references_is_not_asked_for_the_best(failures: Failures) -> None:
@@ -83,6 +113,10 @@ def test_a_metric_without_references_is_not_asked_for_the_best(failures: Failure
         (offer(stats=changed(of_longest)), "statistics_are_of_segments", "segment 1 has other statistics alone"),
         (offer(stats=changed(lambda rows: rows + next(TICKS))), "statistics_repeat", "other statistics the second"),
         (offer(stats=sorted_input), "statistics_repeat", "`stats` changed the lists it was given"),
+        (holding(missing=1), "prepared_references_agree", "expected 7 prepared segments, found 6"),
+        (holding(more=1.0), "prepared_references_agree", "prepared references give other statistics$"),
+        (holding(forgets=True), "prepared_references_agree", "other statistics when segments are named"),
+        (holding(turned=True), "prepared_references_agree", "`matrix` gives other statistics than `stats`"),
         (offer(score=first_weighs_double), "scores_follow_from_sums", r"one corpus, found shape \(1,\)"),
         (
             offer(score=lambda self, stats: np.asarray(random.random())),

@@ -7,9 +7,11 @@ namespace smt {
 
 void bind_chart(nanobind::module_& m);
 void bind_grammar(nanobind::module_& m);
+void bind_envelopes(nanobind::module_& m);
 void bind_inference(nanobind::module_& m);
 void bind_lm(nanobind::module_& m);
 void bind_kneser_ney(nanobind::module_& m);
+void bind_metrics(nanobind::module_& m);
 void bind_rules(nanobind::module_& m);
 void bind_search(nanobind::module_& m);
 void bind_table_scorer(nanobind::module_& m);

@@ -4,11 +4,13 @@
 NB_MODULE(_core, m) {
   m.doc() = "The native core. Use the Python modules around it.";
   smt::bind_chart(m);
+  smt::bind_envelopes(m);
   smt::bind_inference(m);
   smt::bind_lm(m);
   smt::bind_grammar(m);
   smt::bind_kneser_ney(m);
   smt::bind_rules(m);
   smt::bind_search(m);
+  smt::bind_metrics(m);  // behind what searches take
   smt::bind_table_scorer(m);
 }

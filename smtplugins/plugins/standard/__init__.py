@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
 @hookimpl
 def smt_formats() -> Iterator[Format]:
-    """All formats of the package smtformats."""
+    """All formats of the package smtformats, and the page of a report."""
     from smtformats import all_formats
+    from smtplugins.plugins.standard.report import FORMAT
 
     yield from all_formats()
+    yield FORMAT
 
 
 @hookimpl
@@ -101,12 +103,25 @@ def smt_features() -> Iterator[Offer]:
 
 @hookimpl
 def smt_metrics() -> Iterator[Offer]:
-    """BLEU, chrF and TER."""
-    from smtplugins.plugins.standard import metrics
+    """BLEU, chrF, TER, error rates, GTM, and metrics that are commands."""
+    from smtplugins.plugins.standard import external, metrics, word_metrics
 
-    yield Offer(name="bleu", make=metrics.Bleu, summary="BLEU, by sacrebleu", reference="Papineni et al. (2002)")
-    yield Offer(name="chrf", make=metrics.Chrf, summary="chrF and chrF++, by sacrebleu", reference="Popovic (2015)")
+    yield Offer(name="bleu", make=metrics.Bleu, summary="BLEU, as sacrebleu", reference="Papineni et al. (2002)")
+    yield Offer(name="chrf", make=metrics.Chrf, summary="chrF and chrF++, as sacrebleu", reference="Popovic (2015)")
     yield Offer(name="ter", make=metrics.Ter, summary="translation edit rate, by sacrebleu", reference="Snover (2006)")
+    yield Offer(name="wer", make=word_metrics.Wer, summary="word error rate; character error rate with unit=char")
+    yield Offer(
+        name="gtm",
+        make=word_metrics.Gtm,
+        summary="precision, recall or F of the maximum match, with an exponent that rewards long runs",
+        reference="Melamed, Green and Turian (2003)",
+    )
+    yield Offer(
+        name="external",
+        make=external.ExternalMetric,
+        summary="scores from a command that reads JSON lines and answers each with a number",
+        trial=_tiny_judge,
+    )
 
 
 @hookimpl
@@ -145,6 +160,18 @@ def _tiny_command(folder: Path) -> dict[str, Any]:
     path = folder / "scorer.py"
     path.write_text(
         "import json, sys\nfor line in sys.stdin:\n    print(len(json.loads(line)['hyp']), flush=True)\n",
+        encoding="utf-8",
+    )
+    return {"command": f"python3 {path}"}
+
+
+def _tiny_judge(folder: Path) -> dict[str, Any]:
+    path = folder / "judge.py"
+    path.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    one = json.loads(line)\n"
+        "    print(float(max(one['hyp'] == ref for ref in one['refs'])), flush=True)\n",
         encoding="utf-8",
     )
     return {"command": f"python3 {path}"}

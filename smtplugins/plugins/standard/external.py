@@ -1,155 +1,118 @@
-"""Scores from a command: it reads a JSON object on each line and answers each with a line.
+"""Scores from a command, as a feature and as a metric: it reads a JSON object on each line and answers with a line.
 
-    {"id": "0", "source": "ein haus", "hyp": "a house"}        ->   -1.25   (or {"score": -1.25})
+    {"id": "0", "source": "ein haus", "hyp": "a house"}                              ->   -1.25   (or {"score": -1.25})
+    {"source": "ein haus", "hyp": "a house", "refs": ["the house", "a home"]}        ->   0.83
 
-The command runs once for all lists (once in each worker) and has to answer every line before it waits for the next.
+The first is what a feature asks, the second a metric. A command runs once for all (once in each worker) and has to
+answer every line before it waits for the next.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-import select
-import shlex
-import subprocess
-import threading
-import time
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import math
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import FeatureError, UsageError
+from smtplugins.host.errors import FeatureError
+from smtplugins.plugins.standard.command import Command
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from smtformats import Candidates
 
-
-_LONGEST = 1_000_000
-_ENDING = 10
+_REMEMBERED = 1_000_000
 
 
 class External:
     """A command that scores. ``timeout`` is how many seconds a list may take."""
 
     def __init__(self, command: str, *, timeout: float = 300.0) -> None:
-        try:
-            self._arguments = shlex.split(command)
-        except ValueError as error:
-            raise UsageError(f"feature 'external': command {command!r}: {error}") from None
-        if not self._arguments:
-            raise UsageError("feature 'external': the command is empty")
-        if not 0 < timeout <= _LONGEST:
-            raise UsageError(f"feature 'external': timeout: expected seconds, above 0 to {_LONGEST}, found {timeout}")
-        self._timeout = timeout
-        # Started at first use: workers are forked after features are made, and must not share one command.
-        self._process: subprocess.Popen[bytes] | None = None
-        self._writer: threading.Thread | None = None
-        self._pending = b""
+        self._command = Command("feature 'external'", command, timeout)
 
     def score_candidates(self, source: str | None, candidates: Candidates) -> list[float]:
         """Ask the command about each hypothesis."""
-        process = self._started()
-        objects = [{"id": candidates.id, "source": source, "hyp": text} for text in candidates.texts]
-        asked = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in objects).encode()
-        # A second thread writes, so that neither side waits for the other with a full pipe.
-        self._writer = threading.Thread(target=_write, args=(process.stdin, asked), daemon=True)
-        self._writer.start()
-        until = time.monotonic() + self._timeout
-        try:
-            scores = [self._number(line) for line in self._answers(process, len(candidates), until)]
-            self._writer.join(max(0.0, until - time.monotonic()))
-            if self._pending or self._writer.is_alive():
-                what = "more" if self._pending else "it answered before it had read all"
-                raise self._error(f"expected {len(candidates)} answers, one for each line, found {what}")
-        except BaseException:
-            self._abandon()
-            raise
-        return scores
+        return self._command.ask([{"id": candidates.id, "source": source, "hyp": text} for text in candidates.texts])
 
     def close(self) -> None:
         """End the command; one that answers more than it was asked or fails at the end fails the run."""
-        process = self._process
-        if process is None:
-            return
-        try:
-            rest, _ = process.communicate(timeout=_ENDING)
-        except subprocess.TimeoutExpired:
-            self._abandon()
-            return
-        self._process = None
-        if rest:
-            raise self._error("expected one answer for each line, found more")
-        if process.returncode:
-            raise self._error(f"ended with exit code {process.returncode}")
-
-    def _error(self, what: str) -> FeatureError:
-        return FeatureError(f"command {self._arguments[0]!r}: {what}")
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            # Python programs keep their answers back in a buffer unless told otherwise.
-            environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-            try:
-                self._process = subprocess.Popen(
-                    self._arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, bufsize=0
-                )
-            except OSError as error:
-                raise UsageError(f"command {self._arguments[0]!r} cannot be run: {error.strerror}") from None
-            self._pending = b""
-        return self._process
-
-    def _answers(self, process: subprocess.Popen[bytes], count: int, until: float) -> Iterator[bytes]:
-        assert process.stdout is not None
-        handle = process.stdout.fileno()
-        given = 0
-        while given < count:
-            line, newline, rest = self._pending.partition(b"\n")
-            if newline:
-                self._pending = rest
-                given += 1
-                yield line
-                continue
-            ready, _, _ = select.select([handle], [], [], max(0.0, until - time.monotonic()))
-            if not ready:
-                raise self._error(
-                    f"expected {count} answers within {self._timeout:g} s, found {given}; it must flush each answer"
-                )
-            data = os.read(handle, 1 << 16)
-            if not data:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(timeout=1)
-                how = "closed its output" if process.returncode is None else f"ended (exit code {process.returncode})"
-                raise self._error(f"{how} after {given} of {count} answers")
-            self._pending += data
-
-    def _abandon(self) -> None:
-        """Kill the command; the writer, who may wait for it to read, then ends too."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        if self._writer is not None:
-            # Not for ever: a child of the command may still hold its end of the pipe.
-            self._writer.join(timeout=1)
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
-        process.wait()
-
-    def _number(self, line: bytes) -> float:
-        try:
-            value = json.loads(line)
-            return float(value["score"] if isinstance(value, dict) else value)
-        except (ValueError, KeyError, TypeError, OverflowError):
-            shown = line.decode("utf-8", "replace")[:60]
-            raise self._error(f'expected a number or {{"score": number}}, found {shown!r}') from None
+        self._command.close()
 
 
-def _write(stream: object, data: bytes) -> None:
-    # A command that ended is reported by the reading side.
-    with contextlib.suppress(OSError, ValueError):
-        view = memoryview(data)
-        while view:
-            written = stream.write(view)  # type: ignore[attr-defined]
-            view = view[written:]
+class ExternalMetric:
+    """A command that judges: the score of a corpus is the mean of its segments', times ``scale``.
+
+    It is asked once for a source, hypothesis and references that come again. ``lower=true`` says that less is better,
+    ``timeout`` how many seconds the answers to one call may take, ``name`` what the metric is called in tables.
+    References may be missing, for commands that estimate quality without them.
+    """
+
+    def __init__(
+        self,
+        command: str,
+        *,
+        lower: bool = False,
+        scale: float = 1.0,
+        name: str = "external",
+        timeout: float = 3600.0,
+    ) -> None:
+        self._command = Command("metric 'external'", command, timeout)
+        self._known: dict[tuple[str | None, str, tuple[str, ...]], float] = {}
+        self._scale = scale
+        self.name = name
+        self.higher_is_better = not lower
+        # No one closes a metric: its command ends with it.
+        weakref.finalize(self, self._command.abandon)
+
+    def stats(
+        self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None = None
+    ) -> NDArray[Any]:
+        """The answer for each segment, and 1 to count them."""
+        import numpy as np
+
+        for what, stream in (
+            *(("references", one) for one in references),
+            *([("sources", sources)] if sources else ()),
+        ):
+            if len(stream) != len(hypotheses):
+                raise ValueError(f"expected {len(hypotheses)} {what}, found {len(stream)}")
+        keys = [
+            (sources[i] if sources else None, hypothesis, tuple(one[i] for one in references))
+            for i, hypothesis in enumerate(hypotheses)
+        ]
+        fresh = [key for key in dict.fromkeys(keys) if key not in self._known]
+        known = {key: self._known[key] for key in keys if key in self._known}
+        if fresh:
+            asked = [{"source": source, "hyp": hypothesis, "refs": list(refs)} for source, hypothesis, refs in fresh]
+            answers = self._command.ask(asked)
+            for key, answer in zip(fresh, answers, strict=True):
+                if not math.isfinite(answer):
+                    name = self._command.arguments[0]
+                    raise FeatureError(f"command {name!r}: expected a finite number for {key[1]!r}, found {answer}")
+                known[key] = answer
+            if len(self._known) > _REMEMBERED:
+                self._known.clear()
+            self._known.update(known)
+        return np.array([[known[key], 1.0] for key in keys], dtype=np.float64).reshape(-1, 2)
+
+    def score(self, stats: NDArray[Any]) -> NDArray[Any]:
+        """The mean; leading axes are kept."""
+        import numpy as np
+
+        rows = np.asarray(stats, dtype=np.float64)
+        count = rows[..., 1]
+        means: NDArray[Any] = self._scale * rows[..., 0] / np.where(count > 0, count, 1.0)
+        return means
+
+    def sentence(self, stats: NDArray[Any]) -> NDArray[Any]:
+        """The answer for each segment."""
+        return self.score(stats)
+
+    def signature(self) -> str:
+        """The command; what it does with its files is not known here."""
+        import shlex
+
+        command = " ".join(shlex.join(self._command.arguments).split())
+        scale = "" if self._scale == 1.0 else f"|scale:{self._scale:g}"
+        return f"{self.name}|command:{command}|mean:segments{scale}"

@@ -1,69 +1,25 @@
-"""BLEU, chrF and TER through sacrebleu: its options, defaults, signatures; statistics are arrays that add up."""
+"""BLEU, chrF and TER: options, defaults, signatures and numbers are sacrebleu's; statistics are arrays that add up.
+
+Its tokenizers and signatures are used; statistics and scores are native (TER's statistics are sacrebleu's).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtplugins.host.errors import UsageError
+from smtplugins.plugins.standard.counted import Counted, check_range, check_streams, texts_as, tokenizing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from smtplugins.core.linear_gain import LinearGain
+    from smtplugins.core.metrics import MetricReferences
 
-class _Sacrebleu:
-    """A sacrebleu metric as additive statistics.
-
-    sacrebleu computes corpus scores from sums of segment statistics; the two methods of its base class that do so are
-    what its own significance tests use, and what is used here.
-    """
-
-    name = ""
-    higher_is_better = True
-
-    def __init__(self, metric: Any, sentence_metric: Any) -> None:
-        self._metric = metric
-        self._sentence = sentence_metric
-
-    def stats(
-        self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None = None
-    ) -> NDArray[Any]:
-        """Statistics of each segment, a row each."""
-        import numpy as np
-
-        if not references:
-            raise UsageError(f"metric {self.name!r} needs references")
-        for stream in references:
-            if len(stream) != len(hypotheses):
-                raise ValueError(f"expected {len(hypotheses)} references, found {len(stream)}")
-        if not hypotheses:
-            raise ValueError("expected hypotheses, found none")
-        rows = self._metric._extract_corpus_statistics(list(hypotheses), [list(one) for one in references])
-        return np.asarray(rows, dtype=np.float64)
-
-    def score(self, stats: NDArray[Any]) -> NDArray[Any]:
-        """The corpus score of summed statistics; leading axes are kept."""
-        return _scores(self._metric, stats)
-
-    def sentence(self, stats: NDArray[Any]) -> NDArray[Any]:
-        """The score of each row as a sentence of its own, as sacrebleu's ``sentence_score`` gives it."""
-        return _scores(self._sentence, stats)
-
-    def signature(self) -> str:
-        """sacrebleu's signature."""
-        return f"{self.name}|{self._metric.get_signature()}"
+_TOKENIZED = 100
 
 
-def _scores(metric: Any, stats: NDArray[Any]) -> NDArray[Any]:
-    import numpy as np
-
-    rows = np.asarray(stats, dtype=np.float64)
-    flat = rows.reshape(-1, rows.shape[-1])
-    values = [metric._compute_score_from_stats(row.tolist()).score for row in flat]
-    return np.array(values, dtype=np.float64).reshape(rows.shape[:-1])
-
-
-class Bleu(_Sacrebleu):
+class Bleu(Counted):
     """BLEU. Options are sacrebleu's; ``tokenize=none`` for text that is tokenised already.
 
     Sentence scores use effective order, as ``sacrebleu --sentence-level`` does.
@@ -82,26 +38,81 @@ class Bleu(_Sacrebleu):
         effective_order: bool = False,
         trg_lang: str = "",
     ) -> None:
-        from sacrebleu.metrics.bleu import BLEU
+        check_range("bleu", "max_ngram_order", max_ngram_order, 1, 1000)
+        self._sacrebleu = tokenizing(
+            "bleu",
+            tokenize=tokenize,
+            lowercase=lowercase,
+            smooth_method=smooth_method,
+            smooth_value=smooth_value,
+            max_ngram_order=max_ngram_order,
+            effective_order=effective_order,
+            trg_lang=trg_lang,
+        )
+        default = self._sacrebleu.SMOOTH_DEFAULTS[smooth_method]
+        self._value = float((default or 0.0) if smooth_value is None else smooth_value)
+        self._looked = False
 
-        _check_tokenizer(tokenize, list(BLEU.TOKENIZERS))
-        _check_least("bleu", "max_ngram_order", max_ngram_order, 1)
-        options: dict[str, Any] = {
-            "tokenize": tokenize,
-            "lowercase": lowercase,
-            "smooth_method": smooth_method,
-            "smooth_value": smooth_value,
-            "max_ngram_order": max_ngram_order,
-            "trg_lang": trg_lang,
-        }
-        try:
-            super().__init__(BLEU(effective_order=effective_order, **options), BLEU(effective_order=True, **options))
-        except (RuntimeError, ImportError) as error:
-            # A tokenizer that needs a package of its own; sacrebleu says which.
-            raise UsageError(f"metric 'bleu': {' '.join(str(error).split())}") from None
+    def sentence(self, stats: NDArray[Any]) -> NDArray[Any]:
+        """The score of each row as a sentence of its own, as sacrebleu's ``sentence_score`` gives it."""
+        from smtplugins.core.metrics import score_rows
+
+        return score_rows(stats, lambda rows: self._bleu(rows, True))
+
+    def signature(self) -> str:
+        """sacrebleu's signature."""
+        return f"{self.name}|{self._sacrebleu.get_signature()}"
+
+    def linear(self, references: Sequence[str], *, precision: float = 0.85, decay: float = 0.7) -> LinearGain | None:
+        """Linear BLEU (Tromble and others, 2008) for the references of one sentence; the n-grams of all count alike.
+
+        A gain in units of words: -1 for each word, and for each n-gram that a reference has 1 / (N p r^(n-1)), with
+        unigram precision p and decay r. Only for ``tokenize=none``: graphs hold words, not texts.
+        """
+        from smtplugins.core.linear_gain import LinearGain, published_gains
+
+        if self._sacrebleu.tokenizer_signature != "none":
+            return None
+        fold = str.lower if self._sacrebleu.lowercase else None
+        words = [(text if fold is None else fold(text)).split() for text in references]
+        return LinearGain(words, published_gains(self._sacrebleu.max_ngram_order, precision, decay), fold)
+
+    def _see(self, hypotheses: Sequence[str]) -> None:
+        # sacrebleu's own warning, once for each metric.
+        if self._looked or self._sacrebleu.tokenizer_signature == "none":
+            return
+        if sum(text.endswith(" .") for text in hypotheses) >= _TOKENIZED:
+            import logging
+
+            self._looked = True
+            logging.getLogger("sacrebleu").warning(
+                "At least %d lines end in a tokenized period (' .'), but BLEU tokenises itself: detokenise the text, "
+                "or say tokenize=none if the references are tokenised, too.",
+                _TOKENIZED,
+            )
+
+    def _text(self) -> Callable[[str], str] | None:
+        return texts_as(self._sacrebleu)
+
+    def _native(self, segments: list[list[str]]) -> MetricReferences:
+        from smtplugins.core.metrics import MetricReferences
+
+        return MetricReferences.bleu(segments, self._sacrebleu.max_ngram_order)
+
+    def _scores(self, rows: NDArray[Any]) -> NDArray[Any]:
+        return self._bleu(rows, self._sacrebleu.effective_order)
+
+    def _bleu(self, rows: NDArray[Any], effective: bool) -> NDArray[Any]:
+        from smtplugins.core.metrics import bleu_scores
+
+        own = self._sacrebleu
+        return bleu_scores(rows, own.max_ngram_order, own.smooth_method, self._value, effective)
+
+    def _count_references(self, count: int) -> None:
+        self._sacrebleu.num_refs = count
 
 
-class Chrf(_Sacrebleu):
+class Chrf(Counted):
     """chrF; ``word_order=2`` gives chrF++."""
 
     name = "chrF"
@@ -118,10 +129,10 @@ class Chrf(_Sacrebleu):
     ) -> None:
         from sacrebleu.metrics.chrf import CHRF
 
-        _check_least("chrf", "char_order", char_order, 1)
-        _check_least("chrf", "word_order", word_order, 0)
-        _check_least("chrf", "beta", beta, 0)
-        metric = CHRF(
+        check_range("chrf", "char_order", char_order, 1, 1000)
+        check_range("chrf", "word_order", word_order, 0, 1000)
+        check_range("chrf", "beta", beta, 0, 1_000_000)
+        self._sacrebleu = CHRF(
             char_order=char_order,
             word_order=word_order,
             beta=beta,
@@ -129,11 +140,34 @@ class Chrf(_Sacrebleu):
             whitespace=whitespace,
             eps_smoothing=eps_smoothing,
         )
-        super().__init__(metric, metric)
         self.name = f"chrF{beta}{'+' * word_order}"
 
+    def signature(self) -> str:
+        """sacrebleu's signature."""
+        return f"{self.name}|{self._sacrebleu.get_signature()}"
 
-class Ter(_Sacrebleu):
+    def _text(self) -> Callable[[str], str] | None:
+        return str.lower if self._sacrebleu.lowercase else None
+
+    def _native(self, segments: list[list[str]]) -> MetricReferences:
+        from smtplugins.core.metrics import MetricReferences
+
+        own = self._sacrebleu
+        return MetricReferences.chrf(
+            segments, own.char_order, own.word_order, own.beta, own.whitespace, own.eps_smoothing
+        )
+
+    def _scores(self, rows: NDArray[Any]) -> NDArray[Any]:
+        from smtplugins.core.metrics import chrf_scores
+
+        own = self._sacrebleu
+        return chrf_scores(rows, own.char_order, own.word_order, own.beta, own.eps_smoothing)
+
+    def _count_references(self, count: int) -> None:
+        self._sacrebleu.num_refs = count
+
+
+class Ter:
     """Translation edit rate: lower is better."""
 
     name = "TER"
@@ -149,19 +183,30 @@ class Ter(_Sacrebleu):
     ) -> None:
         from sacrebleu.metrics.ter import TER
 
-        metric = TER(
+        self._sacrebleu: Any = TER(
             normalized=normalized, no_punct=no_punct, asian_support=asian_support, case_sensitive=case_sensitive
         )
-        super().__init__(metric, metric)
 
+    def stats(
+        self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None = None
+    ) -> NDArray[Any]:
+        """Statistics of each segment, a row each, as sacrebleu's own significance tests make them."""
+        import numpy as np
 
-def _check_least(metric: str, option: str, value: int, least: int) -> None:
-    if value < least:
-        raise UsageError(f"metric {metric!r}: {option}: expected {least} or more, found {value}")
+        check_streams(self.name, references, hypotheses)
+        rows = self._sacrebleu._extract_corpus_statistics(list(hypotheses), [list(one) for one in references])
+        return np.asarray(rows, dtype=np.float64)
 
+    def score(self, stats: NDArray[Any]) -> NDArray[Any]:
+        """The corpus score of summed statistics; leading axes are kept."""
+        from smtplugins.core.metrics import edit_rates, score_rows
 
-def _check_tokenizer(name: str | None, known: Sequence[str]) -> None:
-    from smtplugins.host.spec import suggestion
+        return score_rows(stats, edit_rates)
 
-    if name is not None and name not in known:
-        raise UsageError(f"metric 'bleu': tokenize: unknown tokenizer {name!r}{suggestion(name, known)}")
+    def sentence(self, stats: NDArray[Any]) -> NDArray[Any]:
+        """The score of each row."""
+        return self.score(stats)
+
+    def signature(self) -> str:
+        """sacrebleu's signature."""
+        return f"{self.name}|{self._sacrebleu.get_signature()}"

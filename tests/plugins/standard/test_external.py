@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ import smtplugins as smt
 from smtplugins.host.errors import FeatureError, UsageError
 from smtplugins.host.host import Host
 from smtplugins.host.spec import Spec
-from smtplugins.plugins.standard.external import External
+from smtplugins.plugins.standard.external import External, ExternalMetric
 
 LISTS = [
     smt.candidates(["a house", "ein \u201ehaus\u201c, é \U0001f600", ""], id=3, source="das haus"),
@@ -47,7 +48,7 @@ def external(command: Command) -> Iterator[Callable[..., External]]:
 
     yield make
     for one in made:
-        one._abandon()
+        one._command.abandon()
 
 
 def test_each_hypothesis_is_asked_about_once(external: Callable[..., External], tmp_path: Path) -> None:
@@ -206,3 +207,63 @@ def test_failure_of_another_feature_is_what_is_told(host: Host, command: Command
     ]
     with pytest.raises(ValueError, match="rows: expected a row for each hypothesis"):
         host.score(LISTS, specs).load()
+
+
+JUDGE = """\
+import json, sys
+for line in sys.stdin:
+    one = json.loads(line)
+    open({log!r}, "a").write(line)
+    print(json.dumps({{"score": len(one["hyp"]) + 10 * len(one["refs"]) + (one["source"] is not None) / 2}}))
+"""
+
+
+@pytest.fixture
+def judge(command: Command, tmp_path: Path) -> Iterator[Callable[..., ExternalMetric]]:
+    made: list[ExternalMetric] = []
+
+    def make(code: str = "", **options: Any) -> ExternalMetric:
+        made.append(ExternalMetric(command(code or JUDGE.format(log=str(tmp_path / "log"))), **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one._command.abandon()
+
+
+def test_metric_asks_once_for_each_segment(judge: Callable[..., ExternalMetric], tmp_path: Path) -> None:
+    metric = judge(scale=2.0, name="quality")
+    stats = metric.stats(["ab", "c", "ab"], [["r", "s", "r"], ["t", "u", "t"]])
+    assert stats.tolist() == [[22, 1], [21, 1], [22, 1]]
+    assert metric.sentence(stats).tolist() == [44, 42, 44]
+    assert float(metric.score(stats.sum(axis=0))) == pytest.approx(2 * 65 / 3)
+    assert metric.stats(["c", "ab"], [["s", "r"], ["u", "t"]]).tolist() == [[21, 1], [22, 1]]
+    asked = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert asked == [
+        {"source": None, "hyp": "ab", "refs": ["r", "t"]},
+        {"source": None, "hyp": "c", "refs": ["s", "u"]},
+    ]
+    assert metric.stats(["ab"], [], ["src"]).tolist() == [[2.5, 1]]
+    assert (metric.name, metric.higher_is_better) == ("quality", True)
+    assert metric.signature().startswith("quality|command:")
+    assert metric.signature().endswith("|mean:segments|scale:2")
+
+
+def test_metric_checks_what_it_gets(judge: Callable[..., ExternalMetric]) -> None:
+    with pytest.raises(ValueError, match="expected 2 references, found 1"):
+        judge().stats(["a", "b"], [["a"]])
+    with pytest.raises(ValueError, match="expected 1 sources, found 2"):
+        judge().stats(["a"], [["a"]], ["x", "y"])
+    with pytest.raises(FeatureError, match="expected a finite number for 'a', found nan"):
+        judge("import sys\nfor line in sys.stdin:\n    print('NaN')\n").stats(["a"], [["a"]])
+    with pytest.raises(UsageError, match="metric 'external': the command is empty"):
+        ExternalMetric("")
+
+
+def test_forked_workers_start_commands_of_their_own(judge: Callable[..., ExternalMetric]) -> None:
+    metric = judge("import os, sys\nfor line in sys.stdin:\n    print(os.getpid())\n")
+    own = float(metric.stats(["first"], [])[0, 0])
+    runner = smt.load_plugins().registry.make("runners", {"name": "processes", "jobs": 2, "chunk": 1})
+    others = list(runner.map(lambda text: float(metric.stats([text], [])[0, 0]), ["a", "b", "c", "d"]))
+    assert own not in others
+    assert float(metric.stats(["again"], [])[0, 0]) == own

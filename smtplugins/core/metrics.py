@@ -1,0 +1,53 @@
+"""Statistics of hypotheses against references, and scores of statistics; the native functions.
+
+``MetricReferences`` holds the references of segments for one metric and compares any number of hypotheses with them,
+as texts or as ids of words; words are parted where ``str.split`` does. ``bleu_scores`` and ``chrf_scores`` are
+sacrebleu's formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.core._core import MetricReferences as MetricReferences
+from smtplugins.core._core import bleu_scores as bleu_scores
+from smtplugins.core._core import chrf_scores as chrf_scores
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def score_rows(stats: Any, score: Any) -> NDArray[Any]:
+    """``score`` of a table of rows, for statistics with any leading axes."""
+    import numpy as np
+
+    rows = np.asarray(stats, dtype=np.float64)
+    flat = np.ascontiguousarray(rows.reshape(-1, rows.shape[-1]))
+    found: NDArray[Any] = np.asarray(score(flat)).reshape(rows.shape[:-1])
+    return found
+
+
+def edit_rates(stats: NDArray[Any]) -> NDArray[Any]:
+    """Edits by reference length in percent; as TER has it, 100 for edits where the reference is empty."""
+    import numpy as np
+
+    edits, length = stats[:, 0], stats[:, 1]
+    rates: NDArray[Any] = 100 * np.where(length > 0, edits / np.where(length > 0, length, 1.0), edits > 0)
+    return rates
+
+
+def f_measures(stats: NDArray[Any], part: str = "f") -> NDArray[Any]:
+    """``precision``, ``recall`` or ``f`` in percent, of rows that hold the size of a match and both lengths."""
+    import numpy as np
+
+    size, length, reference = stats[:, 0], stats[:, 1], stats[:, 2]
+    above = 2 * size if part == "f" else size
+    below = {"precision": length, "recall": reference, "f": length + reference}[part]
+    found: NDArray[Any] = 100 * above / np.where(below > 0, below, 1.0)
+    return found
+
+
+def segments_of(references: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Streams of references as a list for each segment; ``None`` in a stream is no reference, as in sacrebleu."""
+    return [[text for text in texts if text is not None] for texts in zip(*references, strict=True)]

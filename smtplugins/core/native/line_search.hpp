@@ -1,0 +1,58 @@
+// What a corpus metric is made of along lines through weight space: summed statistics between thresholds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace smt {
+
+// Sums of statistics along directions: direction d has the intervals [offsets[d], offsets[d + 1]), interval i begins at
+// starts[i], the first of a direction at minus infinity, and has the sums of row i.
+struct Surfaces {
+  std::vector<std::int64_t> offsets{0};
+  std::vector<double> starts;
+  std::vector<double> sums;
+  std::vector<double> present;  // the sums at t = 0, of the first of the best, if that is known
+};
+
+// Statistics, a row each.
+struct Rows {
+  std::span<const double> values;
+  std::size_t width;
+
+  const double* operator[](std::size_t i) const noexcept { return values.data() + i * width; }
+};
+
+// Adds a direction: envelopes one behind the other, that of item k in [items[k], items[k + 1]), with where its lines
+// begin and the row of statistics of each. All intervals that begin at one place become one.
+void add_surface(std::span<const std::int64_t> items, std::span<const double> starts,
+                 std::span<const std::int64_t> rows, const Rows& stats, Surfaces& to);
+
+// N-best lists with dense features, for line after line through their weights.
+class ListSearch {
+ public:
+  // Hypotheses of list k are [lists[k], lists[k + 1]), none empty. The table has a row of them for each feature; it
+  // and the statistics must outlive this.
+  ListSearch(std::vector<std::int64_t> lists, std::span<const double> table, std::size_t features, const Rows& stats);
+
+  std::size_t features() const noexcept { return features_; }
+
+  // The envelopes of all lists from weights along each direction, summed. Throws std::overflow_error when scores are
+  // beyond all measure.
+  Surfaces surfaces(std::span<const double> weights, std::span<const double> directions) const;
+
+ private:
+  std::size_t size() const noexcept { return static_cast<std::size_t>(lists_.back()); }
+  void combine(const double* weights, std::size_t first, std::size_t count, double* to) const;
+
+  std::vector<std::int64_t> lists_;
+  std::span<const double> table_;
+  std::size_t features_;
+  Rows stats_;
+  std::vector<double> most_;  // the greatest absolute value of each feature
+};
+
+}  // namespace smt

@@ -1,0 +1,98 @@
+// The n-grams of some texts, with how often they come at most in one of them, as an automaton.
+//
+// A node is an n-gram, the root none. Read symbol by symbol, a text is always at the longest n-gram of the index that
+// ends there; the shorter ones that end there are its suffixes, so a symbol costs about one look-up, whatever the order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace smt {
+
+class NgramIndex {
+ public:
+  using Symbols = std::span<const std::int32_t>;
+  static constexpr std::int32_t kRoot = 0;
+  static constexpr std::int32_t kNone = -1;
+
+  // Symbols are numbers from 0; n-grams are no longer than `order`, at least 1.
+  void build(std::span<const Symbols> texts, std::size_t order);
+
+  std::size_t nodes() const noexcept { return nodes_.size(); }
+  std::int32_t suffix(std::int32_t node) const noexcept { return nodes_[at(node)].suffix; }
+  std::size_t length(std::int32_t node) const noexcept { return static_cast<std::size_t>(nodes_[at(node)].length); }
+
+  // An n-gram with one more symbol, kNone if there is none. Negative symbols are in no n-gram.
+  std::int32_t child(std::int32_t node, std::int32_t symbol) const noexcept {
+    const std::uint64_t key = key_of(node, symbol);
+    for (std::size_t slot = home(key);; slot = (slot + 1) & mask_) {
+      if (slots_[slot].key == key) return slots_[slot].node;
+      if (slots_[slot].key == kFree) return kNone;
+    }
+  }
+
+  // The longest n-gram, no longer than `longest`, that ends behind one more symbol.
+  std::int32_t step(std::int32_t node, std::int32_t symbol, std::size_t longest) const noexcept {
+    if (symbol < 0) return kRoot;
+    if (length(node) >= longest) node = suffix(node);
+    for (;;) {
+      const std::int32_t next = child(node, symbol);
+      if (next != kNone) return next;
+      if (node == kRoot) return kRoot;
+      node = suffix(node);
+    }
+  }
+
+  // Adds to matches[n - 1] how many n-grams of a text are in the index, each counted as often as there at most.
+  template <class Count>
+  void count(Symbols text, Count* matches) {
+    ++round_;
+    std::int32_t node = kRoot;
+    for (const std::int32_t symbol : text) {
+      node = step(node, symbol, order_);
+      for (std::int32_t one = node; one != kRoot;) {
+        Node& found = nodes_[at(one)];
+        const std::int32_t seen = found.round == round_ ? found.seen : 0;
+        found.round = round_;
+        found.seen = seen + 1;
+        matches[found.length - 1] += static_cast<Count>(seen < found.most ? 1 : 0);
+        one = found.suffix;
+      }
+    }
+  }
+
+ private:
+  struct Node {
+    std::int32_t suffix = kRoot;
+    std::int32_t length = 0;
+    std::int32_t most = 0;
+    std::int32_t seen = 0;
+    std::uint64_t round = 0;
+  };
+  struct Slot {
+    std::uint64_t key;
+    std::int32_t node;
+  };
+  static constexpr std::uint64_t kFree = ~std::uint64_t{0};
+
+  static std::size_t at(std::int32_t node) noexcept { return static_cast<std::size_t>(node); }
+  static std::uint64_t key_of(std::int32_t node, std::int32_t symbol) noexcept {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(node)) << 32U | static_cast<std::uint32_t>(symbol);
+  }
+  std::size_t home(std::uint64_t key) const noexcept {
+    key *= 0x9E3779B97F4A7C15U;
+    return (key ^ key >> 32U) & mask_;
+  }
+  std::int32_t add(std::int32_t node, std::int32_t symbol, std::int32_t suffix);
+
+  std::size_t order_ = 1;
+  std::vector<Node> nodes_;
+  std::vector<Slot> slots_;
+  std::size_t mask_ = 0;
+  std::uint64_t round_ = 0;
+  std::vector<std::int32_t> level_, next_;
+};
+
+}  // namespace smt

@@ -1,0 +1,274 @@
+"""Decode, learn, decode again: weights for a decoder, until its translations bring no news.
+
+A run is a folder. Iteration N decodes with the weights so far (``iteration-N/``: lists as JSON lines, or forests, and
+learning itself, a folder for each seed), joins what it found with all that came before, and learns from that; its
+weights are ``step-N``. Lists are joined by text and features, forests are kept side by side (Kumar et al. 2009). What
+is there is never made again: each file takes its name when it is complete, so that a run that was killed goes on from
+its last finished piece of work and ends in the same bytes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from smtplugins.host import tuning
+from smtplugins.host.contracts import Forests, Lists, Sentence, State, Step
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.model import Model
+from smtplugins.host.pools import ForestPool, ListPool, Work, write_json
+from smtplugins.host.runs import RunDirectory
+from smtplugins.host.training_data import Note, metric_of
+from smtplugins.host.tuning import Plan
+
+if TYPE_CHECKING:
+    from smtplugins.host.config import RunConfig
+    from smtplugins.host.contracts import Metric
+    from smtplugins.host.decoding import Translator
+    from smtplugins.host.evaluation import Texts
+    from smtplugins.host.host import Host
+    from smtplugins.host.spec import Spec
+
+_RESULT = "result.json"
+
+
+@dataclass(frozen=True)
+class LoopPlan:
+    """How long to go on, and what to take: ``best`` are the weights under which the decoder scored best.
+
+    ``epsilon`` bounds the change of weights (the largest, when their absolute values add up to 1) that counts as none.
+    """
+
+    plan: Plan
+    iterations: int = 10
+    epsilon: float = 1e-5
+    select: Literal["best", "last"] = "best"
+    forests: bool = False
+    nbest: int = 100
+
+    def __post_init__(self) -> None:
+        if self.iterations < 1:
+            raise UsageError(f"iterations: expected 1 or more, found {self.iterations}")
+        if not self.epsilon >= 0:
+            raise UsageError(f"epsilon: expected 0 or more, found {self.epsilon}")
+        if self.nbest < 2 and not self.forests:
+            raise UsageError(f"nbest: expected 2 or more to learn from, found {self.nbest}")
+        if self.select not in ("best", "last"):
+            raise UsageError(f"select: expected best or last, found {self.select!r}")
+
+
+@dataclass(frozen=True)
+class Ended(Mapping[str, float]):
+    """The weights of a loop, why it stopped, and a row for each iteration."""
+
+    weights: Mapping[str, float]
+    reason: str
+    score: float
+    metric: str
+    signature: str
+    iterations: tuple[Mapping[str, float], ...]
+
+    def __getitem__(self, name: str) -> float:
+        return self.weights[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.weights)
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+
+@dataclass
+class Loop:
+    """One run of decoding and learning in a folder, begun or gone on with."""
+
+    host: Host
+    translator: Translator
+    sentences: Sequence[Sentence]
+    references: Sequence[Texts]
+    metric: Metric
+    options: LoopPlan
+    run: RunDirectory
+    note: Note = lambda text: None
+    quiet: bool = True
+    told: Callable[[str], None] = lambda text: None
+    _pool: ListPool | ForestPool = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not self.sentences:
+            raise SmtError("expected sentences to decode, found none")
+        longest = len(self.references[0]) if self.references else 0
+        for one in self.sentences:
+            if not one.id.isdigit() or int(one.id) >= longest:
+                name = self.references[0].name if self.references else "the references"
+                raise SmtError(
+                    f"expected ids of sentences that are lines of {name} (0 to {longest - 1}), found {one.id}"
+                )
+        if len(self.sentences) != longest:
+            raise SmtError(
+                f"expected as many sentences as {self.references[0].name} has lines, {longest}, "
+                f"found {len(self.sentences)}"
+            )
+        jobs, nbest = self.options.plan.jobs, self.options.nbest
+        work = Work(self.host, self.sentences, self.references, self.metric, nbest, jobs, self.quiet)
+        self._pool = (ForestPool if self.options.forests else ListPool)(work)
+
+    def go(self, start: Mapping[str, float]) -> Ended:
+        """Until there is nothing new, weights stay as they are, or it was enough; the reason is told."""
+        tuning.checked(start, "the start weights")
+        if not any(start.values()):
+            raise UsageError("no weights to begin with: -w FILE, or model.weights in the configuration")
+        rows: list[dict[str, float]] = []
+        tried: list[tuple[float, Mapping[str, float]]] = []
+        weights: Mapping[str, float] = dict(sorted(start.items()))
+        reason = ""
+        for number in itertools.count(1):
+            score, new, lost = self._decoded(number, weights)
+            tried.append((score, weights))
+            row = {"iteration": number, "decoded": score, "candidates": self._pool.count, "new": new}
+            if lost:
+                self.note(f"iteration {number}: {lost} sentences have no translation: they count as empty ones")
+            if not new or number > self.options.iterations:
+                reason = self._reason(number, new)
+                self._tell(row)
+                rows.append(row)
+                break
+            learnt, more = self._learnt(number, weights, row)
+            rows.append(row | more)
+            self._tell(rows[-1])
+            change, weights = rows[-1]["change"], learnt
+            if change < self.options.epsilon:
+                reason = f"the weights of iteration {number} are those before it (they changed by {change:.2g})"
+                break
+        return self._ended(weights, tried, reason, rows)
+
+    def _reason(self, number: int, new: int) -> str:
+        what = "forest is new" if self.options.forests else "translation in the lists is new"
+        if not new:
+            return f"no {what} in iteration {number}: the decoder has nothing to add under these weights"
+        return f"{self.options.iterations} iterations were made, as many as asked for; there was still news"
+
+    def _tell(self, row: Mapping[str, float]) -> None:
+        after = "" if "learnt" not in row else f", learnt {row['learnt']:.4g}, weights changed by {row['change']:.2g}"
+        counted = f"{row['candidates']:.0f} candidates ({row['new']:.0f} new)"
+        self.told(f"iteration {row['iteration']:.0f}: {self.metric.name} {row['decoded']:.4g}, {counted}{after}")
+
+    def _decoded(self, number: int, weights: Mapping[str, float]) -> tuple[float, int, int]:
+        """Decode, if that is still to be done: the score, how many candidates are new, sentences without any."""
+        folder = self.run.path / f"iteration-{number:04d}"
+        folder.mkdir(exist_ok=True)
+        translator = replace(self.translator, model=Model(weights))
+        best, new = self._pool.add(folder, translator)
+        ids = [int(one.id) for one in self.sentences]
+        hypotheses = [best.get(one.id) for one in self.sentences]
+        references = [[one.texts[i] or "" for i in ids] for one in self.references]
+        sources = [one.text for one in self.sentences]
+        stats = self.metric.stats([one or "" for one in hypotheses], references, sources)
+        return float(self.metric.score(stats.sum(axis=0))), new, hypotheses.count(None)
+
+    def _learnt(
+        self, number: int, weights: Mapping[str, float], row: Mapping[str, float]
+    ) -> tuple[Mapping[str, float], dict[str, float]]:
+        """Learn, if that is still to be done: weights and what is told of them."""
+        if (self.run.path / f"step-{number:04d}").is_dir():
+            model, metrics = self.run.step(number)
+            return model.weights, metrics
+        material = self._pool.material()
+        plan = replace(self.options.plan, folder=self.run.path / f"iteration-{number:04d}")
+        tuned = tuning.tune(self.host, material, plan, weights, self.note if number == 1 else lambda text: None)
+        change = _change(weights, tuned.weights)
+        metrics = {"before": tuned.begun or 0.0, "learnt": tuned.score, "change": change}
+        shown = {name: value for name, value in row.items() if name != "iteration"} | metrics
+        self.run.save_step(number, Step(Model(tuned.weights), row["decoded"], shown, State()))
+        return tuned.weights, shown
+
+    def _ended(
+        self,
+        last: Mapping[str, float],
+        tried: Sequence[tuple[float, Mapping[str, float]]],
+        reason: str,
+        rows: Sequence[Mapping[str, float]],
+    ) -> Ended:
+        from smtplugins.host.opening import find_format, write_all
+
+        higher = 1 if self.metric.higher_is_better else -1
+        at = max(range(len(tried)), key=lambda i: (higher * tried[i][0], i))
+        if self.options.select == "last":
+            at = len(tried) - 1
+        score, weights = tried[at]
+        chosen = f"the weights with which iteration {at + 1} decoded"
+        if self.options.select == "last" and last is not weights:
+            weights, chosen = last, f"the weights learnt last, scored as those of iteration {at + 1}"
+        text = f"stopped: {reason}. The result are {chosen}, {self.metric.name} {score:.4g}."
+        signature = f"{self.metric.signature()}|in-sample"
+        ended = Ended(weights, text, score, self.metric.name, signature, tuple(rows))
+        write_all(find_format("cdec-weights", "weights"), [dict(weights)], self.run.path / "weights")
+        record = {"reason": text, "metric": ended.metric, "score": score, "signature": signature, "iterations": rows}
+        write_json(self.run.path / _RESULT, record)
+        return ended
+
+
+def _change(old: Mapping[str, float], new: Mapping[str, float]) -> float:
+    """The largest change of a weight, either set scaled so that its absolute values add up to 1."""
+    sums = [math.fsum(map(abs, one.values())) or 1.0 for one in (old, new)]
+    names = old.keys() | new.keys()
+    return max(abs(old.get(name, 0.0) / sums[0] - new.get(name, 0.0) / sums[1]) for name in names)
+
+
+def tune_decoder(
+    host: Host,
+    config: RunConfig,
+    options: LoopPlan,
+    folder: Path,
+    *,
+    start: Mapping[str, float] | None = None,
+    resume: bool = False,
+    command: Sequence[str] = (),
+    cache: str | None = None,
+    post: str | None = None,
+    **told: Any,
+) -> Ended:
+    """Tune the decoder of a configuration in a folder, which holds all that is needed to go on."""
+    from smtplugins.host import runs
+    from smtplugins.host.decoding import make_translator, read_sentences
+    from smtplugins.host.evaluation import texts_of
+
+    if config.source is None or not config.references:
+        missing = "source (-s)" if config.source is None else "references (-r)"
+        raise UsageError(f"the configuration names no {missing} to learn with")
+    translator = make_translator(host, config, start, cache)
+    lattice = bool(config.decoder and config.decoder.options.get("input") == "lattice")
+    read = read_sentences(host, config.source, config.source_format, lattice=lattice, arc_name=translator.arc_name)
+    references = [texts_of(one, host.formats()) for one in config.references]
+    metric = metric_of(host, config.metric or "bleu", post)
+    inputs = runs.input_hashes([config.source, *config.references, *config.model.grammar])
+    plan = options.plan
+    record = runs.manifest(
+        command=[one for one in command if one != "--resume"],
+        options={
+            "config": config.to_yaml(),
+            "start": dict(sorted(translator.model.weights.items())),
+            "learner": str(plan.learner),
+            "post": post,
+            "runs": plan.runs,
+            "combine": plan.combine,
+            "select": options.select,
+            "epsilon": options.epsilon,
+            "candidates": "forests" if options.forests else options.nbest,
+        },
+        inputs=inputs,
+        plugins=host.plugins,
+        seed=plan.seed,
+    )
+    run = RunDirectory.create(folder, record, resume=resume)
+    return Loop(host, translator, list(read), references, metric, options, run, **told).go(translator.model.weights)
+
+
+def takes_forests_only(host: Host, learner: Spec) -> bool:
+    """Whether a learner has to be given forests."""
+    accepts = host.registry.make("learners", learner).accepts
+    return Forests in accepts and Lists not in accepts

@@ -1,0 +1,155 @@
+"""A command that is asked by lines of JSON and answers each with a number, ``-1.25`` or ``{"score": -1.25}``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import shlex
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from smtplugins.host.errors import FeatureError, UsageError
+
+_LONGEST = 1_000_000
+_ENDING = 10
+
+
+class Command:
+    """The command, started at first use. ``who`` names its user in messages; ``timeout`` is in seconds for one call."""
+
+    def __init__(self, who: str, command: str, timeout: float) -> None:
+        try:
+            self.arguments = shlex.split(command)
+        except ValueError as error:
+            raise UsageError(f"{who}: command {command!r}: {error}") from None
+        if not self.arguments:
+            raise UsageError(f"{who}: the command is empty")
+        if not 0 < timeout <= _LONGEST:
+            raise UsageError(f"{who}: timeout: expected seconds, above 0 to {_LONGEST}, found {timeout}")
+        self._timeout = timeout
+        # Started at first use: workers are forked after features are made, and must not share one command.
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0
+        self._writer: threading.Thread | None = None
+        self._pending = b""
+
+    def ask(self, objects: Sequence[Mapping[str, Any]]) -> list[float]:
+        """A number for each of the objects."""
+        process = self._started()
+        asked = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in objects).encode()
+        # A second thread writes, so that neither side waits for the other with a full pipe.
+        self._writer = threading.Thread(target=_write, args=(process.stdin, asked), daemon=True)
+        self._writer.start()
+        until = time.monotonic() + self._timeout
+        try:
+            scores = [self._number(line) for line in self._answers(process, len(objects), until)]
+            self._writer.join(max(0.0, until - time.monotonic()))
+            if self._pending or self._writer.is_alive():
+                what = "more" if self._pending else "it answered before it had read all"
+                raise self._error(f"expected {len(objects)} answers, one for each line, found {what}")
+        except BaseException:
+            self.abandon()
+            raise
+        return scores
+
+    def close(self) -> None:
+        """End the command; one that answers more than it was asked or fails at the end fails the run."""
+        self._disown()
+        process = self._process
+        if process is None:
+            return
+        try:
+            rest, _ = process.communicate(timeout=_ENDING)
+        except subprocess.TimeoutExpired:
+            self.abandon()
+            return
+        self._process = None
+        if rest:
+            raise self._error("expected one answer for each line, found more")
+        if process.returncode:
+            raise self._error(f"ended with exit code {process.returncode}")
+
+    def abandon(self) -> None:
+        """Kill the command; the writer, who may wait for it to read, then ends too."""
+        self._disown()
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        if self._writer is not None:
+            # Not for ever: a child of the command may still hold its end of the pipe.
+            self._writer.join(timeout=1)
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        process.wait()
+
+    def _error(self, what: str) -> FeatureError:
+        return FeatureError(f"command {self.arguments[0]!r}: {what}")
+
+    def _disown(self) -> None:
+        """A worker forked after the first use leaves the command to the process that started it."""
+        if self._process is not None and self._owner != os.getpid():
+            self._process.returncode = 0  # nothing to wait for
+            self._process, self._writer = None, None
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        self._disown()
+        if self._process is None:
+            # Python programs keep their answers back in a buffer unless told otherwise.
+            environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+            try:
+                self._process = subprocess.Popen(
+                    self.arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, bufsize=0
+                )
+            except OSError as error:
+                raise UsageError(f"command {self.arguments[0]!r} cannot be run: {error.strerror}") from None
+            self._pending, self._owner = b"", os.getpid()
+        return self._process
+
+    def _answers(self, process: subprocess.Popen[bytes], count: int, until: float) -> Iterator[bytes]:
+        assert process.stdout is not None
+        handle = process.stdout.fileno()
+        given = 0
+        while given < count:
+            line, newline, rest = self._pending.partition(b"\n")
+            if newline:
+                self._pending = rest
+                given += 1
+                yield line
+                continue
+            ready, _, _ = select.select([handle], [], [], max(0.0, until - time.monotonic()))
+            if not ready:
+                raise self._error(
+                    f"expected {count} answers within {self._timeout:g} s, found {given}; it must flush each answer"
+                )
+            data = os.read(handle, 1 << 16)
+            if not data:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=1)
+                how = "closed its output" if process.returncode is None else f"ended (exit code {process.returncode})"
+                raise self._error(f"{how} after {given} of {count} answers")
+            self._pending += data
+
+    def _number(self, line: bytes) -> float:
+        try:
+            value = json.loads(line)
+            return float(value["score"] if isinstance(value, dict) else value)
+        except (ValueError, KeyError, TypeError, OverflowError):
+            shown = line.decode("utf-8", "replace")[:60]
+            raise self._error(f'expected a number or {{"score": number}}, found {shown!r}') from None
+
+
+def _write(stream: object, data: bytes) -> None:
+    # A command that ended is reported by the reading side.
+    with contextlib.suppress(OSError, ValueError):
+        view = memoryview(data)
+        while view:
+            written = stream.write(view)  # type: ignore[attr-defined]
+            view = view[written:]

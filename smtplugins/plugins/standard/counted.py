@@ -1,0 +1,160 @@
+"""What metrics that are counted natively have in common: references read once, texts as sacrebleu prepares them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.errors import UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtplugins.core.metrics import MetricReferences
+
+
+def check_streams(name: str, references: Sequence[Sequence[str]], hypotheses: Sequence[str] | None = None) -> None:
+    """Streams of references have to be as long as the hypotheses."""
+    if not references:
+        raise UsageError(f"metric {name!r} needs references")
+    wanted = len(references[0]) if hypotheses is None else len(hypotheses)
+    for stream in references:
+        if len(stream) != wanted:
+            raise ValueError(f"expected {wanted} references, found {len(stream)}")
+    if not wanted:
+        raise ValueError(f"expected {'references' if hypotheses is None else 'hypotheses'}, found none")
+
+
+class Counted:
+    """A metric whose statistics are counted natively."""
+
+    name = ""
+    higher_is_better = True
+
+    def stats(
+        self,
+        hypotheses: Sequence[str],
+        references: Sequence[Sequence[str]],
+        sources: Sequence[str] | None = None,
+        *,
+        threads: int = 1,
+    ) -> NDArray[Any]:
+        """Statistics of each segment, a row each."""
+        from smtplugins.core.metrics import segments_of
+
+        check_streams(self.name, references, hypotheses)
+        segments = segments_of(references)
+        # A list's hypotheses have the same references, which are read once.
+        numbers: dict[tuple[str, ...], int] = {}
+        which = [numbers.setdefault(tuple(one), len(numbers)) for one in segments]
+        self._see(hypotheses)
+        return self._held([list(one) for one in numbers]).stats(hypotheses, which, threads=threads)
+
+    def prepare(self, references: Sequence[Sequence[str]]) -> CountedReferences:
+        """The references, ready for any number of hypotheses."""
+        from smtplugins.core.metrics import segments_of
+
+        check_streams(self.name, references)
+        return self._held(segments_of(references))
+
+    def matrix(self, hypotheses: Sequence[str], others: Sequence[str], *, threads: int = 1) -> NDArray[Any]:
+        """Statistics of each hypothesis against each of the others: hypotheses x others x width."""
+        return self._held([[text] for text in others]).matrix(hypotheses, threads=threads)
+
+    def score(self, stats: NDArray[Any]) -> NDArray[Any]:
+        """The corpus score of summed statistics; leading axes are kept."""
+        from smtplugins.core.metrics import score_rows
+
+        return score_rows(stats, self._scores)
+
+    def sentence(self, stats: NDArray[Any]) -> NDArray[Any]:
+        """The score of each row as a sentence of its own."""
+        return self.score(stats)
+
+    def _held(self, segments: list[list[str]]) -> CountedReferences:
+        if not all(segments):
+            raise ValueError("expected a reference for every segment, found a segment without any")
+        counts = set(map(len, segments))
+        self._count_references(counts.pop() if len(counts) == 1 else -1)
+        text = self._text()
+        return CountedReferences(
+            self._native([segment if text is None else list(map(text, segment)) for segment in segments]), text
+        )
+
+    def _see(self, hypotheses: Sequence[str]) -> None:
+        """What hypotheses look like, before they are counted."""
+
+    def _text(self) -> Callable[[str], str] | None:
+        """What is done to a text before it is counted, if anything is."""
+        raise NotImplementedError
+
+    def _native(self, segments: list[list[str]]) -> MetricReferences:
+        raise NotImplementedError
+
+    def _scores(self, rows: NDArray[Any]) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def _count_references(self, count: int) -> None:
+        raise NotImplementedError
+
+
+class CountedReferences:
+    """References of segments; ``native`` counts."""
+
+    def __init__(self, native: MetricReferences, text: Callable[[str], str] | None) -> None:
+        self.native = native
+        self._text = text
+
+    def __len__(self) -> int:
+        return len(self.native)
+
+    def stats(
+        self, hypotheses: Sequence[str], segments: Sequence[int] | NDArray[Any] | None = None, *, threads: int = 1
+    ) -> NDArray[Any]:
+        """A row for each hypothesis against the references of its segment."""
+        import numpy as np
+
+        numbers = None if segments is None else np.ascontiguousarray(segments, dtype=np.int32)
+        return self.native.stats(self._texts(hypotheses), numbers, threads)
+
+    def matrix(self, hypotheses: Sequence[str], *, threads: int = 1) -> NDArray[Any]:
+        """Rows of each hypothesis against each segment."""
+        return self.native.matrix(self._texts(hypotheses), threads)
+
+    def _texts(self, hypotheses: Sequence[str]) -> list[str]:
+        return list(hypotheses) if self._text is None else list(map(self._text, hypotheses))
+
+
+def tokenizing(metric: str, **options: Any) -> Any:
+    """sacrebleu's BLEU, whose tokenizers and case folding serve other metrics, too."""
+    from sacrebleu.metrics.bleu import BLEU
+
+    _check_tokenizer(metric, options["tokenize"], list(BLEU.TOKENIZERS))
+    try:
+        return BLEU(**options)
+    except (RuntimeError, ImportError) as error:
+        # A tokenizer that needs a package of its own; sacrebleu says which.
+        raise UsageError(f"metric {metric!r}: {' '.join(str(error).split())}") from None
+
+
+def texts_as(bleu: Any) -> Callable[[str], str] | None:
+    """Case and tokens of a text; sacrebleu's tokenizers remember the latest texts."""
+    if bleu.tokenizer_signature != "none":
+        made: Callable[[str], str] = bleu._preprocess_segment
+        return made
+    return str.lower if bleu.lowercase else None
+
+
+def check_range(metric: str, option: str, value: int, least: int, most: int) -> None:
+    """An option has to be within limits."""
+    if value < least:
+        raise UsageError(f"metric {metric!r}: {option}: expected {least} or more, found {value}")
+    if value > most:
+        raise UsageError(f"metric {metric!r}: {option}: expected {most} or less, found {value}")
+
+
+def _check_tokenizer(metric: str, name: str | None, known: Sequence[str]) -> None:
+    from smtplugins.host.spec import suggestion
+
+    if name is not None and name not in known:
+        raise UsageError(f"metric {metric!r}: tokenize: unknown tokenizer {name!r}{suggestion(name, known)}")

@@ -1,0 +1,60 @@
+"""What each feature contributes to the totals of judged lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtplugins.host.judging import Judged
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """A feature's part in the totals of judged lists, all of it weighted.
+
+    ``spread`` is how far its part varies within a list (the root of the mean variance), ``chosen`` its mean part in
+    the chosen hypotheses, ``misled`` how much more of it the chosen have than the oracles, on the mean.
+    """
+
+    name: str
+    weight: float
+    spread: float
+    chosen: float
+    misled: float
+
+
+def contributions(judged: Judged) -> list[Contribution]:
+    """Every feature of the lists, the one that sorts them most first; weights are 1 where there are none."""
+    import numpy as np
+
+    lists, columns = judged.lists, judged.lists.features
+    width, count = len(columns.names), len(lists)
+    names = columns.names
+    table = dict.fromkeys(names, 1.0) if judged.weights is None else judged.weights
+    weights = np.array([table.get(name, 0.0) for name in names])
+    row_of = np.repeat(np.arange(len(columns)), np.diff(columns.offsets))
+    list_of = np.repeat(np.arange(count), np.diff(lists.offsets))[row_of]
+    sizes = np.diff(lists.offsets).astype(np.float64)
+    keys, at = np.unique(list_of * max(width, 1) + columns.ids, return_inverse=True)
+    own, feature = sizes[keys // max(width, 1)], keys % max(width, 1)
+    mean = np.bincount(at, columns.values, len(keys)) / own
+    # Rows that lack a feature have 0 of it.
+    squares = np.bincount(at, (columns.values - mean[at]) ** 2, len(keys))
+    squares += (own - np.bincount(at, minlength=len(keys))) * mean**2
+    variance = np.bincount(feature, squares / own, width) / count
+
+    def mean_of(rows: NDArray[Any]) -> NDArray[Any]:
+        inside = np.bincount(rows, minlength=len(columns))[row_of]
+        found: NDArray[Any] = np.bincount(columns.ids, columns.values * inside, width) / count
+        return found
+
+    chosen, oracle = mean_of(lists.offsets[:-1]), mean_of(judged.oracles)
+    spread = np.abs(weights) * np.sqrt(variance)
+    found = [
+        Contribution(name, float(weights[i]), float(spread[i]), float(weights[i] * chosen[i]), float(misled))
+        for i, (name, misled) in enumerate(zip(names, weights * (chosen - oracle), strict=True))
+    ]
+    return sorted(found, key=lambda one: (-one.spread, one.name))

@@ -1,0 +1,131 @@
+"""The data of a page: an overview in plain JSON, and a packed block for each list, opened when it is looked at.
+
+A block is JSON, deflated, in base64. In it features are columns: a number for a value that all hypotheses have, a list
+of numbers, or rows and values if most are 0. Numbers keep six digits, ``null`` is one that is none.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from smtformats import Candidates
+    from smtformats.tree.trees import Tree
+    from smtplugins.host.judging import Judged
+    from smtplugins.host.reporting import Report
+
+_DIGITS = 6
+_HARMLESS = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
+
+
+def encoded(report: Report, candidates: int) -> str:
+    """The data as JSON that can stand in a script element: nothing in it can end that or begin another."""
+    data = None if report.judged is None else _judged(report.judged, candidates)
+    return _json(data).translate(_HARMLESS)
+
+
+def _judged(judged: Judged, candidates: int) -> dict[str, Any]:
+    lists = judged.lists
+    names = lists.features.names
+    weights = None if judged.weights is None else rounded([judged.weights.get(name, 0.0) for name in names])
+    firsts = lists.offsets[:-1]
+    return {
+        "metric": judged.metric,
+        "sign": 1 if judged.higher_is_better else -1,
+        "baseline": judged.baseline_name,
+        "features": packed({"names": names, "weights": weights}),
+        "ids": lists.ids,
+        "sizes": (lists.offsets[1:] - firsts).tolist(),
+        "chosen": rounded(judged.scores[firsts]),
+        "oracle": rounded(judged.scores[judged.oracles]),
+        "base": rounded(judged.baseline_scores),
+        "blocks": [packed(_block(judged, k, candidates)) for k in range(len(lists))],
+    }
+
+
+def _block(judged: Judged, k: int, candidates: int) -> dict[str, Any]:
+    """One list: its first hypotheses, and the oracle one if it is none of them."""
+    lists = judged.lists
+    first, last = int(lists.offsets[k]), int(lists.offsets[k + 1])
+    oracle = int(judged.oracles[k]) - first
+    rows = list(range(min(last - first, candidates)))
+    if oracle >= len(rows):
+        rows.append(oracle)
+    shown = lists[k].select(rows)
+    block: dict[str, Any] = {
+        "source": lists.sources[k],
+        "references": judged.references[k],
+        "baseline": judged.baseline[k],
+        "texts": shown.texts,
+        "oracle": rows.index(oracle),
+        "last": rows[-1],
+        "totals": None if shown.totals is None else rounded(shown.totals),
+        "scores": rounded(judged.scores[first:last][rows]),
+        **_features(judged, first, rows),
+    }
+    trees = _trees(shown)
+    if any(trees):
+        block["trees"] = trees
+    return block
+
+
+def _features(judged: Judged, first: int, rows: list[int]) -> dict[str, Any]:
+    import numpy as np
+
+    columns = judged.lists.features
+    places = [slice(columns.offsets[first + row], columns.offsets[first + row + 1]) for row in rows]
+    found = np.concatenate([columns.ids[one] for one in places])
+    ids, at = np.unique(found, return_inverse=True)
+    table = np.zeros((len(ids), len(rows)))
+    row_of = np.repeat(np.arange(len(rows)), [one.stop - one.start for one in places])
+    table[at, row_of] = np.concatenate([columns.values[one] for one in places])
+    # All at once: sparse lists have thousands of columns.
+    flat, n = rounded(table.ravel()), len(rows)
+    equal = (table == table[:, :1]).all(axis=1).tolist()
+    sparse = ((table != 0).sum(axis=1) * 3 < n).tolist()
+    shown = [_column(flat[c * n : (c + 1) * n], equal[c], sparse[c]) for c in range(len(ids))]
+    return {"features": ids.tolist(), "columns": shown}
+
+
+def _column(values: list[float | None], equal: bool, sparse: bool) -> Any:
+    if equal:
+        return values[0]
+    if sparse:
+        there = [row for row, value in enumerate(values) if value != 0]
+        return {"rows": there, "values": [values[row] for row in there]}
+    return values
+
+
+def _trees(shown: Candidates) -> list[Any]:
+    """Each tree as it is walked: a list of a label where a node begins, 0 where it ends, and words."""
+    return [_walked(tree) if tree.label or tree.children else None for tree in shown.derivations or ()]
+
+
+def _walked(tree: Tree) -> list[Any]:
+    return [0 if one is None else one if isinstance(one, str) else [one.label] for one in tree.walk()]
+
+
+def rounded(values: Any) -> list[float | None]:
+    """Numbers with six digits, ``None`` for those that JSON has no word for."""
+    import numpy as np
+
+    table = np.asarray(values, dtype=np.float64)
+    good = np.isfinite(table)
+    sizes = np.where(good & (table != 0), np.abs(table), 1.0)
+    power = _DIGITS - 1 - np.floor(np.log10(sizes)).astype(np.int64)
+    # Ten to a negative power is not exact; a division by the positive one is.
+    up, down = 10.0 ** np.clip(power, 0, 300), 10.0 ** np.clip(-power, 0, 300)
+    short = np.round(np.where(good, table, 0.0) * up / down) * down / up
+    return [value if fine else None for value, fine in zip((short + 0.0).tolist(), good.tolist(), strict=True)]
+
+
+def packed(record: Any) -> str:
+    """A record as deflated JSON in base64."""
+    return base64.b64encode(zlib.compress(_json(record).encode(), 9)).decode()
+
+
+def _json(record: Any) -> str:
+    return json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

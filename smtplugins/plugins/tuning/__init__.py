@@ -1,0 +1,49 @@
+"""Learners of linear weights, on n-best lists and forests: mert, pro, mira, minrisk, perceptron."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from smtplugins.host.hookspecs import hookimpl
+from smtplugins.host.offers import Offer
+
+
+@hookimpl
+def smt_learners() -> Iterator[Offer]:
+    """The learners, each in a module of its name."""
+    from smtplugins.plugins.tuning.mert import Mert
+    from smtplugins.plugins.tuning.minrisk import Minrisk
+    from smtplugins.plugins.tuning.mira import Mira
+    from smtplugins.plugins.tuning.perceptron import Perceptron
+    from smtplugins.plugins.tuning.pro import Pro
+
+    yield Offer(
+        name="mert",
+        make=Mert,
+        summary="exact line search for any corpus metric on lists and forests, dense features",
+        reference="Och (2003); Macherey et al. (2008)",
+    )
+    yield Offer(
+        name="pro",
+        make=Pro,
+        summary="tuning as ranking: logistic regression on sampled pairs of hypotheses",
+        reference="Hopkins and May (2011)",
+    )
+    yield Offer(
+        name="mira",
+        make=Mira,
+        summary="batch MIRA on lists and forests: large-margin steps from fear to hope",
+        reference="Cherry and Foster (2012); Chiang (2012)",
+    )
+    yield Offer(
+        name="minrisk",
+        make=Minrisk,
+        summary="minimum expected loss on lists and forests, with annealing",
+        reference="Smith and Eisner (2006); Li and Eisner (2009)",
+    )
+    yield Offer(
+        name="perceptron",
+        make=Perceptron,
+        summary="the averaged structured perceptron, towards the oracle or from fear to hope",
+        reference="Collins (2002)",
+    )

@@ -1,0 +1,301 @@
+"""Minimum error rate training: exact line search for any corpus metric, on n-best lists and hypergraphs.
+
+F. J. Och, "Minimum Error Rate Training in Statistical Machine Translation" (2003); W. Macherey, F. Och, I. Thayer and
+J. Uszkoreit, "Lattice-based Minimum Error Rate Training for Statistical Machine Translation" (2008). Moving along the
+best of all directions goes back to M. J. D. Powell (1964). Restarts are those of an iterated local search: each begins
+at the best weights so far with noise, at first as large as these are, at last a tenth of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.contracts import Forests, Lists, State, Step
+from smtplugins.host.errors import UsageError
+from smtplugins.host.problems import checked_weights
+from smtplugins.plugins.tuning.common import column_of, sign_of, space_of
+from smtplugins.plugins.tuning.surfaces import searched
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtplugins.core.envelopes import Surfaces
+    from smtplugins.core.minimising import Space
+    from smtplugins.host.contracts import Runner
+    from smtplugins.host.model import Model
+    from smtplugins.plugins.tuning.surfaces import Searched
+
+    Array = NDArray[Any]
+
+_RESTARTS = 20
+_DIRECTIONS = 30
+_NEAR = 0.01
+_LEAST_NOISE = 0.1
+_BEYOND = 0.1
+_MIXED = 4
+_TIE = 1e-9
+
+
+class Mert:
+    """Minimum error rate training, for dense features and any metric.
+
+    A round looks along all features; when none of them helps, along as many random ``directions`` (as many as there are
+    features, 30 at most, if nothing is said), drawn anew up to ``patience`` times where the metric is within 1 % of the
+    best so far. ``restarts`` are 20 on lists and none on forests if nothing is said. The weights of several ``runs``,
+    each with random numbers of its own, are averaged. ``fixed`` names features that keep their weights; ``bounds`` are
+    ``NAME=LOW:HIGH``. Both hold several with blanks between.
+    """
+
+    accepts = frozenset({Lists, Forests})
+
+    def __init__(
+        self,
+        *,
+        restarts: int | None = None,
+        runs: int = 1,
+        directions: int | None = None,
+        patience: int = 8,
+        fixed: str = "",
+        bounds: str = "",
+    ) -> None:
+        for name, value, least in (
+            ("restarts", restarts, 0), ("runs", runs, 1), ("directions", directions, 0), ("patience", patience, 0),
+        ):  # fmt: skip
+            if value is not None and value < least:
+                raise UsageError(f"learner 'mert': {name}: expected {least} or more, found {value}")
+        self.restarts = restarts
+        self.runs = runs
+        self.directions = directions
+        self.patience = patience
+        self.fixed = fixed
+        self.bounds = bounds
+
+    def learn(
+        self,
+        problem: Lists | Forests,
+        start: Model,
+        *,
+        resume: State | None = None,
+        seed: int = 1,
+        runner: Runner | None = None,
+    ) -> Iterator[Step]:
+        """A step for each round: the best weights so far, or the means of those of all runs so far."""
+        data = searched(problem)
+        space = space_of(data.names, self.fixed, self.bounds, start.weights)
+        directions = min(_DIRECTIONS, int(space.free.sum())) if self.directions is None else self.directions
+        search = _Search(data, space, directions, self.patience)
+        restarts = (0 if isinstance(problem, Forests) else _RESTARTS) if self.restarts is None else self.restarts
+        climb = search.begun(column_of(data.names, start.weights), seed) if resume is None else _Climb.read(resume)
+        while len(climb.done) < self.runs:
+            said = {"run": float(len(climb.done) + 1), "restart": float(climb.restart)}
+            if search.round(climb):
+                if climb.restart < restarts:
+                    noise = _LEAST_NOISE ** (climb.restart / max(restarts - 1, 1))
+                    climb.restart += 1
+                    climb.begin(search.kicked(climb, noise))
+                else:
+                    climb.finish(self.runs, seed)
+            weights = climb.result(self.runs)
+            # The score of one run's best weights is known; that of a mean has to be found.
+            score = climb.score if self.runs == 1 else search.sign * data.score(weights)
+            assert score is not None
+            ended = len(climb.done) == self.runs
+            learnt = (checked_weights if ended else _by_name)(data.names, weights)
+            merged = {**start.weights, **learnt}
+            model = start.with_weights({name: merged[name] for name in sorted(merged)})
+            objective = float(search.sign * score)
+            yield Step(model, objective, {problem.metric.name: objective, **said}, climb.saved())
+
+
+def _by_name(names: tuple[str, ...], weights: Array) -> dict[str, float]:
+    return dict(zip(names, weights.tolist(), strict=True))
+
+
+@dataclass
+class _Climb:
+    """Where a search is: ``best`` and ``score`` are the run's, ``held`` is what the weights of this climb reached.
+
+    ``done`` are the weights of the runs that ended; ``fails`` counts rounds without a gain.
+    """
+
+    origin: Array
+    weights: Array
+    best: Array
+    random: Any
+    done: list[Array]
+    score: float | None = None
+    held: float | None = None
+    restart: int = 0
+    fails: int = 0
+
+    def begin(self, weights: Array) -> None:
+        """Climb from these weights next."""
+        self.weights, self.held, self.fails = weights, None, 0
+
+    def finish(self, runs: int, seed: int) -> None:
+        """The end of a run; the next begins where the first did, with other random numbers."""
+        import numpy as np
+
+        self.done.append(self.best)
+        if len(self.done) < runs:
+            self.score, self.restart = None, 0
+            self.random = np.random.default_rng([seed % 2**64, len(self.done)])
+            self.begin(self.origin)
+
+    def result(self, runs: int) -> Array:
+        """The mean of what the runs found so far."""
+        import numpy as np
+
+        under_way = [self.best] if len(self.done) < runs and self.score is not None else []
+        found: Array = np.mean([*self.done, *under_way], axis=0)
+        return found
+
+    def saved(self) -> State:
+        """All of it; read() gives it back."""
+        import numpy as np
+
+        arrays = {"origin": self.origin, "weights": self.weights, "best": self.best}
+        done = np.array(self.done).reshape(len(self.done), len(self.origin))
+        values = {"score": self.score, "held": self.held, "restart": self.restart, "fails": self.fails}
+        random = self.random.bit_generator.state
+        return State({name: one.copy() for name, one in {**arrays, "done": done}.items()}, {**values, "random": random})
+
+    @classmethod
+    def read(cls, state: State) -> _Climb:
+        import numpy as np
+
+        random = np.random.default_rng(0)
+        values = dict(state.values)
+        random.bit_generator.state = values.pop("random")
+        arrays = {name: state.arrays[name].copy() for name in ("origin", "weights", "best")}
+        return cls(**arrays, random=random, done=list(state.arrays["done"]), **values)
+
+
+class _Search:
+    """Rounds of line search: what is to be gained from weights along directions, more being better."""
+
+    def __init__(self, data: Searched, space: Space, directions: int, patience: int) -> None:
+        import numpy as np
+
+        self._data = data
+        self._space = space
+        self._patience = patience
+        self._directions = directions
+        self._axes = np.eye(len(data.names))[space.free]
+        self._spread = data.spread
+        known = np.where(data.spread > 0, data.spread, 1.0)
+        self._unit = np.where(space.free & (data.spread > 0), 1.0 / known, 0.0)
+        self._bounded = np.flatnonzero(space.free & (np.isfinite(space.low) | np.isfinite(space.high)))
+        self.sign = sign_of(data.metric)
+
+    def begun(self, weights: Array, seed: int) -> _Climb:
+        """The state before the first round."""
+        import numpy as np
+
+        origin = self._space.clipped(weights)
+        return _Climb(origin, origin, origin, np.random.default_rng([seed % 2**64, 0]), [])
+
+    def round(self, climb: _Climb) -> bool:
+        """One round; whether it was the last one of the climb."""
+        import numpy as np
+
+        directions = self._random(climb.random) if climb.fails else self._axes
+        surfaces = self._data.surfaces(climb.weights, directions)
+        now = float(self._gains(np.asarray(surfaces.present)))
+        if climb.score is None or now > climb.score or not climb.best.any():
+            climb.score, climb.best = now, climb.weights
+        if climb.held is not None and not climb.fails and now <= climb.held:
+            return True  # what was promised did not come: numbers beyond their digits
+        climb.held = now
+        # Where all weights are 0 nothing is chosen, whatever the first hypotheses of lists are worth.
+        move = self._move(surfaces, directions, climb.weights, now if climb.weights.any() else -np.inf)
+        if move is not None:
+            climb.weights, climb.fails = self._sized(climb.weights + move, climb.origin), 0
+            return False
+        climb.fails += 1
+        near = now >= climb.score - _NEAR * abs(climb.score)
+        return climb.fails > (self._patience if near and self._directions else 0)
+
+    def kicked(self, climb: _Climb, noise: float) -> Array:
+        """The best weights with noise, a multiple of what features typically contribute."""
+        import numpy as np
+
+        shares = (climb.best * self._spread)[self._space.free]
+        typical = float(np.sqrt(np.mean(shares**2))) or 1.0
+        moved = climb.best + noise * typical * self._unit * climb.random.standard_normal(len(self._unit))
+        return self._sized(self._space.clipped(moved), climb.origin)
+
+    def _gains(self, sums: Array) -> Array:
+        import numpy as np
+
+        scores = self.sign * np.asarray(self._data.metric.score(sums), dtype=np.float64)
+        return np.where(np.isnan(scores), -np.inf, scores)
+
+    def _random(self, random: Any) -> Array:
+        """Directions of a few features each, so that some are near every pair and triple of them."""
+        import numpy as np
+
+        shape = (self._directions, len(self._unit))
+        order = random.random(shape) + (self._unit == 0)
+        ranks = np.argsort(np.argsort(order, axis=1), axis=1)
+        found: Array = np.where(ranks < _MIXED, random.standard_normal(shape) * self._unit, 0.0)
+        return found
+
+    def _sized(self, weights: Array, origin: Array) -> Array:
+        """Within bounds; as large as the first weights where nothing says how large any is: scores are the same."""
+        import numpy as np
+
+        found = self._space.clipped(weights)
+        total = float(np.abs(found).sum())
+        if len(self._bounded) or np.any(origin[~self._space.free]) or not total:
+            return found
+        return found * ((float(np.abs(origin).sum()) or 1.0) / total)
+
+    def _move(self, surfaces: Surfaces, directions: Array, weights: Array, now: float) -> Array | None:
+        """To the middle of the best interval along any direction, the nearest of equal ones; None if none is better."""
+        import numpy as np
+
+        offsets, starts = surfaces.offsets, surfaces.starts
+        if not len(starts):
+            return None
+        ends = np.append(starts[1:], np.inf)
+        ends[offsets[1:] - 1] = np.inf
+        gains = np.where(np.isinf(starts) & np.isinf(ends), -np.inf, self._gains(surfaces.sums))
+        if len(self._bounded):
+            low, high = (np.repeat(one, np.diff(offsets)) for one in self._reach(directions, weights))
+            starts, ends = np.maximum(starts, low), np.minimum(ends, high)
+            gains = np.where(starts < ends, gains, -np.inf)
+        top = float(gains.max())
+        tie = _TIE * max(1.0, abs(top)) if np.isfinite(top) else 0.0
+        if not top > now + tie:
+            return None
+        best = np.flatnonzero(gains >= top - tie)
+        which = np.searchsorted(offsets, best, side="right") - 1
+        # Intervals side by side with the same score are one.
+        joins = np.flatnonzero((np.diff(best) == 1) & (np.diff(which) == 0))
+        first, last = np.delete(best, joins + 1), np.delete(best, joins)
+        which = np.delete(which, joins + 1)
+        lengths = np.abs(directions[which]) @ self._spread
+        step = _BEYOND * (float(np.abs(weights) @ self._spread) or 1.0) / np.where(lengths > 0, lengths, 1.0)
+        begin, end = starts[first], ends[last]
+        begin, end = np.where(np.isinf(begin), end - 2 * step, begin), np.where(np.isinf(end), begin + 2 * step, end)
+        places = (begin + end) / 2
+        nearest = int(np.argmin(np.abs(places) * lengths))
+        found: Array = places[nearest] * directions[which[nearest]]
+        return found
+
+    def _reach(self, directions: Array, weights: Array) -> tuple[Array, Array]:
+        """How far each direction may be followed, down and up, before a weight leaves its bounds."""
+        import numpy as np
+
+        which = self._bounded
+        by = directions[:, which]
+        down, up = self._space.low[which] - weights[which], self._space.high[which] - weights[which]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            one, two = down / by, up / by
+        still = by == 0
+        low = np.where(still, -np.inf, np.minimum(one, two))
+        high = np.where(still, np.inf, np.maximum(one, two))
+        return low.max(axis=1, initial=-np.inf), high.min(axis=1, initial=np.inf)

@@ -1,0 +1,167 @@
+"""``minrisk``: the expected metric, with annealing, on lists and forests.
+
+D. Smith and J. Eisner, "Minimum Risk Annealing for Training Log-Linear Models" (2006). A corpus score is taken of the
+expected statistics, the first term of their expansion. On forests, a metric's ``linear`` form and the second-order
+expectations of Z. Li and J. Eisner, "First- and Second-Order Expectation Semirings" (2009).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from smtplugins.host.contracts import Forests, Lists, Runner, State, Step
+from smtplugins.host.errors import UsageError
+from smtplugins.host.problems import matrix_of
+from smtplugins.plugins.tuning.common import (
+    best_score,
+    checked_value,
+    column_of,
+    form_of,
+    learned,
+    rows_of,
+    sentence_gains,
+    sign_of,
+    space_of,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtplugins.core.minimising import Objective
+    from smtplugins.host.model import Model
+    from smtplugins.plugins.tuning.gains import ForestSource
+
+    Array = NDArray[Any]
+
+
+class Minrisk:
+    """Weights that minimise the expected loss minus ``temperature`` times the entropy, plus penalties.
+
+    First the temperature is lowered: ``temperatures`` stages, each with ``cooling`` times the last one's; then it is 0,
+    and in ``quenches`` more stages the scores count twice as much each time, from ``sharpness`` on. Losses are in units
+    of 1, means over sentences. ``objective``: the expected scores of sentences, or the corpus score of the expected
+    statistics (a brevity penalty has an edge there, on which the minimiser may stop early); on forests it is always
+    the expected linear gains, per word of the references. Forests are refined with ``pop_limit`` (0: exactly);
+    ``gain_precision`` and ``gain_decay`` are those of the linear form: BLEU's published ones favour short outputs where
+    fewer words are right.
+    Without a penalty weights may grow without end.
+    """
+
+    accepts = frozenset({Lists, Forests})
+
+    def __init__(
+        self,
+        *,
+        objective: Literal["sentence", "corpus"] = "sentence",
+        temperature: float = 0.02,
+        cooling: float = 0.5,
+        temperatures: int = 4,
+        sharpness: float = 1.0,
+        quenches: int = 5,
+        l2: float = 1e-4,
+        l1: float = 0.0,
+        iterations: int = 100,
+        fixed: str = "",
+        bounds: str = "",
+        pop_limit: int = 100,
+        gain_precision: float | None = None,
+        gain_decay: float | None = None,
+    ) -> None:
+        if not (temperature >= 0 and 0 < cooling <= 1 and sharpness > 0 and min(l1, l2) >= 0):
+            raise UsageError("minrisk: expected temperature, l1 and l2 of 0 or more, cooling above 0 and not above 1")
+        if min(temperatures, quenches, pop_limit) < 0 or iterations < 1:
+            raise UsageError("minrisk: expected temperatures and quenches of 0 or more, iterations of 1 or more")
+        self.kind, self.l1, self.l2, self.iterations = objective, l1, l2, iterations
+        self.fixed, self.bounds, self.pop_limit = fixed, bounds, pop_limit
+        self.form = form_of(gain_precision, gain_decay)
+        warm = [(sharpness, temperature * cooling**k) for k in range(temperatures)] if temperature else []
+        self.stages = [*warm, *((sharpness * 2**k, 0.0) for k in range(quenches + 1))]
+
+    def learn(
+        self,
+        problem: Lists | Forests,
+        start: Model,
+        *,
+        resume: State | None = None,
+        seed: int = 1,
+        runner: Runner | None = None,
+    ) -> Iterator[Step]:
+        """A step for each stage; the objective is what was minimised, its metric that of the best hypotheses."""
+        from smtplugins.core.minimising import minimise
+
+        origin = None if resume is None else resume.arrays["origin"]
+        names, at, worth = self._prepared(problem, start, origin)
+        space = space_of(names, self.fixed, self.bounds, start.weights)
+        if origin is None:
+            origin = column_of(names, start.weights)
+        weights, done = space.clipped(origin), 0
+        if resume is not None:
+            weights, done = resume.arrays["weights"], resume.values["done"]
+        for sharpness, temperature in self.stages[done:]:
+            found = minimise(
+                at(sharpness, temperature), weights, space, l1=self.l1, l2=self.l2, iterations=self.iterations
+            )
+            checked_value("minrisk", found.value)
+            weights, done = found.weights, done + 1
+            state = State({"weights": weights, "origin": origin}, {"done": done})
+            metrics = {
+                "metric": worth(weights),
+                "temperature": temperature,
+                "sharpness": sharpness,
+                "iterations": float(found.iterations),
+            }
+            yield Step(learned(start, names, weights), found.value, metrics, state)
+
+    def _prepared(
+        self, problem: Lists | Forests, start: Model, origin: Array | None
+    ) -> tuple[tuple[str, ...], Callable[[float, float], Objective], Callable[[Array], float]]:
+        """The features, the objective at a sharpness and temperature, and the metric of the best hypotheses."""
+        if isinstance(problem, Forests):
+            from smtplugins.plugins.tuning.gains import ForestSource
+
+            source = ForestSource(problem, start.weights, 1.0, self.pop_limit, origin, self.form)
+            return source.names, lambda scale, heat: forest_risk(source, scale, heat), source.worth
+        from smtplugins.core.learning import ListRisk, mean_of_gains, score_of_sums
+
+        matrix, metric = matrix_of(problem), problem.metric
+        gains, unit = sentence_gains(metric, matrix.stats)
+        if self.kind == "corpus":
+            worth = score_of_sums(matrix.stats, metric.score, sign_of(metric) * unit)
+        else:
+            worth = mean_of_gains(gains, len(matrix.lists) - 1)
+        risk = ListRisk(rows_of(matrix), matrix.lists, worth)
+        return matrix.names, risk.objective, lambda weights: best_score(metric, matrix, weights)
+
+
+def forest_risk(source: ForestSource, scale: float, temperature: float) -> Objective:
+    """Minus the mean expected gain, minus temperature times the mean entropy, of forests.
+
+    The forests of one sentence are one set of derivations: their moments are mixed by their shares of its mass.
+    """
+    import numpy as np
+
+    from smtplugins.core.inference import covariance, posteriors
+
+    def risk(weights: Array) -> tuple[float, Array]:
+        value, slopes = 0.0, np.zeros(len(weights))
+        for graphs in source.sentences:
+            parts = []
+            for one in graphs:
+                scores = scale * one.scores(weights)
+                # With losses T * score more, the mean is the risk and T times the entropy but for log Z.
+                losses = temperature * scores - one.gains
+                parts.append((one, scores, covariance(one.graph, scores, losses)))
+            totals = np.array([found.log_z for _, _, found in parts])
+            log_z = float(np.logaddexp.reduce(totals))
+            shares = np.exp(totals - log_z)
+            mean = float(shares @ np.array([found.mean for _, _, found in parts]))
+            value += mean - temperature * log_z
+            for share, (one, scores, found) in zip(shares.tolist(), parts, strict=True):
+                mass = found.edges
+                if len(parts) > 1:
+                    mass = mass + (found.mean - mean) * posteriors(one.graph, scores).edges
+                slopes += share * one.sums(mass)
+        return value / len(source), scale * slopes / len(source)
+
+    return risk

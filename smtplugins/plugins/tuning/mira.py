@@ -1,0 +1,174 @@
+"""``mira``: large-margin steps from fear to hope, on lists and forests.
+
+C. Cherry and G. Foster, "Batch Tuning Strategies for Statistical Machine Translation" (2012), algorithm 1: k-best MIRA
+with a pseudo-corpus for BLEU. With ``cutting``, the set of constraints of D. Chiang, "Hope and Fear for Discriminative
+Training of Statistical Translation Models" (2012).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from smtplugins.host.contracts import Forests, Lists, Runner, State, Step
+from smtplugins.host.errors import UsageError
+from smtplugins.plugins.tuning.common import form_of
+from smtplugins.plugins.tuning.online import BEST, FEAR, HOPE, Choice, Online, View, order, source_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtplugins.host.model import Model
+
+    Array = NDArray[Any]
+
+_CUTS = 20  # constraints for one sentence: Chiang needs a few
+_CLOSE = 1e-6
+
+
+class Mira:
+    """Batch MIRA: each epoch goes through all sentences in random order, each step no longer than ``C`` allows.
+
+    ``loss``: ``background`` measures a hypothesis by what it adds to the statistics of the sentences before it, which
+    fade by ``decay``; ``sentence`` by its own score; ``auto`` takes the first for BLEU. A loss of a whole sentence
+    counts ``scale``, about its words, as in Moses. ``keep``: the epoch whose averaged weights are best on the lists, or
+    the last one. ``cutting``: all constraints that a sentence violates, not the worst alone. On forests, the metric
+    must have a ``linear`` form; they are refined with ``pop_limit`` (0: exactly);
+    ``gain_precision`` and ``gain_decay`` are those of the form: BLEU's published ones favour short outputs where fewer
+    words are right.
+    """
+
+    accepts = frozenset({Lists, Forests})
+
+    def __init__(
+        self,
+        *,
+        epochs: int = 60,
+        C: float = 0.01,  # noqa: N803  # the papers' name
+        decay: float = 0.999,
+        loss: Literal["auto", "background", "sentence"] = "auto",
+        scale: float = 10.0,
+        follow: Literal["hope", "best"] = "hope",
+        cutting: bool = False,
+        average: bool = True,
+        keep: Literal["best", "last"] = "best",
+        fixed: str = "",
+        bounds: str = "",
+        pop_limit: int = 100,
+        gain_precision: float | None = None,
+        gain_decay: float | None = None,
+    ) -> None:
+        if epochs < 1 or not C > 0 or not 0 <= decay <= 1 or not scale > 0 or pop_limit < 0:
+            raise UsageError("mira: expected epochs of 1 or more, C and scale above 0, decay from 0 to 1")
+        self.epochs, self.cap, self.decay, self.loss, self.scale = epochs, C, decay, loss, scale
+        self.follow, self.cutting, self.average, self.keep = follow, cutting, average, keep
+        self.fixed, self.bounds, self.pop_limit = fixed, bounds, pop_limit
+        self.form = form_of(gain_precision, gain_decay)
+
+    def learn(
+        self,
+        problem: Lists | Forests,
+        start: Model,
+        *,
+        resume: State | None = None,
+        seed: int = 1,
+        runner: Runner | None = None,
+    ) -> Iterator[Step]:
+        """A step for each epoch; the objective is the metric of the best hypotheses."""
+        background = self.loss == "background" or (self.loss == "auto" and "BLEU" in problem.metric.name.upper())
+        source = source_of(
+            problem,
+            start,
+            self.scale,
+            background=background,
+            pop_limit=self.pop_limit,
+            form=self.form,
+            resume=resume,
+        )
+        run = Online.begin(source, start, self.fixed, self.bounds, seed, resume)
+        while run.done < self.epochs:
+            losses, moved = 0.0, 0
+            for index in order(run):
+                loss = self._example(run, run.source.view(index, run.background))
+                losses, moved = losses + loss, moved + (loss > 0)
+            run.keep(self.average, self.keep == "best")
+            assert run.now.value is not None
+            metrics = {"loss": losses / len(source), "updates": float(moved)}
+            yield Step(run.model(start), run.now.value, metrics, run.state())
+
+    def _example(self, run: Online, view: View) -> float:
+        """Learn from one sentence; returns by how much it was wrong."""
+        now = run.now
+        hope, fear, best = view.choose(now.weights, HOPE, FEAR, BEST)
+        loss = self._cut(run, view, hope) if self.cutting else self._step(run, hope, fear)
+        now.examples += 1
+        if run.background is not None:
+            import numpy as np
+
+            stats = (hope if self.follow == "hope" else best).stats
+            assert stats is not None
+            run.background = self.decay * run.background + np.append(stats, 1.0)
+        return loss
+
+    def _step(self, run: Online, hope: Choice, fear: Choice) -> float:
+        from smtplugins.core.learning import difference
+
+        loss = (hope.gain - fear.gain) - (hope.score - fear.score)
+        if not (loss > 0 and hope.gain > fear.gain):
+            return 0.0
+        ids, values = run.now.free(difference(hope.features, fear.features))
+        norm = float(values @ values)
+        if norm > 0:
+            run.now.add(ids, min(self.cap, loss / norm) * values)
+        return loss
+
+    def _cut(self, run: Online, view: View, hope: Choice) -> float:
+        """Add the worst violated constraint and solve for all of them, until none is violated by more than before."""
+        import numpy as np
+
+        from smtplugins.core.learning import difference, simplex_step
+
+        now = run.now
+        # A step that does not go into the average: what counts is where the sentence ends.
+        trial = now.weights.copy()
+        cuts: list[tuple[Array, Array]] = []
+        gains: list[float] = []
+        duals = np.empty(0)
+        first = 0.0
+        for _ in range(_CUTS):
+            (fear,) = view.choose(trial, FEAR)
+            between = difference(hope.features, fear.features)
+            ids, values = now.free(between)
+            gain, margin = hope.gain - fear.gain, _dot(between, trial)
+            slack = max([0.0, *(one - _dot(cut, trial) for one, cut in zip(gains, cuts, strict=True))])
+            if gain - margin <= slack + _CLOSE or not len(ids):
+                break
+            first = first or gain - margin
+            cuts.append((ids, values))
+            # Fixed weights are in every margin and in no step: the gain is what their margin leaves.
+            gains.append(gain - (margin - _dot((ids, values), trial)))
+            begin = np.array([_dot(one, now.weights) for one in cuts])
+            duals = simplex_step(_gram(cuts), np.array(gains) - begin, self.cap, duals)
+            trial = now.weights.copy()
+            for (where, what), dual in zip(cuts, duals.tolist(), strict=True):
+                trial[where] += dual * what
+            trial = now.space.clipped(trial)
+        changed = np.flatnonzero(trial != now.weights)
+        now.add(changed, (trial - now.weights)[changed])
+        return first
+
+
+def _dot(row: tuple[Array, Array], weights: Array) -> float:
+    return float(row[1] @ weights[row[0]])
+
+
+def _gram(cuts: list[tuple[Array, Array]]) -> Array:
+    """The products of all pairs of sparse rows."""
+    import numpy as np
+
+    found = np.zeros((len(cuts), len(cuts)))
+    for i, (ids, values) in enumerate(cuts):
+        for j, (others, more) in enumerate(cuts[: i + 1]):
+            _, here, there = np.intersect1d(ids, others, assume_unique=True, return_indices=True)
+            found[i, j] = found[j, i] = float(values[here] @ more[there])
+    return found

@@ -1,0 +1,259 @@
+"""Learning from one sentence at a time: hope, fear and best hypotheses of lists and forests, and averaged weights.
+
+Hope has the highest score plus gain, fear the highest score minus gain (D. Chiang, "Hope and Fear for Discriminative
+Training of Statistical Translation Models", 2012). The average of weights is kept as H. Daume III does ("Practical
+Structured Learning Techniques for Natural Language Processing", 2006, 2.1.1), so that a step costs its own features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from smtplugins.host.contracts import Forests, Lists, State
+from smtplugins.host.problems import matrix_of
+from smtplugins.plugins.tuning.common import (
+    best_score,
+    column_of,
+    learned,
+    rows_of,
+    sentence_gains,
+    sign_of,
+    space_of,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtplugins.core.minimising import Space
+    from smtplugins.host.model import Model
+
+    Array = NDArray[Any]
+
+BEST, HOPE, FEAR, ORACLE = 0.0, 1.0, -1.0, float("inf")
+"""How much of its gain is added to a hypothesis' score when one is chosen."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A hypothesis that was chosen: its score, its gain, its features, and its statistics if it is of a list."""
+
+    score: float
+    gain: float
+    features: tuple[Array, Array]
+    stats: Array | None = None
+
+
+class View(Protocol):
+    """One sentence with the gains of its hypotheses."""
+
+    def choose(self, weights: Array, *factors: float) -> list[Choice]:
+        """The hypothesis with the highest score plus gain times factor, for each factor."""
+
+
+class Source(Protocol):
+    """The sentences of a problem. ``worth`` is the metric of the best hypotheses, as the metric gives it."""
+
+    names: tuple[str, ...]
+
+    def __len__(self) -> int: ...
+
+    def view(self, index: int, background: Array | None) -> View: ...
+
+    def background(self) -> Array | None: ...
+
+    def worth(self, weights: Array) -> float: ...
+
+    def better(self, one: float, other: float) -> bool: ...
+
+
+class ListSource:
+    """N-best lists. With a background, the gain of a hypothesis is what it adds to the score of those statistics.
+
+    A background is the statistics of an average sentence, and of the sentences chosen since, which fade; its last
+    number counts them. The gain is the change of its score by the hypothesis, times how many sentences it then has.
+    """
+
+    def __init__(self, problem: Lists, scale: float, background: bool) -> None:
+        self.metric = problem.metric
+        self.matrix = matrix_of(problem)
+        self.names = self.matrix.names
+        self.rows = rows_of(self.matrix)
+        self.bounds = self.matrix.lists.tolist()
+        gains, self.unit = sentence_gains(self.metric, self.matrix.stats)
+        self.gains = scale * gains
+        self.factor = scale * sign_of(self.metric) / self.unit
+        self.wanted = background
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    def background(self) -> Array | None:
+        """The first background, if there is to be one."""
+        import numpy as np
+
+        return np.append(self.matrix.stats.mean(axis=0), 1.0) if self.wanted else None
+
+    def view(self, index: int, background: Array | None) -> ListView:
+        """A list with its gains."""
+        import numpy as np
+
+        first, last = self.bounds[index], self.bounds[index + 1]
+        if background is None:
+            return ListView(self, first, last, self.gains[first:last])
+        behind, count = background[:-1], background[-1]
+        scores = np.asarray(self.metric.score(np.vstack([behind, behind + self.matrix.stats[first:last]])))
+        gains = self.factor * (count + 1) * (scores[1:] - scores[0])
+        return ListView(self, first, last, gains)
+
+    def worth(self, weights: Array) -> float:
+        return best_score(self.metric, self.matrix, weights)
+
+    def better(self, one: float, other: float) -> bool:
+        return sign_of(self.metric) * (one - other) > 0
+
+
+@dataclass(frozen=True)
+class ListView:
+    """A list: rows from first to before last."""
+
+    source: ListSource
+    first: int
+    last: int
+    gains: Array
+
+    def choose(self, weights: Array, *factors: float) -> list[Choice]:
+        import numpy as np
+
+        scores = self.source.rows.part_scores(self.first, self.last, weights)
+        found = []
+        for factor in factors:
+            if factor == ORACLE:
+                top = np.flatnonzero(self.gains == self.gains.max())
+                at = int(top[np.argmax(scores[top])])
+            else:
+                at = int(np.argmax(scores + factor * self.gains if factor else scores))
+            row = self.first + at
+            features, stats = self.source.rows.row(row), self.source.matrix.stats[row]
+            found.append(Choice(float(scores[at]), float(self.gains[at]), features, stats))
+        return found
+
+
+@dataclass
+class Averaged:
+    """Weights, and what their average over all examples is made of; the best average so far."""
+
+    weights: Array
+    space: Space
+    total: Array
+    examples: int = 0
+    best: Array = field(default_factory=lambda: _nothing())
+    value: float | None = None
+
+    def free(self, features: tuple[Array, Array]) -> tuple[Array, Array]:
+        """The features whose weights may change."""
+        ids, values = features
+        kept = self.space.free[ids]
+        return ids[kept], values[kept]
+
+    def add(self, ids: Array, values: Array) -> None:
+        """Move the weights; beyond their bounds they do not go."""
+        before = self.weights[ids]
+        after = self.space.clipped(before + values, ids)
+        self.weights[ids] = after
+        # Counts for this example and all after it: the average is over the weights behind each example.
+        self.total[ids] += self.examples * (after - before)
+
+    def mean(self) -> Array:
+        """The average of the weights behind each example."""
+        found: Array = self.weights - self.total / max(self.examples, 1)
+        return self.space.clipped(found)
+
+
+def _nothing() -> Array:
+    import numpy as np
+
+    return np.empty(0)
+
+
+def source_of(
+    problem: Lists | Forests,
+    start: Model,
+    scale: float,
+    *,
+    background: bool,
+    pop_limit: int,
+    form: Mapping[str, float],
+    resume: State | None,
+) -> Source:
+    """The sentences of a problem; forests are refined with the weights that learning began with."""
+    if isinstance(problem, Lists):
+        return ListSource(problem, scale, background)
+    from smtplugins.plugins.tuning.gains import ForestSource
+
+    origin = None if resume is None else resume.arrays["origin"]
+    return ForestSource(problem, start.weights, scale, pop_limit, origin, form)
+
+
+@dataclass
+class Online:
+    """A run of an online learner: where it stands, and how it is saved and resumed."""
+
+    source: Source
+    now: Averaged
+    random: Any
+    background: Array | None
+    origin: Array
+    done: int = 0
+
+    @classmethod
+    def begin(cls, source: Source, start: Model, fixed: str, bounds: str, seed: int, resume: State | None) -> Online:
+        """From the start weights, or behind the step that had a state."""
+        import numpy as np
+
+        space = space_of(source.names, fixed, bounds, start.weights)
+        random = np.random.default_rng(seed)
+        if resume is None:
+            origin = column_of(source.names, start.weights)
+            weights = space.clipped(origin)
+            now = Averaged(weights, space, np.zeros(len(weights)))
+            if weights.any():
+                # The start is a result, too, if nothing better is found.
+                now.best, now.value = weights.copy(), source.worth(weights)
+            return cls(source, now, random, source.background(), origin)
+        arrays, values = resume.arrays, resume.values
+        random.bit_generator.state = values["random"]
+        now = Averaged(
+            arrays["weights"].copy(), space, arrays["total"].copy(), values["examples"], arrays["best"], values["value"]
+        )
+        return cls(source, now, random, arrays.get("background"), arrays["origin"], values["done"])
+
+    def keep(self, average: bool, best: bool) -> None:
+        """Look at the weights behind an epoch: the best ones so far are kept, or the last."""
+        found = self.now.mean() if average else self.now.weights.copy()
+        value = self.source.worth(found)
+        if not best or self.now.value is None or self.source.better(value, self.now.value):
+            self.now.best, self.now.value = found, value
+        self.done += 1
+
+    def model(self, start: Model) -> Model:
+        """The model of the step."""
+        return learned(start, self.source.names, self.now.best)
+
+    def state(self) -> State:
+        """All that is needed to go on."""
+        now = self.now
+        arrays = {"weights": now.weights.copy(), "total": now.total.copy(), "best": now.best, "origin": self.origin}
+        if self.background is not None:
+            arrays["background"] = self.background
+        values = {
+            "random": self.random.bit_generator.state, "examples": now.examples, "value": now.value, "done": self.done
+        }  # fmt: skip
+        return State(arrays, values)
+
+
+def order(run: Online) -> Sequence[int]:
+    """The sentences in the order of an epoch."""
+    found: list[int] = run.random.permutation(len(run.source)).tolist()
+    return found

@@ -1,0 +1,89 @@
+"""``perceptron``: the averaged structured perceptron on lists.
+
+M. Collins, "Discriminative Training Methods for Hidden Markov Models" (2002); towards the oracle as P. Liang et al.,
+"An End-to-End Discriminative Approach to Machine Translation" (2006), or from fear to hope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from smtplugins.host.contracts import Forests, Lists, Runner, State, Step
+from smtplugins.host.errors import UsageError
+from smtplugins.plugins.tuning.common import form_of
+from smtplugins.plugins.tuning.online import BEST, FEAR, HOPE, ORACLE, Online, View, order, source_of
+
+if TYPE_CHECKING:
+    from smtplugins.host.model import Model
+
+
+class Perceptron:
+    """A step of length ``rate`` for each sentence whose chosen hypothesis is not the wanted one.
+
+    ``update``: from ``fear`` to ``hope``, for which a whole sentence counts ``scale``; or from the best one to the
+    ``oracle``, which has the highest gain. Gains are the metric's scores of sentences. ``keep``: the epoch whose
+    weights are best on the problem, or the last one. Forests are taken as ``mira`` takes them.
+    """
+
+    accepts = frozenset({Lists, Forests})
+
+    def __init__(
+        self,
+        *,
+        epochs: int = 30,
+        rate: float = 0.003,
+        update: Literal["hope", "oracle"] = "hope",
+        scale: float = 10.0,
+        average: bool = True,
+        keep: Literal["best", "last"] = "best",
+        fixed: str = "",
+        bounds: str = "",
+        pop_limit: int = 100,
+        gain_precision: float | None = None,
+        gain_decay: float | None = None,
+    ) -> None:
+        if epochs < 1 or not rate > 0 or not scale > 0 or pop_limit < 0:
+            raise UsageError("perceptron: expected epochs of 1 or more, rate and scale above 0")
+        self.epochs, self.rate, self.update, self.scale = epochs, rate, update, scale
+        self.average, self.keep = average, keep
+        self.fixed, self.bounds, self.pop_limit = fixed, bounds, pop_limit
+        self.form = form_of(gain_precision, gain_decay)
+
+    def learn(
+        self,
+        problem: Lists | Forests,
+        start: Model,
+        *,
+        resume: State | None = None,
+        seed: int = 1,
+        runner: Runner | None = None,
+    ) -> Iterator[Step]:
+        """A step for each epoch; the objective is the metric of the best hypotheses."""
+        source = source_of(
+            problem,
+            start,
+            self.scale,
+            background=False,
+            pop_limit=self.pop_limit,
+            form=self.form,
+            resume=resume,
+        )
+        run = Online.begin(source, start, self.fixed, self.bounds, seed, resume)
+        while run.done < self.epochs:
+            moved = sum(self._example(run, run.source.view(index, None)) for index in order(run))
+            run.keep(self.average, self.keep == "best")
+            assert run.now.value is not None
+            yield Step(run.model(start), run.now.value, {"updates": float(moved)}, run.state())
+
+    def _example(self, run: Online, view: View) -> bool:
+        """Learn from one sentence; returns whether the weights moved."""
+        from smtplugins.core.learning import difference
+
+        wanted, chosen = view.choose(run.now.weights, *((ORACLE, BEST) if self.update == "oracle" else (HOPE, FEAR)))
+        moves = wanted.gain > chosen.gain
+        if moves:
+            ids, values = run.now.free(difference(wanted.features, chosen.features))
+            run.now.add(ids, self.rate * values)
+        run.now.examples += 1
+        return moves

@@ -1,0 +1,131 @@
+"""``pro``: tuning as ranking. M. Hopkins and J. May, "Tuning as Ranking" (2011)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.contracts import Lists, Runner, State, Step
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.problems import Matrix, matrix_of
+from smtplugins.plugins.tuning.common import (
+    best_score,
+    checked_value,
+    column_of,
+    learned,
+    rows_of,
+    sentence_gains,
+    space_of,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtplugins.host.model import Model
+
+    Array = NDArray[Any]
+
+
+class Pro:
+    """Pairwise ranking: of ``pairs`` pairs drawn from each list, those whose scores of sentences differ by
+    ``threshold`` or more (in units of 1), and of these the ``kept`` that differ most, are told apart by a logistic
+    regression with penalties ``l2`` / 2 * |w|^2 and ``l1`` * |w|.
+
+    Pairs are drawn ``rounds`` times, and the weights averaged. ``interpolation`` is the share of the new weights, the
+    rest is that of the start: 0.1 in the paper, for a loop around a decoder.
+    """
+
+    accepts = frozenset({Lists})
+
+    def __init__(
+        self,
+        *,
+        pairs: int = 5000,
+        kept: int = 50,
+        threshold: float = 0.05,
+        rounds: int = 5,
+        interpolation: float = 1.0,
+        l2: float = 1.0,
+        l1: float = 0.0,
+        iterations: int = 200,
+        fixed: str = "",
+        bounds: str = "",
+    ) -> None:
+        if min(pairs, kept, rounds, iterations) < 1 or not 0 < interpolation <= 1 or not min(threshold, l1, l2) >= 0:
+            raise UsageError(
+                "pro: expected pairs, kept, rounds and iterations of 1 or more, penalties of 0 or more, and an "
+                "interpolation above 0 and not above 1"
+            )
+        self.pairs, self.kept, self.threshold, self.rounds = pairs, kept, threshold, rounds
+        self.interpolation, self.l2, self.l1, self.iterations = interpolation, l2, l1, iterations
+        self.fixed, self.bounds = fixed, bounds
+
+    def learn(
+        self, problem: Lists, start: Model, *, resume: State | None = None, seed: int = 1, runner: Runner | None = None
+    ) -> Iterator[Step]:
+        """A step for each round; the objective is the metric of the best hypotheses."""
+        import numpy as np
+
+        matrix = matrix_of(problem)
+        space = space_of(matrix.names, self.fixed, self.bounds, start.weights)
+        gains, _ = sentence_gains(problem.metric, matrix.stats)
+        random = np.random.default_rng(seed)
+        former = space.clipped(column_of(matrix.names, start.weights))
+        total, done = np.zeros(len(former)), 0
+        if resume is not None:
+            former, total = resume.arrays["former"], resume.arrays["total"].copy()
+            random.bit_generator.state, done = resume.values["random"], resume.values["done"]
+        while done < self.rounds:
+            better, worse = sampled(matrix, gains, random, self.pairs, self.kept, self.threshold)
+            if not len(better):
+                raise SmtError(
+                    f"pro: no two hypotheses of a list differ by {self.threshold} in {problem.metric.name}: "
+                    "give a lower threshold, or longer lists"
+                )
+            found, loss = self._fit(matrix, better, worse, former, space)
+            checked_value("pro", loss)
+            total, done = total + found, done + 1
+            weights = space.clipped((1 - self.interpolation) * former + self.interpolation * (total / done))
+            state = State(
+                {"former": former, "total": total.copy()}, {"random": random.bit_generator.state, "done": done}
+            )
+            metrics = {"loss": loss / len(better), "pairs": float(len(better))}
+            yield Step(
+                learned(start, matrix.names, weights), best_score(problem.metric, matrix, weights), metrics, state
+            )
+
+    def _fit(self, matrix: Matrix, better: Array, worse: Array, former: Array, space: Any) -> tuple[Array, float]:
+        """The weights that tell pairs apart, and the loss."""
+        import numpy as np
+
+        from smtplugins.core.learning import pair_loss
+        from smtplugins.core.minimising import minimise
+
+        used, where = np.unique(np.concatenate([better, worse]), return_inverse=True)
+        rows, where = rows_of(matrix).take(used), where.reshape(-1)
+        loss = pair_loss(rows, where[: len(better)], where[len(better) :])
+        # From zero: a problem without a memory of the start has one solution, whatever the start's length was.
+        begin = np.where(space.free, 0.0, former)
+        found = minimise(loss, begin, space, l1=self.l1, l2=self.l2, iterations=self.iterations)
+        return found.weights, loss(found.weights)[0]
+
+
+def sampled(matrix: Matrix, gains: Array, random: Any, pairs: int, kept: int, threshold: float) -> tuple[Array, Array]:
+    """Rows of the better and of the worse hypothesis of each pair; pairs that are drawn twice count twice."""
+    import numpy as np
+
+    better, worse = [], []
+    bounds = matrix.lists.tolist()
+    for first, last in itertools.pairwise(bounds):
+        if last - first < 2:
+            continue
+        one, other = random.integers(first, last, size=(2, pairs))
+        apart = gains[one] - gains[other]
+        fit = np.flatnonzero(np.abs(apart) >= max(threshold, 1e-12))
+        fit = fit[np.argsort(-np.abs(apart[fit]), kind="stable")[:kept]]
+        swapped = apart[fit] < 0
+        better.append(np.where(swapped, other[fit], one[fit]))
+        worse.append(np.where(swapped, one[fit], other[fit]))
+    empty = np.empty(0, dtype=np.int64)
+    return np.concatenate([empty, *better]), np.concatenate([empty, *worse])

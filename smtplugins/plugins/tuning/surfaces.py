@@ -1,0 +1,214 @@
+"""A corpus metric along lines through weight space: what exact line search asks of lists and of hypergraphs."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any, Protocol
+
+from smtplugins.core.envelopes import ListSearch, Surfaces, graph_envelope, summed_surface, upper_envelope
+from smtplugins.host.contracts import Forests, Lists
+from smtplugins.host.errors import SmtError
+from smtplugins.host.problems import Matrix, matrix_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtplugins.core.hypergraph import Hypergraph
+    from smtplugins.host.contracts import Metric
+
+    Array = NDArray[Any]
+
+MOST_FEATURES = 5000
+_ROWS = 1 << 16
+_SAMPLES = 8
+
+
+class Searched(Protocol):
+    """What can be searched along lines; ``spread`` is how much each feature varies among a sentence's hypotheses."""
+
+    names: tuple[str, ...]
+    spread: Array
+    metric: Metric
+
+    def surfaces(self, weights: Array, directions: Array) -> Surfaces: ...
+
+    def score(self, weights: Array) -> float: ...
+
+
+def searched(problem: Lists | Forests) -> Searched:
+    """A problem ready for line search."""
+    return SearchedForests(problem) if isinstance(problem, Forests) else SearchedLists(problem)
+
+
+def _expect_dense(names: tuple[str, ...]) -> None:
+    if len(names) > MOST_FEATURES:
+        raise SmtError(
+            f"mert: expected at most {MOST_FEATURES} features, found {len(names)}: it goes along each of them; "
+            "use pro, mira or minrisk for sparse features"
+        )
+    if not names:
+        raise SmtError("mert: expected features, found none")
+
+
+class SearchedLists:
+    """N-best lists: a dense table with a row for each feature."""
+
+    def __init__(self, problem: Lists) -> None:
+        matrix = matrix_of(problem)
+        _expect_dense(matrix.names)
+        self.names = matrix.names
+        self.metric = problem.metric
+        table = _table_of(matrix)
+        self.spread = _spread_of(table, matrix.lists)
+        self._search = ListSearch(matrix.lists, table, matrix.stats)
+
+    def surfaces(self, weights: Array, directions: Array) -> Surfaces:
+        """The statistics along each direction, a row each."""
+        return self._search.surfaces(weights, directions)
+
+    def score(self, weights: Array) -> float:
+        """The metric of the best hypotheses."""
+        import numpy as np
+
+        found = self.surfaces(weights, np.zeros((0, len(self.names)))).present
+        return float(self.metric.score(np.asarray(found)))
+
+
+def _table_of(matrix: Matrix) -> Array:
+    """The features of a matrix with a row for each name; some hypotheses at a time, for the room indices take."""
+    import numpy as np
+
+    table = np.zeros((len(matrix.names), len(matrix)))
+    for first in range(0, len(matrix), _ROWS):
+        offsets = matrix.offsets[first : first + _ROWS + 1]
+        part = slice(offsets[0], offsets[-1])
+        rows = np.repeat(np.arange(first, first + len(offsets) - 1), np.diff(offsets))
+        np.add.at(table, (matrix.ids[part], rows), matrix.values[part])
+    return table
+
+
+def _spread_of(table: Array, lists: Array) -> Array:
+    """The mean standard deviation of each feature within lists."""
+    import numpy as np
+
+    sizes = np.diff(lists)
+    found = np.zeros(len(table))
+    for i, row in enumerate(table):
+        means = np.add.reduceat(row, lists[:-1]) / sizes
+        squares = np.add.reduceat((row - np.repeat(means, sizes)) ** 2, lists[:-1]) / sizes
+        found[i] = np.sqrt(squares.mean())
+    return found
+
+
+class SearchedForests:
+    """Hypergraphs: the envelopes of all derivations, whose texts the metric sees once each."""
+
+    def __init__(self, problem: Forests) -> None:
+        import numpy as np
+
+        if not problem.graphs:
+            raise SmtError("expected forests to learn from, found none")
+        for stream in problem.references:
+            if len(stream) != len(problem.graphs):
+                raise SmtError(f"expected {len(problem.graphs)} references, found {len(stream)}")
+        self.metric = problem.metric
+        self._problem = problem
+        self._graphs = [[graph for graph in each if graph.nodes] for each in problem.graphs]
+        self.names = tuple(sorted({name for each in self._graphs for graph in each for name in graph.names}))
+        _expect_dense(self.names)
+        rank = {name: i for i, name in enumerate(self.names)}
+        self._ids = [[np.array([rank[one] for one in graph.names], dtype=np.int64) for graph in each]
+                     for each in self._graphs]  # fmt: skip
+        self._rows: list[dict[str, int]] = [{} for _ in self._graphs]
+        self._new: list[tuple[int, str]] = []
+        self._count = 0
+        self._stats: Array | None = None
+        self.spread = self._spread()
+
+    def surfaces(self, weights: Array, directions: Array) -> Surfaces:
+        """The statistics along each direction, a row each."""
+        import numpy as np
+
+        values = [[graph.scores(weights[ids]) for graph, ids in zip(*each, strict=True)] for each in self._pairs()]
+        lines = [self._lines(values, direction) for direction in directions]
+        table = self._statistics()
+        each = []
+        for starts, rows in lines:
+            items = np.concatenate([[0], np.cumsum([len(one) for one in starts])])
+            each.append(summed_surface(items, np.concatenate(starts), np.concatenate(rows), table))
+        joined = Surfaces.joined(each)
+        # The sums here are those of the interval of the first direction that 0 is in.
+        first = joined.starts[: joined.offsets[1]]
+        here = joined.sums[int(np.searchsorted(first, 0.0, side="right")) - 1]
+        return Surfaces(joined.offsets, joined.starts, joined.sums, here)
+
+    def score(self, weights: Array) -> float:
+        """The metric of the best derivations."""
+        import numpy as np
+
+        found = self.surfaces(weights, np.zeros((1, len(self.names)))).present
+        return float(self.metric.score(np.asarray(found)))
+
+    def _pairs(self) -> list[tuple[list[Hypergraph], list[Array]]]:
+        return list(zip(self._graphs, self._ids, strict=True))
+
+    def _lines(self, values: list[list[Array]], direction: Array) -> tuple[list[Array], list[Array]]:
+        """Of each sentence where the lines of its envelope begin, and their rows of statistics."""
+        import numpy as np
+
+        starts, rows = [], []
+        for k, (graphs, ids) in enumerate(self._pairs()):
+            if not graphs:
+                starts.append(np.array([-np.inf]))
+                rows.append(np.array([self._row(k, "")]))
+                continue
+            by = [graph.scores(direction[own]) for graph, own in zip(graphs, ids, strict=True)]
+            found = [graph_envelope(*one) for one in zip(graphs, values[k], by, strict=True)]
+            own = np.array([self._row(k, text) for one in found for text in one.derivations.texts()])
+            if len(found) == 1:
+                starts.append(found[0].starts)
+                rows.append(own)
+                continue
+            # The highest of what several graphs of a sentence have.
+            joined = upper_envelope(*(np.concatenate([getattr(one, part) for one in found])
+                                      for part in ("values", "slopes")))  # fmt: skip
+            starts.append(joined.starts)
+            rows.append(own[joined.lines])
+        return starts, rows
+
+    def _row(self, sentence: int, text: str) -> int:
+        """The number of a text's statistics; numbers of new ones are after those that are known."""
+        known = self._rows[sentence]
+        if text not in known:
+            known[text] = self._count
+            self._new.append((sentence, text))
+            self._count += 1
+        return known[text]
+
+    def _statistics(self) -> Array:
+        """All statistics, those of new texts among them, asked for at once."""
+        import numpy as np
+
+        if self._new:
+            which = [k for k, _ in self._new]
+            references = [[stream[k] for k in which] for stream in self._problem.references]
+            sources = self._problem.sources
+            given = None if sources is None else [sources[k] for k in which]
+            found = np.asarray(self.metric.stats([text for _, text in self._new], references, given), dtype=np.float64)
+            self._stats = found if self._stats is None else np.concatenate([self._stats, found])
+            self._new = []
+        assert self._stats is not None
+        return self._stats
+
+    def _spread(self) -> Array:
+        """How features vary among derivations drawn at random, all alike."""
+        import numpy as np
+
+        from smtplugins.core.inference import sample
+
+        total, count = np.zeros(len(self.names)), 0
+        for graph, ids in itertools.chain.from_iterable(zip(*each, strict=True) for each in self._pairs()):
+            drawn = sample(graph, np.zeros(len(graph)), _SAMPLES)
+            total[ids] += np.var([one.features() for one in drawn], axis=0)
+            count += 1
+        return np.sqrt(total / max(count, 1))

@@ -1,0 +1,110 @@
+"""``smt rerank``: one command and the chain of commands it stands for, byte for byte."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Smt = Callable[..., Any]
+ROOT = Path(__file__).resolve().parents[2]
+TOYS = ROOT / "tests/host/toy_learners.py"
+LEARNING = ("--plugin", str(TOYS), "--learner", "toy-perceptron", "-m", "bleu,tokenize=none")
+LISTS = ("--dev", "dev.nbest", "--dev-ref", "dev.en", "--test", "test.nbest", "--test-ref", "test.en")
+FEATURES = ("--feature", "length", "--feature", "lm,path=en.arpa")
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path: Path, _own_folder: None) -> None:
+    shutil.copytree(ROOT / "examples/rerank-marian", tmp_path, dirs_exist_ok=True)
+
+
+def test_it_equals_the_chain(smt: Smt) -> None:
+    table = json.loads(smt("rerank", *LISTS, *FEATURES, *LEARNING, "-o", "out", "-f", "json").ok())
+    for name in ("dev", "test"):
+        smt("score", "-i", f"{name}.nbest", *FEATURES, "-o", f"{name}.scored").ok()
+    smt("tune", "-i", "dev.scored", "-r", "dev.en", *LEARNING, "-o", "weights").ok()
+    smt("rescore", "-i", "test.scored", "-w", "weights", "-o", "test.rescored").ok()
+    smt("best", "-i", "test.rescored", "-o", "best").ok()
+    assert Path("out/weights").read_bytes() == Path("weights").read_bytes()
+    assert Path("out/rescored.nbest").read_bytes() == Path("test.rescored").read_bytes()
+    assert Path("out/best.txt").read_bytes() == Path("best").read_bytes()
+    judged = json.loads(
+        smt("evaluate", "-r", "test.en", "-m", "bleu,tokenize=none", "--bootstrap", "1000", "test.nbest", "best",
+            "-f", "json").ok()
+    )  # fmt: skip
+    for name, row in zip(("baseline", "result"), judged, strict=True):
+        found = next(one for one in table if (one["set"], one["system"]) == ("test", name))
+        for key in ("score", "low", "high", "p", "signature"):
+            assert found[key] == row[key], key
+
+
+def test_the_table(smt: Smt) -> None:
+    lines = smt("rerank", *LISTS, *FEATURES, *LEARNING, "-o", "out").ok().splitlines()
+    assert lines[0].split() == ["set", "system", "metric", "score", "low", "high", "p", "signature"]
+    assert [line.split()[:2] for line in lines[1:]] == [
+        [name, system] for name in ("dev", "test") for system in ("baseline", "result", "oracle")
+    ]
+    lines = smt("rerank", *LISTS[:6], *LEARNING, "-o", "out").ok().splitlines()
+    assert lines[0].split() == ["set", "system", "metric", "score", "signature"]
+    assert len(lines) == 4
+
+
+def test_what_was_judged_is_not_what_was_learnt_from(smt: Smt) -> None:
+    smt("rerank", *LISTS, *LEARNING, "-o", "out").ok()
+    record = json.loads(Path("out/manifest.json").read_text())
+    assert {Path(one).name for one in record["inputs"]} == {"dev.nbest", "dev.en"}
+    assert {Path(one).name for one in record["options"]["applied_to"]} == {"test.nbest", "test.en"}
+    marked = [
+        json.loads(
+            smt(
+                "evaluate", "-r", ref, "-m", "bleu,tokenize=none", "out/best.txt", "--tuned-on", "out", "-f", "json"
+            ).ok()
+        )[0]
+        for ref in ("dev.en", "test.en")
+    ]
+    assert ["in-sample" in one["signature"] for one in marked] == [True, False]
+
+
+def test_start_weights_runs_and_other_formats(smt: Smt) -> None:
+    Path("start").write_text("F0 1\nF1 1\n")
+    smt("rerank", *LISTS, *LEARNING, "-q", "-w", "start", "--runs", "2", "-j", "2", "-o", "one", "--to", "jsonl").ok()
+    smt("rerank", *LISTS, *LEARNING, "-q", "-w", "start", "--runs", "2", "-o", "two", "--to", "jsonl").ok()
+    for name in ("weights", "best.txt", "rescored.nbest"):
+        assert Path("one", name).read_bytes() == Path("two", name).read_bytes()
+    assert Path("one/rescored.nbest").read_text()[0] == "{"
+
+
+def test_pieces_are_joined_before_anything_is_judged(smt: Smt) -> None:
+    whole = json.loads(smt("rerank", *LISTS, *LEARNING, "-o", "whole", "-f", "json").ok())
+    for name in ("dev.nbest", "test.nbest"):
+        Path(name).write_text(Path(name).read_text().replace("the ", "t@@ he "))
+    pieces = json.loads(smt("rerank", *LISTS, *LEARNING, "-o", "pieces", "--post", "bpe", "-f", "json").ok())
+    assert [row["score"] for row in pieces] == [row["score"] for row in whole]
+    assert all("|post:bpe" in row["signature"] for row in pieces)
+    assert Path("pieces/weights").read_bytes() == Path("whole/weights").read_bytes()
+    assert "t@@ he" in Path("pieces/best.txt").read_text()
+    smt("tune", "-i", "dev.nbest", "-r", "dev.en", *LEARNING, "--post", "sed s/@@.//g", "-o", "w").ok()
+    assert Path("w").read_bytes() == Path("whole/weights").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("--dev-ref", "test.nbest"), 0, ""),
+        (("--missing-weight", "nan"), 2, "weight of features that have none: expected a finite number, found nan"),
+        (("--feature", "lenght"), 2, "unknown feature 'lenght'; did you mean 'length'?"),
+        (("--bootstrap", "-1"), 2, "bootstrap: expected a number of samples, found -1"),
+        (("--learner", "toy-stumps"), 2, "learner 'toy-stumps' learns from rows, not from lists"),
+        (("-o", "dev.en"), 2, "dev.en: expected a folder to write to, found a file"),
+        (("--test", "nowhere"), 1, "nowhere: No such file or directory"),
+    ],
+)
+def test_wrong_calls(smt: Smt, arguments: tuple[str, ...], code: int, message: str) -> None:
+    result = smt("rerank", *LISTS, *LEARNING, "-o", "out", *arguments)
+    assert result.code == code
+    assert result.err.startswith(f"smt: {message}" if code else "")
