@@ -43,9 +43,8 @@ def best_texts(graphs: Any, weights: dict[str, float]) -> set[str]:
     """The texts of the best derivations of a sentence's graphs."""
     found = [(sum(weights.get(name, 0.0) * value for name, value in one.features.items()), " ".join(one.words))
              for graph in graphs for one in derivations(graph)]  # fmt: skip
-    # Graphs keep features in 32 bits, so scores that are equal here may differ there.
     best = max(score for score, _ in found)
-    return {text for score, text in found if score >= best - 1e-6}
+    return {text for score, text in found if score >= best - 1e-9}
 
 
 def last(learner: Mert, problem: Any, start: Model = START, **options: Any) -> Any:
