@@ -20,7 +20,18 @@ NAMES = [
     "read",
     "rescore",
 ]
-METHODS = ["evaluate", "formats", "metric", "read", "read_weights", "rerank", "score", "translator", "tune"]
+METHODS = [
+    "evaluate",
+    "formats",
+    "metric",
+    "read",
+    "read_weights",
+    "rerank",
+    "score",
+    "translator",
+    "tune",
+    "tune_policy",
+]
 STREAM = ["best", "best_by_id", "dedup", "load", "map", "rescore", "write"]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from smtplugins.cli import options, tables
+from smtplugins.cli import options
+from smtplugins.host import tables
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="override a key, as decoder.pop_limit=200"
     )
-    parser.add_argument("--decoder", metavar="NAME[,key=value...]", help="another decoder than the configuration's")
+    parser.add_argument("--decoder", metavar="NAME[,key=value...]", help="another decoder, which keeps what it knows")
     parser.add_argument("-w", "--weights", metavar="FILE", help="weights in place of the configuration's")
     options.add_input(parser, "sentences or lattices, one on each line", configured=True)
     parser.add_argument(
@@ -44,6 +44,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pop-limit", type=int, metavar="K", help="as decoder.pop_limit: effort at each node")
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
     parser.add_argument("--forests", metavar="DIR", help="write what the search kept of each sentence into DIR")
+    parser.add_argument(
+        "--built", metavar="FILE", help="write the steps in which trees were built, for `smt report --built`"
+    )
     parser.add_argument("--trace", action="store_true", help="print the best derivations to standard error")
     parser.add_argument("--stats", metavar="FILE", help="write times and counts as JSON")
     options.add_cache(parser)
@@ -57,16 +60,20 @@ def run(args: argparse.Namespace) -> None:
     from smtformats.files import open_write
     from smtplugins.host import decoding
     from smtplugins.host.config import load_config
+    from smtplugins.host.decoders import with_decoder
     from smtplugins.host.errors import UsageError
 
     overrides = list(args.set)
-    if args.decoder is not None:
-        overrides.append(f"decoder={json.dumps(args.decoder)}")
-    if args.pop_limit is not None:
+    decoder = args.decoder
+    if args.pop_limit is not None and decoder is not None:
+        decoder += f",pop_limit={args.pop_limit}"
+    elif args.pop_limit is not None:
         overrides.append(f"decoder.pop_limit={args.pop_limit}")
     config = load_config(args.config, overrides)
     args.plugin = [*args.plugin, *config.plugins]
     host = options.load_host(args)
+    if decoder is not None:
+        config = with_decoder(host, config, decoder)
     source = args.input or (str(config.source) if config.source is not None else "-")
     manifest = options.Manifest(args, [args.config, source, args.weights, *map(str, config.model.grammar)])
     weights = host.read_weights(args.weights) if args.weights is not None else None
@@ -79,10 +86,8 @@ def run(args: argparse.Namespace) -> None:
     for option, given in (("--to", args.to_format), ("--unique", args.unique)):
         if given and wanted is None:
             raise UsageError(f"{option} is for lists: say how long they are with -k N")
-    if not translator.model.weights and not args.quiet:
-        options.note("no weights: all translations score 0 (-w FILE, or model.weights in the configuration)")
-    elif translator.unweighted() and not args.quiet:
-        options.note(f"features without a weight count 0: {', '.join(translator.unweighted())}")
+    for text in () if args.quiet else translator.notes():
+        options.note(text)
     if args.stats and not os.path.isdir(os.path.dirname(args.stats) or "."):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.path.dirname(args.stats))
     statistics = decoding.run(
@@ -96,6 +101,7 @@ def run(args: argparse.Namespace) -> None:
         jobs=args.jobs,
         forests=args.forests,
         trace=(lambda line: print(line, file=sys.stderr)) if args.trace else None,
+        built=args.built,
         precision=args.precision,
         note=(lambda text: None) if args.quiet else options.note,
         quiet=args.quiet,

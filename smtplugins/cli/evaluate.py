@@ -6,7 +6,8 @@ import argparse
 import os
 from typing import Any
 
-from smtplugins.cli import options, tables
+from smtplugins.cli import options
+from smtplugins.host import tables
 
 
 def summary(name: str) -> str:

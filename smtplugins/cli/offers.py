@@ -6,7 +6,8 @@ import argparse
 import inspect
 from typing import Any
 
-from smtplugins.cli import options, tables
+from smtplugins.cli import options
+from smtplugins.host import tables
 
 _SUMMARIES = {
     "formats": "the file formats that can be read and written",

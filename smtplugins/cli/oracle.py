@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from smtplugins.cli import options, tables
+from smtplugins.cli import options
+from smtplugins.host import tables
 
 
 def summary(name: str) -> str:

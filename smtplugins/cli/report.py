@@ -1,4 +1,4 @@
-"""a page to look at: learning curves, weights, lists taken apart by feature, wins and losses"""
+"""a page to look at: learning curves, weights, lists taken apart by feature, wins and losses, trees as they grew"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from smtplugins.cli import options
 
 def summary(name: str) -> str:
     """A line for the help page."""
-    return "one page to look at: learning curves, weights, lists taken apart by feature, wins and losses"
+    return "one page to look at: learning curves, weights, lists taken apart by feature, trees as they grew"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +38,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-m", "--metric", metavar="NAME[,key=value...]", help="a metric and its options (default: the run's, else bleu)"
     )
+    parser.add_argument(
+        "--built", metavar="FILE", help="steps in which trees were built, of `smt decode --built`: drawn step by step"
+    )
     parser.add_argument("--title", metavar="TEXT", help="title of the page")
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write (default: standard output)")
     parser.add_argument(
@@ -45,7 +48,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         dest="to_format",
         default="html",
         metavar="FORMAT",
-        help="kind of page (default: html); html,candidates=N holds the first N hypotheses of each list, not 100",
+        help="kind of page (default: html); html,candidates=N holds the first N hypotheses of each list, not 100, "
+        "and html,trees=N the first N trees, not 200",
     )
     options.add_partial(parser)
     options.add_manifest(parser)
@@ -58,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
     from smtplugins.host import reporting
     from smtplugins.host.opening import find_format, write_all
 
-    manifest = options.Manifest(args, [args.input, args.weights, args.source, args.baseline, *args.ref])
+    manifest = options.Manifest(args, [args.input, args.weights, args.source, args.baseline, args.built, *args.ref])
     host = options.load_host(args)
     record = find_format(args.to_format, "report", host.formats())
     inputs = reporting.Inputs(
@@ -71,6 +75,7 @@ def run(args: argparse.Namespace) -> None:
         metric=args.metric,
         format=args.from_format,
         allow_partial=args.allow_partial,
+        built=args.built,
     )
     note = (lambda text: None) if args.quiet else options.note
     report = reporting.make_report(host, args.runs, inputs, title=args.title, note=note)

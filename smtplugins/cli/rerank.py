@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 
-from smtplugins.cli import options, tables
+from smtplugins.cli import options
 from smtplugins.cli.tune import add_learning
+from smtplugins.host import tables
 
 
 def summary(name: str) -> str:

@@ -8,12 +8,14 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.cli import options, tables
+from smtplugins.cli import options
+from smtplugins.host import tables
 
 if TYPE_CHECKING:
+    from smtplugins.host.config import RunConfig
     from smtplugins.host.host import Host
 
-_DECODING = ("source", "source_format", "references", "learner", "metric")
+_LOOP = ("iterations", "epsilon", "select")
 
 
 def summary(name: str) -> str:
@@ -84,17 +86,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("with a decoder")
     group.add_argument("-c", "--config", metavar="FILE", help="run.yaml, cdec.ini, moses.ini or joshua.config")
     group.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a key of it")
-    group.add_argument("--decoder", metavar="NAME[,key=value...]", help="another decoder than the configuration's")
+    group.add_argument("--decoder", metavar="NAME[,key=value...]", help="another decoder, which keeps what it knows")
     group.add_argument("-k", "--nbest", type=int, metavar="N", help="length of lists (default: output.nbest, or 100)")
     group.add_argument("--whole", action="store_true", help="learn from forests rather than lists")
-    group.add_argument("--iterations", type=int, default=10, metavar="N", help="at most so many (default: 10)")
-    group.add_argument(
-        "--epsilon", type=float, default=1e-5, metavar="X", help="a change of weights that is none (default: 1e-5)"
-    )
+    group.add_argument("--iterations", type=int, metavar="N", help="at most so many (default: 10)")
+    group.add_argument("--epsilon", type=float, metavar="X", help="a change of weights that is none (default: 1e-5)")
     group.add_argument(
         "--select",
         choices=("best", "last"),
-        default="best",
         help="which iteration's weights are the result: with the best decoding, or the last (default: best)",
     )
     options.add_cache(parser)
@@ -236,15 +235,15 @@ def _number(value: Any) -> Any:
 def _with_decoder(args: argparse.Namespace) -> None:
     from pathlib import Path
 
-    from smtplugins.host import loop, runs
+    from smtplugins.host import loop, policies, runs
     from smtplugins.host.config import load_config
+    from smtplugins.host.decoders import with_decoder
     from smtplugins.host.errors import UsageError
     from smtplugins.host.tuning import plan_of
 
     _check_output(args)
     overrides = list(args.set)
     given = {
-        "decoder": args.decoder,
         "source": args.source and os.path.abspath(args.source),
         "references": [os.path.abspath(one) for one in args.ref] or None,
         "learner": args.learner,
@@ -256,13 +255,19 @@ def _with_decoder(args: argparse.Namespace) -> None:
     config = load_config(args.config, overrides)
     args.plugin = [*args.plugin, *config.plugins]
     host = options.load_host(args)
+    if args.decoder is not None:
+        config = with_decoder(host, config, args.decoder)
     if config.output.dir is None:
         raise UsageError("name a folder for the run: --dir DIR, or output.dir in the configuration")
     learner = config.learner or "mert"
     plan = plan_of(host, learner, args.keep, args.runs, seed=config.seed, combine=args.combine, jobs=args.jobs)
+    if policies.takes_tasks_only(host, plan.learner):
+        _policy(host, config, args)
+        return
     nbest = args.nbest or (config.output.nbest if config.output.nbest > 1 else 100)
     whole = args.whole or loop.takes_forests_only(host, plan.learner)
-    chosen = loop.LoopPlan(plan, args.iterations, args.epsilon, args.select, whole, nbest)
+    given = {name: getattr(args, name) for name in _LOOP if getattr(args, name) is not None}
+    chosen = loop.LoopPlan(plan, forests=whole, nbest=nbest, **given)
     start = host.read_weights(args.weights) if args.weights is not None else None
     manifest = options.Manifest(args, [args.config, args.weights])
     note = (lambda text: None) if args.quiet else options.note
@@ -291,3 +296,36 @@ def _with_decoder(args: argparse.Namespace) -> None:
         told(args, ended.reason)
     _write(host, args, ended)
     manifest.write(host, seed=config.seed, signatures=[ended.signature])
+
+
+def _policy(host: Host, config: RunConfig, args: argparse.Namespace) -> None:
+    """Decisions of the decoder itself are learnt: it is not run again and again to make lists."""
+    from smtplugins.host import runs
+    from smtplugins.host.errors import UsageError
+
+    assert config.learner is not None
+    unused = ["whole"] * args.whole + [name for name in ("nbest", *_LOOP) if getattr(args, name) is not None]
+    if unused:
+        named = ", ".join(f"--{name}" for name in unused)
+        raise UsageError(
+            f"learner {config.learner.name!r} learns the decoder's own decisions, without lists or forests in between: "
+            f"{named} cannot be used; its options are those of `smt learners show {config.learner.name}`"
+        )
+    manifest = options.Manifest(args, [args.config, args.weights])
+    result = host.tune_policy(
+        config,
+        start=args.weights,
+        keep=args.keep,
+        runs=args.runs,
+        combine=args.combine,
+        jobs=args.jobs,
+        resume=args.resume,
+        command=runs.argv(),
+        cache=args.cache,
+        post=args.post,
+        note=(lambda text: None) if args.quiet else options.note,
+        quiet=args.quiet,
+    )
+    told(args, shown(result, args.format))
+    _write(host, args, result)
+    manifest.write(host, seed=config.seed, signatures=[result.signature])

@@ -81,17 +81,23 @@ class Part:
 
     def scores(self, weights: Mapping[str, float]) -> Floats:
         """Weights times features of each rule."""
-        import numpy as np
-
-        from smtplugins.core._core import rule_scores
-
         columns = self.columns
-        return rule_scores(
-            np.ascontiguousarray(columns.features, dtype=np.int32),
-            np.ascontiguousarray(columns.values, dtype=np.float32),
-            np.ascontiguousarray(columns.feature_offsets, dtype=np.int64),
-            np.array([weights.get(name, 0.0) for name in self.names], dtype=np.float64),
-        )
+        own = [weights.get(name, 0.0) for name in self.names]
+        return row_scores(columns.features, columns.values, columns.feature_offsets, own)
+
+
+def row_scores(ids: Any, values: Any, offsets: Any, weights: Any) -> Floats:
+    """Weights times features of rows: row i has ``values[offsets[i]:offsets[i+1]]`` at the numbers ``ids[...]``."""
+    import numpy as np
+
+    from smtplugins.core._core import rule_scores
+
+    return rule_scores(
+        np.ascontiguousarray(ids, dtype=np.int32),
+        np.ascontiguousarray(values, dtype=np.float32),
+        np.ascontiguousarray(offsets, dtype=np.int64),
+        np.ascontiguousarray(weights, dtype=np.float64),
+    )
 
 
 class Grammar:

@@ -356,6 +356,26 @@ class Forest:
         below = (NonTerminal(self._goal, 1),)
         return Rule(TOP, below, below)
 
+    def scores(self, weights: Mapping[str, float], known: Sequence[NDArray[Any]] = ()) -> NDArray[np.float32]:
+        """Weights times features of each rule, those of arcs added; ``known`` are those of the first grammars' rules.
+
+        ``known`` has an array for each set of columns of these grammars.
+        """
+        import numpy as np
+
+        origins = self.native.origins
+        found = np.zeros(len(origins), dtype=np.float32)
+        before = 0
+        for number, part in enumerate(self._parts):
+            here = np.flatnonzero((origins >= before) & (origins < before + len(part)))
+            if len(here):
+                own = known[number] if number < len(known) else part.scores(weights)
+                found[here] = own[origins[here] - before]
+            before += len(part)
+        for i in np.flatnonzero(self.native.chains >= 0).tolist():
+            found[i] += _dot(self.arc_features(i), weights)
+        return found
+
     def rule_features(self, i: int) -> dict[str, float]:
         """The features of rule i of the forest, those of arcs added."""
         at = int(self.native.origins[i])

@@ -3,21 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core import _core
     from smtplugins.core.hypergraph import Hypergraph
     from smtplugins.core.parsing import Forest
 
     RuleFeatures = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
+class Kept(Protocol):
+    """What a search kept (``Refined`` of ``core/search.py`` is one): nodes of the forest, with bundles of its edges.
+
+    ``node_of`` and ``edge_of`` lead back to the forest; ``tails`` by bundle are nodes of what was kept; ``scores`` and
+    ``values``, as many in a row as the search has names for, are those of edges.
+    """
+
+    @property
+    def node_of(self) -> NDArray[Any]: ...
+    @property
+    def node_bundles(self) -> NDArray[Any]: ...
+    @property
+    def tails(self) -> NDArray[Any]: ...
+    @property
+    def tail_offsets(self) -> NDArray[Any]: ...
+    @property
+    def rule_offsets(self) -> NDArray[Any]: ...
+    @property
+    def edge_of(self) -> NDArray[Any]: ...
+    @property
+    def scores(self) -> NDArray[Any]: ...
+    @property
+    def values(self) -> NDArray[Any]: ...
+
+
 def hypergraph_of(
     forest: Forest,
-    refined: _core.Refined,
+    refined: Kept,
     rule_features: RuleFeatures,
     names: Sequence[str],
     id: str = "",

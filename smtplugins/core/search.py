@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from smtplugins.core import _core
     from smtplugins.core._core import Refined as Refined
     from smtplugins.core._core import Searcher as Searcher
+    from smtplugins.core._core import SearchForest as SearchForest
     from smtplugins.core.hypergraph import Hypergraph, Part
     from smtplugins.core.parsing import Forest
     from smtplugins.core.vocabulary import Vocabulary
@@ -248,6 +249,13 @@ def lm_scorer(
 
 # The words of vocabularies as features in C read them.
 _WORDS: WeakKeyDictionary[Vocabulary, _core.WordTexts] = WeakKeyDictionary()
+
+
+def is_lm_scorer(scorer: Any) -> bool:
+    """Whether a scorer is that of a language model."""
+    from smtplugins.core._core import LmScorer
+
+    return isinstance(scorer, LmScorer)
 
 
 def native_words(vocabulary: Vocabulary) -> _core.WordTexts:

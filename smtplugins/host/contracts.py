@@ -2,6 +2,7 @@
 
 Three ways to be a feature, from the most local: ``RuleFeature`` sees rules, ``StatefulFeature`` needs the words of
 neighbours, ``CandidateFeature`` whole hypotheses. The host adapts the first two to lists, so a feature is written once.
+One with states may be an ``UndirectedFeature``, too, for decoders that do not work from the leaves to the root.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
     from smtplugins.core.hypergraph import Hypergraph
     from smtplugins.core.rules import Edges, Rules
     from smtplugins.core.vocabulary import Vocabulary
+    from smtplugins.host import search_tasks
     from smtplugins.host.model import Model
 
 S = TypeVar("S")
+C = TypeVar("C")
 Scores = Any
 """Columns, an array (rows, or rows x components), or a sequence of floats: one row for each thing scored."""
 
@@ -92,6 +95,39 @@ class NativeFeature(Protocol):
     def native(self) -> Any: ...
 
     def numbers(self, vocabulary: Vocabulary) -> NDArray[Any]: ...
+
+
+class Outside:
+    """What is around a whole sentence: the context above the goal's edge."""
+
+    def __repr__(self) -> str:
+        return "OUTSIDE"
+
+
+OUTSIDE = Outside()
+
+
+class UndirectedScorer(Protocol[C]):
+    """An undirected feature at work on one sentence.
+
+    A tree grows edge by edge, each put beside one that is there. ``links[i]`` are the contexts of edge i's neighbours:
+    that of the one above it, then those of its children in target order; ``None`` is an open place, ``OUTSIDE`` is
+    above the goal. ``attach`` gives what each edge adds where these neighbours are known, and the context that each
+    neighbour is shown in turn, made of the edge and of its other neighbours: as many as there are links. Contexts are
+    hashable and compared by ``==``. Whatever the order in which a tree grows, what its edges added when each came is
+    in sum what the feature's directed form gives for the tree.
+    """
+
+    def attach(
+        self, edges: Edges, links: Sequence[Sequence[C | Outside | None]]
+    ) -> tuple[Scores, Sequence[Sequence[C]]]: ...
+
+
+@runtime_checkable
+class UndirectedFeature(Protocol):
+    """Scores edges in partial context. It may have ``components``, like a feature with states."""
+
+    def undirected(self, sentence: Sentence) -> UndirectedScorer[Any]: ...
 
 
 @runtime_checkable
@@ -166,6 +202,34 @@ class _OneByOne:
 
     def estimate(self, edges: Edges) -> list[float]:
         return [self._feature.estimate_one(edges.rules.target_of(i)) for i in range(len(edges.rules))]
+
+
+class SimpleUndirected:
+    """An undirected feature written for one edge at a time.
+
+    Implement ``attach_one(target, links)``. ``target`` mixes words with child numbers (0 is the first child), and
+    ``links`` are the contexts of what is above (``links[0]``) and of each child k (``links[1 + k]``): ``None`` is an
+    open place, ``OUTSIDE`` is above the goal. It gives the score that the edge adds, and what each of these neighbours
+    is shown in turn. Contexts must be hashable. With ``SimpleStateful`` beside it a class has a directed form, too.
+    """
+
+    def attach_one(self, target: Sequence[str | int], links: Sequence[Any]) -> tuple[float, Sequence[Any]]:
+        """Score of one edge, and the context for each of its neighbours."""
+        raise NotImplementedError
+
+    def undirected(self, sentence: Sentence) -> UndirectedScorer[Any]:
+        """A scorer for this sentence."""
+        return _AttachedOneByOne(self)
+
+
+class _AttachedOneByOne:
+    def __init__(self, feature: SimpleUndirected) -> None:
+        self._feature = feature
+
+    def attach(self, edges: Edges, links: Sequence[Sequence[Any]]) -> tuple[list[float], list[Sequence[Any]]]:
+        attach = self._feature.attach_one
+        results = [attach(edges.rules.target_of(i), around) for i, around in enumerate(links)]
+        return [score for score, _ in results], [contexts for _, contexts in results]
 
 
 @runtime_checkable
@@ -273,6 +337,51 @@ class Rows:
     weights: NDArray[Any] | None = None
 
 
+class SearchTask(Protocol):
+    """Decisions, one after another, until a thing is built.
+
+    A state is a value: ``after`` gives the next one and leaves the old as it was, and the same action leads from equal
+    states to equal ones. A state without actions is an end. ``features`` has a row for each action. ``reward`` is what
+    arriving in a state brings, the more the better; for many tasks it is 0 but at an end.
+    """
+
+    def begin(self, example: Any) -> Any: ...
+
+    def actions(self, state: Any) -> Sequence[Any]: ...
+
+    def features(self, state: Any, actions: Sequence[Any]) -> Columns: ...
+
+    def after(self, state: Any, action: Any) -> Any: ...
+
+    def reward(self, state: Any) -> float: ...
+
+
+@runtime_checkable
+class GuidedTask(Protocol):
+    """A search task that follows linear policies by itself, in native code perhaps.
+
+    What both give is what the functions of these names in ``host/search_tasks.py`` give of other tasks: the path from
+    a state to an end, ``first`` being an action to begin with whatever the policy says; and actions with their scores,
+    best first, the first being the one that the policy takes.
+    """
+
+    def follow(self, state: Any, weights: search_tasks.Weights, first: Any = None) -> search_tasks.Path: ...
+
+    def ranked(self, state: Any, weights: search_tasks.Weights) -> tuple[Sequence[Any], NDArray[Any]]: ...
+
+
+@dataclass(frozen=True)
+class Task:
+    """A problem for a learner: examples of a search task, whose policy is to be learnt.
+
+    ``start`` are weights to begin with for features of which the run knows none.
+    """
+
+    search: SearchTask
+    examples: Sequence[Any]
+    start: Mapping[str, float] = field(default_factory=dict)
+
+
 @dataclass
 class State:
     """All a learner needs to go on bit for bit: arrays, and values that JSON holds (generator states among them)."""
@@ -325,13 +434,35 @@ class Learner(Protocol):
 
 
 @dataclass(frozen=True)
+class Built:
+    """A step in which a tree of rules grew: what came, over which words, and beside which earlier step it was put.
+
+    ``rule`` is ``[LHS] ||| source ||| target`` with gaps like ``[X,1]`` (``rule_text`` of ``host/building.py``).
+    ``beside`` is the number of that step, -1 for the first and for all that begin a piece of their own. The new rule is
+    ``above`` it or below; ``child`` says which child of the upper one the lower one is, from 0 in the order of the
+    source side. Pairs in ``further`` are other steps that become children of the new rule, and which children: in a
+    chart a rule comes above all of its children at once.
+    """
+
+    rule: str
+    first: int
+    last: int
+    beside: int
+    above: bool
+    child: int
+    score: float
+    further: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
 class Decoding:
     """What a decoder gives for one sentence: the best translation, and what else it can say of it.
 
     ``features`` and ``score`` are those of the best derivation; ``graph`` (its edges have scores) holds all that the
     search kept, if it was asked for; ``shown`` makes the words of a derivation in it what a reader is shown; ``trace``
-    is for people. Graph and trace are made when they are called. ``stats`` are sums over the sentence, CPU and wall
-    seconds among them (``cpu.parsing``, ``wall.search``).
+    is for people, ``built`` the same as records where a decoder grows one tree step by step. All three are made when
+    they are called. ``stats`` are sums over the sentence, CPU and wall seconds among them (``cpu.parsing``,
+    ``wall.search``).
     """
 
     id: str
@@ -341,6 +472,7 @@ class Decoding:
     graph: Callable[[], Hypergraph] | None = None
     shown: Callable[[str], str] | None = None
     trace: Callable[[], Iterable[str]] | None = None
+    built: Callable[[], Sequence[Built]] | None = None
     stats: Mapping[str, float] = field(default_factory=dict)
     found: bool = True
 
@@ -356,3 +488,16 @@ class Decoder(Protocol):
     def decode(
         self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1, graphs: bool = False
     ) -> Iterator[Decoding]: ...
+
+
+@runtime_checkable
+class TaskDecoder(Protocol):
+    """A decoder whose decisions can be learnt as a policy.
+
+    ``references`` are streams with a text for each sentence, as for :meth:`Metric.stats`; ``model`` has the weights
+    from before learning. The names of the task's features are those of the decoder's weights.
+    """
+
+    def task(
+        self, sentences: Sequence[Sentence], references: Sequence[Sequence[str]], metric: Metric, model: Model
+    ) -> Task: ...

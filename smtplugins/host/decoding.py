@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import time
@@ -10,12 +11,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.opening import Path, find_format, format_options, open_known, write_all
+from smtplugins.host.opening import Path, find_format, format_options, number, open_known, write_all
 from smtplugins.host.resources import resources
 
 if TYPE_CHECKING:
     from smtformats import Candidates, Format
     from smtplugins.core.hypergraph import Hypergraph
+    from smtplugins.host.building import BuiltTree
     from smtplugins.host.config import RunConfig
     from smtplugins.host.contracts import Decoder, Decoding, Sentence
     from smtplugins.host.host import Host
@@ -60,8 +62,17 @@ class Translator:
     def unweighted(self) -> list[str]:
         """Features of the configuration of whose columns none has a weight: they count 0."""
         tables = {spec.options.get("name") for spec in self.config.model.features if spec.name == _TABLE}
-        own = [names for names in self.columns if names[0] not in tables]
+        own = [names for names in self.columns if names and names[0] not in tables]
         return [names[0] for names in own if not any(name in self.model.weights for name in names)]
+
+    def notes(self) -> list[str]:
+        """What a user should know before decoding begins."""
+        found = list(getattr(self.decoder, "notes", ()))
+        if not self.model.weights:
+            found.append("no weights: all translations score 0 (-w FILE, or model.weights in the configuration)")
+        elif self.unweighted():
+            found.append(f"features without a weight count 0: {', '.join(self.unweighted())}")
+        return found
 
     def decode(
         self, sentences: Iterable[Sentence | str | Sequence[str]], *, threads: int = 1, graphs: bool = False
@@ -87,9 +98,10 @@ def make_translator(
         raise UsageError("the configuration names no decoder: `decoder: hiero`, or --decoder NAME")
     formats = host.formats()
     given = resources(host.registry, config.model, formats, cache, config.at)
-    if weights is None and config.model.weights is not None:
+    if config.model.weights is not None:
         with config.at("model", "weights"):
-            weights = host.read_weights(config.model.weights)
+            given = replace(given, weights=host.read_weights(config.model.weights))
+    weights = given.weights if weights is None else weights
     with config.at("decoder"):
         decoder: Decoder = host.registry.make("decoders", config.decoder, given={"resources": given})
     columns: list[tuple[str, ...]] = []
@@ -269,6 +281,7 @@ class _Task:
     unique: bool
     forests: Path | None
     trace: bool
+    built: bool
     precision: int | None
 
     @property
@@ -292,8 +305,10 @@ class _Task:
             if self.k is not None:
                 found = candidates_of(one, self.k, unique=self.unique, names=self.translator.names(), graph=graph)
             trace = tuple(one.trace()) if self.trace and one.trace is not None else None
+            tree = _built_tree(sentence, one) if self.built else None
         stats = added(one.stats, times.sums)
-        return _Done(replace(one, features={}, graph=None, shown=None, trace=None, stats=stats), found, trace)
+        rest = replace(one, features={}, graph=None, shown=None, trace=None, built=None, stats=stats)
+        return _Done(rest, found, trace, tree)
 
 
 @dataclass(frozen=True)
@@ -301,6 +316,26 @@ class _Done:
     decoding: Decoding
     candidates: Candidates | None
     trace: tuple[str, ...] | None
+    tree: BuiltTree | None
+
+
+def _built_tree(sentence: Sentence, one: Decoding) -> BuiltTree:
+    """The tree of a decoding as it was built; of lattices the words are those of the path that was taken."""
+    from smtformats.tokens import BadField
+    from smtplugins.host.building import BuiltTree, children, sides, source_words
+
+    if one.built is None and one.found:
+        raise UsageError("the decoder does not say how it builds trees, so that there are no steps to write")
+    score = None if one.score is None else _rounded([one.score])[0]
+    steps = () if one.built is None else tuple(one.built())
+    steps = tuple(replace(s, score=v) for s, v in zip(steps, _rounded([s.score for s in steps]), strict=True))
+    try:
+        for step, below in zip(steps, children(steps), strict=True):
+            sides(step.rule, below)
+        source = sentence.tokens if sentence.lattice is None else source_words(steps)
+    except BadField as bad:
+        raise SmtError(f"sentence {one.id}: the decoder's steps: expected {bad.expected}, found {bad.found}") from None
+    return BuiltTree(one.id, source, one.best, score, steps)
 
 
 def _done(task: _Task, sentence: Sentence) -> _Done:
@@ -319,21 +354,27 @@ def run(
     jobs: int = 1,
     forests: Path | None = None,
     trace: Callable[[str], None] | None = None,
+    built: Path | None = None,
     precision: int | None = None,
     note: Callable[[str], None] = lambda text: None,
     quiet: bool = True,
 ) -> Statistics:
     """Translate, and write texts, or with ``k`` lists; ``forests`` is a folder for the graphs.
 
+    ``built`` is a file for the steps in which trees were built (``host/building.py``).
     Several jobs are processes that share what was loaded: lists and features in Python are made by all of them at once.
     """
     from smtformats.files import open_write
+    from smtplugins.host.building import line_of
     from smtplugins.host.forests import added
     from smtplugins.host.host import default_runner
     from smtplugins.host.progress import progress
 
     if k is not None and k < 1:
         raise UsageError(f"nbest: expected 1 or more, found {k}")
+    if built is not None and os.fspath(built) == os.fspath(output):
+        raise UsageError(f"expected two files for translations and for what was built, found {built} for both")
+    shown = number(None if built is None else precision)
     record = None
     if k is not None:
         record = find_format(to_format or translator.config.output.format, "nbest", host.formats())
@@ -341,7 +382,7 @@ def run(
     runner = host.registry.make("runners", default_runner(jobs))
     load: Callable[[Model], Mapping[str, float]] = getattr(translator.decoder, "load", lambda model: {})
     statistics = Statistics(added(translator.loading, load(translator.model)))
-    task = _Task(host, translator, k, unique, forests, trace is not None, precision)
+    task = _Task(host, translator, k, unique, forests, trace is not None, built is not None, precision)
 
     def each() -> Iterator[_Done]:
         for one in progress(runner.map(_done, sentences, setup=lambda: task), "sentences", quiet=quiet):
@@ -352,17 +393,20 @@ def run(
                 trace(f"sentence {one.decoding.id}")
                 for line in one.trace:
                     trace(line)
+            if trees is not None and one.tree is not None:
+                trees.write(line_of(one.tree, shown))
             yield one
 
-    if record is None:
-        with open_write(output) as out:
-            for one in each():
-                out.write(one.decoding.best + "\n")
-                if output == "-":
-                    # Somebody may wait for it before the next sentence comes.
-                    out.flush()
-    else:
-        write_all(record, (one.candidates for one in each() if one.candidates is not None), output, precision)
+    with contextlib.nullcontext() if built is None else open_write(built) as trees:
+        if record is None:
+            with open_write(output) as out:
+                for one in each():
+                    out.write(one.decoding.best + "\n")
+                    if output == "-":
+                        # Somebody may wait for it before the next sentence comes.
+                        out.flush()
+        else:
+            write_all(record, (one.candidates for one in each() if one.candidates is not None), output, precision)
     return statistics
 
 

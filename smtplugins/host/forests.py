@@ -62,6 +62,33 @@ class Conventions:
     joshua: bool = False
     lattice: bool = False
 
+    def shown(self, text: str) -> str:
+        """Words as they are given out: without the marks of sentences, and Joshua's brackets spelt back."""
+        from smtformats.escapes import unescape
+
+        if self.markers:
+            text = " ".join(word for word in text.split(" ") if word not in MARKS)
+        return unescape(text, "joshua") if self.joshua else text
+
+
+def oov_labels(text: str | None, path: Path | None) -> dict[str, float]:
+    """Joshua's list of labels for words without a rule, and how probable each is."""
+    if path is not None:
+        from smtformats.files import open_lines
+
+        with open_lines(path) as lines:
+            text = " ".join(line.strip() for line in lines)
+    cells = (text or "").split()
+    if len(cells) % 2:
+        raise UsageError(f"oov_list: expected labels with a number each, found {len(cells)} items")
+    found = {}
+    for label, number in zip(cells[::2], cells[1::2], strict=True):
+        try:
+            found[label.removeprefix("[").removesuffix("]")] = float(number)
+        except ValueError:
+            raise UsageError(f"oov_list: expected a number behind {label!r}, found {number!r}") from None
+    return found
+
 
 class Forests:
     """Makes forests with the tables and features of a run; what weights do to tables is done once for each weights."""
@@ -209,6 +236,12 @@ class Forests:
         return np.concatenate(parts).astype(np.float32)
 
 
+def _parts(applied: ScoredGrammar) -> list[NDArray[Any]]:
+    """The scores of each part of a grammar."""
+    ends = [*_starts(applied.grammar), len(applied.scores)]
+    return [applied.scores[first:last] for first, last in itertools.pairwise(ends)]
+
+
 def _starts(grammar: Grammar) -> list[int]:
     at, found = 0, []
     for part in grammar.parts:
@@ -271,6 +304,18 @@ class Weighted:
             )
         made.stats.update(times.sums)
         return made
+
+    def scores_of(self, made: SentenceForest) -> NDArray[Any]:
+        """Scores by these weights of the rules of a forest that other weights of the same tables led to."""
+        import numpy as np
+
+        # A sentence whose grammars are its alone has none of the run's.
+        alone = made.forest.tables is not self.maker.tables
+        static = [] if alone else [one for applied in self._applied for one in _parts(applied)]
+        scores = made.forest.scores(self.weights, static).astype(np.float64)
+        for block in made.blocks:
+            block.add_scores(scores, self.weights)
+        return np.ascontiguousarray(scores, dtype=np.float32)
 
     def _own(self, columns: GrammarColumns, tables: Tables) -> Grammar:
         return Grammar(columns, tables, span_limit=self.maker.conventions.max_span)

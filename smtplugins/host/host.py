@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from smtplugins.host.errors import UsageError
 from smtplugins.host.lists import ListStream, as_stream, read_lists, read_weights
@@ -178,6 +179,41 @@ class Host:
         kept = {name: options.pop(name) for name in ("folder", "combine") if name in options}
         plan = plan_of(self, learner, keep, runs, seed=seed, jobs=jobs, **kept)
         return tuned(self, Inputs(lists, refs, judge, **options), plan, start, folds, note)
+
+    def tune_policy(
+        self,
+        config: Path | RunConfig,
+        overrides: Iterable[str] = (),
+        *,
+        folder: Path | None = None,
+        learner: AnySpec | None = None,
+        start: Mapping[str, float] | Path | None = None,
+        keep: Sequence[str] = (),
+        runs: int | None = None,
+        combine: Literal["average", "best"] = "average",
+        jobs: int = 1,
+        **options: Any,
+    ) -> Tuned:
+        """Weights for the decoder of a configuration, learnt from its own decisions: a learner of search tasks.
+
+        ``folder`` (or output.dir) keeps the run. Source, references, metric and seed are the configuration's; so are
+        learner and weights to begin with, if none are given. Further options are those of ``host/policies.py``.
+        """
+        import pathlib
+
+        from smtplugins.host.config import RunConfig, load_config
+        from smtplugins.host.policies import tune_policy
+        from smtplugins.host.tuning import plan_of
+
+        record = config if isinstance(config, RunConfig) else load_config(config, overrides)
+        place = record.output.dir if folder is None else folder
+        chosen = record.learner if learner is None else learner
+        if place is None or chosen is None:
+            what = "a folder for the run (or output.dir)" if place is None else "a learner"
+            raise UsageError(f"tune_policy: name {what}")
+        plan = plan_of(self, chosen, keep, runs, seed=record.seed, combine=combine, jobs=jobs)
+        begin = self.read_weights(start) if isinstance(start, (str, os.PathLike)) else start
+        return tune_policy(self, record, plan, pathlib.Path(place), start=begin, **options)
 
     def rerank(
         self,

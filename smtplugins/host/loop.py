@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from smtplugins.host import tuning
 from smtplugins.host.contracts import Forests, Lists, Sentence, State, Step
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.errors import UsageError
 from smtplugins.host.model import Model
 from smtplugins.host.pools import ForestPool, ListPool, Work, write_json
 from smtplugins.host.runs import RunDirectory
-from smtplugins.host.training_data import Note, metric_of
+from smtplugins.host.training_data import Note
 from smtplugins.host.tuning import Plan
 
 if TYPE_CHECKING:
@@ -99,20 +99,9 @@ class Loop:
     _pool: ListPool | ForestPool = field(init=False)
 
     def __post_init__(self) -> None:
-        if not self.sentences:
-            raise SmtError("expected sentences to decode, found none")
-        longest = len(self.references[0]) if self.references else 0
-        for one in self.sentences:
-            if not one.id.isdigit() or int(one.id) >= longest:
-                name = self.references[0].name if self.references else "the references"
-                raise SmtError(
-                    f"expected ids of sentences that are lines of {name} (0 to {longest - 1}), found {one.id}"
-                )
-        if len(self.sentences) != longest:
-            raise SmtError(
-                f"expected as many sentences as {self.references[0].name} has lines, {longest}, "
-                f"found {len(self.sentences)}"
-            )
+        from smtplugins.host.run_inputs import check_sentences
+
+        check_sentences(self.sentences, self.references)
         jobs, nbest = self.options.plan.jobs, self.options.nbest
         work = Work(self.host, self.sentences, self.references, self.metric, nbest, jobs, self.quiet)
         self._pool = (ForestPool if self.options.forests else ListPool)(work)
@@ -233,39 +222,18 @@ def tune_decoder(
     **told: Any,
 ) -> Ended:
     """Tune the decoder of a configuration in a folder, which holds all that is needed to go on."""
-    from smtplugins.host import runs
-    from smtplugins.host.decoding import make_translator, read_sentences
-    from smtplugins.host.evaluation import texts_of
+    from smtplugins.host.run_inputs import given_by
 
-    if config.source is None or not config.references:
-        missing = "source (-s)" if config.source is None else "references (-r)"
-        raise UsageError(f"the configuration names no {missing} to learn with")
-    translator = make_translator(host, config, start, cache)
-    lattice = bool(config.decoder and config.decoder.options.get("input") == "lattice")
-    read = read_sentences(host, config.source, config.source_format, lattice=lattice, arc_name=translator.arc_name)
-    references = [texts_of(one, host.formats()) for one in config.references]
-    metric = metric_of(host, config.metric or "bleu", post)
-    inputs = runs.input_hashes([config.source, *config.references, *config.model.grammar])
+    given = given_by(host, config, start, cache, post)
     plan = options.plan
-    record = runs.manifest(
-        command=[one for one in command if one != "--resume"],
-        options={
-            "config": config.to_yaml(),
-            "start": dict(sorted(translator.model.weights.items())),
-            "learner": str(plan.learner),
-            "post": post,
-            "runs": plan.runs,
-            "combine": plan.combine,
-            "select": options.select,
-            "epsilon": options.epsilon,
-            "candidates": "forests" if options.forests else options.nbest,
-        },
-        inputs=inputs,
-        plugins=host.plugins,
-        seed=plan.seed,
-    )
-    run = RunDirectory.create(folder, record, resume=resume)
-    return Loop(host, translator, list(read), references, metric, options, run, **told).go(translator.model.weights)
+    details = {
+        "select": options.select,
+        "epsilon": options.epsilon,
+        "candidates": "forests" if options.forests else options.nbest,
+    }
+    run = given.run(host, config, plan, folder, resume, command, details)
+    parts = given.translator, given.sentences, given.references, given.metric
+    return Loop(host, *parts, options, run, **told).go(given.translator.model.weights)
 
 
 def takes_forests_only(host: Host, learner: Spec) -> bool:

@@ -1,11 +1,12 @@
-"""What a report is made from: the curves of learning runs, and lists judged sentence by sentence.
+"""What a report is made from: curves of learning runs, lists judged sentence by sentence, trees as they were built.
 
 A page is a format of the kind ``report`` that writes one :class:`Report`; plugins offer it like any other format.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from smtplugins.host.histories import Run, read_runs, result
 from smtplugins.host.judging import Judged, judge
 
 if TYPE_CHECKING:
+    from smtplugins.host.building import BuiltTree
     from smtplugins.host.host import Host
 
 Note = Callable[[str], None]
@@ -24,17 +26,24 @@ _LISTS = "iteration-*/candidates.jsonl.gz"
 
 @dataclass(frozen=True)
 class Report:
-    """All of a report: facts are pairs of what and which, for the head of the page."""
+    """All of a report: facts are pairs of what and which, for the head of the page.
+
+    ``built`` are sentences whose trees are shown as they grew; it is gone through once.
+    """
 
     title: str
     facts: tuple[tuple[str, str], ...] = ()
     runs: tuple[Run, ...] = ()
     judged: Judged | None = None
+    built: Iterable[BuiltTree] | None = None
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """The files of a report of lists, all by path; ``format`` is that of the lists."""
+    """The files of a report of lists, all by path; ``format`` is that of the lists.
+
+    ``built`` has the steps of trees, which need no lists.
+    """
 
     lists: str | None = None
     references: tuple[str, ...] = ()
@@ -45,6 +54,7 @@ class Inputs:
     metric: str | None = None
     format: str | None = None
     allow_partial: bool = False
+    built: str | None = None
 
 
 def make_report(
@@ -55,23 +65,31 @@ def make_report(
     title: str | None = None,
     note: Note = lambda text: None,
 ) -> Report:
-    """A report of runs, of lists, or of both.
+    """A report of runs, of lists, of trees as they were built, or of several of these.
 
     Lists are sorted by the weights named, or else by those the runs ended with (their mean, if there are several).
     Without lists, those that the first run learnt from are taken if they are there as they were.
     """
+    from smtplugins.host.building import BuiltFile
+
     given = inputs or Inputs()
     found = read_runs(runs)
-    if not found and given.lists is None:
-        raise UsageError("expected runs to report on, lists (-i), or both")
-    if given.lists is None:
+    if not found and given.lists is None and given.built is None:
+        raise UsageError("expected runs to report on, lists (-i), or both; or trees as they were built (--built)")
+    if given.built not in (None, "-"):
+        # What takes long comes before it is read.
+        os.stat(given.built)
+    built = None if given.built is None else BuiltFile(given.built)
+    if given.lists is None and found:
         given = _of_run(found[0], given, note)
     facts = [("runs", ", ".join(run.name for run in found))] if found else []
+    facts += [("trees", given.built)] if given.built is not None else []
+    name = f"Report of {found[0].name if found else given.lists or given.built}"
     if given.lists is None:
         for option, value in (("-w", given.weights), ("--baseline", given.baseline), ("-r", given.references)):
             if value:
                 raise UsageError(f"{option} is for lists: name them (-i)")
-        return Report(title or f"Report of {found[0].name}", tuple(facts), found)
+        return Report(title or name, tuple(facts), found, None, built)
     if not given.references:
         raise UsageError("lists are judged by references (-r): name at least one")
     weights: Mapping[str, float] | None = None
@@ -84,8 +102,7 @@ def make_report(
     facts += [("lists", given.lists), ("references", ", ".join(given.references)), ("weights", whose)]
     facts += [("source", given.source)] if given.source else []
     facts += [("signature", judged.signature)]
-    name = f"Report of {found[0].name if found else given.lists}"
-    return Report(title or name, tuple(facts), found, judged)
+    return Report(title or name, tuple(facts), found, judged, built)
 
 
 def _judged(host: Host, given: Inputs, weights: Mapping[str, float] | None, runs: Sequence[Run], note: Note) -> Judged:

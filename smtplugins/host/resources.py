@@ -6,7 +6,7 @@ import contextlib
 import functools
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,13 +65,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Resources:
-    """Tables, and features in their order."""
+    """Tables, and features in their order; ``weights`` are the configuration's, whichever the run has."""
 
     tables: tuple[Table, ...] = ()
     features: tuple[Active, ...] = ()
     formats: tuple[Format, ...] | None = None
     cache: str | None = None
     grammar_format: str | None = None
+    weights: Mapping[str, float] | None = None
 
 
 def resources(

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from smtplugins.host.contracts import Forests, Lists, PreparedMetric
 from smtplugins.host.errors import SmtError
@@ -31,6 +31,23 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 20_000
 Note = Callable[[str], None]
+
+
+class Learnable(Protocol):
+    """A problem for learners, and what can be said of weights that they learn from it."""
+
+    problem: Any
+    metric: Metric
+
+    @property
+    def signature(self) -> str:
+        """The metric's, and that it judges what was learnt from."""
+
+    def score(self, weights: Mapping[str, float]) -> float:
+        """The metric of the hypotheses that weights choose."""
+
+    def weighed_by(self, weights: Mapping[str, float]) -> bool:
+        """Whether weights tell anything apart."""
 
 
 class Material:
@@ -73,6 +90,10 @@ class Material:
         texts = [_best(graphs, weights) for graphs in self.problem.graphs]
         stats = self.metric.stats(texts, self.problem.references, self.problem.sources)
         return float(self.metric.score(stats.sum(axis=0)))
+
+    def weighed_by(self, weights: Mapping[str, float]) -> bool:
+        """Whether any feature has a weight."""
+        return any(weights.get(name) for name in self.names)
 
     def check(self, note: Note) -> None:
         """Data from which nothing can be learnt are an error that says what to do."""

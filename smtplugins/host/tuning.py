@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from smtplugins.host.contracts import Task
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.model import Model
 from smtplugins.host.runs import RunDirectory
 from smtplugins.host.spec import Spec, parameters
-from smtplugins.host.training_data import Material, Note
+from smtplugins.host.training_data import Learnable, Material, Note
 
 if TYPE_CHECKING:
     from smtformats import Candidates
@@ -149,6 +150,11 @@ def tune(host: Host, material: Material, plan: Plan, start: Mapping[str, float],
     checked(start, "the start weights")
     if start and not set(start) & set(material.names):
         raise SmtError(f"none of the {len(start)} start weights names a feature of what is learnt from")
+    return judged(host, material, plan, start, note)
+
+
+def judged(host: Host, material: Learnable, plan: Plan, start: Mapping[str, float], note: Note) -> Tuned:
+    """The runs of a plan, what they amount to, and what that is worth."""
     begun = material.score(start) if start else None
     runs = learn(host, material, plan, start)
     weights, chosen = combined(runs, plan.combine, material.metric.higher_is_better)
@@ -161,7 +167,7 @@ def tune(host: Host, material: Material, plan: Plan, start: Mapping[str, float],
     return Tuned(weights, runs, material.metric.name, begun, score, material.signature, chosen)
 
 
-def learn(host: Host, material: Material, plan: Plan, start: Mapping[str, float]) -> tuple[Run, ...]:
+def learn(host: Host, material: Learnable, plan: Plan, start: Mapping[str, float]) -> tuple[Run, ...]:
     """All runs of a plan: several at once if there are several and jobs for them."""
     from smtplugins.host.host import default_runner
 
@@ -169,7 +175,8 @@ def learn(host: Host, material: Material, plan: Plan, start: Mapping[str, float]
     kind = type(material.problem)
     if kind not in learner.accepts:
         taken = ", ".join(sorted(one.__name__.lower() for one in learner.accepts))
-        raise UsageError(f"learner {plan.learner.name!r} learns from {taken}, not from {kind.__name__.lower()}")
+        more = ": it learns with a decoder, whose configuration -c names" if learner.accepts == {Task} else ""
+        raise UsageError(f"learner {plan.learner.name!r} learns from {taken}, not from {kind.__name__.lower()}{more}")
     runner: Runner = host.registry.make("runners", default_runner(plan.jobs))
     seeds = [(number, plan.seed + number - 1) for number in range(1, plan.runs + 1)]
     own = runner if plan.runs == 1 else None
@@ -182,7 +189,7 @@ def learn(host: Host, material: Material, plan: Plan, start: Mapping[str, float]
 
 def _run(
     learner: Learner,
-    material: Material,
+    material: Learnable,
     start: Mapping[str, float],
     folder: Path | None,
     runner: Runner | None,
@@ -210,7 +217,7 @@ def _run(
         raise SmtError("the learner took no step: expected at least one")
     weights = {**start, **model.weights}
     checked(weights, "the learnt weights")
-    if not any(weights.get(name) for name in material.names):
+    if not material.weighed_by(weights):
         raise SmtError(
             "learning ended with all weights 0: the features do not tell good hypotheses from bad ones; begin with "
             "other weights (-w), or add features"

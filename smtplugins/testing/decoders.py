@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from smtplugins.host.contracts import Sentence
 from smtplugins.host.model import Model
 from smtplugins.host.spec import evaluated, parameters
-from smtplugins.testing import decoder_graphs, grammars, samples
+from smtplugins.testing import decoder_graphs, grammars, samples, search_tasks
 from smtplugins.testing.checks import Check, DoesNotApply, Subject, can_be_made, is_documented
 from smtplugins.testing.grammars import TOLERANCE, System, assert_among, total
 
@@ -255,6 +255,30 @@ def traces_are_lines(subject: DecoderSubject) -> None:
             assert isinstance(line, str) and "\n" not in line, f"sentence {one.id}: expected lines, found {line!r}"
 
 
+def steps_build_the_tree(subject: DecoderSubject) -> None:
+    """Steps, if they are told, make one tree, whose rules cover the sentence and make its translation."""
+    from smtformats.tokens import BadField
+    from smtplugins.host.building import source_words, target_words
+
+    sentences = {one.id: one for one in samples.sentences()}
+    found = [one for one in subject.decode([*sentences.values()]) if one.built is not None]
+    if not found:
+        raise DoesNotApply("the decoder does not say in which steps trees are built")
+    for one in found:
+        assert one.built is not None
+        steps = list(one.built())
+        assert one.found or not steps, f"sentence {one.id} has no translation, but {len(steps)} steps"
+        try:
+            source, text = source_words(steps), " ".join(target_words(steps))
+        except BadField as bad:
+            raise AssertionError(f"sentence {one.id}: expected {bad.expected}, found {bad.found}") from None
+        text = text if one.shown is None else one.shown(text)
+        if one.found:
+            words = sentences[one.id].tokens
+            assert source == words, f"sentence {one.id}: the steps cover {source}, not {words}"
+            assert text == one.best, f"sentence {one.id}: the steps make {text!r}, the translation is {one.best!r}"
+
+
 CHECKS: tuple[Check, ...] = (
     is_documented,
     can_be_made,
@@ -268,5 +292,7 @@ CHECKS: tuple[Check, ...] = (
     best_is_the_best,
     what_has_no_translation_is_said,
     traces_are_lines,
+    steps_build_the_tree,
     *decoder_graphs.CHECKS,
+    *search_tasks.CHECKS,
 )

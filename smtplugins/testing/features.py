@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.spec import parameters
-from smtplugins.testing import native_features, rule_features, samples, stateful_features
+from smtplugins.testing import native_features, rule_features, samples, stateful_features, undirected_features
 from smtplugins.testing.checks import Check, DoesNotApply, Subject, can_be_made, described, is_documented
 from smtplugins.testing.rows import Row, difference, rows_of
 
@@ -167,6 +167,8 @@ def _active(subject: Subject) -> Any:
     of_lists = any(hasattr(feature, name) for name in ("score_candidates", "score_rules", "start"))
     if not of_lists and hasattr(feature, "smt_feature_v1"):
         raise DoesNotApply("the feature is native code alone, which lists do not ask")
+    if not of_lists and hasattr(feature, "undirected"):
+        raise DoesNotApply("the feature is undirected alone, which lists do not ask")
     return Active(subject.offer.name, subject.offer, feature)
 
 
@@ -211,5 +213,6 @@ CHECKS: tuple[Check, ...] = (
     workers_give_the_same,
     *rule_features.CHECKS,
     *stateful_features.CHECKS,
+    *undirected_features.CHECKS,
     *native_features.CHECKS,
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.contracts import Lists, Rows, State, Step
+from smtplugins.host.contracts import Lists, Rows, State, Step, Task
 from smtplugins.host.model import Model
 from smtplugins.testing import samples
 from smtplugins.testing.checks import Check, DoesNotApply, Subject, can_be_made, is_documented
@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 _MOST_STEPS = 1000
 _MOST_STOPS = 5
-_OWN: Mapping[type, Callable[[], Any]] = {Lists: samples.list_problem, Rows: samples.row_problem}
+_OWN: Mapping[type, Callable[[], Any]] = {
+    Lists: samples.list_problem,
+    Rows: samples.row_problem,
+    Task: samples.task_problem,
+}
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class LearnerSubject(Subject):
         found = [make() for kind, make in _OWN.items() if kind in accepted]
         if not found:
             names = ", ".join(sorted(kind.__name__ for kind in accepted))
-            raise DoesNotApply(f"the kit makes Lists and Rows, the learner accepts {names}; give it `problems`")
+            raise DoesNotApply(f"the kit makes Lists, Rows and Task, the learner accepts {names}; give it `problems`")
         return found
 
     def steps(
@@ -158,8 +162,30 @@ def workers_give_the_same(subject: LearnerSubject) -> None:
             _assert_same(wanted, found, f"with {jobs} jobs on {type(problem).__name__}")
 
 
+def policies_get_no_worse(subject: LearnerSubject) -> None:
+    """Followed on the examples that it was learnt from, the last step's policy earns no less than the first's."""
+    from smtplugins.host.search_tasks import Weights, follow
+
+    tasks = [problem for problem in subject.each_problem() if isinstance(problem, Task)]
+    if not tasks:
+        raise DoesNotApply("the learner does not accept Task")
+    for problem in tasks:
+        task, examples = problem.search, problem.examples
+        steps = list(subject.steps(problem))
+        if any(not step.model.weights for step in steps):
+            raise DoesNotApply("the learner's policies are no weights")
+        first, last = (
+            math.fsum(follow(task, task.begin(one), weights).value(0) for one in examples) / len(examples)
+            for weights in (Weights.of(step.model.weights) for step in (steps[0], steps[-1]))
+        )
+        assert last >= first, f"the mean reward of the examples is {first:.6g} after the first step, {last:.6g} at last"
+
+
 def repr_of(problem: Any) -> Any:
     """A problem as plain values that can be compared."""
+    if isinstance(problem, Task):
+        # What a task keeps for itself is its own.
+        return copy.deepcopy(list(problem.examples))
     if isinstance(problem, Lists):
         return copy.deepcopy(list(problem.lists)), [rows.tolist() for rows in problem.stats]
     if isinstance(problem, Rows):
@@ -185,4 +211,5 @@ CHECKS: tuple[Check, ...] = (
     same_seed_same_model,
     resumed_is_the_same,
     workers_give_the_same,
+    policies_get_no_worse,
 )

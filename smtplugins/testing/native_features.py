@@ -66,7 +66,8 @@ def components_of(feature: Any) -> int:
     """How many columns the feature's states are worth."""
     if hasattr(feature, "native"):
         return int(feature.native().components)
-    return int(getattr(feature, "components", 1)) if hasattr(feature, "start") else 0
+    of_states = hasattr(feature, "start") or hasattr(feature, "undirected")
+    return int(getattr(feature, "components", 1)) if of_states else 0
 
 
 def _width(result: Any) -> int:

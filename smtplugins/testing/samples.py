@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtformats import Candidates
+    from smtformats import Candidates, Columns
     from smtplugins.core.rules import Origins
-    from smtplugins.host.contracts import Lists, Metric, Rows, Sentence
+    from smtplugins.host.contracts import Lists, Metric, Rows, Sentence, Task
 
 FILE = "sample"
 """What the kit's data says it was read from."""
@@ -264,3 +265,64 @@ def row_problem(count: int = 60) -> Rows:
     table = np.random.default_rng(5).normal(size=(count, 2))
     labels = np.where(table[:, 0] * table[:, 1] > 0, 1.0, -1.0)
     return Rows(Columns.dense(("x", "y"), table), labels)
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """A state of :class:`Tagging`: the words, what they should be, the tags so far."""
+
+    words: tuple[str, ...]
+    wanted: tuple[str, ...]
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tagging:
+    """A search task: words are tagged from left to right, and how many tags were right is told at the end only."""
+
+    tags: tuple[str, ...] = ("D", "N", "V")
+
+    def begin(self, example: tuple[tuple[str, ...], tuple[str, ...]]) -> Tagged:
+        """No word has a tag."""
+        return Tagged(*example)
+
+    def actions(self, state: Tagged) -> Sequence[str]:
+        """The tags that the next word may get."""
+        return self.tags if len(state.tags) < len(state.words) else ()
+
+    def features(self, state: Tagged, actions: Sequence[str]) -> Columns:
+        """The tag with the word, and with the tag before it."""
+        from smtformats import Columns
+
+        word = state.words[len(state.tags)]
+        before = state.tags[-1] if state.tags else "^"
+        return Columns.from_mappings([{f"word:{word}|{tag}": 1.0, f"before:{before}|{tag}": 1.0} for tag in actions])
+
+    def after(self, state: Tagged, action: str) -> Tagged:
+        """The next word has this tag."""
+        return Tagged(state.words, state.wanted, (*state.tags, action))
+
+    def reward(self, state: Tagged) -> float:
+        """The part of the tags that are right, when all are there."""
+        if len(state.tags) < len(state.words):
+            return 0.0
+        return sum(a == b for a, b in zip(state.tags, state.wanted, strict=True)) / len(state.words)
+
+
+def task_problem(count: int = 16) -> Task:
+    """Sentences to be tagged in which some words are verbs, or nouns if an article is before them."""
+    from smtplugins.host.contracts import Task
+
+    source = random.Random(11)
+    made = []
+    for _ in range(count):
+        words, tags = [], []
+        for _ in range(source.randint(1, 3)):
+            if source.random() < 0.6:
+                words += [source.choice(("the", "a")), source.choice(("run", "walk", "dog"))]
+                tags += ["D", "N"]
+            else:
+                words.append(source.choice(("run", "walk")))
+                tags.append("V")
+        made.append((tuple(words), tuple(tags)))
+    return Task(Tagging(), made)

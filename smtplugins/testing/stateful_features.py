@@ -27,7 +27,7 @@ class Node:
     children: list[Node] = field(default_factory=list)
 
 
-class _Work:
+class Work:
     """A scorer at work: one vocabulary, as for one sentence, and edges scored in batches."""
 
     def __init__(self, scorer: Any) -> None:
@@ -172,7 +172,7 @@ def estimates_are_finite(subject: Subject) -> None:
         assert text is None, f"{' '.join(words)!r} scores otherwise after `estimate`: {text}"
 
 
-def _work(subject: Subject) -> Callable[..., _Work]:
+def _work(subject: Subject) -> Callable[..., Work]:
     """A feature to be started on source texts."""
     from smtplugins.host.contracts import Sentence
 
@@ -180,9 +180,9 @@ def _work(subject: Subject) -> Callable[..., _Work]:
     if not hasattr(feature, "start"):
         raise DoesNotApply("the feature has no start")
 
-    def start(source: str = "das ist gut") -> _Work:
+    def start(source: str = "das ist gut") -> Work:
         annotations = {name: f"{name} of {source}" for name in subject.annotations}
-        return _Work(feature.start(Sentence("0", tuple(source.split(" ")), annotations=annotations)))
+        return Work(feature.start(Sentence("0", tuple(source.split(" ")), annotations=annotations)))
 
     return start
 

@@ -33,6 +33,7 @@ from report import report
 from search import search
 from tables import tables
 from tuning import tuning
+from umt import umt
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples/rescore-nbest"
@@ -114,6 +115,7 @@ def main() -> None:
     benchmarks |= {"metrics": lambda: metrics(SHARED)}
     benchmarks |= {"learners": lambda: learners(SHARED)}
     benchmarks |= {"tuning": tuning}
+    benchmarks |= {"umt": lambda: umt(SHARED)}
     benchmarks |= {"tables": lambda: tables(SHARED, ROOT / "examples/plugin-template")}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*benchmarks, []], help="which (default: all)")

@@ -19,6 +19,7 @@ import smtplugins as smt_
 Smt = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]
 TOYS = ROOT / "tests/host/toy_learners.py"
+POLICIES = ROOT / "tests/host/toy_policies.py"
 DECODING = ROOT / "examples/decode-hiero"
 TOY = ("--plugin", str(TOYS), "--learner", "toy-perceptron")
 BLEU = ("-m", "bleu,tokenize=none")
@@ -231,6 +232,74 @@ class TestDecoder:
             # Folder and output are named otherwise.
             tree.pop(Path("manifest.json"))
         assert found == wanted
+
+
+class TestPolicy:
+    """A learner of search tasks, and a decoder that has one."""
+
+    ARGUMENTS = ("tune", "--plugin", str(POLICIES), "-c", "run.yaml", "--learner", "trying", *BLEU)
+
+    @pytest.fixture(autouse=True)
+    def _here(self, tmp_path: Path) -> None:
+        Path("source").write_text("das haus geht nach haus\ngeht das nach das haus\ndas haus geht\nnach das haus\n")
+        Path("ref").write_text(
+            "the house walks after home\nwalks that after that house\nthe house walks\nto that home\n"
+        )
+        Path("run.yaml").write_text("decoder: by-word\nsource: source\nreferences: [ref]\n")
+
+    def test_epochs_and_result(self, smt: Smt) -> None:
+        out = smt(*self.ARGUMENTS, "--dir", "out", "-o", "w", "--manifest", "m.json").ok()
+        assert [row[0] for row in rows(out, "step")] == ["1", "2", "3", "4", "5", "6"]
+        start, result = rows(out, "weights")
+        assert (start[0], result[0], result[1]) == ("start", "result", "BLEU")
+        assert result[3].endswith("|in-sample")
+        assert Path("out/weights").read_bytes() == Path("w").read_bytes()
+        assert json.loads(Path("m.json").read_text())["signatures"] == [result[3]]
+        smt("decode", "--plugin", str(POLICIES), "-c", "run.yaml", "-w", "w", "-o", "text").ok()
+        judged = json.loads(smt("evaluate", "-r", "ref", *BLEU, "text", "-f", "json").ok())
+        assert result[2] == f"{judged[0]['score']:.2f}"
+
+    def test_options_of_learning(self, smt: Smt) -> None:
+        arguments = (*self.ARGUMENTS, "--runs", "2", "--combine", "best", "--seed", "3", "--keep", "length")
+        out = smt(*arguments, "--dir", "one", "-o", "w1", "-f", "json").ok()
+        record = json.loads(out)
+        assert [row["weights"] for row in record["results"]][1:3] == ["run 1 (seed 3)", "run 2 (seed 4)"]
+        assert smt_.load_plugins().read_weights("w1")["length"] == 0.25
+        again = smt(*arguments, "--dir", "two", "-o", "w2", "-f", "json", "-j", "2", "-q").ok()
+        assert again == out
+        assert Path("w1").read_bytes() == Path("w2").read_bytes()
+
+    def test_a_configuration_may_say_it_all(self, smt: Smt) -> None:
+        Path("own.yaml").write_text(
+            f"plugins: [{POLICIES}]\ndecoder: by-word\nsource: source\nreferences: [ref]\nseed: 3\n"
+            "learner: {name: trying, runs: 2, epochs: 3}\nmetric: {name: bleu, tokenize: none}\noutput: {dir: own}\n"
+        )
+        out = smt("tune", "-c", "own.yaml", "-o", "w1", "-q").ok()
+        assert [row[:2] for row in rows(out, "run")] == [[run, step] for run in "12" for step in "123"]
+        same = ("--runs", "2", "--seed", "3", "--learner", "trying,epochs=3")
+        smt(*self.ARGUMENTS, *same, "--dir", "out", "-o", "w2", "-q").ok()
+        assert Path("w1").read_bytes() == Path("w2").read_bytes()
+
+    def test_a_run_is_gone_on_with(self, smt: Smt) -> None:
+        out = smt(*self.ARGUMENTS, "--dir", "out", "-o", "w").ok()
+        refused = smt(*self.ARGUMENTS, "--dir", "out", "-o", "w")
+        assert (refused.code, "a run is already there; resume it (--resume)" in refused.err) == (2, True)
+        before = Path("w").read_bytes()
+        shutil.rmtree("out/run-1")
+        assert smt(*self.ARGUMENTS, "--dir", "out", "-o", "w", "--resume").ok() == out
+        assert Path("w").read_bytes() == before
+
+    def test_options_that_mean_nothing_here(self, smt: Smt) -> None:
+        for given in (("--iterations", "3"), ("--whole",), ("-k", "5"), ("--epsilon", "0"), ("--select", "last")):
+            result = smt(*self.ARGUMENTS, "--dir", "out", *given)
+            assert (result.code, result.out) == (2, "")
+            named = given[0].replace("-k", "--nbest")
+            assert f"{named} cannot be used" in result.err
+            assert result.err.startswith("smt: learner 'trying' learns the decoder's own decisions")
+        other = smt(*self.ARGUMENTS, "--dir", "out", "--decoder", "silent")
+        assert (other.code, "decoders that have some: by-word" in other.err) == (2, True)
+        assert "name a folder for the run" in smt(*self.ARGUMENTS).err
+        assert not Path("out").exists()
 
 
 @pytest.mark.shared

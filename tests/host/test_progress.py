@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from smtplugins.host.progress import progress
+from smtplugins.host.progress import hushed, progress
 
 
 class Terminal(io.StringIO):
@@ -23,6 +23,20 @@ def test_items_pass_through_and_a_terminal_sees_a_bar(monkeypatch: pytest.Monkey
     monkeypatch.setenv("TERM", "xterm")
     assert list(progress(iter(range(5)), "lists", total=5, quiet=quiet)) == [0, 1, 2, 3, 4]
     assert ("lists" in screen.getvalue()) == (not quiet)
+
+
+def test_work_that_others_show_can_be_hushed(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    with hushed():
+        assert list(progress([1, 2], "epoch")) == [1, 2]
+        with hushed(False):
+            assert list(progress([1, 2], "epoch")) == [1, 2]
+    assert screen.getvalue() == ""
+    with hushed(False):
+        assert list(progress([1, 2], "epoch")) == [1, 2]
+    assert "epoch" in screen.getvalue()
 
 
 def test_what_is_no_terminal_sees_nothing_and_rich_is_not_loaded() -> None:

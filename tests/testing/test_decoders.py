@@ -15,7 +15,7 @@ from smtformats.hypergraph.graph import Edge
 from smtplugins import Offer
 from smtplugins.core.hypergraph import Hypergraph, HypergraphBuilder
 from smtplugins.core.inference import viterbi
-from smtplugins.host.contracts import Decoding
+from smtplugins.host.contracts import Built, Decoding
 from smtplugins.host.host import Host
 from smtplugins.host.model import Model
 from smtplugins.plugins.reference.decoder import Reference
@@ -312,6 +312,7 @@ def test_options_that_prune_nothing_can_be_named(host: Host, tmp_path: Path) -> 
                 "features_are_those_of_the_text": "'kit-words' is",
                 "derivations_are_in_the_grammar": "no derivation has the text",
                 "graphs_begin_with_the_best": "in the graph",
+                "steps_build_the_tree": "the translation is",
             },
         ),
         (
@@ -359,6 +360,18 @@ def test_options_that_prune_nothing_can_be_named(host: Host, tmp_path: Path) -> 
         (
             searching(lambda one, graphs: replace(one, trace=lambda: ["a\nb"])),
             {"traces_are_lines": "expected lines, found 'a\\nb'"},
+        ),
+        (
+            searching(
+                found_only(lambda one: replace(one, built=lambda: [Built("[X] ||| a ||| a", 0, 1, 0, True, 0, 0.0)]))
+            ),
+            {"steps_build_the_tree": "expected step 0 beside an earlier one, or beside -1, found 0"},
+        ),
+        (
+            searching(
+                found_only(lambda one: replace(one, built=lambda: [Built("[X] ||| a ||| ?", 0, 1, -1, False, 0, 0.0)]))
+            ),
+            {"steps_build_the_tree": "the steps cover ('a',), not "},
         ),
         (
             searching(graph_changed(lambda graph: graph.with_scores(graph.scores_or(None) * 2))),

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from smtplugins import Offer
-from smtplugins.host.contracts import Lists, Rows, State, Step
+from smtplugins.host.contracts import Lists, Rows, State, Step, Task
 from smtplugins.host.model import Model
 
 Failures = Callable[..., dict[str, str]]
@@ -118,12 +118,39 @@ class OfProcess(Steps):
         return number + self.shift
 
 
+class Tagger(Steps):
+    """Weights of the kit's own task, known from the beginning."""
+
+    accepts = frozenset({Task})
+    signs = (1.0, 1.0, 1.0, 1.0)
+
+    def step(self, number: int, seed: int) -> Step:
+        words = {"word:the|D", "word:a|D", "word:run|V", "word:walk|V", "word:dog|N", "before:D|N"}
+        weights = {name: self.signs[number] * (2.0 if name == "before:D|N" else 1.0) for name in words}
+        return Step(Model(weights), 1.0, {}, State({}, {"at": number + 1}))
+
+
+class Forgets(Tagger):
+    signs = (1.0, 1.0, 1.0, -1.0)
+
+
+class ChangesExamples(Tagger):
+    def learn(self, problem: Any, start: Model, **named: Any) -> Iterator[Step]:
+        problem.examples.reverse()
+        return super().learn(problem, start, **named)
+
+
 def offer(make: Any) -> Offer:
     return Offer(name="tried", make=make, summary="a learner under test")
 
 
 def test_a_good_learner_passes_on_lists_and_rows(failures: Failures) -> None:
     assert failures("learners", offer(type("Both", (Steps,), {"accepts": frozenset({Lists, Rows})}))) == {}
+
+
+def test_a_good_learner_passes_on_tasks(failures: Failures) -> None:
+    assert failures("learners", offer(Tagger)) == {}
+    assert failures("learners", offer(type("Improves", (Tagger,), {"signs": (-1.0, 0.5, 1.0, 1.0)}))) == {}
 
 
 @pytest.mark.parametrize(
@@ -143,6 +170,8 @@ def test_a_good_learner_passes_on_lists_and_rows(failures: Failures) -> None:
         (SavesObjects, "resumed_is_the_same", "TypeError: Object of type set is not JSON serializable"),
         (SavesAnything, "resumed_is_the_same", "ValueError: Object arrays cannot be saved"),
         (OfProcess, "workers_give_the_same", "with 2 jobs on Lists, step 1 has another model"),
+        (ChangesExamples, "problem_is_not_changed", "learning changed the Task it was given"),
+        (Forgets, "policies_get_no_worse", "the mean reward of the examples is 1 after the first step, 0 at last"),
     ],
 )
 def test_a_bad_learner_fails(make: Any, check: str, words: str, failures: Failures) -> None:

@@ -79,11 +79,6 @@ std::int64_t gaps_of(std::span<const std::int32_t> target) {
   return gaps;
 }
 
-struct SearchForest {
-  Forest forest;
-  TargetRules rules;
-};
-
 SearchForest make_forest(Input<std::int32_t> labels, Input<std::int32_t> firsts, Input<std::int32_t> lasts,
                          Input<std::int64_t> node_bundles, Input<std::int32_t> tails,
                          Input<std::int64_t> tail_offsets, Input<std::int32_t> rules,

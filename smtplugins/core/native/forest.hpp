@@ -45,4 +45,10 @@ struct TargetRules {
   std::vector<float> scores;  // weights times features, stateful ones left out
 };
 
+// Both, as they go from Python to what searches them.
+struct SearchForest {
+  Forest forest;
+  TargetRules rules;
+};
+
 }  // namespace smt

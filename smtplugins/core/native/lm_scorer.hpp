@@ -36,8 +36,8 @@ class AnyLmScorer : public Scorer {
   }
   std::size_t known() const noexcept { return base_->size() + added_.size(); }
   virtual const LmTables& lm() const noexcept = 0;
-
- protected:
+  virtual LmOptions options() const noexcept = 0;
+  // Of a symbol of target sides.
   WordId word(std::int32_t symbol) const noexcept {
     auto i = static_cast<std::size_t>(symbol);
     if (i < base_->size()) return (*base_)[i];
@@ -58,6 +58,7 @@ class LmScorer final : public AnyLmScorer {
   explicit LmScorer(const LmTables& lm, const LmOptions& options = {});
 
   const LmTables& lm() const noexcept override { return lm_; }
+  LmOptions options() const noexcept override { return {!memos_.empty(), markers_, scale_}; }
   std::size_t components() const noexcept override { return 1; }
   std::size_t state_bytes() const noexcept override { return sizeof(ChartState<N>); }
   void prepare(const TargetRules& rules, std::span<const std::int32_t> chosen, float* estimates) override;

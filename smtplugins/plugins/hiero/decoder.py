@@ -10,12 +10,10 @@ import collections
 import math
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtformats.escapes import unescape
 from smtplugins.core.refining import hypergraph_of
 from smtplugins.core.search import (
     SearchLimit,
@@ -27,10 +25,11 @@ from smtplugins.core.search import (
 )
 from smtplugins.host.contracts import Decoding
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.forests import MARKS, Conventions, Forests, Times, added
+from smtplugins.host.forests import Conventions, Forests, Times, added, oov_labels
 from smtplugins.host.rule_columns import column_names
+from smtplugins.host.threads import in_order
 from smtplugins.plugins.hiero.limits import TOOLKITS, own_limit, pruning
-from smtplugins.plugins.hiero.tracing import traced
+from smtplugins.plugins.hiero.tracing import built, traced
 
 if TYPE_CHECKING:
     from smtplugins.core.hypergraph import Hypergraph
@@ -110,7 +109,7 @@ class Hiero:
             glue_path=glue_path,
             markers=markers,
             pass_through=pass_through,
-            oov_labels=_labels(oov_list, oov_path),
+            oov_labels=oov_labels(oov_list, oov_path),
             mark_oovs=mark_oovs,
             max_length=max_length,
             max_options=max_options,
@@ -151,21 +150,7 @@ class Hiero:
         def work(sentence: Sentence) -> Decoding:
             return self._worker(weighted, graphs).decode(sentence)
 
-        if threads == 1:
-            yield from map(work, sentences)
-            return
-        waiting: collections.deque[Future[Decoding]] = collections.deque()
-        with ThreadPoolExecutor(threads) as pool:
-            try:
-                for sentence in sentences:
-                    waiting.append(pool.submit(work, sentence))
-                    if len(waiting) > 8 * threads:
-                        yield waiting.popleft().result()
-                while waiting:
-                    yield waiting.popleft().result()
-            finally:
-                for one in waiting:
-                    one.cancel()
+        return in_order(work, sentences, threads)
 
     def _worker(self, weighted: Weighted, graphs: bool) -> _Worker:
         """The thread's own: what scorers have learnt of joins is kept from sentence to sentence."""
@@ -185,8 +170,7 @@ class _Worker:
         self._options = options if graphs else {**options, "all_edges": False}
         self._prune = prune
         self._graphs = graphs
-        self._markers = weighted.maker.conventions.markers
-        self._joshua = weighted.maker.conventions.joshua
+        self._conventions = weighted.maker.conventions
         self._features = weighted.maker.stateful
         self._natives = [_native(one) for one in self._features]
         self._searcher: Searcher | None = None
@@ -212,7 +196,7 @@ class _Worker:
                 text = self._text(forest, found.words.tolist())
             else:
                 # Joshua gives the sentence back.
-                text = sentence.text if self._joshua else ""
+                text = sentence.text if self._conventions.joshua else ""
         stats = added(stats, times.sums)
         return Decoding(
             id=sentence.id,
@@ -220,20 +204,15 @@ class _Worker:
             score=None if found is None else found.score,
             features=_Sums(forest, refined, found, self.names),
             graph=(lambda: self._graph(forest, refined)) if self._graphs else None,
-            shown=self._shown,
+            shown=self._conventions.shown,
             trace=lambda: traced(forest, refined, found),
+            built=lambda: built(forest, refined, found),
             stats=stats,
             found=found is not None,
         )
 
     def _text(self, forest: SentenceForest, words: list[int]) -> str:
-        return self._shown(" ".join(map(forest.forest.tables.words.word, words)))
-
-    def _shown(self, text: str) -> str:
-        """Words as they are given out: without the marks of sentences, and Joshua's brackets spelt back."""
-        if self._markers:
-            text = " ".join(word for word in text.split(" ") if word not in MARKS)
-        return unescape(text, "joshua") if self._joshua else text
+        return self._conventions.shown(" ".join(map(forest.forest.tables.words.word, words)))
 
     def _graph(self, forest: SentenceForest, refined: Refined) -> Hypergraph:
         graph = hypergraph_of(forest.forest, refined, forest.features, self.names, id=forest.sentence.id)
@@ -321,22 +300,3 @@ class _Sums(collections.abc.Mapping[str, float]):
 
 def _counts(refined: Refined) -> dict[str, float]:
     return {"pops": refined.pops, "lm_queries": refined.evaluated}
-
-
-def _labels(text: str | None, path: Path | None) -> dict[str, float]:
-    """Joshua's list of labels for words without a rule, and how probable each is."""
-    if path is not None:
-        from smtformats.files import open_lines
-
-        with open_lines(path) as lines:
-            text = " ".join(line.strip() for line in lines)
-    cells = (text or "").split()
-    if len(cells) % 2:
-        raise UsageError(f"oov_list: expected labels with a number each, found {len(cells)} items")
-    found = {}
-    for label, number in zip(cells[::2], cells[1::2], strict=True):
-        try:
-            found[label.removeprefix("[").removesuffix("]")] = float(number)
-        except ValueError:
-            raise UsageError(f"oov_list: expected a number behind {label!r}, found {number!r}") from None
-    return found

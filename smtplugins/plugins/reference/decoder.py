@@ -13,7 +13,8 @@ from smtformats.grammar.rules import NonTerminal, Rule
 from smtplugins.core.grammar import own_label
 from smtplugins.core.rules import GLUE, MINTED, Edges, Origins, Rules
 from smtplugins.core.vocabulary import Vocabulary
-from smtplugins.host.contracts import Decoding
+from smtplugins.host.building import rule_text
+from smtplugins.host.contracts import Built, Decoding
 from smtplugins.host.errors import UsageError
 from smtplugins.host.forests import MARKS, NO_LIMIT, Times
 from smtplugins.host.resources import Resources, Table
@@ -102,6 +103,7 @@ class Reference:
             graph=(lambda: _graph(top, rules, self._names, sentence.id)) if graphs else None,
             shown=self._shown,
             trace=lambda: map(_step, search.steps),
+            built=lambda: _built(top),
             stats={**times.sums, **counts},
             found=top is not None,
         )
@@ -200,6 +202,23 @@ def _text(item: Item) -> Iterator[str]:
             yield from _text(edge.tails[one.index - 1])
         else:
             yield one
+
+
+def _built(top: Item | None) -> list[Built]:
+    """The steps of the best derivation: from left to right, what is below before what is above."""
+    steps: list[Built] = []
+
+    def add(item: Item) -> int:
+        edge = item.edges[0]
+        first, *rest = [*map(add, edge.tails)] or [-1]
+        more = tuple((other, child) for child, other in enumerate(rest, 1))
+        rule = rule_text(edge.applied.rule)
+        steps.append(Built(rule, *item.node[:2], first, bool(edge.tails), 0, edge.score, more))
+        return len(steps) - 1
+
+    if top is not None:
+        add(top)
+    return steps
 
 
 def _step(step: tuple[Any, ...]) -> str:

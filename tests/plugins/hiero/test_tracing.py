@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import smtplugins as smt
+from smtplugins.host.building import source_words
 from smtplugins.host.config import ModelConfig
 from smtplugins.host.contracts import Decoding, Sentence
 from smtplugins.host.model import Model
@@ -51,3 +52,47 @@ def test_children_follow_each_other_under_their_parent(tmp_path: Path) -> None:
 def test_no_derivation(tmp_path: Path) -> None:
     found, lines = traced(tmp_path, "xyz")
     assert (found.found, found.best, lines) == (False, "", ["no derivation"])
+
+
+def test_steps_are_those_of_a_chart(tmp_path: Path) -> None:
+    found, lines = traced(tmp_path, "das haus haus")
+    assert found.built is not None
+    steps = list(found.built())
+    assert [(one.first, one.last) for one in steps] == [(1, 2), (2, 3), (0, 2), (0, 2), (0, 3), (0, 3)]
+    assert [(one.beside, one.above, one.child, one.further) for one in steps] == [
+        (-1, False, 0, ()),
+        (-1, False, 0, ()),
+        (0, True, 0, ()),
+        (2, True, 0, ()),
+        (3, True, 0, ((1, 1),)),
+        (4, True, 0, ()),
+    ]
+    assert [one.rule for one in steps] == [
+        "[X] ||| haus ||| house",
+        "[X] ||| haus ||| house",
+        "[X] ||| das [X,1] ||| the [X,1]",
+        "[S] ||| [X,1] ||| [X,1]",
+        "[S] ||| [S,1] [X,2] ||| [S,1] [X,2]",
+        "[Goal] ||| [S,1] ||| [S,1]",
+    ]
+    assert sum(one.score for one in steps) == pytest.approx(found.score)
+    assert len(lines) == len(steps)
+    assert source_words(steps) == ("das", "haus", "haus")
+
+
+def test_children_are_counted_on_the_source_side(tmp_path: Path) -> None:
+    found, _ = traced(tmp_path, "haus des das haus")
+    assert found.built is not None
+    steps = list(found.built())
+    (swap,) = [one for one in steps if "des" in one.rule]
+    assert swap.rule == "[X] ||| [X,1] des [X,2] ||| [X,2] 's [X,1]"
+    ((second, child),) = swap.further
+    assert (swap.child, steps[swap.beside].first, steps[swap.beside].last) == (0, 0, 1)
+    assert (child, steps[second].first, steps[second].last) == (1, 2, 4)
+    assert source_words(steps) == ("haus", "des", "das", "haus")
+
+
+def test_no_steps(tmp_path: Path) -> None:
+    found, _ = traced(tmp_path, "xyz")
+    assert found.built is not None
+    assert list(found.built()) == []

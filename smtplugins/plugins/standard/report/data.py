@@ -16,15 +16,18 @@ if TYPE_CHECKING:
     from smtformats.tree.trees import Tree
     from smtplugins.host.judging import Judged
     from smtplugins.host.reporting import Report
+    from smtplugins.plugins.standard.report.trees import Shown
 
 _DIGITS = 6
 _HARMLESS = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 
 
-def encoded(report: Report, candidates: int) -> str:
+def encoded(report: Report, candidates: int, trees: Shown | None = None) -> str:
     """The data as JSON that can stand in a script element: nothing in it can end that or begin another."""
-    data = None if report.judged is None else _judged(report.judged, candidates)
-    return _json(data).translate(_HARMLESS)
+    data = {} if report.judged is None else _judged(report.judged, candidates)
+    if trees is not None:
+        data["trees"] = trees.data()
+    return _json(data or None).translate(_HARMLESS)
 
 
 def _judged(judged: Judged, candidates: int) -> dict[str, Any]:

@@ -1,42 +1,14 @@
 
-"use strict";
 (() => {
-  // Texts of the data only ever become text nodes and attribute values: nothing here makes markup of them.
-  const SVG = "http://www.w3.org/2000/svg";
+  const { data, el, svg, bdi, say, short, minus, unpack, select, labelled, replace, part } = tools;
   const ROWS = 40;
   const CASES = 10;
-  const data = JSON.parse(document.getElementById("data").textContent);
-  if (data === null) return;
+  if (!data?.ids) return;
 
-  const fill = (made, attributes, children) => {
-    for (const [name, value] of Object.entries(attributes)) {
-      if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-      else if (value !== null && value !== undefined && value !== false) made.setAttribute(name, value === true ? "" : String(value));
-    }
-    made.append(...children.flat().filter((one) => one !== null && one !== undefined));
-    return made;
-  };
-  const el = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
-  const svg = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
-  const bdi = (text) => el("bdi", { class: "text" }, text);
-  const say = (text) => { document.getElementById("said").textContent = text; };
-
-  const minus = (text) => text.replace("-", "\u2212");
-  const short = (value) => {
-    if (value === null || value === undefined) return "\u2013";
-    const size = Math.abs(value);
-    if (value !== 0 && (size < 1e-4 || size >= 1e7)) return minus(value.toExponential(3));
-    return minus(String(Number(value.toFixed(size >= 1000 ? 1 : 4))));
-  };
   const score = (value) => minus(value.toFixed(Math.abs(value) < 1.5 ? 4 : 2));
   const signed = (value) => (value > 0 ? "+" : "") + score(value);
 
-  // Blocks: base64 of deflated JSON, opened when first looked at; a few are kept.
-  const unpack = async (text) => {
-    const bytes = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return JSON.parse(await new Response(stream).text());
-  };
+  // Blocks are opened when first looked at; a few are kept.
   const opened = new Map();
   const block = (k) => {
     if (!opened.has(k)) {
@@ -97,11 +69,6 @@
       svg("rect", { class: value >= 0 ? "plus" : "minus", x: value >= 0 ? 48 : 48 - length, y: 1, width: length, height: 10 }),
       svg("line", { class: "zero", x1: 48, y1: 0, x2: 48, y2: 12 }));
   };
-  const select = (options, attributes) =>
-    el("select", attributes, Object.entries(options).map(([value, text]) => el("option", { value }, text)));
-  const labelled = (text, control) => el("label", {}, text, control);
-  const replace = (place, ...parts) => place.replaceChildren(...parts.flat().filter((one) => one !== null));
-
   const count = data.ids.length;
   const change = data.chosen.map((one, k) => one - data.base[k]);
   const gap = data.oracle.map((one, k) => data.sign * (one - data.chosen[k]));
@@ -422,15 +389,6 @@
       el("details", {}, el("summary", {}, "As brackets"), el("p", {}, bdi(spelt))));
   };
 
-  const frame = (id) => {
-    const place = el("div");
-    document.querySelector(`#${id} > noscript`).after(place);
-    return place;
-  };
-  if (typeof DecompressionStream === "undefined") {
-    for (const id of ["wins", "browser"]) frame(id).append(el("p", {}, "This part needs a browser of 2023 or later."));
-    return;
-  }
-  browser(frame("browser"));
-  cases(frame("wins"));
+  part("browser", browser);
+  part("wins", cases);
 })();

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from smtplugins.plugins.standard.report.plots import Band, Line, bar, plot, shor
 if TYPE_CHECKING:
     from smtplugins.host.histories import Run
     from smtplugins.host.reporting import Report
+    from smtplugins.plugins.standard.report.trees import Shown
 
 MOST_WEIGHTS = 200
 MOST_STEPS = 500
@@ -24,15 +25,16 @@ def contents(report: Report) -> str:
     return "\n".join(found)
 
 
-def sections(report: Report) -> Iterator[str]:
-    """Each part as a section."""
-    made = {
+def sections(report: Report, trees: Shown | None = None) -> Iterator[str]:
+    """Each part as a section; ``trees`` are those that are shown."""
+    made: dict[str, Callable[[Report], Iterator[str]]] = {
         "overview": _overview,
         "curves": _curves,
         "weights": _weights,
         "depth": _depth,
         "wins": _frame,
         "browser": _frame,
+        "built": lambda _: iter(()) if trees is None else trees.section(),
     }
     for key, name in _parts(report):
         body = "\n".join(made[key](report))
@@ -50,6 +52,8 @@ def _parts(report: Report) -> Iterator[tuple[str, str]]:
         yield "depth", "Oracle by depth"
         yield "wins", "Wins and losses"
         yield "browser", "Lists"
+    if report.built is not None:
+        yield "built", "How translations were built"
 
 
 def _frame(report: Report) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from smtplugins.cli.tables import cell, render
+from smtplugins.host.tables import cell, render
 
 ROWS = [{"name": "a_b", "value": 0.5, "more": [1, 2]}, {"name": "c\td", "value": None, "hidden": Path("x")}]
 COLUMNS = ["name", "value"]

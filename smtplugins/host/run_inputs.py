@@ -1,0 +1,95 @@
+"""What a configuration gives to learn with: decoder, sentences, references, metric, and the folder of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.runs import RunDirectory
+from smtplugins.host.training_data import metric_of
+
+if TYPE_CHECKING:
+    from smtplugins.host.config import RunConfig
+    from smtplugins.host.contracts import Metric, Sentence
+    from smtplugins.host.decoding import Translator
+    from smtplugins.host.evaluation import Texts
+    from smtplugins.host.host import Host
+    from smtplugins.host.tuning import Plan
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a configuration gives to learn with."""
+
+    translator: Translator
+    sentences: Sequence[Sentence]
+    references: Sequence[Texts]
+    metric: Metric
+    post: str | None
+
+    def run(
+        self,
+        host: Host,
+        config: RunConfig,
+        plan: Plan,
+        folder: Path,
+        resume: bool,
+        command: Sequence[str],
+        details: Mapping[str, Any],
+    ) -> RunDirectory:
+        """The folder of the run, begun or gone on with."""
+        from smtplugins.host import runs
+
+        assert config.source is not None
+        record = runs.manifest(
+            command=[one for one in command if one != "--resume"],
+            options={
+                "config": config.to_yaml(),
+                "start": dict(sorted(self.translator.model.weights.items())),
+                "learner": str(plan.learner),
+                "post": self.post,
+                "runs": plan.runs,
+                "combine": plan.combine,
+                **details,
+            },
+            inputs=runs.input_hashes([config.source, *config.references, *config.model.grammar]),
+            plugins=host.plugins,
+            seed=plan.seed,
+        )
+        return RunDirectory.create(folder, record, resume=resume)
+
+
+def given_by(
+    host: Host, config: RunConfig, start: Mapping[str, float] | None, cache: str | None, post: str | None
+) -> Given:
+    """Decoder, sentences, references and metric of a configuration; whatever lacks is an error."""
+    from smtplugins.host.decoding import make_translator, read_sentences
+    from smtplugins.host.evaluation import texts_of
+
+    if config.source is None or not config.references:
+        missing = "source (-s)" if config.source is None else "references (-r)"
+        raise UsageError(f"the configuration names no {missing} to learn with")
+    translator = make_translator(host, config, start, cache)
+    lattice = bool(config.decoder and config.decoder.options.get("input") == "lattice")
+    read = read_sentences(host, config.source, config.source_format, lattice=lattice, arc_name=translator.arc_name)
+    references = [texts_of(one, host.formats()) for one in config.references]
+    metric = metric_of(host, config.metric or "bleu", post)
+    return Given(translator, list(read), references, metric, post)
+
+
+def check_sentences(sentences: Sequence[Sentence], references: Sequence[Texts]) -> None:
+    """The id of a sentence is the line of its references; each line has one."""
+    if not sentences:
+        raise SmtError("expected sentences to decode, found none")
+    longest = len(references[0]) if references else 0
+    for one in sentences:
+        if not one.id.isdigit() or int(one.id) >= longest:
+            name = references[0].name if references else "the references"
+            raise SmtError(f"expected ids of sentences that are lines of {name} (0 to {longest - 1}), found {one.id}")
+    if len(sentences) != longest:
+        raise SmtError(
+            f"expected as many sentences as {references[0].name} has lines, {longest}, found {len(sentences)}"
+        )

@@ -1,0 +1,90 @@
+"""Undirected machine translation with discriminative reinforcement learning (Gesmundo and Henderson, 2014)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from smtplugins.host.hookspecs import hookimpl
+from smtplugins.host.offers import Command, Offer
+
+PAPER = "Gesmundo and Henderson (2014)"
+
+
+@hookimpl
+def smt_features() -> Iterator[Offer]:
+    """The features that an undirected decoder alone can have."""
+    from smtplugins.plugins.umt.cff import Cff
+    from smtplugins.plugins.umt.language_model import UndirectedLm
+    from smtplugins.plugins.umt.shape import Shape
+
+    yield Offer(
+        name="cff",
+        make=Cff,
+        summary="bounds of what a growing tree misses, for the decoder umt; adds nothing to scores",
+        needs=frozenset({"target", "grammar"}),
+        reference=PAPER,
+    )
+    yield Offer(
+        name="undirected-lm",
+        make=UndirectedLm,
+        summary="a language model (ARPA or KenLM file) that scores words wherever their neighbours are known",
+        needs=frozenset({"target"}),
+        trial=_tiny_arpa,
+        reference=PAPER,
+    )
+    yield Offer(
+        name="undirected-shape",
+        make=Shape,
+        summary="how rules are put and how many gaps they have, for the decoder umt; not in the paper",
+        needs=frozenset({"target", "grammar"}),
+    )
+
+
+@hookimpl
+def smt_decoders() -> Iterator[Offer]:
+    """The decoder."""
+    from smtplugins.plugins.umt.decoder import Umt
+
+    yield Offer(
+        name="umt",
+        make=Umt,
+        summary="hierarchical translation by one tree that grows in any order, greedily: fast, with any features",
+        reference=PAPER,
+    )
+
+
+@hookimpl
+def smt_learners() -> Iterator[Offer]:
+    """The learner."""
+    from smtplugins.plugins.umt.drl import Drl
+
+    yield Offer(
+        name="drl",
+        make=Drl,
+        summary="a decoder's policy learnt by discriminative reinforcement: other actions tried, results compared",
+        reference=PAPER,
+    )
+
+
+def _tiny_arpa(folder: Path) -> dict[str, Any]:
+    path = folder / "tiny.arpa"
+    path.write_text(
+        "\\data\\\nngram 1=5\nngram 2=4\nngram 3=2\n\n"
+        "\\1-grams:\n-1\t<unk>\n-99\t<s>\t-0.3\n-0.7\t</s>\n-0.6\ta\t-0.2\n-0.9\tb\t-0.1\n\n"
+        "\\2-grams:\n-0.4\t<s> a\t-0.15\n-0.5\ta b\t-0.25\n-0.35\tb a\n-0.45\tb </s>\n\n"
+        "\\3-grams:\n-0.2\t<s> a b\n-0.3\ta b </s>\n\n\\end\\\n",
+        encoding="utf-8",
+    )
+    return {"path": path}
+
+
+@hookimpl
+def smt_commands() -> Iterator[Command]:
+    """``smt umt compare`` and ``smt umt sensitivity``."""
+    from smtplugins.plugins.umt.compare import COMPARE
+    from smtplugins.plugins.umt.sensitivity import SENSITIVITY
+
+    yield COMPARE
+    yield SENSITIVITY

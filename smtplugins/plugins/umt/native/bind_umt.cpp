@@ -1,0 +1,278 @@
+// smtplugins.plugins.umt._umt: undirected decoding, for Python. Use search.py.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "growth.hpp"
+#include "lm_part.hpp"
+#include "lm_scorer.hpp"
+#include "shape_part.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace smt::umt {
+namespace {
+
+template <class T>
+using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Rows = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Column = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+template <class T>
+using Table = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
+
+template <class T>
+nb::capsule owner_of(std::unique_ptr<std::vector<T>>& owned) {
+  nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  owned.release();
+  return owner;
+}
+
+template <class T>
+Column<T> column(std::vector<T> values) {
+  auto owned = std::make_unique<std::vector<T>>(std::move(values));
+  T* const data = owned->data();
+  const std::size_t size = owned->size();
+  return Column<T>(data, {size}, owner_of(owned));
+}
+
+template <class T>
+Table<T> table(std::vector<T> values, std::size_t rows, std::size_t width) {
+  auto owned = std::make_unique<std::vector<T>>(std::move(values));
+  T* const data = owned->data();
+  return Table<T>(data, {rows, width}, owner_of(owned));
+}
+
+constexpr std::size_t kFields = 4;
+
+std::vector<Action> actions_of(const Rows& rows) {
+  if (rows.shape(0) != 0 && rows.shape(1) != kFields) throw nb::value_error("actions have four numbers");
+  std::vector<Action> actions(rows.shape(0));
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    actions[i].edge = rows(i, 0);
+    actions[i].place = {static_cast<std::int32_t>(rows(i, 1)), static_cast<std::int32_t>(rows(i, 2))};
+    actions[i].slot = static_cast<std::int32_t>(rows(i, 3));
+  }
+  return actions;
+}
+
+Table<std::int64_t> rows_of(const std::vector<Action>& actions) {
+  std::vector<std::int64_t> rows;
+  rows.reserve(actions.size() * kFields);
+  for (const Action& one : actions) {
+    rows.insert(rows.end(), {one.edge, one.place.step, one.place.link, one.slot});
+  }
+  return table(std::move(rows), actions.size(), kFields);
+}
+
+// A feature in Python: an object with begin, reset, score and attach (carries.py).
+class CallbackPart final : public Part {
+ public:
+  CallbackPart(nb::object object, std::size_t components) : object_(std::move(object)), components_(components) {}
+  ~CallbackPart() override {
+    nb::gil_scoped_acquire locked;
+    object_.reset();
+  }
+  nb::handle object() const noexcept { return object_; }
+  void clear() { object_ = nb::none(); }
+
+  std::size_t components() const noexcept override { return components_; }
+
+  void begin(const Index& index) override {
+    index_ = &index;
+    const auto& targets = index.input->rules.targets;
+    nb::gil_scoped_acquire locked;
+    object_.attr("begin")(column(targets.values), column(targets.offsets));
+  }
+
+  void reset() override {
+    nb::gil_scoped_acquire locked;
+    object_.attr("reset")();
+  }
+
+  void score(Place place, std::span<const Candidate> edges, double* values, std::size_t stride) override {
+    nb::gil_scoped_acquire locked;
+    std::vector<std::int64_t> numbers;
+    std::vector<std::int32_t> rules, widths, slots;
+    std::vector<std::uint8_t> tops;
+    for (const Candidate& one : edges) {
+      numbers.push_back(one.edge);
+      rules.push_back(one.rule);
+      widths.push_back(static_cast<std::int32_t>(index_->tails(one.bundle).size()));
+      slots.push_back(one.slot);
+      tops.push_back(index_->tops(one.bundle) ? 1 : 0);
+    }
+    const auto given = nb::cast<nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(
+        object_.attr("score")(place.step, place.link, column(std::move(numbers)), column(std::move(rules)),
+                              column(std::move(widths)), column(std::move(slots)), column(std::move(tops))));
+    if (given.shape(0) != edges.size() * components_) {
+      throw nb::value_error(("expected " + std::to_string(components_) + " values for each of " +
+                             std::to_string(edges.size()) + " edges, found " + std::to_string(given.shape(0)))
+                                .c_str());
+    }
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      for (std::size_t c = 0; c < components_; ++c) values[i * stride + c] = given(i * components_ + c);
+    }
+  }
+
+  void attach(Place place, const Candidate& edge, std::vector<Place>& changed) override {
+    nb::gil_scoped_acquire locked;
+    const auto told = nb::cast<std::vector<std::tuple<std::int32_t, std::int32_t>>>(
+        object_.attr("attach")(place.step, place.link, edge.edge, edge.rule,
+                               static_cast<std::int32_t>(index_->tails(edge.bundle).size()), edge.slot,
+                               index_->tops(edge.bundle)));
+    for (const auto& [step, link] : told) changed.push_back({step, link});
+  }
+
+ private:
+  nb::object object_;
+  std::size_t components_;
+  const Index* index_ = nullptr;
+};
+
+int visit_callback(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<CallbackPart>(self)->object().ptr());
+  return 0;
+}
+
+int clear_callback(PyObject* self) {
+  if (nb::inst_ready(self)) nb::inst_ptr<CallbackPart>(self)->clear();
+  return 0;
+}
+
+PyType_Slot callback_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_callback)},
+                                {Py_tp_clear, reinterpret_cast<void*>(clear_callback)},
+                                {0, nullptr}};
+
+// A growth keeps its memory, and so do its parts: one call at a time.
+class LockedGrowth {
+ public:
+  LockedGrowth(std::vector<std::shared_ptr<Part>> parts, std::size_t bounds, double scale, bool difference)
+      : growth_(std::move(parts), {bounds, scale, difference}) {
+    if (!(std::isfinite(scale) && scale > 0.0)) throw nb::value_error("the scale of bounds must be above 0");
+  }
+
+  std::size_t components() const noexcept { return growth_.components(); }
+
+  void begin(const std::shared_ptr<SearchForest>& forest, Input<float> scores, Input<float> bounds,
+             Input<double> weights, Input<double> estimates) {
+    const std::size_t rules = forest->rules.targets.size();
+    if (scores.shape(0) != rules || bounds.shape(0) != rules) {
+      throw nb::value_error("scores and bounds must be as many as the rules");
+    }
+    if (weights.shape(0) != growth_.components()) {
+      throw nb::value_error(("expected " + std::to_string(growth_.components()) + " weights, found " +
+                             std::to_string(weights.shape(0)))
+                                .c_str());
+    }
+    if (estimates.shape(0) != growth_.parts()) throw nb::value_error("expected a weight of estimates for each part");
+    const std::span<const double> guessed(estimates.data(), estimates.shape(0));
+    const std::span<const float> given(scores.data(), rules), under(bounds.data(), rules);
+    const std::span<const double> weighed(weights.data(), weights.shape(0));
+    nb::gil_scoped_release unlocked;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const float score : given) check(score);
+    for (const float score : under) check(score);
+    for (const double weight : weighed) check(weight);
+    for (const double weight : guessed) check(weight);
+    forest_ = nullptr;
+    growth_.begin(*forest, given, under, weighed, guessed);
+    forest_ = forest;
+  }
+
+  auto follow(const Rows& prefix) {
+    return told([&](const std::vector<Action>& actions) { return growth_.follow(actions); }, prefix);
+  }
+
+  auto draw(const Rows& prefix, double temperature, std::uint64_t seed) {
+    if (!(std::isfinite(temperature) && temperature > 0.0)) throw nb::value_error("the temperature must be above 0");
+    return told([&](const std::vector<Action>& actions) { return growth_.draw(actions, temperature, seed); }, prefix);
+  }
+
+  std::tuple<Table<std::int64_t>, Column<double>, Column<double>> ranked(const Rows& prefix) {
+    const std::vector<Action> actions = actions_of(prefix);
+    Ranked found;
+    {
+      nb::gil_scoped_release unlocked;
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ready();
+      found = growth_.ranked(actions);
+    }
+    return {rows_of(found.actions), column(std::move(found.scores)), column(std::move(found.filled))};
+  }
+
+ private:
+  template <class Work>
+  std::tuple<Table<std::int64_t>, Column<double>, Table<double>, std::int64_t> told(Work work, const Rows& prefix) {
+    const std::vector<Action> actions = actions_of(prefix);
+    Grown found;
+    {
+      nb::gil_scoped_release unlocked;
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ready();
+      found = work(actions);
+    }
+    const std::size_t steps = found.actions.size();
+    return {rows_of(found.actions), column(std::move(found.scores)),
+            table(std::move(found.values), steps, growth_.components()), found.scored};
+  }
+  void ready() const {
+    if (forest_ == nullptr) throw std::runtime_error("no sentence was begun");
+  }
+  static void check(double value) {
+    if (!std::isfinite(value)) throw std::invalid_argument("scores, bounds and weights must be finite");
+  }
+
+  std::mutex mutex_;
+  Growth growth_;
+  std::shared_ptr<SearchForest> forest_;
+};
+
+std::shared_ptr<Part> lm_part(std::shared_ptr<AnyLmScorer> scorer, const std::string& mode) {
+  if (mode == "delta") return make_lm_part(std::move(scorer), LmMode::kDelta);
+  if (mode == "rescored") return make_lm_part(std::move(scorer), LmMode::kRescored);
+  if (mode == "split") return make_lm_part(std::move(scorer), LmMode::kSplit);
+  throw nb::value_error("expected the mode delta, rescored or split");
+}
+
+}  // namespace
+}  // namespace smt::umt
+
+NB_MODULE(_umt, m) {
+  using namespace smt::umt;
+  m.doc() = "Undirected decoding. Use the Python modules around it.";
+  nb::module_::import_("smtplugins.core._core");  // the types of forests and scorers
+
+  nb::class_<Part>(m, "Part", "A feature at work on a tree that grows.")
+      .def_prop_ro("components", &Part::components, "How many values it gives an edge.");
+  nb::class_<CallbackPart, Part>(m, "CallbackPart", nb::type_slots(callback_slots),
+                                 "A feature in Python: an object with begin, reset, score and attach.")
+      .def(nb::init<nb::object, std::size_t>(), "object"_a, "components"_a);
+  m.def("shape_part", []() -> std::shared_ptr<Part> { return std::make_shared<ShapePart>(); },
+        "How edges are put and how many tails they have.");
+  m.def("lm_part", &lm_part, "scorer"_a, "mode"_a, "A language model at work on a tree that grows.");
+  nb::class_<LockedGrowth>(m, "Growth", "Grows trees in forests, one sentence after another.")
+      .def(nb::init<std::vector<std::shared_ptr<Part>>, std::size_t, double, bool>(), "parts"_a, "bounds"_a, "scale"_a,
+           "difference"_a = false)
+      .def_prop_ro("components", &LockedGrowth::components)
+      .def("begin", &LockedGrowth::begin, "forest"_a, "scores"_a, "bounds"_a, "weights"_a,
+           "estimates"_a)
+      .def("follow", &LockedGrowth::follow, "prefix"_a)
+      .def("draw", &LockedGrowth::draw, "prefix"_a, "temperature"_a, "seed"_a)
+      .def("ranked", &LockedGrowth::ranked, "prefix"_a);
+}
