@@ -26,9 +26,10 @@ RUNNABLE = {
     "smtplugins/plugins/hiero/README.md": "examples/decode-hiero",
     "smtplugins/plugins/standard/README.md": "examples/rescore-nbest",
     "smtplugins/plugins/tuning/README.md": "examples/rescore-nbest",
+    "smtplugins/plugins/umt/README.md": "examples/umt",
 }
 # A plugin of a paper may be taken out, with its example.
-PAPERS = {"examples/umt/README.md"}
+PAPERS = {"examples/umt/README.md", "smtplugins/plugins/umt/README.md"}
 INSTALL = "python -m pip install"
 
 
@@ -113,7 +114,9 @@ def test_hooks_page_is_what_the_hookspecs_say(request: pytest.FixtureRequest) ->
     regenerate(ROOT / "smtplugins/host/HOOKS.md", documentation(), request)
 
 
-@pytest.mark.parametrize("plugin", ["standard", "tuning"])
+@pytest.mark.parametrize(
+    "plugin", [one for one in ("standard", "tuning", "umt") if (ROOT / "smtplugins/plugins" / one).exists()]
+)
 def test_plugin_tables_are_what_the_registry_says(plugin: str, request: pytest.FixtureRequest) -> None:
     path = ROOT / "smtplugins/plugins" / plugin / "README.md"
     host = smt.load_plugins()

@@ -79,7 +79,7 @@ def test_runner(example: Callable[[str], Host]) -> None:
 
 def test_command(example: Callable[[str], Host], capsys: pytest.CaptureFixture[str]) -> None:
     host = example("smt_commands")
-    (command,) = [one.record for one in host.registry.entries("commands")]
+    (command,) = [one.record for one in host.registry.entries("commands") if one.record.name == "hello"]
     parser = argparse.ArgumentParser()
     command.configure(parser)
     command.run(host, parser.parse_args(["Anna"]))

@@ -62,7 +62,7 @@ def test_make_leaves_out_the_callers_own_options(host: Host) -> None:
 
 def test_plugins_may_share_names_of_commands(plugin: Plugin) -> None:
     host = smt.load_plugins([plugin("b", COMMAND), plugin("a", COMMAND)])
-    assert host.registry.names("commands") == ["a run", "b run"]
+    assert [one for one in host.registry.names("commands") if one.endswith(" run")] == ["a run", "b run"]
 
 
 def test_entries_come_by_name(host: Host) -> None:

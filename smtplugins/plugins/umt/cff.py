@@ -26,16 +26,20 @@ class Cff:
     ``mode``: ``sum`` is one feature, ``slots`` one for each link of a rule, ``difference`` the sum less the bound of
     the branch that the rule fills, ``none`` no feature. Bounds are divided by ``scale``. ``first_pass_path`` is a file
     of the weights they are made with, else those of the configuration are taken. ``lm`` is how much of what a language
-    model says of a rule's words alone is in the bounds: 0 in the paper. ``weight`` counts where the run has none.
+    model says of a rule's words alone is in the bounds, and with ``joins`` of what it says where the best branches
+    join, which makes guesses of them. ``weight`` counts where the run has none.
+
+    The paper's bounds are context-free, ``lm=0``; ``scale=8.5`` is of its author's earlier code.
     """
 
     def __init__(
         self,
         *,
         mode: CffMode = "sum",
-        scale: float = 8.5,
+        scale: float = 1.0,
         first_pass_path: Path | None = None,
-        lm: float = 0.0,
+        lm: float = 0.9,
+        joins: bool = True,
         weight: float = 1.0,
     ) -> None:
         if not (scale > 0 and math.isfinite(scale)):
@@ -46,6 +50,7 @@ class Cff:
         self.scale = scale
         self.first_pass_path = first_pass_path
         self.lm = lm
+        self.joins = joins
         self.weight = weight
 
     @property

@@ -56,7 +56,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Judged:
-    """A system's score, and p that the reference system is no better, by test."""
+    """A system's score, and p of each test against the reference system: for the sign test, that this is better."""
 
     score: float
     signature: str
@@ -180,7 +180,7 @@ def _trial(done: Sequence[Decoding]) -> Trial:
 
 
 def judged(case: Case, trials: Mapping[str, Trial], against: str, keys: Sequence[str]) -> dict[str, Judged]:
-    """Scores, and tests of one-sided differences: that the one named ``against`` is better."""
+    """Scores, and tests against one of them: the sign test has one tail, that the one named ``against`` is better."""
     own = _evaluated(case, trials, [against])
     found = {against: Judged(own[0].score, own[0].signature, {})}
     for key in keys:

@@ -77,7 +77,7 @@ _MS, _PER_CENT, _P = "{:.2f}", "{:+.2f} %", "{:.3g}"
 def speed(names: Mapping[str, str], trials: Mapping[str, Trial], rounds: int) -> Table:
     """Table 1: CPU milliseconds of a sentence for parsing and search, and for search, the paper's rescoring."""
     count = len(next(iter(trials.values())).texts)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for key, name in names.items():
         row: dict[str, Any] = {"model": name}
         for what, seconds in (("decoding", trials[key].decoding), ("search", trials[key].search)):
@@ -137,7 +137,7 @@ def passes(table: Table) -> Table:
 
 
 def quality(names: Mapping[str, str], found: Mapping[str, Judged], metric: str, higher: bool, count: int) -> Table:
-    """Table 3: scores, what lacks against cube pruning with K=30, and p that this is better."""
+    """Table 3: scores, what lacks against cube pruning with K=30, and tests of that."""
     rows = []
     for key, name in names.items():
         loss = None if key == REFERENCE else _loss(found[key].score, found[REFERENCE].score, higher)
@@ -153,7 +153,7 @@ def quality(names: Mapping[str, str], found: Mapping[str, Judged], metric: str, 
         Column("paper_loss", "paper: relative loss", "{:.2f} %", True),
         Column("paper_sign", "paper: p (sign)", "{:.2f}", True),
     )
-    title = f"Table 3: translations of {count} sentences; p is for {names[REFERENCE]} being better"
+    title = f"Table 3: translations of {count} sentences; {_meaning(names[REFERENCE])}"
     return Table("quality", title, columns, tuple(rows))
 
 
@@ -174,12 +174,16 @@ def ablation(names: Mapping[str, str], found: Mapping[str, Judged], metric: str,
         Column("p_bootstrap", "p (bootstrap)", _P),
         Column("paper_change", "paper: change", "{:+.1f}", True),
     )
-    title = f"Context-free-factor features: {count} sentences; p is for {names[with_cff]} being better"
+    title = f"Context-free-factor features: {count} sentences; {_meaning(names[with_cff])}"
     return Table("cff", title, columns, tuple(rows))
 
 
 def _ours_first(columns: Sequence[Column]) -> tuple[Column, ...]:
     return tuple(sorted(columns, key=lambda one: one.paper))
+
+
+def _meaning(name: str) -> str:
+    return f"p (sign) that {name} is better, p (bootstrap) that they differ"
 
 
 def _tests(found: Judged) -> dict[str, float | None]:

@@ -51,9 +51,10 @@ class Search:
 class Umt:
     """Undirected greedy decoding.
 
-    ``cff``, ``cff_scale``, ``cff_lm`` and ``first_pass_path`` say how the missing branches are bounded, as the feature
-    ``cff`` does, which counts if the run has it. ``lm_mode``: a language model is the change of its score (``delta``),
-    the scores of new words and of those behind them (``rescored``), or these by length of context (``split``).
+    ``cff``, ``cff_scale``, ``cff_lm``, ``cff_joins`` and ``first_pass_path`` say how the missing branches are bounded,
+    as the feature ``cff`` does, which counts if the run has it (``cff_lm=0,cff_scale=8.5``: as in the paper).
+    ``lm_mode``: a language model is the change of its score (``delta``), the scores of new words and of those behind
+    them (``rescored``), or these by length of context (``split``).
 
     One tree is grown. ``samples`` draws as many more, by exp(score / ``temperature``), from ``seed``; ``beam`` keeps as
     many at each step. Of several trees that with the highest score is the translation, and lists and graphs have all.
@@ -71,8 +72,9 @@ class Umt:
         *,
         resources: Resources,
         cff: CffMode = "sum",
-        cff_scale: float = 8.5,
-        cff_lm: float = 0.0,
+        cff_scale: float = 1.0,
+        cff_lm: float = 0.9,
+        cff_joins: bool = True,
         first_pass_path: Path | None = None,
         lm_mode: LmMode = "delta",
         samples: int = 0,
@@ -108,7 +110,7 @@ class Umt:
         if own:
             self.cff, self.cff_label = own[0].feature, own[0].label
         else:
-            self.cff = Cff(mode=cff, scale=cff_scale, first_pass_path=first_pass_path, lm=cff_lm)
+            self.cff = Cff(mode=cff, scale=cff_scale, first_pass_path=first_pass_path, lm=cff_lm, joins=cff_joins)
             self.cff_label = "cff"
         conventions = Conventions(
             goal=goal,

@@ -48,16 +48,18 @@ class Searcher:
 
     ``parts`` are features at work there. ``cff`` says how the bounds of missing branches become features, each divided
     by ``scale``: their sum, that less the bound of the branch which the edge fills, one for each link of an edge, or
-    none at all.
+    none at all. With ``joins`` they are guesses: what parts with estimates add where best branches join is in them.
     """
 
-    def __init__(self, parts: Sequence[_umt.Part] = (), cff: CffMode = "sum", scale: float = 1.0) -> None:
+    def __init__(
+        self, parts: Sequence[_umt.Part] = (), cff: CffMode = "sum", scale: float = 1.0, joins: bool = False
+    ) -> None:
         from smtplugins.plugins.umt._umt import Growth
 
         self._parts = len(parts)
         components = {"sum": 1, "difference": 1, "slots": SLOTS, "none": 0}[cff]
         self._difference = cff == "difference"
-        self._growth = Growth(list(parts), components, scale, self._difference)
+        self._growth = Growth(list(parts), components, scale, joins, self._difference)
 
     @property
     def components(self) -> int:
@@ -90,7 +92,10 @@ class Searcher:
         return Grown(*self._growth.draw(rows(prefix), temperature, seed))
 
     def ranked(self, prefix: Any = ()) -> tuple[Array, Array]:
-        """What could be done after these actions, with scores: the best first, equal ones by edge, slot and place."""
+        """What could be done after these actions, with scores: the best first, equal ones by edge, slot and place.
+
+        Scores that differ by less than 1e-5 may count as equal.
+        """
         return self._growth.ranked(rows(prefix))[:2]
 
     def expanded(self, prefix: Any) -> tuple[Array, Array]:

@@ -117,7 +117,7 @@ class Working:
             if self._pythons:
                 carries = Carries(vocabulary, [one.part(sentence) for one in self._pythons])
                 parts.append(python_part(carries, carries.components))
-            self._searcher = Searcher(parts, self._cff.mode, self._cff.scale)
+            self._searcher = Searcher(parts, self._cff.mode, self._cff.scale, self._cff.joins)
         return self._searcher
 
     def told(self, grown: Grown, forest: SearchForest, rules: int) -> Array:

@@ -380,3 +380,59 @@ def test_a_rule_may_drop_a_tail_but_not_use_it_twice(tmp_path: Path) -> None:
     plain = Plain([[((), [0])], [((0,), [1])]], [leaf, twice], [0.0, 0.0], [0.0, 0.0])
     with pytest.raises(ValueError, match="a rule uses a tail twice"):
         Searcher().begin(plain.native(), plain.scores, plain.bounds, [1.0])
+
+
+def score(model: Any, words: Sequence[str]) -> float:
+    """The log10 probability of a piece of text, nothing being known before it."""
+    begun = list(words[:1]) == ["<s>"]
+    return sum(one for one, _, _ in model.full_scores(" ".join(words[begun:]), begun, False))
+
+
+@pytest.mark.parametrize("mode", ["sum", "difference"])
+def test_bounds_with_joins_are_those_of_the_best_branches(mode: Any, tmp_path: Path) -> None:
+    rng = random.Random(11)
+    for _ in range(60):
+        plain, model = random_forest(rng), language_model(rng, 3, tmp_path)
+        weight = 0.5
+        inside: list[tuple[float, list[str]]] = []
+        joins: dict[int, float] = {}
+        number = 0
+        for node, bundles in enumerate(plain.nodes):
+            best = (float("-inf"), [""])
+            for tails, rules in bundles:
+                alone = []
+                for rule in rules:
+                    texts = " ".join(x if isinstance(x, str) else "|" for x in plain.targets[rule]).split("|")
+                    own = sum(score(model, one.split()) for one in texts)
+                    alone.append(plain.bounds[rule] + weight * own)
+                at = max(range(len(rules)), key=lambda i: (alone[i], -i))
+                words: list[str] = []
+                apart = 0.0
+                for one in plain.targets[rules[at]]:
+                    words += [one] if isinstance(one, str) else inside[tails[one]][1]
+                    apart += 0.0 if isinstance(one, str) else score(model, inside[tails[one]][1])
+                texts = " ".join(x if isinstance(x, str) else "|" for x in plain.targets[rules[at]]).split("|")
+                apart += sum(score(model, one.split()) for one in texts)
+                whole = ["<s>", *words, "</s>"] if node == plain.goal else words
+                join = weight * (score(model, whole) - apart)
+                for _ in rules:
+                    joins[number] = join
+                    number += 1
+                total = alone[at] + join + sum(inside[tail][0] for tail in tails)
+                if total > best[0]:
+                    best = (total, words)
+            inside.append(best)
+        search = Searcher([lm_part(lm_scorer(model, plain.words))], mode, 2.0, joins=True)
+        search.begin(plain.native(), plain.scores, plain.bounds, [1.0, 1.0], [weight])
+        found = search.follow()
+        for step, (edge, place, link, slot) in enumerate(found.actions.tolist()):
+            one = plain.edges[edge]
+            if place < 0 or slot >= 0:
+                # The outside of nodes follows from the same numbers.
+                continue
+            below = sum(inside[tail][0] for tail in one.tails)
+            wanted = below + (joins[edge] if one.tails else 0.0)
+            if mode == "difference":
+                above = plain.edges[found.actions[place, 0]]
+                wanted -= inside[above.tails[link - 1]][0]
+            assert found.values[step, 0] == pytest.approx(wanted / 2.0, abs=1e-4)

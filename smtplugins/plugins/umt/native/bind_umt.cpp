@@ -162,8 +162,9 @@ PyType_Slot callback_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_c
 // A growth keeps its memory, and so do its parts: one call at a time.
 class LockedGrowth {
  public:
-  LockedGrowth(std::vector<std::shared_ptr<Part>> parts, std::size_t bounds, double scale, bool difference)
-      : growth_(std::move(parts), {bounds, scale, difference}) {
+  LockedGrowth(std::vector<std::shared_ptr<Part>> parts, std::size_t bounds, double scale, bool joins,
+               bool difference)
+      : growth_(std::move(parts), {bounds, scale, joins, difference}) {
     if (!(std::isfinite(scale) && scale > 0.0)) throw nb::value_error("the scale of bounds must be above 0");
   }
 
@@ -267,8 +268,8 @@ NB_MODULE(_umt, m) {
         "How edges are put and how many tails they have.");
   m.def("lm_part", &lm_part, "scorer"_a, "mode"_a, "A language model at work on a tree that grows.");
   nb::class_<LockedGrowth>(m, "Growth", "Grows trees in forests, one sentence after another.")
-      .def(nb::init<std::vector<std::shared_ptr<Part>>, std::size_t, double, bool>(), "parts"_a, "bounds"_a, "scale"_a,
-           "difference"_a = false)
+      .def(nb::init<std::vector<std::shared_ptr<Part>>, std::size_t, double, bool, bool>(), "parts"_a, "bounds"_a,
+           "scale"_a, "joins"_a = false, "difference"_a = false)
       .def_prop_ro("components", &LockedGrowth::components)
       .def("begin", &LockedGrowth::begin, "forest"_a, "scores"_a, "bounds"_a, "weights"_a,
            "estimates"_a)

@@ -52,7 +52,7 @@ Candidate Index::edge(std::int64_t number, std::int32_t slot) const noexcept {
           slot};
 }
 
-void Bounds::find(const Index& index, std::span<const float> scores) {
+void Bounds::find(const Index& index, std::span<const float> scores, std::span<const Joining> joining) {
   constexpr double kNever = -std::numeric_limits<double>::infinity();
   const Forest& forest = index.input->forest;
   const std::size_t nodes = forest.nodes.size();
@@ -60,13 +60,28 @@ void Bounds::find(const Index& index, std::span<const float> scores) {
   outside_.assign(nodes, kNever);
   best_.resize(forest.bundles());
   alive_.assign(forest.bundles(), 0);
+  joins_.assign(joining.empty() ? 0 : forest.bundles(), 0.0);
+  for (const Joining& one : joining) one.part->begin_branches(nodes);
   for (std::size_t b = 0; b < forest.bundles(); ++b) {
-    float best = -std::numeric_limits<float>::infinity();
-    for (const std::int32_t rule : forest.rules[b]) best = std::max(best, scores[static_cast<std::size_t>(rule)]);
-    double score = static_cast<double>(best);
+    double score = kNever;
+    std::int32_t best = -1;
+    for (const std::int32_t rule : forest.rules[b]) {
+      const auto own = static_cast<double>(scores[static_cast<std::size_t>(rule)]);
+      if (own > score) {
+        score = own;
+        best = rule;
+      }
+    }
     for (const std::int32_t tail : forest.tails[b]) score += inside_[static_cast<std::size_t>(tail)];
-    best_[b] = score;
     double& whole = inside_[static_cast<std::size_t>(index.heads[b])];
+    if (score != kNever && !joining.empty()) {
+      for (const Joining& one : joining) joins_[b] += one.weight * one.part->joins(static_cast<std::int32_t>(b), best);
+      score += joins_[b];
+      if (score > whole) {
+        for (const Joining& one : joining) one.part->keep_branch(index.heads[b]);
+      }
+    }
+    best_[b] = score;
     whole = std::max(whole, score);
   }
   if (nodes == 0) return;

@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::int32_t kNowhere = -1;
 
-// What was added up in another order may differ in its last bits: these must not decide between equal candidates.
-float shown(double score) noexcept { return static_cast<float>(score); }
+// What was added up in another order, or as 32 bits, differs in its last digits: these must not decide between equal
+// candidates.
+double shown(double score) noexcept { return std::nearbyint(score * 65536.0); }
 
 auto key(const Candidate& edge, Place place) noexcept {
   return std::tuple(edge.edge, edge.slot, place.step, place.link);
@@ -37,7 +38,11 @@ void Growth::begin(const SearchForest& input, std::span<const float> scores, std
     parts_[i]->begin(index_);
     if (estimates[i] != 0.0) parts_[i]->estimate(estimates[i], under_);
   }
-  bounds_.find(index_, under_);
+  joining_.clear();
+  for (std::size_t i = 0; options_.joins && i < parts_.size(); ++i) {
+    if (estimates[i] != 0.0) joining_.push_back({parts_[i].get(), estimates[i]});
+  }
+  bounds_.find(index_, under_, joining_);
 }
 
 // The bounds of what stays open around an edge, as features. A slot of -1 is the head, unless there is no place yet.
@@ -53,6 +58,12 @@ double Growth::bound_of(const Open& open, std::int32_t bundle, std::int32_t slot
   std::int32_t k = 0;
   for (const std::int32_t tail : index_.tails(bundle)) {
     if (k++ != slot) values[std::min(static_cast<std::size_t>(k), last)] += bounds_.inside(tail) / options_.scale;
+  }
+  // Beside its open tails the edge will add something, too; a tail that it was put at has been counted.
+  const auto width = static_cast<double>(k);
+  if (k != 0) {
+    const double share = slot == -1 ? 1.0 : (width - 1.0) / width;
+    values[last] += bounds_.joins(bundle) * share / options_.scale;
   }
   if (options_.difference && open.node != kNowhere) {
     values[0] -= (open.place.link == 0 ? bounds_.outside(open.node) : bounds_.inside(open.node)) / options_.scale;
@@ -116,8 +127,8 @@ void Growth::find_best(Open& open) {
   if (candidates_.empty()) throw std::logic_error("a place of a living tree has no candidate");
   std::size_t best = 0;
   for (std::size_t i = 1; i < candidates_.size(); ++i) {
-    const float one = shown(totals_[i]);
-    const float other = shown(totals_[best]);
+    const double one = shown(totals_[i]);
+    const double other = shown(totals_[best]);
     if (one > other || (one == other && key(candidates_[i], open.place) < key(candidates_[best], open.place))) best = i;
   }
   open.best = candidates_[best];

@@ -45,6 +45,7 @@ struct Ranked {
 struct BoundOptions {
   std::size_t components = 1;
   double scale = 1.0;  // bounds are divided by it
+  bool joins = false;  // what the best branches add where they join is in the bounds
   bool difference = false;  // from the bound of the branch that the edge fills: in the sum alone
 };
 
@@ -98,6 +99,7 @@ class Growth {
   std::vector<Open> open_;
   std::vector<Step> steps_;
   std::vector<Place> changed_;
+  std::vector<Joining> joining_;
   std::int64_t scored_ = 0;
 
   // Of the place at hand.

@@ -49,6 +49,33 @@ class LmPart final : public Part {
     }
   }
 
+  void begin_branches(std::size_t nodes) override { branches_.resize(nodes); }
+
+  double joins(std::int32_t bundle, std::int32_t rule) override {
+    const auto tails = index_->tails(bundle);
+    const bool ends = index_->tops(bundle) && !markers_;
+    RuleScorer<N> scorer(lm_, branch_);
+    bool empty = !ends;
+    if (ends) scorer.begin_sentence();
+    for (const std::int32_t item : items_of(rule)) {
+      const Fragment* const words = item >= 0 ? &fragments_[static_cast<std::size_t>(item)] : nullptr;
+      const Chart& next =
+          words != nullptr
+              ? words->state
+              : branches_[static_cast<std::size_t>(tails[static_cast<std::size_t>(-1 - item)])];
+      if (empty) {
+        scorer.first_gap(next);
+        empty = next.empty();
+      } else {
+        scorer.gap(next, joined(scorer.right(), next.left));
+      }
+    }
+    if (ends) scorer.terminal(lm_.end);
+    return scale_ * scorer.finish();
+  }
+
+  void keep_branch(std::int32_t node) override { branches_[static_cast<std::size_t>(node)] = branch_; }
+
   void reset() override {
     pieces_.clear();
     places_.clear();
@@ -197,6 +224,8 @@ class LmPart final : public Part {
   Parts<std::int32_t> fragment_words_;
   std::vector<std::int32_t> slots_;  // fragment + 1, or 0
 
+  std::vector<Chart> branches_;  // of nodes, while bounds are found
+  Chart branch_;
   std::vector<Piece> pieces_, made_;
   std::vector<Between> places_;
   std::vector<std::int32_t> first_place_;  // of each step: that of its head, which those of its tails follow

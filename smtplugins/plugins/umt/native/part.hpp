@@ -65,6 +65,11 @@ class Part {
   virtual void begin(const Index& index) = 0;
   // Adds to each rule's bound a guess at what it brings wherever it is put, times a weight.
   virtual void estimate(double /*weight*/, std::span<float> /*bounds*/) {}
+  // What an edge adds by joining the best branches below it, which is what the parts keep of a node: for bounds, too.
+  // First of all so many nodes are told; an edge whose joins were asked for last may be kept as its head's best.
+  virtual void begin_branches(std::size_t /*nodes*/) {}
+  virtual double joins(std::int32_t /*bundle*/, std::int32_t /*rule*/) { return 0.0; }
+  virtual void keep_branch(std::int32_t /*node*/) {}
   // No edge is there.
   virtual void reset() = 0;
   // What each of these edges would add at the place: edge i's first value is values[i * stride].
