@@ -76,11 +76,12 @@ class Drl:
     ``state`` says from which state of the path: ``uniform`` any that has an action, ``first``, ``last``. ``action``
     says which other action: ``zipf`` the one of rank k as likely as 1 / k^``exponent``, ``uniform``, ``second`` the
     next to the best, ``softmax`` as likely as exp(score / ``temperature``). ``update``: ``perceptron`` a step of length
-    ``rate``; ``aggressive`` as many of these as the better path needs to be preferred; ``pa`` the shortest step that
-    makes it preferred by 1; ``mira`` the shortest that makes it preferred by ``scale`` times the difference of rewards,
-    at most ``c`` long. ``features``: those of the rest of the ``path``, or of the ``first`` action only. What an action
-    is worth is the reward to come, each later one counting ``discount`` times as much as the one before. ``counter``:
-    the average is over the weights after all ``examples``, or after ``updates`` only, as in the author's earlier code.
+    ``rate``, small for weights that are good already, while it does not matter for such as begin at 0; ``aggressive``
+    as many of these as the better path needs to be preferred; ``pa`` the shortest step that makes it preferred by 1;
+    ``mira`` the shortest that makes it preferred by ``scale`` times the difference of rewards, at most ``c`` long.
+    ``features``: those of the rest of the ``path``, or of the ``first`` action only. What an action is worth is the
+    reward to come, each later one counting ``discount`` times as much as the one before. ``counter``: the average is
+    over the weights after all ``examples``, or after ``updates`` only, as in the author's earlier code.
     ``fixed``: names, or patterns as of a shell, of weights that are not learnt.
 
     In Python ``state``, ``action`` and ``update`` may also be functions: a ``StateSampler`` or ``ActionSampler`` of
@@ -100,7 +101,7 @@ class Drl:
         exponent: float = 1.0,
         temperature: float = 1.0,
         update: str | Update = "perceptron",
-        rate: float = 1.0,
+        rate: float = 0.0003,
         c: float = 0.01,
         scale: float = 1.0,
         features: Literal["path", "first"] = "path",

@@ -119,7 +119,14 @@ def test_it_is_algorithm_2(seed: int, whole: bool) -> None:
     trajectory, rewards = algorithm_2(maze, count, epochs, seed, discount, whole, start)
     features: Any = "path" if whole else "first"
     for average, counter in ((True, "examples"), (True, "updates"), (False, "examples")):
-        learner = Drl(epochs=epochs, features=features, discount=discount, average=average, counter=counter)  # type: ignore[arg-type]
+        learner = Drl(
+            epochs=epochs,
+            rate=1.0,
+            features=features,  # type: ignore[arg-type]
+            discount=discount,
+            average=average,
+            counter=counter,  # type: ignore[arg-type]
+        )
         steps = list(learner.learn(Task(maze, range(count)), Model(start), seed=seed))
         assert len(steps) == epochs
         for number, step in enumerate(steps, 1):
