@@ -3,9 +3,8 @@
 A. Gesmundo and J. Henderson, "Undirected Machine Translation with Discriminative Reinforcement Learning" (2014),
 algorithm 2 and section 3.2: from a state of the policy's own path, another action is tried and the policy followed from
 there. If that ends with a higher reward, the weights move by the features of the better path less those of the path
-taken. Averages are kept as in H. Daume III, "Practical Structured Learning Techniques" (2006), 2.1.1. The updates that
-the paper found worse: K. Crammer et al., "Online Passive-Aggressive Algorithms" (2006); of L. Shen et al., "Guided
-Learning for Bidirectional Sequence Classification" (2007), it gives the name alone: ``aggressive`` is our reading.
+taken. Averages are kept as in H. Daume III, "Practical Structured Learning Techniques" (2006), 2.1.1. Learning from
+alternatives that were worse, too, with logistic steps and scaled features is ours (``updates.py``).
 """
 
 from __future__ import annotations
@@ -14,13 +13,14 @@ import fnmatch
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from smtplugins.host.contracts import Runner, State, Step, Task
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.search_tasks import Weights, follow, ranked
 from smtplugins.host.spec import suggestion
 from smtplugins.plugins.umt.samplers import ActionSampler, StateSampler, action_sampler, state_sampler
+from smtplugins.plugins.umt.updates import Scale, Update, longer, squares_of, update_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,43 +31,8 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
-class Update(Protocol):
-    """How far the weights move along the difference of two sums of features; 0 is not at all.
-
-    ``margin`` is the weighted sum of the difference, how much better the policy thinks of the better path; ``norm`` the
-    square of its length; ``gain`` by how much the reward is higher.
-    """
-
-    def __call__(self, margin: float, norm: float, gain: float) -> float: ...
-
-
 _LEAST = 1e-200
 """Sums of features whose difference is no longer than the root of this are taken for equal."""
-UPDATES = ("perceptron", "pa", "mira", "aggressive")
-
-
-def update_of(which: str | Update, rate: float, c: float, scale: float) -> Update:
-    """An update by name, or the one given."""
-
-    def perceptron(margin: float, norm: float, gain: float) -> float:
-        return rate
-
-    def passive_aggressive(margin: float, norm: float, gain: float) -> float:
-        return max(0.0, 1.0 - margin) / norm
-
-    def mira(margin: float, norm: float, gain: float) -> float:
-        return min(c, max(0.0, scale * gain - margin) / norm)
-
-    def aggressive(margin: float, norm: float, gain: float) -> float:
-        # A step adds rate * norm to the margin: as many as it takes to be above 0, and at least one.
-        lacking = -margin / (rate * norm)
-        return rate * max(1.0, math.floor(lacking) + 1.0) if math.isfinite(lacking) else math.nan
-
-    if not isinstance(which, str):
-        return which
-    if which not in UPDATES:
-        raise UsageError(f"update: there is none called {which!r}{suggestion(which, UPDATES)}")
-    return dict(zip(UPDATES, (perceptron, passive_aggressive, mira, aggressive), strict=True))[which]
 
 
 class Drl:
@@ -79,6 +44,11 @@ class Drl:
     ``rate``, small for weights that are good already, while it does not matter for such as begin at 0; ``aggressive``
     as many of these as the better path needs to be preferred; ``pa`` the shortest step that makes it preferred by 1;
     ``mira`` the shortest that makes it preferred by ``scale`` times the difference of rewards, at most ``c`` long.
+    ``logistic`` follows the reward to be expected if the better path were chosen with the probability
+    1 / (1 + exp(-margin / ``width``)): a step of ``rate`` times the difference of rewards, shorter the surer the policy
+    is of either path. ``both``: the weights also move if what the policy took was better. ``scaling``: with
+    ``variance`` each feature's step is divided by the mean square of its differences so far, so that its unit does not
+    matter. These three are not the paper's; they go together, as ``update=logistic,both=true,scaling=variance``.
     ``features``: those of the rest of the ``path``, or of the ``first`` action only. What an action is worth is the
     reward to come, each later one counting ``discount`` times as much as the one before. ``counter``: the average is
     over the weights after all ``examples``, or after ``updates`` only, as in the author's earlier code.
@@ -104,6 +74,9 @@ class Drl:
         rate: float = 0.0003,
         c: float = 0.01,
         scale: float = 1.0,
+        width: float = 1.0,
+        both: bool = False,
+        scaling: Literal["none", "variance"] = "none",
         features: Literal["path", "first"] = "path",
         discount: float = 1.0,
         average: bool = True,
@@ -111,15 +84,16 @@ class Drl:
         shuffle: bool = True,
         fixed: str = "",
     ) -> None:
-        if epochs < 1 or not rate > 0 or not c > 0 or not scale > 0:
-            raise UsageError("drl: expected epochs of 1 or more, and rate, c and scale above 0")
+        if epochs < 1 or not all(one > 0 for one in (rate, c, scale, width)):
+            raise UsageError("drl: expected epochs of 1 or more, and rate, c, scale and width above 0")
         if not 0 <= discount <= 1:
             raise UsageError(f"drl: discount: expected a number from 0 to 1, found {discount}")
         self.epochs, self.features, self.discount = epochs, features, discount
         self.average, self.counter, self.shuffle, self.fixed = average, counter, shuffle, fixed
         self.state = state_sampler(state)
         self.action = action_sampler(action, exponent, temperature)
-        self.update = update_of(update, rate, c, scale)
+        self.update = update_of(update, rate, c, scale, width)
+        self.both, self.scaled = both, scaling == "variance"
 
     def learn(
         self, problem: Task, start: Model, *, resume: State | None = None, seed: int = 1, runner: Runner | None = None
@@ -130,7 +104,7 @@ class Drl:
         examples = problem.examples
         if not len(examples):
             raise SmtError("drl: expected examples to learn from, found none")
-        run = _Learnt.begin(start, self.fixed, seed, resume)
+        run = _Learnt.begin(start, self.fixed, seed, resume, self.scaled)
         while run.done < self.epochs:
             order = run.random.permutation(len(examples)).tolist() if self.shuffle else range(len(examples))
             epoch = _Epoch()
@@ -157,10 +131,12 @@ class Drl:
                 taken, tried = path.value(at, self.discount), other.value(0, self.discount)
                 epoch.taken.append(taken)
                 epoch.tried.append(tried)
-                if taken < tried:
+                if taken < tried or (self.both and tried < taken):
                     whole = self.features == "path"
                     good, bad = (other.features(0), path.features(at)) if whole else (other.first(0), path.first(at))
-                    moved = run.move(good, bad, self.update, tried - taken)
+                    if tried < taken:
+                        good, bad = bad, good
+                    moved = run.move(good, bad, self.update, abs(tried - taken))
         epoch.updates += moved
         run.count += moved or self.counter == "examples"
 
@@ -204,10 +180,11 @@ class _Learnt:
     random: Any
     fixed: tuple[str, ...]
     done: int = 0
+    scale: Scale | None = None
     _free: Array | None = None
 
     @classmethod
-    def begin(cls, start: Model, fixed: str, seed: int, resume: State | None) -> _Learnt:
+    def begin(cls, start: Model, fixed: str, seed: int, resume: State | None, scaled: bool) -> _Learnt:
         """From the start weights, or behind the step that had a state."""
         import numpy as np
 
@@ -215,11 +192,13 @@ class _Learnt:
         patterns = tuple(fixed.split())
         if resume is None:
             weights = Weights.of(start.weights)
-            return cls(weights, np.zeros(len(weights)), 0, random, patterns)
+            scale = Scale.blank(len(weights)) if scaled else None
+            return cls(weights, np.zeros(len(weights)), 0, random, patterns, scale=scale)
         arrays, values = resume.arrays, resume.values
         random.bit_generator.state = values["random"]
         weights = Weights(values["names"], arrays["weights"])
-        return cls(weights, arrays["total"].copy(), values["count"], random, patterns, values["done"])
+        scale = Scale(arrays["squares"].copy(), arrays["counts"].copy()) if scaled else None
+        return cls(weights, arrays["total"].copy(), values["count"], random, patterns, values["done"], scale)
 
     def move(self, good: tuple[Array, Array], bad: tuple[Array, Array], update: Update, gain: float) -> bool:
         """Towards one sum of features, away from the other; returns whether the weights moved."""
@@ -232,18 +211,21 @@ class _Learnt:
         with np.errstate(over="ignore", invalid="ignore"):
             margin = float((self.weights.array[ids] * values).sum())
             ids, values = ids[kept], values[kept]
-            norm = float((values * values).sum())
-        if norm < _LEAST:
-            return False
+            if float((values * values).sum()) < _LEAST:
+                return False
+            along = values
+            if self.scale is not None:
+                sides = squares_of(ids, good) + squares_of(ids, bad)
+                along = self.scale.along(ids, values, sides, len(self.weights))
+            norm = float((values * along).sum())
         step = update(margin, norm, gain) if math.isfinite(margin) and math.isfinite(norm) else math.nan
         if not step:
             return False
-        if len(self.total) < len(self.weights):
-            self.total = np.concatenate([self.total, np.zeros(len(self.weights) - len(self.total))])
+        self.total = longer(self.total, len(self.weights))
         with np.errstate(over="ignore", invalid="ignore"):
-            self.weights.array[ids] += step * values
+            self.weights.array[ids] += step * along
             # Counts for the weights behind this example and all after it.
-            self.total[ids] += self.count * (step * values)
+            self.total[ids] += self.count * (step * along)
         if not np.isfinite(self.weights.array[ids]).all():
             self._refuse(self.weights.array)
         return True
@@ -296,6 +278,8 @@ class _Learnt:
     def state(self) -> State:
         """All that is needed to go on."""
         arrays = {"weights": self.weights.array.copy(), "total": self.total.copy()}
+        if self.scale is not None:
+            arrays |= {"squares": self.scale.squares.copy(), "counts": self.scale.counts.copy()}
         values = {
             "names": list(self.weights.names),
             "count": self.count,

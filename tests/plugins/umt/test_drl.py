@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,7 +20,7 @@ from smtplugins.host.contracts import State, Task
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.model import Model
 from smtplugins.host.search_tasks import Weights, follow
-from smtplugins.plugins.umt.drl import Drl, update_of
+from smtplugins.plugins.umt.drl import Drl
 from smtplugins.testing import samples
 from smtplugins.testing.cases import LearnerChecks
 
@@ -34,6 +35,14 @@ class TestKit(LearnerChecks):
 
 class TestKitOfOthers(LearnerChecks):
     options: ClassVar[Any] = {"action": "softmax", "update": "mira", "c": 1.0, "counter": "updates", "discount": 0.9}
+
+    @pytest.fixture
+    def offer(self) -> Offer:
+        return OFFER
+
+
+class TestKitOfOurs(LearnerChecks):
+    options: ClassVar[Any] = {"update": "logistic", "both": True, "scaling": "variance", "rate": 0.1}
 
     @pytest.fixture
     def offer(self) -> Offer:
@@ -68,9 +77,19 @@ class Maze:
 
 
 def algorithm_2(
-    maze: Maze, count: int, epochs: int, seed: int, discount: float, whole: bool, start: dict[str, float]
+    maze: Maze,
+    count: int,
+    epochs: int,
+    seed: int,
+    discount: float,
+    whole: bool,
+    start: dict[str, float],
+    move: Callable[[dict[str, float], dict[str, float], dict[str, float], float], None] | None = None,
 ) -> tuple[list[dict[str, float]], list[list[float]]]:
-    """Algorithm 2 with the samplers of 3.2: the weights after each example, rewards of the paths of each epoch."""
+    """Algorithm 2 with the samplers of 3.2: the weights after each example, rewards of the paths of each epoch.
+
+    ``move`` is given the weights, both sums of features, and how much better the other path is than the policy's.
+    """
     draws = np.random.default_rng(seed)
     w, trajectory, rewards = dict(start), [], []
 
@@ -102,11 +121,16 @@ def algorithm_2(
                     u = float(draws.random()) * harmonic[-1]
                     a = others[next(k for k, total in enumerate(harmonic) if u < total)]
                     yours = path(s, a)
-                    if q(mine[i:]) < q(yours):
-                        for sign, steps in ((1, yours), (-1, mine[i:])):
-                            for at, act in steps if whole else steps[:1]:
-                                for k, v in maze.row(at, act).items():
-                                    w[k] = w.get(k, 0.0) + sign * v
+                    sums: list[dict[str, float]] = [{}, {}]
+                    for total, steps in zip(sums, (yours, mine[i:]), strict=True):
+                        for at, act in steps if whole else steps[:1]:
+                            for k, v in maze.row(at, act).items():
+                                total[k] = total.get(k, 0.0) + v
+                    if move is not None:
+                        move(w, *sums, q(yours) - q(mine[i:]))
+                    elif q(mine[i:]) < q(yours):
+                        for k in {**sums[0], **sums[1]}:
+                            w[k] = w.get(k, 0.0) + sums[0].get(k, 0.0) - sums[1].get(k, 0.0)
             trajectory.append(dict(w))
     return trajectory, rewards
 
@@ -150,6 +174,43 @@ def test_it_is_algorithm_2(seed: int, whole: bool) -> None:
         assert sum(step.metrics["updates"] for step in steps) == len(moved)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_both_directions_with_logistic_steps_of_scaled_features(seed: int) -> None:
+    maze, start, rate, width = Maze(seed), {"a": 1.0, "other": 2.5}, 0.25, 2.0
+    seen: dict[str, list[float]] = {}
+
+    def move(w: dict[str, float], yours: dict[str, float], mine: dict[str, float], better: float) -> None:
+        apart = {k: yours.get(k, 0.0) - mine.get(k, 0.0) for k in {**yours, **mine}}
+        apart = {k: v for k, v in apart.items() if v}
+        if not better or not apart:
+            return
+        for k, v in apart.items():
+            seen.setdefault(k, []).append(v**2 + 1e-4 * (yours.get(k, 0.0) ** 2 + mine.get(k, 0.0) ** 2))
+        chance = 1 / (1 + math.exp(-sum(w.get(k, 0.0) * v for k, v in apart.items()) / width))
+        for k, v in apart.items():
+            # 4 * width times the derivative of better * chance.
+            w[k] = w.get(k, 0.0) + rate * better * 4 * chance * (1 - chance) * v / np.mean(seen[k])
+
+    trajectory, rewards = algorithm_2(maze, 7, 4, seed, 1.0, True, start, move)
+    learner = Drl(epochs=4, average=False, update="logistic", both=True, scaling="variance", rate=rate, width=width)
+    for number, step in enumerate(learner.learn(Task(maze, range(7)), Model(start), seed=seed)):
+        wanted, found = trajectory[7 * number + 6], step.model.weights
+        assert {k: found.get(k, 0.0) for k in wanted} == pytest.approx(wanted, abs=1e-9)
+        assert step.objective == pytest.approx(np.mean(rewards[number]))
+
+
+def test_with_scaling_units_do_not_matter() -> None:
+    class Larger(Maze):
+        def row(self, state: Any, action: int) -> dict[str, float]:
+            return {k: 1024 * v if k < "d" else v for k, v in super().row(state, action).items()}
+
+    learner, start = Drl(update="logistic", both=True, scaling="variance", rate=0.1), {"a": 1.0, "e": 0.5}
+    *_, one = learner.learn(Task(Maze(4), range(9)), Model(start))
+    *_, other = learner.learn(Task(Larger(4), range(9)), Model({**start, "a": 1 / 1024}))
+    assert one.model.weights != start
+    assert dict(one.model.weights) == {k: 1024 * v if k < "d" else v for k, v in other.model.weights.items()}
+
+
 def accuracy(problem: Task, weights: Any) -> float:
     task = problem.search
     found = [follow(task, task.begin(one), Weights.of(weights)).value(0) for one in problem.examples]
@@ -177,13 +238,14 @@ def test_an_averaged_tagger_is_nearly_as_good() -> None:
     assert np.mean(found) > 0.9
 
 
-def test_resumed_behind_every_epoch(tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [{}, {"update": "logistic", "both": True, "scaling": "variance", "rate": 0.1}])
+def test_resumed_behind_every_epoch(tmp_path: Path, options: dict[str, Any]) -> None:
     problem, start = Task(Maze(3), range(9)), Model({"a": 0.5, "z": 1.0})
-    steps = list(Drl(epochs=6).learn(problem, start, seed=5))
+    steps = list(Drl(epochs=6, **options).learn(problem, start, seed=5))
     for number, step in enumerate(steps):
         step.state.save(tmp_path / f"{number}")
         rest = list(
-            Drl(epochs=6).learn(problem, step.model, resume=State.load(tmp_path / f"{number}"), seed=5),
+            Drl(epochs=6, **options).learn(problem, step.model, resume=State.load(tmp_path / f"{number}"), seed=5),
         )
         assert len(rest) == 5 - number
         for one, other in zip(rest, steps[number + 1 :], strict=True):
@@ -228,22 +290,6 @@ class TestFixed:
 
 
 class TestUpdates:
-    def test_lengths_of_steps(self) -> None:
-        def length(name: str, margin: float, norm: float, gain: float) -> float:
-            return update_of(name, rate=0.5, c=2.0, scale=10.0)(margin, norm, gain)
-
-        assert length("perceptron", -3.0, 4.0, 0.1) == 0.5
-        # PA: the margin is 1 afterwards. PA-I: ten times the gain, if the step is no longer than c.
-        assert length("pa", -3.0, 4.0, 0.1) * 4 - 3 == 1
-        assert length("pa", 1.5, 4.0, 0.1) == 0
-        assert length("mira", -3.0, 4.0, 0.1) * 4 - 3 == 1
-        assert length("mira", -30.0, 4.0, 0.1) == 2.0
-        assert length("mira", 1.5, 4.0, 0.1) == 0
-        for margin in (-7.0, -6.0, -0.1, 0.0, 5.0):
-            step = length("aggressive", margin, 4.0, 0.1)
-            assert step >= 0.5 and step % 0.5 == 0 and margin + 4 * step > 0
-            assert step == 0.5 or margin + 4 * (step - 0.5) <= 0
-
     def test_no_step_is_no_update(self) -> None:
         still = list(Drl(epochs=2, update=lambda margin, norm, gain: 0.0).learn(samples.task_problem(), Model()))
         assert not any(still[-1].model.weights.values())
@@ -277,7 +323,8 @@ class TestParts:
             ({"action": "zip"}, "action: there is no sampler 'zip'; did you mean 'zipf'?"),
             ({"update": "perzeptron"}, "update: there is none called 'perzeptron'; did you mean 'perceptron'?"),
             ({"epochs": 0}, "expected epochs of 1 or more"),
-            ({"rate": 0.0}, "and rate, c and scale above 0"),
+            ({"rate": 0.0}, "and rate, c, scale and width above 0"),
+            ({"width": 0.0}, "and rate, c, scale and width above 0"),
             ({"discount": 1.5}, "discount: expected a number from 0 to 1, found 1.5"),
             ({"exponent": -1.0}, "exponent: expected 0 or more, found -1.0"),
             ({"action": "softmax", "temperature": 0.0}, "temperature: expected more than 0, found 0.0"),
