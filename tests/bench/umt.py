@@ -22,7 +22,7 @@ COUNT = 40
 SPANS = {"spans of 15": 15, "any span": 1000}
 DECODERS = {
     "umt": {"name": "umt"},
-    "umt cff_lm=0.8": {"name": "umt", "cff_lm": 0.8},
+    "umt, paper's bounds": {"name": "umt", "cff_lm": 0, "cff_joins": False, "cff_scale": 8.5},
     "hiero K=1": {"name": "hiero", "pop_limit": 1},
     "hiero K=30": {"name": "hiero", "pop_limit": 30},
 }
