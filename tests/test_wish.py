@@ -25,6 +25,10 @@ OFFERS = {
             moses-settings moses-word-graph moses-xml nist-sgm pharaoh-alignment pipe-weights plain-nbest
             plf-lattice slf-lattice sockeye-nbest text tsv-corpus zmert-params""".split(),
     },
+    "tuning": {"learners": ["mert", "minrisk", "mira", "perceptron", "pro"]},
+    "hiero": {"decoders": ["hiero"]},
+    "reference": {"decoders": ["reference"]},
+    "umt": {"features": ["cff", "undirected-lm"], "learners": ["drl"], "decoders": ["umt"]},
 }
 
 
