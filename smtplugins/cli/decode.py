@@ -24,7 +24,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="override a key, as decoder.pop_limit=200"
     )
-    parser.add_argument("--decoder", metavar="NAME[,key=value...]", help="another decoder, which keeps what it knows")
+    parser.add_argument(
+        "--decoder", metavar="NAME[,key=value...]", help="another one, which parses sentences as it did"
+    )
     parser.add_argument("-w", "--weights", metavar="FILE", help="weights in place of the configuration's")
     options.add_input(parser, "sentences or lattices, one on each line", configured=True)
     parser.add_argument(

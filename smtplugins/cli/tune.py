@@ -86,7 +86,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("with a decoder")
     group.add_argument("-c", "--config", metavar="FILE", help="run.yaml, cdec.ini, moses.ini or joshua.config")
     group.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a key of it")
-    group.add_argument("--decoder", metavar="NAME[,key=value...]", help="another decoder, which keeps what it knows")
+    group.add_argument("--decoder", metavar="NAME[,key=value...]", help="another one, which parses sentences as it did")
     group.add_argument("-k", "--nbest", type=int, metavar="N", help="length of lists (default: output.nbest, or 100)")
     group.add_argument("--whole", action="store_true", help="learn from forests rather than lists")
     group.add_argument("--iterations", type=int, metavar="N", help="at most so many (default: 10)")

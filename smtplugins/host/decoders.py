@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
 
+from smtplugins.host.forests import Conventions
 from smtplugins.host.spec import Spec, parameters
 
 if TYPE_CHECKING:
     from smtplugins.host.config import RunConfig
     from smtplugins.host.host import Host
 
+PARSING = frozenset({one.name for one in fields(Conventions)} | {"oov_list", "oov_path", "input"})
+"""Options that mean the same to all decoders of grammars; a ``beam`` is one thing here and another there."""
+
+
+def kept_options(host: Host, config: RunConfig, name: str) -> dict[str, Any]:
+    """The options of the configuration's decoder that one called ``name`` takes over: all of its own, else parsing."""
+    old = config.decoder
+    if old is None or old.name == name:
+        return {} if old is None else dict(old.options)
+    known: Mapping[str, Any] = parameters(host.registry.entry("decoders", name).record.make)
+    return {key: value for key, value in old.options.items() if key in known and key in PARSING}
+
 
 def with_decoder(host: Host, config: RunConfig, decoder: str) -> RunConfig:
-    """The configuration with a decoder ``NAME[,key=value...]``: it keeps the options that this decoder has, too."""
+    """The configuration with a decoder ``NAME[,key=value...]``: it keeps what the old one has of its options."""
     spec = Spec.parse(decoder)
-    known = parameters(host.registry.entry("decoders", spec.name).record.make)
-    old = config.decoder.options if config.decoder is not None else {}
-    kept = {name: value for name, value in old.items() if name in known}
-    return replace(config, decoder=Spec(spec.name, {**kept, **spec.options}))
+    host.registry.entry("decoders", spec.name)
+    return replace(config, decoder=Spec(spec.name, {**kept_options(host, config, spec.name), **spec.options}))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.host.decoders import kept_options
 from smtplugins.host.errors import UsageError
-from smtplugins.host.forests import Conventions
-from smtplugins.host.spec import Spec, parameters
+from smtplugins.host.spec import Spec
 
 if TYPE_CHECKING:
     from smtplugins.host.config import RunConfig
@@ -21,10 +21,14 @@ if TYPE_CHECKING:
     from smtplugins.host.evaluation import Texts
     from smtplugins.host.host import Host
 
-_CFF = {"cff": "mode", "cff_scale": "scale", "cff_lm": "lm", "first_pass_path": "first_pass_path"}
+_CFF = {
+    "cff": "mode",
+    "cff_scale": "scale",
+    "cff_lm": "lm",
+    "cff_joins": "joins",
+    "first_pass_path": "first_pass_path",
+}
 """Options of the decoder, and what the feature ``cff``, which goes before them, calls the same."""
-_PARSING = {one.name for one in fields(Conventions)} | {"oov_list", "oov_path", "input"}
-"""Options that mean the same to all decoders of grammars; a ``beam`` is one thing here and another there."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ class Case:
 
     def umt(self) -> System:
         """The undirected decoder with its learner."""
-        decoder = Spec("umt", {**self._conventions("umt"), **self._options("umt")})
+        decoder = Spec("umt", {**self._kept("umt"), **self._options("umt")})
         return System("umt", "umt + drl", decoder, Spec("drl", self._options("drl")))
 
     def hiero(self, pops: int) -> System:
@@ -113,21 +117,17 @@ class Case:
 
         With K=1 a search leaves one derivation, in which mert finds nothing to choose: it learns with K=2.
         """
-        options = {**self._conventions("hiero"), **self._options("hiero"), "search": "cube_pruning", "pop_limit": pops}
+        own = {**self._kept("hiero"), **self._options("hiero")}
+        options = {**own, "search": "cube_pruning", "pop_limit": pops}
         learning = Spec("hiero", {**options, "pop_limit": max(pops, 2)})
         mert = Spec("mert", self._options("mert"))
         return System(f"hiero-{pops}", f"hiero K={pops} + mert", Spec("hiero", options), mert, learning)
 
+    def _kept(self, name: str) -> dict[str, Any]:
+        return kept_options(self.host, self.loaded, name)
+
     def _options(self, name: str) -> dict[str, Any]:
         return dict(self.options[name].options) if name in self.options else {}
-
-    def _conventions(self, name: str) -> dict[str, Any]:
-        """The configuration's options of a decoder, or of those of another how it has sentences parsed."""
-        decoder = self.loaded.decoder
-        if decoder is None or decoder.name == name:
-            return {} if decoder is None else dict(decoder.options)
-        known = parameters(self.host.registry.entry("decoders", name).record.make)
-        return {key: value for key, value in decoder.options.items() if key in known and key in _PARSING}
 
     def config_of(self, system: System, *, learning: bool = False) -> RunConfig:
         """The configuration with the decoder of a system, or with that which it learns with."""

@@ -12,6 +12,7 @@ import pytest
 
 import smtplugins as smt_
 from smtplugins.cli.main import main
+from smtplugins.host.spec import parameters
 from smtplugins.plugins.umt import compare_tables as tables
 from smtplugins.plugins.umt.compare_runs import Judged, Learnt, Trial, judged
 from smtplugins.plugins.umt.compare_systems import Case
@@ -148,6 +149,15 @@ class TestCase:
             for use, wanted in ((False, pops), (True, learning)):
                 decoder = made.config_of(system, learning=use).decoder
                 assert decoder is not None and decoder.options["pop_limit"] == wanted
+
+    def test_each_option_of_bounds_has_its_name_in_the_feature(self) -> None:
+        from smtplugins.plugins.umt.cff import Cff
+        from smtplugins.plugins.umt.compare_systems import _CFF
+        from smtplugins.plugins.umt.decoder import Umt
+
+        of_bounds = {name for name in parameters(Umt) if name.startswith("cff") or name == "first_pass_path"}
+        assert _CFF.keys() == of_bounds
+        assert set(_CFF.values()) == parameters(Cff).keys() - {"weight"}
 
     def test_the_feature_of_a_configuration_is_left_out_for_the_ablation(self) -> None:
         features = "model.features=['lm,path=en.arpa,base=10,name=LM', 'cff,mode=slots,scale=2,name=Bounds']"
