@@ -58,8 +58,7 @@ class Searcher:
 
         self._parts = len(parts)
         components = {"sum": 1, "difference": 1, "slots": SLOTS, "none": 0}[cff]
-        self._difference = cff == "difference"
-        self._growth = Growth(list(parts), components, scale, joins, self._difference)
+        self._growth = Growth(list(parts), components, scale, joins, cff == "difference")
 
     @property
     def components(self) -> int:
@@ -99,9 +98,9 @@ class Searcher:
         return self._growth.ranked(rows(prefix))[:2]
 
     def expanded(self, prefix: Any) -> tuple[Array, Array]:
-        """The same, with what each action changes: scores less the bounds that were counted for what it fills."""
+        """The same, with what each action changes: of what was counted for a missing branch it takes the place."""
         actions, scores, filled = self._growth.ranked(rows(prefix))
-        return actions, scores if self._difference else scores - filled
+        return actions, scores - filled
 
 
 def rows(actions: Any) -> Array:

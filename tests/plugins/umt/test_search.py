@@ -218,6 +218,24 @@ def test_what_actions_change(cff: str, tmp_path: Path) -> None:
                 tree = pair.oracle.after(tree, path[length])
 
 
+@pytest.mark.parametrize("cff", ["sum", "difference", "slots", "none"])
+def test_changes_add_up_to_what_the_tree_is_worth(cff: Any, tmp_path: Path) -> None:
+    """Whatever is counted for a branch that is missing is taken back when it comes, joins among it."""
+    for seed in range(40):
+        rng = random.Random(seed)
+        plain, model = random_forest(rng), language_model(rng, 3, tmp_path)
+        search = Searcher([lm_part(lm_scorer(model, plain.words))], cff, 2.0, joins=True)
+        weights = [0.7] * (search.components - 1)
+        search.begin(plain.native(), plain.scores, plain.bounds, [*weights, 0.5], [0.3])
+        found = search.draw(temperature=5.0, seed=seed)
+        total = 0.0
+        for length, action in enumerate(found.actions.tolist()):
+            rows, changes = search.expanded(found.actions[:length])
+            total += dict(zip(map(tuple, rows.tolist()), changes.tolist(), strict=True))[tuple(action)]
+        worth = sum(plain.edges[edge].score for edge in found.actions[:, 0].tolist()) + 0.5 * found.values[:, -1].sum()
+        assert total == pytest.approx(worth, abs=1e-4)
+
+
 def test_sentences_follow_each_other(tmp_path: Path) -> None:
     rng = random.Random(7)
     model = language_model(rng, 3, tmp_path)

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <random>
 #include <tuple>
 #include <utility>
@@ -17,9 +16,10 @@ constexpr std::int32_t kNowhere = -1;
 // candidates.
 double shown(double score) noexcept { return std::nearbyint(score * 65536.0); }
 
-auto key(const Candidate& edge, Place place) noexcept {
-  return std::tuple(edge.edge, edge.slot, place.step, place.link);
+auto key(std::int64_t edge, std::int32_t slot, Place place) noexcept {
+  return std::tuple(edge, slot, place.step, place.link);
 }
+auto key(const Candidate& one, Place place) noexcept { return key(one.edge, one.slot, place); }
 
 }  // namespace
 
@@ -73,12 +73,21 @@ double Growth::bound_of(const Open& open, std::int32_t bundle, std::int32_t slot
   return sum;
 }
 
-// The bound of the branch that a place waits for, as it was counted when the place opened.
+// The bound of the branch that a place waits for, and its share of the joins, as both were counted when it opened.
 double Growth::filled_by(const Open& open) const noexcept {
   if (options_.components == 0 || open.node == kNowhere) return 0.0;
-  const std::size_t c = std::min(static_cast<std::size_t>(open.place.link), options_.components - 1);
-  const double bound = open.place.link == 0 ? bounds_.outside(open.node) : bounds_.inside(open.node);
-  return weights_[c] * bound / options_.scale;
+  const std::size_t last = options_.components - 1;
+  const std::size_t c = std::min(static_cast<std::size_t>(open.place.link), last);
+  double filled = 0.0;
+  // As a difference the bound goes by itself.
+  if (!options_.difference) {
+    filled = weights_[c] * (open.place.link == 0 ? bounds_.outside(open.node) : bounds_.inside(open.node));
+  }
+  if (open.place.link != 0) {
+    const std::int32_t bundle = steps_[static_cast<std::size_t>(open.place.step)];
+    filled += weights_[last] * bounds_.joins(bundle) / static_cast<double>(index_.tails(bundle).size());
+  }
+  return filled / options_.scale;
 }
 
 // The candidates of a place, and what is known of their scores without the parts.
@@ -156,7 +165,7 @@ void Growth::put(std::size_t which, const Candidate& edge, double score, Grown* 
   changed_.clear();
   for (const auto& part : parts_) part->attach(open.place, edge, changed_);
   const auto number = static_cast<std::int32_t>(steps_.size());
-  steps_.push_back({edge, open.place.step});
+  steps_.push_back(edge.bundle);
 
   const bool by_head = edge.slot == -1 && open.place.step >= 0;
   if (!by_head && !index_.tops(edge.bundle)) {
@@ -267,9 +276,9 @@ Ranked Growth::ranked(std::span<const Action> prefix) {
       all.push_back({totals_[i], {candidates_[i].edge, one.place, candidates_[i].slot}, filled});
     }
   }
-  const auto order = [](const Action& a) { return std::tuple(a.edge, a.slot, a.place.step, a.place.link); };
-  std::sort(all.begin(), all.end(), [&](const Row& a, const Row& b) {
-    return shown(a.score) != shown(b.score) ? shown(a.score) > shown(b.score) : order(a.action) < order(b.action);
+  std::sort(all.begin(), all.end(), [](const Row& a, const Row& b) {
+    if (shown(a.score) != shown(b.score)) return shown(a.score) > shown(b.score);
+    return key(a.action.edge, a.action.slot, a.action.place) < key(b.action.edge, b.action.slot, b.action.place);
   });
   Ranked ranked;
   for (const Row& one : all) {

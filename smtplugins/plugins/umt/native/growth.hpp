@@ -37,15 +37,15 @@ struct Grown {
 struct Ranked {
   std::vector<Action> actions;
   std::vector<double> scores;
-  std::vector<double> filled;  // what the bound of the branch that the edge fills is worth
+  std::vector<double> filled;  // what was counted for the branch that the edge fills, and does not count any more
 };
 
 // How the bounds of missing branches become features: none, their sum, or one for each link of an edge, the last of
 // which stands for all further ones.
 struct BoundOptions {
   std::size_t components = 1;
-  double scale = 1.0;  // bounds are divided by it
-  bool joins = false;  // what the best branches add where they join is in the bounds
+  double scale = 1.0;       // bounds are divided by it
+  bool joins = false;       // what the best branches add where they join is in the bounds
   bool difference = false;  // from the bound of the branch that the edge fills: in the sum alone
 };
 
@@ -65,7 +65,6 @@ class Growth {
   Grown draw(std::span<const Action> prefix, double temperature, std::uint64_t seed);
   // What could be done after these actions, the best first.
   Ranked ranked(std::span<const Action> prefix);
-  const Bounds& bounds() const noexcept { return bounds_; }
 
  private:
   struct Open {
@@ -74,11 +73,6 @@ class Growth {
     double score = 0.0;  // of the best
     Candidate best;
   };
-  struct Step {
-    Candidate edge;
-    std::int32_t source;  // the link by which it was put, if it is not the first
-  };
-
   void restart(std::span<const Action> prefix, Grown* grown);
   void put(std::size_t open, const Candidate& edge, double score, Grown* grown);
   void collect(const Open& open);
@@ -97,7 +91,7 @@ class Growth {
   bool lazy_ = true;  // whether places need their best
 
   std::vector<Open> open_;
-  std::vector<Step> steps_;
+  std::vector<std::int32_t> steps_;  // the bundle of each step's edge
   std::vector<Place> changed_;
   std::vector<Joining> joining_;
   std::int64_t scored_ = 0;
