@@ -6,79 +6,27 @@
 #include "search_run.hpp"
 
 namespace smt {
-namespace {
-
-std::uint64_t hash_of(std::span<const std::int32_t> words, bool begins) noexcept {
-  std::uint64_t h = 2 * words.size() + (begins ? 1U : 0U);
-  for (const std::int32_t word : words) h = mix(h, static_cast<std::uint32_t>(word));
-  return h;
-}
-
-}  // namespace
 
 template <int N>
 LmScorer<N>::LmScorer(const LmTables& lm, const LmOptions& options)
-    : lm_(lm), markers_(options.markers), scale_(options.scale), memos_(options.memo ? kMemos : 0) {}
-
-template <int N>
-void LmScorer<N>::grow() {
-  slots_.assign(std::max<std::size_t>(256, slots_.size() * 2), 0);
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t i = 0; i < fragments_.size(); ++i) {
-    std::size_t slot = hash_of(fragment_words_[i], fragments_[i].begins) & mask;
-    while (slots_[slot] != 0) slot = (slot + 1) & mask;
-    slots_[slot] = static_cast<std::int32_t>(i + 1);
-  }
-}
-
-template <int N>
-std::int32_t LmScorer<N>::fragment(std::span<const std::int32_t> words, bool leads) {
-  const bool begins = markers_ && leads && word(words.front()) == lm_.begin;
-  if ((fragments_.size() + 1) * 2 > slots_.size()) grow();
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = hash_of(words, begins) & mask;
-  for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
-    const auto i = static_cast<std::size_t>(slots_[slot] - 1);
-    const auto known = fragment_words_[i];
-    if (begins == fragments_[i].begins && std::equal(words.begin(), words.end(), known.begin(), known.end())) {
-      return slots_[slot] - 1;
-    }
-  }
-  const auto number = static_cast<std::int32_t>(fragments_.size());
-  slots_[slot] = number + 1;
-  fragment_words_.values.insert(fragment_words_.values.end(), words.begin(), words.end());
-  fragment_words_.end_part();
-  Fragment& made = fragments_.emplace_back();
-  made.begins = begins;
-  RuleScorer<N> scorer(lm_, made.state);
-  if (begins) scorer.begin_sentence();
-  for (const std::int32_t symbol : words.subspan(begins ? 1 : 0)) scorer.terminal(word(symbol));
-  made.score = scorer.finish();
-  return number;
-}
+    : lm_(lm),
+      markers_(options.markers),
+      scale_(options.scale),
+      memos_(options.memo ? kMemos : 0),
+      fragments_(lm, options.markers) {}
 
 template <int N>
 void LmScorer<N>::prepare(const TargetRules& rules, std::span<const std::int32_t> chosen, float* estimates) {
   items_.offsets.assign(1, 0);
   items_.values.clear();
   fragments_.clear();
-  fragment_words_.offsets.assign(1, 0);
-  fragment_words_.values.clear();
-  std::fill(slots_.begin(), slots_.end(), 0);
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    const auto target = rules.targets[static_cast<std::size_t>(chosen[i])];
     double estimate = 0.0;
-    for (std::size_t at = 0; at < target.size();) {
-      if (target[at] < 0) {
-        items_.values.push_back(target[at++]);
-        continue;
-      }
-      const std::size_t first = at;
-      while (at < target.size() && target[at] >= 0) ++at;
-      const std::int32_t number = fragment(target.subspan(first, at - first), first == 0);
-      items_.values.push_back(number);
-      estimate += fragments_[static_cast<std::size_t>(number)].score;
-    }
+    const auto target = rules.targets[static_cast<std::size_t>(chosen[i])];
+    fragments_.split(target, [this](std::int32_t symbol) { return word(symbol); }, [&](std::int32_t item) {
+      items_.values.push_back(item);
+      if (item >= 0) estimate += fragments_[item].score;
+    });
     items_.end_part();
     estimates[i] = static_cast<float>(scale_ * estimate);
   }
@@ -110,7 +58,7 @@ void LmScorer<N>::combine(const Batch& batch) {
     if (begins) scorer.begin_sentence();
     bool first = !begins;
     for (const std::int32_t item : items) {
-      const Fragment* const own = item >= 0 ? &fragments_[static_cast<std::size_t>(item)] : nullptr;
+      const typename LmFragments<N>::Fragment* const own = item >= 0 ? &fragments_[item] : nullptr;
       const ChartState<N>& next = own != nullptr ? own->state : of(tails[static_cast<std::size_t>(-1 - item)]);
       const double score = own != nullptr ? own->score : 0.0;
       if (first) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "lm_fragments.hpp"
 #include "lm_state.hpp"
 #include "rule_score.hpp"
 #include "scorer.hpp"
@@ -68,12 +69,6 @@ class LmScorer final : public AnyLmScorer {
   bool equal(const std::byte* a, const std::byte* b) const noexcept override { return of(a) == of(b); }
 
  private:
-  // The terminals between two gaps, scored once.
-  struct Fragment {
-    ChartState<N> state;
-    double score = 0.0;
-    bool begins = false;  // the sentence
-  };
   // 48 bytes and a key are less than a line for N = 4.
   struct alignas(64) Memo {
     std::uint64_t key = 0;
@@ -84,8 +79,6 @@ class LmScorer final : public AnyLmScorer {
   static const ChartState<N>& of(const std::byte* state) noexcept {
     return *reinterpret_cast<const ChartState<N>*>(state);
   }
-  std::int32_t fragment(std::span<const std::int32_t> words, bool leads);
-  void grow();
   void put(RuleScorer<N>& scorer, const ChartState<N>& next, double score) noexcept;
 
   const LmTables& lm_;
@@ -94,9 +87,7 @@ class LmScorer final : public AnyLmScorer {
   std::vector<Memo> memos_;
   // Of the sentence: each rule's fragments (their numbers) and gaps (-1 - k).
   Parts<std::int32_t> items_;
-  std::vector<Fragment> fragments_;
-  Parts<std::int32_t> fragment_words_;
-  std::vector<std::int32_t> slots_;  // fragment + 1, or 0
+  LmFragments<N> fragments_;
 };
 
 // `lm` has to outlive it, and to have <s> and </s>.

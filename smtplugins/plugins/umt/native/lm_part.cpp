@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "lm_fragments.hpp"
 #include "rule_score.hpp"
 
 namespace smt::umt {
@@ -22,7 +23,8 @@ class LmPart final : public Part {
         scale_(owner_->options().scale),
         mode_(mode),
         context_(static_cast<std::size_t>(lm_.order) - 1),
-        memos_(kMemos) {}
+        memos_(kMemos),
+        fragments_(lm_, markers_) {}
 
   std::size_t components() const noexcept override { return mode_ == LmMode::kSplit ? 3 * (context_ + 1) : 1; }
 
@@ -32,9 +34,6 @@ class LmPart final : public Part {
     items_at_.assign(rules.targets.size(), kUnseen);
     items_.clear();
     fragments_.clear();
-    fragment_words_.offsets.assign(1, 0);
-    fragment_words_.values.clear();
-    std::fill(slots_.begin(), slots_.end(), 0);
     // Words of another sentence may mean something else to a scorer that was set anew; joins are of the model's ids.
     reset();
   }
@@ -43,7 +42,7 @@ class LmPart final : public Part {
     for (std::size_t rule = 0; rule < bounds.size(); ++rule) {
       double sum = 0.0;
       for (const std::int32_t item : items_of(static_cast<std::int32_t>(rule))) {
-        if (item >= 0) sum += fragments_[static_cast<std::size_t>(item)].score;
+        if (item >= 0) sum += fragments_[item].score;
       }
       bounds[rule] += static_cast<float>(weight * scale_ * sum);
     }
@@ -58,7 +57,7 @@ class LmPart final : public Part {
     bool empty = !ends;
     if (ends) scorer.begin_sentence();
     for (const std::int32_t item : items_of(rule)) {
-      const Fragment* const words = item >= 0 ? &fragments_[static_cast<std::size_t>(item)] : nullptr;
+      const Fragment* const words = item >= 0 ? &fragments_[item] : nullptr;
       const Chart& next =
           words != nullptr
               ? words->state
@@ -99,12 +98,8 @@ class LmPart final : public Part {
  private:
   using Chart = ChartState<N>;
 
-  // The terminals between two gaps, scored once.
-  struct Fragment {
-    Chart state;
-    double score = 0.0;
-    bool begins = false;  // the sentence
-  };
+  using Fragment = typename LmFragments<N>::Fragment;
+
   // A piece of the tree's text, and the places at its ends.
   struct Piece {
     Chart state;
@@ -136,8 +131,6 @@ class LmPart final : public Part {
     return index_->input->rules.targets[static_cast<std::size_t>(edge.rule)];
   }
   std::span<const std::int32_t> items_of(std::int32_t rule);
-  std::int32_t fragment(std::span<const std::int32_t> words, bool leads);
-  void grow();
   std::int32_t between(Place place) const noexcept {
     return first_place_[static_cast<std::size_t>(place.step)] + place.link;
   }
@@ -220,9 +213,7 @@ class LmPart final : public Part {
   // and then they.
   std::vector<std::int32_t> items_at_;
   std::vector<std::int32_t> items_;
-  std::vector<Fragment> fragments_;
-  Parts<std::int32_t> fragment_words_;
-  std::vector<std::int32_t> slots_;  // fragment + 1, or 0
+  LmFragments<N> fragments_;
 
   std::vector<Chart> branches_;  // of nodes, while bounds are found
   Chart branch_;
@@ -231,49 +222,6 @@ class LmPart final : public Part {
   std::vector<std::int32_t> first_place_;  // of each step: that of its head, which those of its tails follow
 };
 
-std::uint64_t hash_of(std::span<const std::int32_t> words, bool begins) noexcept {
-  std::uint64_t h = 2 * words.size() + (begins ? 1U : 0U);
-  for (const std::int32_t word : words) h = mix(h, static_cast<std::uint32_t>(word));
-  return h;
-}
-
-template <int N>
-void LmPart<N>::grow() {
-  slots_.assign(std::max<std::size_t>(1024, slots_.size() * 2), 0);
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t i = 0; i < fragments_.size(); ++i) {
-    std::size_t slot = hash_of(fragment_words_[i], fragments_[i].begins) & mask;
-    while (slots_[slot] != 0) slot = (slot + 1) & mask;
-    slots_[slot] = static_cast<std::int32_t>(i + 1);
-  }
-}
-
-template <int N>
-std::int32_t LmPart<N>::fragment(std::span<const std::int32_t> words, bool leads) {
-  const bool begins = markers_ && leads && owner_->word(words.front()) == lm_.begin;
-  if ((fragments_.size() + 1) * 2 > slots_.size()) grow();
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = hash_of(words, begins) & mask;
-  for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
-    const auto i = static_cast<std::size_t>(slots_[slot] - 1);
-    const auto known = fragment_words_[i];
-    if (begins == fragments_[i].begins && std::equal(words.begin(), words.end(), known.begin(), known.end())) {
-      return slots_[slot] - 1;
-    }
-  }
-  const auto number = static_cast<std::int32_t>(fragments_.size());
-  slots_[slot] = number + 1;
-  fragment_words_.values.insert(fragment_words_.values.end(), words.begin(), words.end());
-  fragment_words_.end_part();
-  Fragment& made = fragments_.emplace_back();
-  made.begins = begins;
-  RuleScorer<N> scorer(lm_, made.state);
-  if (begins) scorer.begin_sentence();
-  for (const std::int32_t symbol : words.subspan(begins ? 1 : 0)) scorer.terminal(owner_->word(symbol));
-  made.score = scorer.finish();
-  return number;
-}
-
 template <int N>
 std::span<const std::int32_t> LmPart<N>::items_of(std::int32_t rule) {
   std::int32_t& at = items_at_[static_cast<std::size_t>(rule)];
@@ -281,15 +229,8 @@ std::span<const std::int32_t> LmPart<N>::items_of(std::int32_t rule) {
     const auto symbols = index_->input->rules.targets[static_cast<std::size_t>(rule)];
     at = static_cast<std::int32_t>(items_.size());
     items_.push_back(0);
-    for (std::size_t i = 0; i < symbols.size();) {
-      if (symbols[i] < 0) {
-        items_.push_back(symbols[i++]);
-        continue;
-      }
-      const std::size_t first = i;
-      while (i < symbols.size() && symbols[i] >= 0) ++i;
-      items_.push_back(fragment(symbols.subspan(first, i - first), first == 0));
-    }
+    fragments_.split(symbols, [this](std::int32_t symbol) { return owner_->word(symbol); },
+                     [this](std::int32_t item) { items_.push_back(item); });
     items_[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(items_.size()) - at - 1;
   }
   return {items_.data() + at + 1, static_cast<std::size_t>(items_[static_cast<std::size_t>(at)])};
@@ -308,7 +249,7 @@ double LmPart<N>::delta(const Around& around, const Candidate& edge, std::vector
   if (!upwards && around.left != nullptr) writer.put(*around.left);
   for (const std::int32_t item : items) {
     if (item >= 0) {
-      writer.put(fragments_[static_cast<std::size_t>(item)]);
+      writer.put(fragments_[item]);
     } else if (-1 - item != edge.slot) {
       writer.cut();
     } else {
