@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import shutil
-import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,7 @@ import pytest
 import smtplugins as smt
 from smtplugins import Offer
 from smtplugins.core.inference import kbest
-from smtplugins.host import decoding, loop, runs
+from smtplugins.host import decoding, loop
 from smtplugins.host.config import load_config
 from smtplugins.host.contracts import Forests, State, Step
 from smtplugins.host.errors import SmtError, UsageError
@@ -26,6 +24,9 @@ from smtplugins.host.model import Model
 from smtplugins.host.runs import RunDirectory
 from smtplugins.host.tuning import plan_of
 
+from .killing import killed, tree
+
+EVENTS = ((decoding._Task, "done"),)
 TOYS = Path(__file__).with_name("toy_learners.py")
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/decode-hiero"
 
@@ -80,11 +81,6 @@ def run(
     told: dict[str, Any] = {name: options.pop(name) for name in ("told", "note") if name in options}
     chosen = LoopPlan(plan, **{"iterations": 3, "nbest": 10, **options})
     return tune_decoder(host, settings, chosen, Path(folder), resume=resume, cache="off", **told)
-
-
-def tree(folder: str) -> dict[str, bytes]:
-    """All files and their bytes."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
 
 
 class TestLists:
@@ -216,55 +212,6 @@ class TestRefused:
             run(host, "other", config=config)
 
 
-def killed(work: Callable[[], Any], at: int) -> int:
-    """Work in a child that is killed at its event number ``at``; gives the number of the event, or how many there were.
-
-    Events are: a sentence was decoded; a state is about to be written, or was; a file or folder is about to get its
-    name, or has got it; a folder is about to be removed, or was.
-    """
-    parent, child = os.pipe()
-    process = os.fork()
-    if not process:
-        count = 0
-
-        def event() -> None:
-            nonlocal count
-            if count == at:
-                os.kill(os.getpid(), signal.SIGKILL)
-            count += 1
-
-        def watched(function: Any, before: bool = False) -> Any:
-            def call(*arguments: Any, **options: Any) -> Any:
-                if before:
-                    event()
-                result = function(*arguments, **options)
-                event()
-                return result
-
-            return call
-
-        code = 1
-        try:
-            os.replace = watched(os.replace, True)  # type: ignore[assignment]
-            State.save = watched(State.save, True)  # type: ignore[method-assign]
-            decoding._Task.done = watched(decoding._Task.done)  # type: ignore[method-assign]
-            runs._remove = watched(runs._remove, True)
-            work()
-            os.write(child, str(count).encode())
-            code = 0
-        finally:
-            os._exit(code)
-    os.close(child)
-    _, status = os.waitpid(process, 0)
-    with os.fdopen(parent) as stream:
-        told = stream.read()
-    if os.WIFSIGNALED(status):
-        assert os.WTERMSIG(status) == signal.SIGKILL
-        return at
-    assert os.WEXITSTATUS(status) == 0
-    return int(told)
-
-
 @pytest.mark.parametrize("forests", [False, True])
 def test_a_killed_run_ends_in_the_same_bytes(host: Host, forests: bool) -> None:
     learner = "nudging" if forests else "toy-perceptron,epochs=2"
@@ -273,17 +220,17 @@ def test_a_killed_run_ends_in_the_same_bytes(host: Host, forests: bool) -> None:
     def go(folder: str, resume: bool) -> Callable[[], Ended]:
         return lambda: run(host, folder, learner, resume=resume, runs=2, **options)
 
-    events = killed(go("whole", False), -1)
+    events = killed(go("whole", False), -1, EVENTS)
     wanted = tree("whole")
     assert events > 40
     # A prime, so that all kinds of events are met.
     for at in [0, 1, 2, *range(3, events, 31 if forests else 11)]:
         folder = f"killed-{at}"
-        assert killed(go(folder, True), at) == at
+        assert killed(go(folder, True), at, EVENTS) == at
         assert not (Path(folder) / "result.json").exists() or at > events - 3
         # Killed once more on the way, then left alone.
-        killed(go(folder, True), 7)
-        killed(go(folder, True), -1)
+        killed(go(folder, True), 7, EVENTS)
+        killed(go(folder, True), -1, EVENTS)
         found = tree(folder)
         assert found.keys() == wanted.keys(), at
         assert found == wanted, at

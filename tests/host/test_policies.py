@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,9 +10,8 @@ from typing import Any
 import pytest
 
 import smtplugins as smt
-from smtplugins.host import policies, runs
+from smtplugins.host import policies
 from smtplugins.host.config import load_config
-from smtplugins.host.contracts import State
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.histories import read_runs
 from smtplugins.host.host import Host
@@ -23,6 +20,9 @@ from smtplugins.host.spec import Spec
 from smtplugins.host.tuning import Tuned
 from smtplugins.testing.cases import LearnerChecks
 
+from .killing import killed, tree
+
+EVENTS = ((policies.TaskMaterial, "score"),)
 TOYS = Path(__file__).with_name("toy_policies.py")
 SOURCE = "das haus geht nach haus\ngeht das nach das haus\ndas haus geht\nnach das haus geht das\ngeht\n"
 REFS = "the house walks after home\nwalks that after that house\nthe house walks\nafter that house walks that\nwalks\n"
@@ -55,11 +55,6 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def tune(host: Host, folder: str, *config: str, **options: Any) -> Tuned:
     return host.tune_policy("run.yaml", config, folder=folder, **{"cache": "off", **options})
-
-
-def tree(folder: str) -> dict[str, bytes]:
-    """All files and their bytes."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
 
 
 class TestResults:
@@ -182,68 +177,19 @@ class TestRefused:
             tune(host, "out", resume=True)
 
 
-def killed(work: Callable[[], Any], at: int) -> int:
-    """Work in a child that is killed at its event number ``at``; gives the number of the event, or how many there were.
-
-    Events are: a state is about to be written, or was; a file or folder is about to get its name, or has got it; a
-    folder is about to be removed, or was; the sentences were decoded.
-    """
-    parent, child = os.pipe()
-    process = os.fork()
-    if not process:
-        count = 0
-
-        def event() -> None:
-            nonlocal count
-            if count == at:
-                os.kill(os.getpid(), signal.SIGKILL)
-            count += 1
-
-        def watched(function: Any, before: bool = True) -> Any:
-            def call(*arguments: Any, **options: Any) -> Any:
-                if before:
-                    event()
-                result = function(*arguments, **options)
-                event()
-                return result
-
-            return call
-
-        code = 1
-        try:
-            os.replace = watched(os.replace)  # type: ignore[assignment]
-            State.save = watched(State.save)  # type: ignore[method-assign]
-            runs._remove = watched(runs._remove)
-            policies.TaskMaterial.score = watched(policies.TaskMaterial.score)  # type: ignore[method-assign]
-            work()
-            os.write(child, str(count).encode())
-            code = 0
-        finally:
-            os._exit(code)
-    os.close(child)
-    _, status = os.waitpid(process, 0)
-    with os.fdopen(parent) as stream:
-        told = stream.read()
-    if os.WIFSIGNALED(status):
-        assert os.WTERMSIG(status) == signal.SIGKILL
-        return at
-    assert os.WEXITSTATUS(status) == 0
-    return int(told)
-
-
 def test_a_killed_run_ends_in_the_same_bytes(host: Host) -> None:
     def go(folder: str, resume: bool) -> Callable[[], Tuned]:
         return lambda: tune(host, folder, "learner.epochs=3", runs=2, resume=resume)
 
-    events = killed(go("whole", False), -1)
+    events = killed(go("whole", False), -1, EVENTS)
     wanted = tree("whole")
     assert events > 40
     for at in [0, 1, 2, *range(3, events, 5)]:
         folder = f"killed-{at}"
-        assert killed(go(folder, True), at) == at
+        assert killed(go(folder, True), at, EVENTS) == at
         # Killed once more on the way, then left alone.
-        killed(go(folder, True), 7)
-        killed(go(folder, True), -1)
+        killed(go(folder, True), 7, EVENTS)
+        killed(go(folder, True), -1, EVENTS)
         assert tree(folder) == wanted, at
 
 

@@ -173,3 +173,19 @@ class Browser:
     def pdf(self, path: Path) -> None:
         """The page as it prints."""
         path.write_bytes(base64.b64decode(self.call("Page.printToPDF", printBackground=False)["data"]))
+
+
+def shown(browser: Browser, path: Path, text: str, ready: str) -> Browser:
+    """A page as it opens, wide and light, when the expression ``ready`` has become true."""
+    path.write_text(text, encoding="utf-8")
+    browser.size(1280, 900)
+    browser.media()
+    browser.open(path)
+    browser.wait(ready)
+    return browser
+
+
+def every(browser: Browser, selector: str, value: str = "one.textContent") -> list[Any]:
+    """A value of each element."""
+    found: list[Any] = browser.evaluate(f"[...document.querySelectorAll({json.dumps(selector)})].map((one) => {value})")
+    return found

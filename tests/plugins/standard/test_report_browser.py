@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,7 +14,7 @@ from smtplugins.plugins.standard.report import page
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from chromium import CHROMIUM, Browser
+from chromium import CHROMIUM, Browser, every, shown
 from report_samples import HOSTILE, hostile, small
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
@@ -24,11 +22,7 @@ NAME = "(one) => one.id || one.tagName + ' ' + (one.getAttribute('aria-label') ?
 FOCUS = "document.activeElement.getAttribute('aria-label')"
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    one = Browser(tmp_path_factory.mktemp("chromium") / "profile")
-    yield one
-    one.close()
+READY = "document.querySelector('#parts') && document.querySelector('#wins .count').textContent"
 
 
 @pytest.fixture
@@ -36,23 +30,11 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Callable[[Report], Browse
     """Opens a report; at the end of the test nothing was complained of, nothing asked of the network."""
 
     def opened(report: Report) -> Browser:
-        path = tmp_path / "page.html"
-        path.write_text(page(report), encoding="utf-8")
-        browser.size(1280, 900)
-        browser.media()
-        browser.open(path)
-        browser.wait("document.querySelector('#parts') && document.querySelector('#wins .count').textContent")
-        return browser
+        return shown(browser, tmp_path / "page.html", page(report), READY)
 
     browser.complaints.clear()
     yield opened
     assert browser.complaints == []
-
-
-def every(browser: Browser, selector: str, value: str = "one.textContent") -> list[Any]:
-    """A value of each element."""
-    found: list[Any] = browser.evaluate(f"[...document.querySelectorAll({json.dumps(selector)})].map((one) => {value})")
-    return found
 
 
 def parts(browser: Browser) -> list[list[str]]:

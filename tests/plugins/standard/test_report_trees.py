@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html.parser
-import json
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -21,7 +20,7 @@ from smtplugins.plugins.standard.report.trees import LISTED, Shown, told
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from chromium import CHROMIUM, Browser
+from chromium import Browser, every, shown
 from report_samples import HOSTILE, small
 from test_report import data_of, opened
 
@@ -158,13 +157,7 @@ class TestPage:
         assert not re.search(r"@import|url\(|fetch\(|innerHTML|outerHTML|insertAdjacent|eval\(| style=", text)
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("needs chromium")
-    one = Browser(tmp_path_factory.mktemp("chromium") / "profile")
-    yield one
-    one.close()
+READY = "document.querySelector('.grown svg')"
 
 
 @pytest.fixture
@@ -172,22 +165,11 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Callable[[Report], Browse
     """Opens a report; at the end of the test nothing was complained of, nothing asked of the network."""
 
     def opened(given: Report) -> Browser:
-        path = tmp_path / "page.html"
-        path.write_text(page(given), encoding="utf-8")
-        browser.size(1280, 900)
-        browser.media()
-        browser.open(path)
-        browser.wait("document.querySelector('.grown svg')")
-        return browser
+        return shown(browser, tmp_path / "page.html", page(given), READY)
 
     browser.complaints.clear()
     yield opened
     assert browser.complaints == []
-
-
-def every(browser: Browser, selector: str, value: str = "one.textContent") -> list[Any]:
-    found: list[Any] = browser.evaluate(f"[...document.querySelectorAll({json.dumps(selector)})].map((one) => {value})")
-    return found
 
 
 def drawn(browser: Browser, selector: str, value: str = "one.textContent") -> list[Any]:
