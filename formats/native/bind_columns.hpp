@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 
 #include "growing.hpp"
@@ -18,6 +19,15 @@ nanobind::object column(Growing<T>& values) {
   T* const data = values.release();
   nanobind::capsule owner(data, [](void* p) noexcept { std::free(p); });
   return nanobind::cast(nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>(data, {size}, owner));
+}
+
+// The bytes of texts as numbers.
+inline nanobind::object bytes(Growing<char>& text) {
+  const std::size_t size = text.size();
+  void* const data = text.release();
+  nanobind::capsule owner(data, [](void* p) noexcept { std::free(p); });
+  return nanobind::cast(
+      nanobind::ndarray<nanobind::numpy, std::uint8_t, nanobind::ndim<1>>(static_cast<std::uint8_t*>(data), {size}, owner));
 }
 
 // A string table: its bytes, which are copied, and its offsets.

@@ -6,13 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
-#include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "bind_columns.hpp"
+#include "bind_scanner.hpp"
 #include "bindings.hpp"
 #include "cdec.hpp"
 #include "moses.hpp"
@@ -42,66 +40,12 @@ nb::dict columns_of(RuleTable& table) {
   return found;
 }
 
-// A scanner may be fed without the interpreter's lock, so it has one of its own.
-template <class Scanner>
-class Locked {
- public:
-  template <class... Args>
-  explicit Locked(RuleLimits limits, Args&&... args) : scanner_(limits, std::forward<Args>(args)...) {}
-
-  // What a function does with the scanner, in which no Python object may be touched.
-  template <class Function>
-  auto apart(Function function) {
-    nb::gil_scoped_release unlocked;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return function(scanner_);
-  }
-
-  nb::dict columns() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (std::exchange(taken_, true)) throw std::logic_error("the columns were taken already");
-    return columns_of(scanner_.table());
-  }
-
-  const Scanner& scanner() const noexcept { return scanner_; }
-
- private:
-  std::mutex mutex_;
-  Scanner scanner_;
-  bool taken_ = false;
-};
-
-template <class Scanner>
-nb::class_<Locked<Scanner>> bind_scanner(nb::module_& m, const char* name, const char* doc) {
-  using Self = Locked<Scanner>;
-  return nb::class_<Self>(m, name, doc)
-      .def(
-          "feed",
-          [](Self& self, nb::bytes data) {
-            const std::string_view text(data.c_str(), data.size());
-            return self.apart([&](Scanner& scanner) { return scanner.feed(text); });
-          },
-          "data"_a, "The next piece of the file. False at a line that cannot be read; `resume` goes on behind it.")
-      .def(
-          "resume", [](Self& self) { return self.apart([](Scanner& scanner) { return scanner.resume(); }); },
-          "Goes on behind a line that could not be read, as `feed` or `finish` would have.")
-      .def(
-          "finish", [](Self& self) { return self.apart([](Scanner& scanner) { return scanner.finish(); }); },
-          "The end of the file, as `feed`.")
-      .def("columns", &Self::columns, nb::sig("def columns(self) -> dict[str, typing.Any]"),
-           "The arrays, and each string table as its bytes and offsets. The scanner is spent.")
-      .def_prop_ro(
-          "fault", [](const Self& self) { return nb::bytes(self.scanner().fault().data(), self.scanner().fault().size()); },
-          "The line that could not be read, with its end.")
-      .def_prop_ro(
-          "lines", [](const Self& self) { return self.scanner().lines(); }, "How many lines were read, that one, too.");
-}
-
 }  // namespace
 
 void bind_rules(nb::module_& m) {
   using Cdec = Locked<CdecScanner>;
-  bind_scanner<CdecScanner>(m, "CdecScanner", "Reads the text of a cdec grammar into columns, fed in pieces of any size.")
+  bind_scanner<CdecScanner>(m, "CdecScanner", "Reads the text of a cdec grammar into columns, fed in pieces of any size.",
+                            columns_of)
       .def(
           "__init__",
           [](Cdec* self, std::size_t max_line, std::size_t max_symbols, std::size_t max_features) {
@@ -116,7 +60,8 @@ void bind_rules(nb::module_& m) {
           "Whether only that it does not refine the rule before is wrong with it.");
 
   using Moses = Locked<MosesScanner>;
-  bind_scanner<MosesScanner>(m, "MosesScanner", "The same for a phrase table of Moses, or a rule table.")
+  bind_scanner<MosesScanner>(m, "MosesScanner", "The same for a phrase table of Moses, or a rule table.",
+                             columns_of)
       .def(
           "__init__",
           [](Moses* self, std::size_t max_line, std::size_t max_symbols, std::size_t max_features, bool gaps,

@@ -1,6 +1,12 @@
-// A column while it is being read: grows by realloc, which moves pages instead of copying where the system can.
+// A column while it is being read. A large one lies in large pages where the system has them: the first touch of a
+// small page takes as long as reading a few lines does. Room that is not used yet takes no memory.
 #pragma once
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -93,13 +99,34 @@ class Growing {
  private:
   [[gnu::noinline]] void grow(std::size_t count) {
     constexpr std::size_t kFirst = 8192;
-    std::size_t capacity = 2 * capacity_ + kFirst;
-    if (capacity < size_ + count) capacity = size_ + count;
+    const std::size_t least = size_ + count;
+    if (least * sizeof(T) >= kLarge / 2 && grow_large(least)) return;
+    const std::size_t capacity = std::max(2 * capacity_ + kFirst, least);
     void* const bigger = std::realloc(data_, capacity * sizeof(T));
     if (bigger == nullptr) throw std::bad_alloc();
     data_ = static_cast<T*>(bigger);
     capacity_ = capacity;
   }
+
+  // Much room at once, as moving large pages means copying them. False if there is none.
+  bool grow_large(std::size_t least) {
+#if defined(MADV_HUGEPAGE)
+    const std::size_t bytes = (std::max(8 * least * sizeof(T), kRoom) + kLarge - 1) / kLarge * kLarge;
+    void* const bigger = std::aligned_alloc(kLarge, bytes);
+    if (bigger == nullptr) return false;
+    ::madvise(bigger, bytes, MADV_HUGEPAGE);  // a wish; nothing is lost without
+    if (size_ > 0) std::memcpy(bigger, data_, size_ * sizeof(T));
+    std::free(data_);
+    data_ = static_cast<T*>(bigger);
+    capacity_ = bytes / sizeof(T);
+    return true;
+#else
+    return least == 0;
+#endif
+  }
+
+  static constexpr std::size_t kLarge = std::size_t{1} << 21U;
+  static constexpr std::size_t kRoom = std::size_t{1} << 26U;
 
   T* data_ = nullptr;
   std::size_t size_ = 0;

@@ -79,7 +79,7 @@ const char* LineScanner::scan(const char* begin, const char* end) {
   forget_text();
   for (const char* p = begin; p < end;) {
     ++line_;
-    if (*p == '\n') {
+    if (*p == '\n' && skips_empty_lines()) {
       ++p;
       continue;
     }

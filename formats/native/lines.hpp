@@ -26,13 +26,15 @@ class LineScanner {
   std::uint64_t lines() const noexcept { return line_; }
 
  protected:
-  // Reads the line at p, which is not empty, and gives its end, or null if it cannot. Behind the end of the text there
+  // Reads the line at p and gives its end, or null if it cannot. Behind the end of the text there
   // are kPadding readable bytes.
   virtual const char* scan_line(const char* p) = 0;
   // Forgets what was kept of a line that could not be read.
   virtual void undo() = 0;
   // The text of the lines before is there no longer.
   virtual void forget_text() {}
+  // Else they are lines like others.
+  virtual bool skips_empty_lines() const noexcept { return true; }
 
  private:
   const char* scan(const char* begin, const char* end);

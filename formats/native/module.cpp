@@ -5,4 +5,5 @@ NB_MODULE(_scan, m) {
   m.doc() = "The native scanner. Use the `load` of a format.";
   smt::bind_rules(m);
   smt::bind_nbest(m);
+  smt::bind_reordering(m);
 }

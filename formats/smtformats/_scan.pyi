@@ -114,3 +114,40 @@ class ListScanner:
     @property
     def lines(self) -> int:
         """How many lines were read."""
+
+class ReorderingScanner:
+    """The same for a reordering table of Moses."""
+
+    def __init__(self, max_line: int) -> None: ...
+
+    def feed(self, data: bytes) -> bool:
+        """
+        The next piece of the file. False at a line that cannot be read; `resume` goes on behind it.
+        """
+
+    def resume(self) -> bool:
+        """
+        Goes on behind a line that could not be read, as `feed` or `finish` would have.
+        """
+
+    def finish(self) -> bool:
+        """The end of the file, as `feed`."""
+
+    def columns(self) -> dict[str, Any]:
+        """
+        The arrays, and each string table as its bytes and offsets. The scanner is spent.
+        """
+
+    @property
+    def fault(self) -> bytes:
+        """The line that could not be read, with its end."""
+
+    @property
+    def lines(self) -> int:
+        """How many lines were read, that one, too."""
+
+    def expect(self, fields: int, numbers: int) -> None:
+        """Tells how many all lines have. Before, no line can be read."""
+
+    def add(self, key: str, values: Sequence[float]) -> None:
+        """Adds the row of a line that Python read."""

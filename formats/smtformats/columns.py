@@ -385,7 +385,7 @@ class GrammarColumns:
     @property
     def nbytes(self) -> int:
         """Bytes of memory."""
-        return sum(int(getattr(self, one.name).nbytes) for one in fields(self))
+        return sum(int(getattr(self, one.name).nbytes) for one in fields(GrammarColumns))
 
     def rule(self, i: int) -> Rule:
         """Rule i as a record."""
@@ -413,3 +413,27 @@ class GrammarColumns:
             alignment=tuple((s, t) for s, t in part(self.points, self.point_offsets)),
             level=int(self.level[i]),
         )
+
+
+@dataclass(frozen=True)
+class IndexedColumns(GrammarColumns):
+    """Columns with what their rules are found by: int32 arrays, which mean something to whoever made them alone."""
+
+    made: tuple[Ints, ...] = ()
+    sides: tuple[object, ...] = ()
+
+    @classmethod
+    def indexed(cls, columns: GrammarColumns, index: tuple[Ints, ...]) -> IndexedColumns:
+        """The same columns with an index of their source sides."""
+        arrays = {one.name: getattr(columns, one.name) for one in fields(GrammarColumns)}
+        return cls(**arrays, made=index, sides=_source_sides(columns))
+
+    @property
+    def index(self) -> tuple[Ints, ...] | None:
+        """The index; none if the source sides are others since it was made."""
+        same = all(one is other for one, other in zip(self.sides, _source_sides(self), strict=True))
+        return self.made if same else None
+
+
+def _source_sides(columns: GrammarColumns) -> tuple[object, ...]:
+    return columns.lhs, columns.level, columns.source, columns.source_offsets, columns.words, columns.labels

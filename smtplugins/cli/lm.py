@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import re
 
 from smtplugins.cli import options
-
-_UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
 def summary(name: str) -> str:
@@ -64,17 +61,8 @@ def run(args: argparse.Namespace) -> None:
         prune=args.prune,
         fallback=args.discount_fallback,
         vocabulary=args.vocabulary,
-        memory=None if args.memory is None else _bytes(args.memory),
+        memory=options.memory_limit(args),
         note=(lambda text: None) if args.quiet else options.note,
         quiet=args.quiet,
     )
     write_model(model, args.output or (None if args.binary else "-"), args.binary)
-
-
-def _bytes(size: str) -> int:
-    from smtplugins.host.errors import UsageError
-
-    parts = re.fullmatch(r"(\d{1,9})([KMGT]?)B?", size, re.ASCII | re.IGNORECASE)
-    if parts is None:
-        raise UsageError(f"--memory: expected a size like 500M or 8G, found {size!r}")
-    return int(parts[1]) << _UNITS[parts[2].upper()]

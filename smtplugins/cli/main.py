@@ -29,6 +29,7 @@ COMMANDS = {
     "rerank": "rerank",
     "report": "report",
     "decode": "decode",
+    "extract": "extract",
     "lm": "lm",
     "config": "config",
     "cache": "cache",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import errno
 import os
+import re
 import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from smtplugins.host.lists import ListStream
 
 TABLES = ("text", "json", "tsv", "latex")
+_UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
@@ -154,6 +156,18 @@ def write_lists(host: Host, lists: ListStream, args: argparse.Namespace) -> None
         note=(lambda text: None) if args.quiet else note,
         quiet=args.quiet,
     )
+
+
+def memory_limit(args: argparse.Namespace) -> int | None:
+    """The bytes that ``--memory`` allows, if it was given."""
+    from smtplugins.host.errors import UsageError
+
+    if args.memory is None:
+        return None
+    parts = re.fullmatch(r"(\d{1,9})([KMGT]?)B?", args.memory, re.ASCII | re.IGNORECASE)
+    if parts is None:
+        raise UsageError(f"--memory: expected a size like 500M or 8G, found {args.memory!r}")
+    return int(parts[1]) << _UNITS[parts[2].upper()]
 
 
 def note(text: str) -> None:

@@ -1,7 +1,7 @@
 """The native core. Use the Python modules around it."""
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 import numpy.typing
@@ -11,8 +11,13 @@ from numpy.typing import NDArray
 class RuleTrie:
     """The source sides of a grammar's rules; arrays as in GrammarColumns."""
 
+    @overload
     def __init__(self, lhs: numpy.typing.NDArray[numpy.int32], level: numpy.typing.NDArray[numpy.uint8], source: numpy.typing.NDArray[numpy.int32], source_offsets: numpy.typing.NDArray[numpy.int64], target: numpy.typing.NDArray[numpy.int32], target_offsets: numpy.typing.NDArray[numpy.int64], words: numpy.typing.NDArray[numpy.int32], labels: numpy.typing.NDArray[numpy.int32]) -> None:
         """`words` and `labels` are the shared numbers of the grammar's own."""
+
+    @overload
+    def __init__(self, lhs: numpy.typing.NDArray[numpy.int32], level: numpy.typing.NDArray[numpy.uint8], source: numpy.typing.NDArray[numpy.int32], source_offsets: numpy.typing.NDArray[numpy.int64], target: numpy.typing.NDArray[numpy.int32], target_offsets: numpy.typing.NDArray[numpy.int64], words: numpy.typing.NDArray[numpy.int32], labels: numpy.typing.NDArray[numpy.int32], index: Sequence[numpy.typing.NDArray[numpy.int32]]) -> None:
+        """With what `rule_index` made of the columns, if it fits them."""
 
     def limited(self, estimates: numpy.typing.NDArray[numpy.float32], limit: int) -> RuleTrie:
         """
@@ -32,6 +37,12 @@ class RuleTrie:
         """
         The numbers of the rules that are applied, by source side and left-hand side.
         """
+
+def rule_index(lhs: numpy.typing.NDArray[numpy.int32], level: numpy.typing.NDArray[numpy.uint8], source: numpy.typing.NDArray[numpy.int32], source_offsets: numpy.typing.NDArray[numpy.int64], labels: numpy.typing.NDArray[numpy.int32]) -> tuple[numpy.typing.NDArray[numpy.int32], ...]:
+    """
+    A trie in the columns' own numbers, as arrays that can be kept: places, symbols, bins, unaries, order.
+    `labels` says which of the labels each one is the same as.
+    """
 
 def rule_scores(features: numpy.typing.NDArray[numpy.int32], values: numpy.typing.NDArray[numpy.float32], offsets: numpy.typing.NDArray[numpy.int64], weights: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float32]:
     """Weights times features of all rules."""
@@ -96,8 +107,68 @@ class ParsedForest:
 def parse_arcs(grammars: Sequence[tuple[RuleTrie, numpy.typing.NDArray[numpy.float32] | None, int | None, bool, bool]], arcs: numpy.typing.NDArray[numpy.int32], positions: int, feature_scores: numpy.typing.NDArray[numpy.float64], labels: int, goal: int, top: int, max_edges: int) -> ParsedForest:
     """
     The forest over arcs (from, to, word or -1, features or -1). A grammar is a trie, scores of its rules, the
-    longest span, whether it applies from position 0 alone, and whether to unknown arcs alone.
+    longest span, whether it applies from position 0 alone, and whether to unknown arcs alone. With -1 for a goal
+    all nodes are given.
     """
+
+class PhraseMatches:
+    """The phrases of tables in a sentence, as arrays that it owns."""
+
+    @property
+    def complete(self) -> bool:
+        """False if there were too many."""
+
+    @property
+    def firsts(self) -> numpy.typing.NDArray[numpy.int32]:
+        """The position where each match begins."""
+
+    @property
+    def lasts(self) -> numpy.typing.NDArray[numpy.int32]:
+        """And where it ends."""
+
+    @property
+    def rules(self) -> numpy.typing.NDArray[numpy.int32]:
+        """
+        The number of its rule among those of all tables, one table behind the other.
+        """
+
+    @property
+    def paths(self) -> numpy.typing.NDArray[numpy.int32]:
+        """The number of the path that it is found on."""
+
+    @property
+    def path_offsets(self) -> numpy.typing.NDArray[numpy.int64]:
+        """Where the arcs of each path begin."""
+
+    @property
+    def path_arcs(self) -> numpy.typing.NDArray[numpy.int32]:
+        """Arcs, by their places."""
+
+def match_arcs(tries: Sequence[RuleTrie], arcs: numpy.typing.NDArray[numpy.int32], positions: int, max_arcs: int, max_paths: int) -> PhraseMatches:
+    """
+    The phrases over arcs (from, to, word or -1, anything), which are sorted by their first position.
+    """
+
+def text_slots(text: numpy.typing.NDArray[numpy.uint8], offsets: numpy.typing.NDArray[numpy.int64]) -> numpy.typing.NDArray[numpy.uint64]:
+    """
+    A hash table over texts, as an array that can be kept. Of equal texts the last one is found.
+    """
+
+class PairIndex:
+    """Phrase pairs, `source ||| target`, or phrases, found among texts."""
+
+    def __init__(self, text: numpy.typing.NDArray[numpy.uint8], offsets: numpy.typing.NDArray[numpy.int64], slots: numpy.typing.NDArray[numpy.uint64]) -> None:
+        """`slots` are those that `text_slots` made of the texts."""
+
+    def find(self, sources: Sequence[str], targets: Sequence[str] | None) -> numpy.typing.NDArray[numpy.int32]:
+        """
+        The numbers of texts, or -1 where they are not there; without targets those of phrases.
+        """
+
+    def find_rules(self, words: numpy.typing.NDArray[numpy.uint8], word_offsets: numpy.typing.NDArray[numpy.int64], source: numpy.typing.NDArray[numpy.int32], source_offsets: numpy.typing.NDArray[numpy.int64], target: numpy.typing.NDArray[numpy.int32], target_offsets: numpy.typing.NDArray[numpy.int64], chosen: numpy.typing.NDArray[numpy.int32], paired: bool) -> numpy.typing.NDArray[numpy.int32]:
+        """
+        The same of phrase pairs that are rows of columns; not `paired`, of their source sides alone.
+        """
 
 def upper_envelope(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], slopes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
     """Where each line of the envelope begins, and which."""
@@ -119,6 +190,117 @@ class ListSearch:
 
 def summed_surface(items: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], stats: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """The same of one direction, from envelopes one behind the other."""
+
+class PhraseExtraction:
+    """Takes word-aligned text and gives the tables of its phrase pairs."""
+
+    def __init__(self, max_length: int, orientations: Sequence[int], skip_bad: bool, count_words: bool, keep_lines: bool, memory: int, folder: str) -> None:
+        """
+        orientations: for word-based, phrase-based and hierarchical extraction 0 none, 1 monotonicity, 2 msd, 3 mslr.
+        """
+
+    def feed(self, source: bytes, target: bytes, links: bytes) -> None:
+        """Whole lines, as many of each side."""
+
+    def take_lines(self) -> list[bytes]:
+        """New lines of the files extract, extract.inv and extract.o."""
+
+    def count_lexical(self) -> None:
+        """Lexical tables from the words that were counted."""
+
+    def read_lexical(self, forward: bool, lines: bytes) -> None:
+        """
+        Whole lines of a lexical table; forward: of target words given source words.
+        """
+
+    def lexical(self, forward: bool) -> bytes:
+        """The lines of a lexical table."""
+
+    def finish(self, smoothing: int, tables: Sequence[tuple[int, Sequence[Sequence[int]], bool, bool, bool]], reordering_smoothing: float) -> None:
+        """
+        Counts all up. smoothing: 0 none, 1 Good-Turing, 2 Kneser-Ney. tables: extraction, the orientations of each column, whether there are columns for what comes before and behind, and whether the target side counts.
+        """
+
+    def next(self, bytes: int) -> list[bytes] | None:
+        """
+        Some more lines of the phrase table and of each table of orientations, or None.
+        """
+
+    @property
+    def sentences(self) -> int: ...
+
+    @property
+    def empty(self) -> int:
+        """Pairs of which a side has no words."""
+
+    @property
+    def skipped(self) -> int:
+        """Pairs with links outside of the sentences."""
+
+    @property
+    def occurrences(self) -> int:
+        """Phrase pairs, each as often as it was seen."""
+
+    @property
+    def pairs(self) -> int:
+        """Phrase pairs of the table."""
+
+    @property
+    def spilled(self) -> bool:
+        """Whether the memory did not suffice."""
+
+class RuleLimits:
+    """What rules are taken: see core.extraction_rules."""
+
+    def __init__(self, *, span: int, source_words: int, target_words: int, source_symbols: int, target_symbols: int, gaps: int, source_gap: int, target_gap: int, words: int, adjacent_source: bool, adjacent_target: bool, linked_word: bool, tight: bool, counts: int) -> None:
+        """counts: 0 shares, 1 phrases, 2 places."""
+
+class RuleExtraction:
+    """Takes word-aligned text and gives the table of its rules."""
+
+    def __init__(self, limits: RuleLimits, format: int, skip_bad: bool, count_words: bool, threads: int, memory: int, folder: str) -> None:
+        """format: 0 Moses, 1 cdec, 2 Joshua."""
+
+    def feed(self, source: bytes, target: bytes, links: bytes) -> None:
+        """Whole lines, as many of each side."""
+
+    def count_lexical(self) -> None:
+        """
+        Lexical tables from the words that were counted, as the toolkit of the format does it.
+        """
+
+    def read_lexical(self, forward: bool, lines: bytes) -> None:
+        """
+        Whole lines of a lexical table; forward: of target words given source words.
+        """
+
+    def lexical(self, forward: bool) -> bytes:
+        """The lines of a lexical table."""
+
+    def finish(self) -> None:
+        """Counts all up."""
+
+    def next(self) -> bytes:
+        """Some more lines of the table, none at the end."""
+
+    @property
+    def sentences(self) -> int: ...
+
+    @property
+    def empty(self) -> int:
+        """Pairs of which a side has no words."""
+
+    @property
+    def skipped(self) -> int:
+        """Pairs with links outside of the sentences."""
+
+    @property
+    def rules(self) -> int:
+        """Rules of the table."""
+
+    @property
+    def spilled(self) -> bool:
+        """Whether the memory did not suffice."""
 
 class Graph:
     """
@@ -399,9 +581,9 @@ class SearchForest:
     """A sentence's forest without stateful features, and its rules."""
 
     @staticmethod
-    def of(labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], firsts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], lasts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], node_bundles: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], tails: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], tail_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rules: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> SearchForest:
+    def of(labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], firsts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], lasts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], node_bundles: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], tails: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], tail_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rules: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule_firsts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, rule_lasts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> SearchForest:
         """
-        From columns: nodes, goal last; their bundles; tails and rules of bundles; targets and scores of rules.
+        From columns: nodes, goal last; their bundles; tails and rules of bundles; targets and scores of rules, and the source words [first, last) that each itself translates, if that is known.
         """
 
     @staticmethod
@@ -527,6 +709,74 @@ class Searcher:
 
     def score_words(self, words: numpy.typing.NDArray[numpy.int32]) -> numpy.typing.NDArray[numpy.float32]:
         """The values of a whole output, from the words alone."""
+
+class OrderFeature:
+    """A feature of the order of phrases: distortion, or a reordering model."""
+
+    def __init__(self, kind: str, backward: bool, forward: bool, collapse: bool, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def components(self) -> int: ...
+
+    @property
+    def columns(self) -> int:
+        """The numbers that a phrase pair has in the model."""
+
+class PhraseGraph:
+    """Hypotheses and the steps between them, the goal last."""
+
+    @property
+    def covered(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """Source positions that each node has translated."""
+
+    @property
+    def best(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The score of each node's best derivation."""
+
+    @property
+    def node_edges(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    @property
+    def tails(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def rules(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def firsts(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def lasts(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Of each edge alone."""
+
+    @property
+    def values(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+        """What stateful features gave, edge by edge."""
+
+    @property
+    def path(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """The edges of the best derivation, the first step first."""
+
+    @property
+    def nodes(self) -> int: ...
+
+    @property
+    def made(self) -> int:
+        """Hypotheses that were made."""
+
+    @property
+    def asked(self) -> int:
+        """Moves that stateful features were asked for."""
+
+class PhraseSearcher:
+    """Phrase-based search, one sentence after the other."""
+
+    def __init__(self, scorers: Sequence[tuple[Scorer, Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], orders: Sequence[OrderFeature]) -> None: ...
+
+    def search(self, forest: SearchForest, rows: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], distances: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, order: str = 'free', cube: bool = False, stack_size: int = 200, beam: float = float('inf'), pop_limit: int = 1000, stack_diversity: int = 0, cube_diversity: int = 0, early_discarding: float = float('inf'), distortion_limit: int = -1, all_edges: bool = True, max_edges: int = 268435456) -> PhraseGraph: ...
 
 class MetricReferences:
     """References of segments, for one metric."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from smtformats.columns import GrammarColumns
+from smtformats.columns import GrammarColumns, IndexedColumns
 from smtformats.grammar.gather import Numbering, grammar_columns
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtplugins.core.vocabulary import Vocabulary
@@ -41,6 +41,24 @@ def own_label(label: str) -> str:
     return label.rpartition("][")[2]
 
 
+def source_index(columns: GrammarColumns) -> GrammarColumns:
+    """The columns with the trie of their source sides, as arrays that can be kept with them."""
+    import numpy as np
+
+    from smtplugins.core._core import rule_index
+
+    labels: dict[str, int] = {}
+    same = [labels.setdefault(own_label(one), i) for i, one in enumerate(columns.labels[:])]
+    index = rule_index(
+        np.ascontiguousarray(columns.lhs, dtype=np.int32),
+        np.ascontiguousarray(columns.level, dtype=np.uint8),
+        np.ascontiguousarray(columns.source, dtype=np.int32),
+        np.ascontiguousarray(columns.source_offsets, dtype=np.int64),
+        np.array(same, dtype=np.int32),
+    )
+    return IndexedColumns.indexed(columns, index)
+
+
 class Part:
     """The rules of one set of columns."""
 
@@ -53,11 +71,13 @@ class Part:
             return np.ascontiguousarray(getattr(columns, name), dtype=dtype)
 
         self.columns = columns
+        # What was kept with the columns has their own numbers.
+        index: Any = columns.index if isinstance(columns, IndexedColumns) else None
         self.words = tables.words.ids_of_table(columns.words)
         labels = tables.labels.ids(map(own_label, columns.labels[:]))
         self.labels = np.array(labels, dtype=np.int32)
         self.names = columns.names[:]
-        self.trie: RuleTrie = RuleTrie(
+        arrays = (
             column("lhs", np.int32),
             column("level", np.uint8),
             column("source", np.int32),
@@ -67,6 +87,7 @@ class Part:
             self.words,
             self.labels,
         )
+        self.trie: RuleTrie = RuleTrie(*arrays) if index is None else RuleTrie(*arrays, index)
 
     def __len__(self) -> int:
         return len(self.columns)

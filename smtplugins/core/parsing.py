@@ -18,7 +18,7 @@ Conventions are those of cdec; where Joshua and Moses do otherwise, options say 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -118,9 +118,12 @@ class PassThrough:
 
 @dataclass(frozen=True)
 class Options:
-    """How a sentence is parsed: up to one node of the label ``goal``, which a node ``Goal`` is put above."""
+    """How a sentence is parsed: up to one node of the label ``goal``, which a node ``Goal`` is put above.
 
-    goal: str = "S"
+    Without a goal (``None``) the forest has a node for each span that rules apply to, as phrase decoders want it.
+    """
+
+    goal: str | None = "S"
     pass_through: PassThrough | None = None
     max_edges: int = MAX_EDGES
 
@@ -155,7 +158,7 @@ def prepared(
     tables = scored[0].grammar.tables
     if any(one.grammar.tables is not tables for one in scored):
         raise ValueError("expected grammars that share their tables")
-    given = _Input.of(sentence, tables)
+    given = SentenceArcs.of(sentence, tables)
     if given.positions > MAX_POSITIONS:
         raise TooLarge(f"expected at most {MAX_POSITIONS} positions, found {given.positions}")
     parts: list[Part | _Minted] = []
@@ -172,14 +175,14 @@ def prepared(
         minted = _Minted(minting, given.words, tables)
         applied.append((minted.trie, minted.scores(weights), minting.span_limit, False, minting.unknown_only))
         parts.append(minted)
-    goal, top = tables.labels.ids((options.goal, TOP))
+    goal, top = tables.labels.ids((options.goal or TOP, TOP))
     arguments = (
         applied,
         given.arcs,
         given.positions,
         np.array([_dot(features, weights) for features in given.featured], dtype=np.float64),
         len(tables.labels),
-        goal,
+        -1 if options.goal is None else goal,
         top,
         options.max_edges,
     )
@@ -189,13 +192,13 @@ def prepared(
         if not native.complete:
             most = f"at most {options.max_edges} edges"
             raise TooLarge(f"expected {most}, found more (the option max_edges sets the limit)")
-        return Forest(native, tables, tuple(parts), given.featured, options.goal)
+        return Forest(native, tables, tuple(parts), given.featured, options.goal or TOP)
 
     return run
 
 
 @dataclass(frozen=True)
-class _Input:
+class SentenceArcs:
     """A sentence as arrays: from, to, word and features of each arc, -1 for none."""
 
     positions: int
@@ -204,7 +207,7 @@ class _Input:
     featured: tuple[Mapping[str, float], ...] = ()
 
     @classmethod
-    def of(cls, sentence: Sequence[str] | Lattice | GraphColumns, tables: Tables) -> _Input:
+    def of(cls, sentence: Sequence[str] | Lattice | GraphColumns, tables: Tables) -> SentenceArcs:
         if isinstance(sentence, str):
             raise TypeError("expected the words of a sentence, found one text")
         if isinstance(sentence, GraphColumns):
@@ -212,7 +215,7 @@ class _Input:
         return cls._of_lattice(sentence, tables) if isinstance(sentence, Lattice) else cls._of_words(sentence, tables)
 
     @classmethod
-    def _of_words(cls, words: Sequence[str], tables: Tables) -> _Input:
+    def _of_words(cls, words: Sequence[str], tables: Tables) -> SentenceArcs:
         import numpy as np
 
         arcs = np.full((len(words), 4), -1, dtype=np.int32)
@@ -222,7 +225,7 @@ class _Input:
         return cls(len(words) + 1, arcs, list(dict.fromkeys(words)))
 
     @classmethod
-    def _of_lattice(cls, lattice: Lattice, tables: Tables) -> _Input:
+    def _of_lattice(cls, lattice: Lattice, tables: Tables) -> SentenceArcs:
         import numpy as np
 
         words = tables.words
@@ -393,6 +396,18 @@ class Forest:
             for name, value in self.arc_features(i).items():
                 found[name] = found.get(name, 0.0) + value
         return found
+
+    def in_parts(self, rules: NDArray[Any]) -> Iterator[tuple[Any, NDArray[np.int64], NDArray[np.int64]]]:
+        """The columns that these rules stand in, their numbers there, and their places among ``rules``."""
+        import numpy as np
+
+        origins = self.native.origins[rules]
+        before = 0
+        for part in self._parts:
+            here = np.flatnonzero((origins >= before) & (origins < before + len(part)))
+            if len(here):
+                yield _whole(part).columns, origins[here] - before, here
+            before += len(part)
 
     def arc_features(self, i: int) -> dict[str, float]:
         """The sums of the features of the arcs that rule i of the forest stands on."""

@@ -126,9 +126,17 @@ class Rules:
 
 @dataclass(frozen=True)
 class Edges:
-    """A batch of edges with one head and the same tails: rule i is that of edge i."""
+    """A batch of edges with one head and the same tails: rule i is that of edge i.
+
+    ``firsts`` and ``lasts`` are the source words ``[first, last)`` that each edge's own rule translates (of a lattice:
+    the nodes it goes between). They are known where derivations are made of phrases: child 0 of a phrase is what was
+    translated before it. An edge with ``first == last`` translates nothing: that which a derivation starts with, which
+    has no words and no children, and what may stand above the last phrase.
+    """
 
     rules: Rules
+    firsts: NDArray[Any] | None = None
+    lasts: NDArray[Any] | None = None
 
     def __len__(self) -> int:
         return len(self.rules)

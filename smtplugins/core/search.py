@@ -42,11 +42,14 @@ class Derivation:
     score: float
 
 
-def forest_of(graph: GraphColumns | Hypergraph, scores: Any) -> tuple[_core.SearchForest, NDArray[Any]]:
+def forest_of(
+    graph: GraphColumns | Hypergraph, scores: Any, *, phrases: bool = False
+) -> tuple[_core.SearchForest, NDArray[Any]]:
     """A graph for searches, and which edge of the graph each of its edges is, -1 for what a start begins with.
 
     ``scores`` are numbers for the graph's edges, what stateful features will add left out. Target sides hold the word
-    numbers of ``graph.grammar.words``.
+    numbers of ``graph.grammar.words``. With ``phrases`` features see which source words each edge's own rule
+    translates; a graph that does not say so is a ``NoPhrases``.
     """
     import numpy as np
 
@@ -77,11 +80,18 @@ def forest_of(graph: GraphColumns | Hypergraph, scores: Any) -> tuple[_core.Sear
     firsts = np.flatnonzero(fresh)
     bundle_heads, bundle_tails = keys[firsts, 0], keys[firsts, 1:]
 
-    # A rule for each rule of the grammar and each score it comes with.
+    # A rule for each rule of the grammar, each score and each place it comes with.
     numbers = np.concatenate([graph.rules, np.full(len(starts), -1, dtype=np.int64)]).astype(np.int64)
     all_scores = np.concatenate([edge_scores, np.zeros(len(starts), dtype=np.float32)])
-    pairs = np.empty(len(order), dtype=[("rule", np.int64), ("score", np.float32)])
-    pairs["rule"], pairs["score"] = numbers, all_scores
+    fields: list[tuple[str, Any, Any]] = [("rule", np.int64, numbers), ("score", np.float32, all_scores)]
+    if phrases:
+        from smtplugins.core.phrase_spans import phrase_spans
+
+        ends = [np.concatenate([one, np.zeros(len(starts), dtype=np.int32)]) for one in phrase_spans(graph)]
+        fields += [("first", np.int32, ends[0]), ("last", np.int32, ends[1])]
+    pairs = np.empty(len(order), dtype=[(name, kind) for name, kind, _ in fields])
+    for name, _, column in fields:
+        pairs[name] = column
     kinds, kind_of = np.unique(pairs, return_inverse=True)
     targets = [
         grammar.target[grammar.target_offsets[rule] : grammar.target_offsets[rule + 1]] if rule >= 0 else ()
@@ -99,6 +109,8 @@ def forest_of(graph: GraphColumns | Hypergraph, scores: Any) -> tuple[_core.Sear
         targets=_ints(np.concatenate([np.empty(0, dtype=np.int32), *targets])),
         target_offsets=_ends([len(one) for one in targets]),
         scores=np.ascontiguousarray(kinds["score"]),
+        rule_firsts=_ints(kinds["first"]) if phrases else None,
+        rule_lasts=_ints(kinds["last"]) if phrases else None,
     )
     return forest, edges[order]
 
@@ -136,9 +148,16 @@ class _Contract:
         self._states: list[Any] = []
         self._finished: dict[int, NDArray[Any]] = {}
 
-    def prepare(self, targets: NDArray[Any], offsets: NDArray[Any]) -> NDArray[Any]:
+    def prepare(
+        self,
+        targets: NDArray[Any],
+        offsets: NDArray[Any],
+        firsts: NDArray[Any] | None = None,
+        lasts: NDArray[Any] | None = None,
+    ) -> NDArray[Any]:
         import numpy as np
 
+        self._firsts, self._lasts = firsts, lasts
         self._targets.clear()
         self._numbers.clear()
         self._states.clear()
@@ -191,9 +210,13 @@ class _Contract:
 
         from smtplugins.core.rules import Edges, Rules
 
-        rows = [self._rules[one] for one in chosen]
+        numbers = list(chosen)
+        rows = [self._rules[one] for one in numbers]
         flat = np.array([symbol for row in rows for symbol in row], dtype=np.int32)
-        return Edges(Rules(self._vocabulary, flat, _ends([len(row) for row in rows])))
+        rules = Rules(self._vocabulary, flat, _ends([len(row) for row in rows]))
+        if self._firsts is None or self._lasts is None:
+            return Edges(rules)
+        return Edges(rules, self._firsts[numbers], self._lasts[numbers])
 
     def _number(self, state: Any) -> int:
         number = self._numbers.setdefault(state, len(self._states))
@@ -316,12 +339,13 @@ def searcher(features: Sequence[Stateful]) -> _core.Searcher:
     return Searcher(parts[0] if len(parts) == 1 else Scorers(parts), weights)
 
 
-def refine(graph: Hypergraph, features: Sequence[Stateful], **options: Any) -> Part:
+def refine(graph: Hypergraph, features: Sequence[Stateful], *, phrases: bool = False, **options: Any) -> Part:
     """Intersect a graph that has scores with stateful features: nodes of the result know the features' states.
 
     ``options`` are those of the search: ``exact=True`` for all derivations, or ``pop_limit``, ``adapt``, ``beam``,
     ``early_begin``, ``all_edges``; ``max_edges`` for both. Each edge keeps its features and gets the stateful ones' in
-    columns of ``dense``. Words of target sides are numbered as in ``graph.grammar.words``.
+    columns of ``dense``. Words of target sides are numbered as in ``graph.grammar.words``; ``phrases`` as for
+    :func:`forest_of`.
     """
     import numpy as np
 
@@ -330,7 +354,7 @@ def refine(graph: Hypergraph, features: Sequence[Stateful], **options: Any) -> P
 
     if graph.edge_scores is None:
         raise ValueError("a search needs the scores of edges: graph.reweighted(weights) has them")
-    forest, edges = forest_of(graph, graph.edge_scores)
+    forest, edges = forest_of(graph, graph.edge_scores, phrases=phrases)
     refined = searcher(features).search(forest, **options)
 
     bundles = np.repeat(np.arange(len(refined.tail_offsets) - 1), np.diff(refined.rule_offsets))

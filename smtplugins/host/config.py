@@ -36,12 +36,16 @@ class ConfigError(SmtError):
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """What scores translations. ``grammar_format`` is that of all grammars, those of single sentences too."""
+    """What scores translations. ``grammar_format`` is that of all grammars, those of single sentences too.
+
+    ``missing`` is the weight of those features of the model that ``weights`` has none for: 0, unless it is given.
+    """
 
     grammar: tuple[Path, ...] = ()
     grammar_format: str | None = None
     features: tuple[Spec, ...] = ()
     weights: Path | None = None
+    missing: int | None = None
 
 
 @dataclass(frozen=True)

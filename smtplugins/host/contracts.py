@@ -77,7 +77,8 @@ class StatefulFeature(Protocol):
     """Needs neighbours' words. The feature itself never changes; what belongs to a sentence lives in the scorer.
 
     One with several columns has an attribute ``components``, their number. It may have ``score_rules``, too, for
-    columns that are local to rules.
+    columns that are local to rules. If its offer needs the ``segmentation``, it is for derivations made of phrases, one
+    behind the other: edges say which source words they translate (``firsts`` and ``lasts`` of ``Edges``).
     """
 
     def start(self, sentence: Sentence) -> Scorer[Any]: ...
@@ -335,6 +336,32 @@ class Rows:
     features: Columns
     labels: NDArray[Any]
     weights: NDArray[Any] | None = None
+
+
+@dataclass(frozen=True)
+class EventRows:
+    """Events as groups of rows: event i has the rows ``offsets[i]`` to before ``offsets[i + 1]`` of ``features``.
+
+    Each row is something that might have happened, and row ``right[i]`` of the event's own, from 0, is what did.
+    """
+
+    features: Columns
+    offsets: NDArray[Any]
+    right: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.right)
+
+
+@dataclass(frozen=True)
+class Events:
+    """A problem for a learner: events, in each of which one of several alternatives was the right one.
+
+    ``pieces`` hold some of the events each, in order. They may be made when they are asked for, by number and again
+    and again, so that not all have to be in memory; each brings the names of its own features.
+    """
+
+    pieces: Sequence[EventRows]
 
 
 class SearchTask(Protocol):

@@ -98,26 +98,43 @@ def make_translator(
         raise UsageError("the configuration names no decoder: `decoder: hiero`, or --decoder NAME")
     formats = host.formats()
     given = resources(host.registry, config.model, formats, cache, config.at)
-    if config.model.weights is not None:
-        with config.at("model", "weights"):
-            given = replace(given, weights=host.read_weights(config.model.weights))
-    weights = given.weights if weights is None else weights
-    with config.at("decoder"):
-        decoder: Decoder = host.registry.make("decoders", config.decoder, given={"resources": given})
     columns: list[tuple[str, ...]] = []
     stateful: set[str] = set()
     for spec in config.model.features:
         label = str(spec.options.get("name", spec.name))
         active = next((one for one in given.features if one.label == label), None)
         # A table has columns of its own; so has a feature with an open namespace.
-        own = (label,) if active is None or not hasattr(active.feature, "column_names") else column_names(active, 1)
+        own = (label,) if active is None else column_names(active, getattr(active.feature, "components", 1))
         columns.append(tuple(own))
         if active is not None and is_stateful(active.feature):
             stateful.update(own)
+    if config.model.weights is not None:
+        with config.at("model", "weights"):
+            read = host.read_weights(config.model.weights)
+        given = replace(given, weights=_with_missing(read, config, columns))
+    weights = given.weights if weights is None else weights
+    with config.at("decoder"):
+        decoder: Decoder = host.registry.make("decoders", config.decoder, given={"resources": given})
     arcs = next((one.label for one in given.features if hasattr(one.feature, "arcs")), None)
     model = Model(dict(weights or {}))
     loading = {"cpu.loading": time.process_time() - begun[0], "wall.loading": time.perf_counter() - begun[1]}
     return Translator(decoder, model, config, tuple(columns), frozenset(stateful), arcs, loading)
+
+
+def _with_missing(
+    weights: Mapping[str, float], config: RunConfig, columns: Sequence[tuple[str, ...]]
+) -> Mapping[str, float]:
+    """Weights with those that the configuration says features have which have none."""
+    if config.model.missing is None:
+        return weights
+    found = dict(weights)
+    for spec, names in zip(config.model.features, columns, strict=True):
+        count = int(spec.options.get("scores") or 1) if spec.name == _TABLE else 1
+        if count > 1:
+            names = tuple(f"{names[0]}[{k}]" for k in range(count))
+        for name in names:
+            found.setdefault(name, float(config.model.missing))
+    return found
 
 
 def read_sentences(

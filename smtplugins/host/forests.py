@@ -20,6 +20,7 @@ from smtplugins.core.grammar import Grammar, ScoredGrammar, Tables
 from smtplugins.core.parsing import Lattice, Options, PassThrough, prepared
 from smtplugins.core.rules import GLUE, MINTED, Origins, Rules
 from smtplugins.host.errors import UsageError
+from smtplugins.host.lattices import lattice_of
 from smtplugins.host.rule_columns import Block, blocks_of, column_names, sorted_out
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Conventions:
     translation.
     """
 
-    goal: str = "S"
+    goal: str | None = "S"
     nonterminal: str = "X"
     max_span: int | None = None
     glue: bool = True
@@ -157,6 +158,13 @@ class Forests:
             self._owners.append(GLUE)
         return found
 
+    @property
+    def static_rules(self) -> int:
+        """How many rules the tables of the run have; rules of sentences alone have numbers behind them."""
+        self.load()
+        assert self._grammars is not None
+        return sum(map(len, self._grammars))
+
     def load_own(self, path: Path) -> GrammarColumns:
         """The rules of one sentence. All such files have the format that is said of grammars, or of the first one."""
         from smtplugins.host.opening import open_known
@@ -179,15 +187,16 @@ class Forests:
         from smtformats.grammar.rules import NonTerminal, Rule
 
         by = self.conventions
-        goal, first, second = NonTerminal(by.goal, 1), NonTerminal(by.nonterminal, 1), NonTerminal(by.nonterminal, 2)
-        rules = [Rule(by.goal, (goal, second), (goal, second))]
+        root = by.goal or "S"
+        goal, first, second = NonTerminal(root, 1), NonTerminal(by.nonterminal, 1), NonTerminal(by.nonterminal, 2)
+        rules = [Rule(root, (goal, second), (goal, second))]
         if by.markers:
-            rules.insert(0, Rule(by.goal, MARKS[:1], MARKS[:1]))
-            rules.append(Rule(by.goal, (goal, MARKS[1]), (goal, MARKS[1])))
+            rules.insert(0, Rule(root, MARKS[:1], MARKS[:1]))
+            rules.append(Rule(root, (goal, MARKS[1]), (goal, MARKS[1])))
         else:
-            rules.insert(0, Rule(by.goal, (first,), (first,)))
+            rules.insert(0, Rule(root, (first,), (first,)))
         if by.joshua and by.lattice:
-            rules.append(Rule(by.goal, (goal, "<eps>"), (goal,)))
+            rules.append(Rule(root, (goal, "<eps>"), (goal,)))
         return Grammar.of_rules(rules, tables, from_start=True)
 
     def weighted(self, weights: Mapping[str, float]) -> Weighted:
@@ -271,7 +280,7 @@ class Weighted:
         if by.max_length is not None and len(sentence.tokens) > by.max_length:
             given = ()
         if sentence.lattice is not None:
-            given = Lattice.of(sentence.lattice, epsilon="<eps>" if by.joshua else None)
+            given = lattice_of(sentence.lattice, self.maker.resources.features, "<eps>" if by.joshua else None)
         if by.joshua:
             given = _escaped(given)
         if by.markers:

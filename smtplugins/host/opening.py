@@ -266,10 +266,11 @@ def load_grammar(
     ``cache`` names that folder, or is ``off``; it is `$SMT_CACHE` or the user's own otherwise.
     """
     from smtformats.cache import cache_folder, cached_load
+    from smtplugins.core.grammar import source_index
 
     with open_known(path, "grammar", format, formats) as opened:
         record = opened.record
-    return cached_load(path, record, cache_folder(cache))
+    return cached_load(path, record, cache_folder(cache), index=source_index)
 
 
 def write_all(record: Format, records: Iterable[Any], target: Path, precision: int | None = None) -> int:

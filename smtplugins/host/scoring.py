@@ -6,7 +6,7 @@ import collections
 import contextlib
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +46,7 @@ class Active:
         """Names and values for each hypothesis of a list."""
         self._check_needs(one)
         try:
-            layouts, values = as_block(adapt(self.feature)(one), len(one), self.label)
+            layouts, values = as_block(adapt(self.feature, self.offer.needs)(one), len(one), self.label)
             renamed = {layout: tuple(self.column(name, len(layout)) for name in layout) for layout in set(layouts)}
             return [renamed[layout] for layout in layouts], values
         except (SmtError, FormatError):
@@ -179,10 +179,17 @@ def _activate_one(
     active.append(made)
 
 
-def adapt(feature: Any) -> Callable[[Candidates], Any]:
-    """How to score a list with a feature of any contract that lists can serve."""
+def adapt(feature: Any, needs: Collection[str] = ()) -> Callable[[Candidates], Any]:
+    """How to score a list with a feature of any contract that lists can serve.
+
+    One that needs the segmentation is shown phrase by phrase, any other a hypothesis as one edge without children.
+    """
     if hasattr(feature, "score_candidates"):
         return lambda one: feature.score_candidates(one.source, one)
+    if "segmentation" in needs and (hasattr(feature, "start") or hasattr(feature, "score_rules")):
+        from smtplugins.host.segmentations import score_phrases
+
+        return functools.partial(score_phrases, feature)
     if hasattr(feature, "score_rules"):
         return lambda one: feature.score_rules(_as_rules(one))
     if hasattr(feature, "start"):

@@ -10,6 +10,7 @@ from smtformats.grammar.rules import NonTerminal, Rule
 from smtplugins.testing import grammars
 from smtplugins.testing.checks import Check, DoesNotApply
 from smtplugins.testing.grammars import TOLERANCE, System, assert_among, total
+from smtplugins.testing.phrase_systems import PhraseSystem
 
 if TYPE_CHECKING:
     from smtplugins.core.hypergraph import Hypergraph
@@ -59,8 +60,11 @@ def graphs_are_in_the_grammar(subject: DecoderSubject) -> None:
 
     for system, sentence, one, graph in _graphs(subject):
         where = f"sentence {one.id} ({sentence.text})"
-        _assert_composed(graph, system, sentence, where)
-        every = grammars.derivations(system, sentence.tokens)
+        if isinstance(system, PhraseSystem):
+            system.assert_graph(graph, sentence, where)
+        else:
+            _assert_composed(graph, system, sentence, where)
+        every = system.derivations(sentence.tokens)
         if every is None:
             continue
         found = kbest(graph, k=len(every) + 1)
@@ -78,7 +82,7 @@ def graphs_hold_all(subject: DecoderSubject) -> None:
             "the kit knows no options that let the decoder prune nothing: the checks' `exact` names them"
         )
     for system, sentence, one, graph in _graphs(subject, subject.exact):
-        every = grammars.derivations(system, sentence.tokens)
+        every = system.derivations(sentence.tokens)
         if every is None:
             continue
         found = kbest(graph, k=len(every) + 1).scores.tolist()
@@ -98,7 +102,7 @@ def _needs_graphs(subject: DecoderSubject) -> None:
 
 def _graphs(
     subject: DecoderSubject, more: Mapping[str, Any] | None = None
-) -> Iterator[tuple[System, Sentence, Decoding, Hypergraph]]:
+) -> Iterator[tuple[System | PhraseSystem, Sentence, Decoding, Hypergraph]]:
     """The tiny systems' sentences that have a translation, and their graphs."""
     _needs_graphs(subject)
     some = False

@@ -1,8 +1,9 @@
 """Checks of decoders: what every decoder owes its caller, whatever it searches.
 
 A decoder whose constructor has ``resources`` is made with tiny grammars (``grammars.py``), whose derivations the kit
-enumerates itself; the options ``glue``, ``pass_through`` and ``max_span`` mean there what they mean in ``hiero``. What
-a decoder does not have (resources, a score, features, graphs) is not checked.
+enumerates itself; the options ``glue``, ``pass_through`` and ``max_span`` mean there what they mean in ``hiero``. One
+with ``max_phrase_length`` gets tiny tables of phrases (``phrase_systems.py``), where this and ``distortion_limit`` mean
+what they mean in ``phrase``. What a decoder does not have (resources, a score, features, graphs) is not checked.
 """
 
 from __future__ import annotations
@@ -19,14 +20,19 @@ from typing import TYPE_CHECKING, Any
 from smtplugins.host.contracts import Sentence
 from smtplugins.host.model import Model
 from smtplugins.host.spec import evaluated, parameters
-from smtplugins.testing import decoder_graphs, grammars, samples, search_tasks
+from smtplugins.testing import decoder_graphs, grammars, phrase_systems, samples, search_tasks
 from smtplugins.testing.checks import Check, DoesNotApply, Subject, can_be_made, is_documented
 from smtplugins.testing.grammars import TOLERANCE, System, assert_among, total
+from smtplugins.testing.phrase_systems import PhraseSystem
 
 if TYPE_CHECKING:
     from smtplugins.host.contracts import Decoding
     from smtplugins.host.host import Host
     from smtplugins.host.offers import Offer
+
+
+Solved = tuple[System | PhraseSystem, Sentence, "Decoding"]
+"""A tiny system, one of its sentences, and what a decoder made of it."""
 
 
 @dataclass(frozen=True)
@@ -43,39 +49,43 @@ class DecoderSubject(Subject):
 
     def make(self) -> Any:
         """A new decoder, if need be with the first of the tiny systems."""
-        return self.made(_systems()[0]) if self.with_resources else super().make()
+        return self.made(self.systems[0]) if self.with_resources else super().make()
 
-    def made(self, system: System, more: Mapping[str, Any] | None = None) -> Any:
+    @property
+    def systems(self) -> Sequence[System | PhraseSystem]:
+        """The tiny systems for a decoder of its kind."""
+        return _phrase_systems() if "max_phrase_length" in parameters(self.offer.make) else _systems()
+
+    def made(self, system: System | PhraseSystem, more: Mapping[str, Any] | None = None) -> Any:
         """A new decoder for a system."""
         known = parameters(self.offer.make)
         options = {name: value for name, value in system.options.items() if name in known}
         given = {"resources": system.resources(self.folder / f"system-{system.number}", self.host)}
         return self.built({**self.chosen, **options, **(more or {})}, given)
 
-    def model_for(self, system: System | None = None) -> Model:
+    def model_for(self, system: System | PhraseSystem | None = None) -> Model:
         """The model given, or that of a system, or one without weights."""
         if system is not None:
             return Model(system.weights)
-        return self.model or Model(_systems()[0].weights if self.with_resources else {})
+        return self.model or Model(self.systems[0].weights if self.with_resources else {})
 
     def decode(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Decoding]:
         """What a new decoder makes of sentences that arrive one by one."""
         return list(self.make().decode(iter(sentences), self.model_for(), threads=threads))
 
-    def solved(
-        self, more: Mapping[str, Any] | None = None, graphs: bool = False
-    ) -> list[tuple[System, Sentence, Decoding]]:
+    def solved(self, more: Mapping[str, Any] | None = None, graphs: bool = False) -> list[Solved]:
         """Each tiny system's sentences, decoded; once for each of such calls."""
         if not self.with_resources:
             raise DoesNotApply("the decoder has no `resources`, so that the kit has no grammar for it")
-        lacking = {"glue", "pass_through", "max_span"} - parameters(self.offer.make).keys()
+        own = parameters(self.offer.make).keys()
+        lacking = (phrase_systems.OPTIONS if "max_phrase_length" in own else {"glue", "pass_through", "max_span"}) - own
         if lacking:
             raise DoesNotApply(f"the decoder has no option {min(lacking)!r}, so that the kit does not know its rules")
         key = (bool(more), graphs)
         if key not in self._solved:
             asked = {"graphs": True} if graphs else {}
             self._solved[key] = []
-            for system in _systems():
+            for system in self.systems:
                 decoder, model = self.made(system, more), self.model_for(system)
                 found = list(decoder.decode(iter(system.sentences), model, **asked))
                 pairs = zip(system.sentences, found, strict=True)
@@ -83,7 +93,7 @@ class DecoderSubject(Subject):
         return self._solved[key]
 
     @functools.cached_property
-    def _solved(self) -> dict[tuple[bool, bool], list[tuple[System, Sentence, Decoding]]]:
+    def _solved(self) -> dict[tuple[bool, bool], list[Solved]]:
         return {}
 
     @property
@@ -97,6 +107,11 @@ def _systems() -> tuple[System, ...]:
     return tuple(grammars.systems())
 
 
+@functools.cache
+def _phrase_systems() -> tuple[PhraseSystem, ...]:
+    return tuple(phrase_systems.systems())
+
+
 def subject(
     offer: Offer,
     folder: Path,
@@ -106,10 +121,16 @@ def subject(
     model: Model | None = None,
     exact: Mapping[str, Any] | None = None,
 ) -> DecoderSubject:
-    """A decoder to check; without ``exact``, what prunes nothing is ``search=full``, if there is such an option."""
-    search = parameters(offer.make).get("search")
+    """A decoder to check; without ``exact``, what prunes nothing is ``search=full``, if there is such an option.
+
+    For decoders of phrases it is stacks of any size without a threshold.
+    """
+    known = parameters(offer.make)
+    search = known.get("search")
     if exact is None and search is not None and "full" in typing.get_args(search.annotation):
         exact = {"search": "full"}
+    if exact is None and "stack_size" in known:
+        exact = {name: value for name, value in phrase_systems.UNPRUNED.items() if name in known}
     return DecoderSubject(offer, folder, host, options, model, exact)
 
 
@@ -147,7 +168,7 @@ def models_do_not_stick(subject: DecoderSubject) -> None:
     """Another model gives what a new decoder gives with it: nothing of the model before it is left."""
     if not subject.with_resources:
         raise DoesNotApply("the decoder has no `resources`")
-    system = _systems()[0]
+    system = subject.systems[0]
     other = Model({name: -weight for name, weight in system.weights.items()})
     both = subject.made(system)
     list(both.decode(iter(system.sentences), Model(system.weights)))
@@ -190,7 +211,7 @@ def features_are_those_of_the_text(subject: DecoderSubject) -> None:
 def derivations_are_in_the_grammar(subject: DecoderSubject) -> None:
     """There is a derivation with the text and the features of a decoding, and none where none was found."""
     for system, sentence, one in subject.solved():
-        every = grammars.derivations(system, sentence.tokens)
+        every = system.derivations(sentence.tokens)
         if every is None:
             continue
         if not one.found:
@@ -209,7 +230,7 @@ def best_is_the_best(subject: DecoderSubject) -> None:
             "the kit knows no options that let the decoder prune nothing: the checks' `exact` names them"
         )
     for system, sentence, one in subject.solved(subject.exact):
-        every = grammars.derivations(system, sentence.tokens)
+        every = system.derivations(sentence.tokens)
         if not every:
             continue
         best = max(every, key=lambda other: total(system.weights, other.features))

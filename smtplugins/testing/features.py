@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.spec import parameters
-from smtplugins.testing import native_features, rule_features, samples, stateful_features, undirected_features
+from smtplugins.testing import (
+    native_features,
+    phrase_features,
+    rule_features,
+    samples,
+    stateful_features,
+    undirected_features,
+)
 from smtplugins.testing.checks import Check, DoesNotApply, Subject, can_be_made, described, is_documented
 from smtplugins.testing.rows import Row, difference, rows_of
 
@@ -213,6 +220,7 @@ CHECKS: tuple[Check, ...] = (
     workers_give_the_same,
     *rule_features.CHECKS,
     *stateful_features.CHECKS,
+    *phrase_features.CHECKS,
     *undirected_features.CHECKS,
     *native_features.CHECKS,
 )

@@ -136,6 +136,10 @@ class System:
                 found.append((Rule(LABEL, (word,), (word,)), MINTED))
         return found
 
+    def derivations(self, words: tuple[str, ...]) -> tuple[Derivation, ...] | None:
+        """All derivations of a sentence, with all features; none if there are too many."""
+        return derivations(self, words)
+
     def applies(self, owner: str, first: int, last: int) -> bool:
         """Whether the rules of an owner apply to a span."""
         limit = self.options.get("max_span")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.contracts import Lists, Rows, State, Step, Task
+from smtplugins.host.contracts import Events, Lists, Rows, State, Step, Task
 from smtplugins.host.model import Model
 from smtplugins.testing import samples
 from smtplugins.testing.checks import Check, DoesNotApply, Subject, can_be_made, is_documented
@@ -25,6 +25,7 @@ _MOST_STOPS = 5
 _OWN: Mapping[type, Callable[[], Any]] = {
     Lists: samples.list_problem,
     Rows: samples.row_problem,
+    Events: samples.event_problem,
     Task: samples.task_problem,
 }
 
@@ -43,7 +44,8 @@ class LearnerSubject(Subject):
         found = [make() for kind, make in _OWN.items() if kind in accepted]
         if not found:
             names = ", ".join(sorted(kind.__name__ for kind in accepted))
-            raise DoesNotApply(f"the kit makes Lists, Rows and Task, the learner accepts {names}; give it `problems`")
+            made = "Lists, Rows, Events and Task"
+            raise DoesNotApply(f"the kit makes {made}, the learner accepts {names}; give it `problems`")
         return found
 
     def steps(
@@ -181,6 +183,26 @@ def policies_get_no_worse(subject: LearnerSubject) -> None:
         assert last >= first, f"the mean reward of the examples is {first:.6g} after the first step, {last:.6g} at last"
 
 
+def right_ones_are_found(subject: LearnerSubject) -> None:
+    """By the last step's weights no fewer of the events' right alternatives score best than without any."""
+    import numpy as np
+
+    problems = [problem for problem in subject.each_problem() if isinstance(problem, Events)]
+    if not problems:
+        raise DoesNotApply("the learner does not accept Events")
+    for problem in problems:
+        *_, last = subject.steps(problem)
+        if not last.model.weights:
+            raise DoesNotApply("the learner's model is no weights")
+        found, base = 0, 0.0
+        for piece in problem.pieces:
+            scores = piece.features.dot(np.array([last.model.weights.get(name, 0.0) for name in piece.features.names]))
+            for first, end, right in zip(piece.offsets, piece.offsets[1:], piece.right, strict=False):
+                found += int(np.argmax(scores[first:end])) == int(right)
+                base += 1 / int(end - first)
+        assert found >= base, f"{found} right alternatives score best, by chance {base:.4g}"
+
+
 def repr_of(problem: Any) -> Any:
     """A problem as plain values that can be compared."""
     if isinstance(problem, Task):
@@ -188,6 +210,13 @@ def repr_of(problem: Any) -> Any:
         return copy.deepcopy(list(problem.examples))
     if isinstance(problem, Lists):
         return copy.deepcopy(list(problem.lists)), [rows.tolist() for rows in problem.stats]
+    if isinstance(problem, Events):
+        pieces = [(one.features, one.offsets, one.right) for one in problem.pieces]
+        own = [(rows.names, rows.offsets, rows.ids, rows.values) for rows, _, _ in pieces]
+        return [
+            (names, *(array.tolist() for array in (*arrays, offsets, right)))
+            for (names, *arrays), (_, offsets, right) in zip(own, pieces, strict=True)
+        ]
     if isinstance(problem, Rows):
         features, weights = problem.features, problem.weights
         arrays = (features.offsets, features.ids, features.values, problem.labels)
@@ -212,4 +241,5 @@ CHECKS: tuple[Check, ...] = (
     resumed_is_the_same,
     workers_give_the_same,
     policies_get_no_worse,
+    right_ones_are_found,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from smtformats import Candidates, Columns
     from smtplugins.core.rules import Origins
-    from smtplugins.host.contracts import Lists, Metric, Rows, Sentence, Task
+    from smtplugins.host.contracts import Events, Lists, Metric, Rows, Sentence, Task
 
 FILE = "sample"
 """What the kit's data says it was read from."""
@@ -90,13 +91,25 @@ def _features(number: int, texts: Sequence[str]) -> tuple[list[tuple[str, ...]],
 
 
 def _extras(source: str, texts: Sequence[str]) -> dict[str, list[str]]:
-    width = len(source.split())
+    from smtformats.tokens import blanks
+
+    width = len(blanks(source))
     alignment, segmentation = [], []
-    for text in texts:
-        words = len(text.split())
+    for rank, text in enumerate(texts):
+        words = len(blanks(text))
         alignment.append(" ".join(f"{i}-{i}" for i in range(min(width, words))))
-        segmentation.append(f"0-{width - 1}=0-{words - 1}" if words else "")
+        segmentation.append(_segments(width, words, 1 + rank % 3) if words else "")
     return {"alignment": alignment, "segmentation": segmentation}
+
+
+def _segments(width: int, words: int, pieces: int) -> str:
+    """So many phrases, if there are words enough; two of them in the order of the source, three from its end."""
+    pieces = min(pieces, width, words)
+    ends = [[k * size // pieces for k in range(pieces + 1)] for size in (width, words)]
+    sources, targets = ([f"{a}-{b - 1}" for a, b in itertools.pairwise(some)] for some in ends)
+    if pieces == 3:
+        sources.reverse()
+    return " ".join(f"{source}={target}" for source, target in zip(sources, targets, strict=True))
 
 
 def rules(seed: int = 1, count: int = 40) -> list[list[str | int]]:
@@ -265,6 +278,31 @@ def row_problem(count: int = 60) -> Rows:
     table = np.random.default_rng(5).normal(size=(count, 2))
     labels = np.where(table[:, 0] * table[:, 1] > 0, 1.0, -1.0)
     return Rows(Columns.dense(("x", "y"), table), labels)
+
+
+def event_problem(count: int = 48) -> Events:
+    """Events of two to five alternatives in two pieces: dense features that tell the right one, rare ones by name."""
+    import numpy as np
+
+    from smtformats import Columns
+    from smtplugins.host.contracts import EventRows, Events
+
+    random = np.random.default_rng(7)
+    pieces = []
+    for piece in range(2):
+        rows: list[dict[str, float]] = []
+        ends, right = [0], []
+        for _ in range(count // 2):
+            size = int(random.integers(2, 6))
+            made = [dict(zip(("x", "y", "z"), random.normal(size=3).tolist(), strict=True)) for _ in range(size)]
+            chosen = max(range(size), key=lambda k: 2 * made[k]["x"] - made[k]["y"] + float(random.normal()))
+            for k, row in enumerate(made):
+                row[f"rare:{piece}:{int(random.integers(0, 9))}"] = 1.0 + (k == chosen)
+            rows += made
+            ends.append(len(rows))
+            right.append(chosen)
+        pieces.append(EventRows(Columns.from_mappings(rows), np.array(ends), np.array(right)))
+    return Events(pieces)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import Any
 
 from decoding import decoding
 from estimation import estimation
+from extract import extract
 from grammar import grammar
 from growth import growth
 from inference import inference
@@ -107,7 +108,7 @@ def main() -> None:
     benchmarks |= {"parsing": lambda: parsing(SHARED), "loading": lambda: loading(SHARED)}
     benchmarks |= {"decoding": lambda: decoding(SHARED), "growth": lambda: growth(SHARED)}
     benchmarks |= {"python_feature": lambda: python_feature(SHARED)}
-    benchmarks |= {"estimation": lambda: estimation(SHARED)}
+    benchmarks |= {"estimation": lambda: estimation(SHARED), "extract": lambda: extract(SHARED)}
     benchmarks |= {"judging": judging}
     benchmarks |= {"report": report}
     benchmarks |= {"inference": lambda: inference(SHARED)}

@@ -27,7 +27,7 @@ class Made:
     targets: list[Words] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
 
-    def native(self) -> SearchForest:
+    def native(self, **more: Any) -> SearchForest:
         bundles = [bundle for node in self.nodes for bundle in node]
 
         def ends(parts: Sequence[Sequence[Any]]) -> Any:
@@ -50,6 +50,7 @@ class Made:
             targets=flat(self.targets),
             target_offsets=ends(self.targets),
             scores=np.array(self.scores, dtype=np.float32),
+            **more,
         )
 
     def count(self) -> int:

@@ -21,6 +21,7 @@ from smtformats import FormatError, all_formats, cache
 from smtformats.cache import cache_folder, cached_load, clear, entries
 from smtformats.columns import GrammarColumns, StringTable
 from smtformats.format import Format
+from smtformats.grammar.keeping import KEEPER
 
 TEXT = "[X] ||| a [X,1] ||| [1] A é ||| F=1 G=2.5 ||| 0-1 1-0\n[S] ||| b ||| B ||| F=3\n"
 CDEC = next(one for one in all_formats() if one.name == "cdec-grammar")
@@ -54,11 +55,11 @@ class Kept:
     def write(self, columns: GrammarColumns) -> None:
         """Put an entry with other columns in the place of the one there is, sound but for what they hold."""
         data = self.entry.read_bytes()
-        found = cache._header(data, len(data))
+        found = KEEPER.layout.header(data, len(data))
         assert found is not None
-        _, key, state, places = found
-        place, size = places["about"]
-        cache._write(self.entry, key, state, data[place : place + size], columns)
+        place, size = found.places["about"]
+        about = memoryview(data)[place : place + size]
+        KEEPER.layout.write(self.entry, found.key, found.state, {**KEEPER.parts(columns), "about": about})
 
 
 @pytest.fixture

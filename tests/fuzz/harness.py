@@ -10,9 +10,12 @@ import io
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from smtformats import Format, FormatError, all_formats
 from smtformats.files import HEAD_BYTES, Lines
 from smtformats.format import shortest
+from smtformats.reordering.rows import key_of
 
 MAX_LINE = 1 << 16
 # Needed options, and values for them.
@@ -94,10 +97,14 @@ def _refused_by_load(record: Format, data: bytes, wanted: str) -> None:
 
 def _same(record: Format, data: bytes, records: list[Any]) -> None:
     assert record.load is not None
-    if record.kind != "grammar" or data[:2] == b"\x1f\x8b":
+    if record.kind not in ("grammar", "reordering") or data[:2] == b"\x1f\x8b":
         return
     columns = record.load(io.BytesIO(data), "x")
     assert len(columns) == len(records)
+    if record.kind == "reordering":
+        assert columns.keys[:] == [key_of(one.source, one.target) for one in records]
+        assert columns.values.tolist() == np.array([one.values for one in records], dtype=np.float32).tolist()
+        return
     for i, one in enumerate(records):
         found = columns.rule(i)
         for field in dataclasses.fields(found):

@@ -55,6 +55,15 @@ class TestSystems:
         assert system(host, {"p": 1.0}, "model.weights=w").model.weights == {"p": 1}
         assert system(host).model.weights == {}
 
+    def test_features_without_a_weight_have_what_the_configuration_says(self, host: Host) -> None:
+        Path("w").write_text("word-penalty 3\n")
+        features = "['translation-model,path=rules,scores=2,name=TM', word-penalty, glue]"
+        given = ("model.weights=w", "model.missing=1", f"model.features={features}")
+        wanted = {"TM[0]": 1, "TM[1]": 1, "word-penalty": 3, "glue": 1}
+        assert system(host, None, *given).model.weights == wanted
+        assert system(host, None, given[0], given[2]).model.weights == {"word-penalty": 3}
+        assert system(host, {"p": 1.0}, *given).model.weights == {"p": 1}
+
     def test_names_that_lists_always_show(self, host: Host) -> None:
         features = (
             "[glue, 'translation-model,path=rules,scores=2,name=TM', 'pass-through,lengths=2,name=P', source-path]"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from typing import TYPE_CHECKING, BinaryIO
 
 from smtformats.errors import FormatError
 from smtformats.files import Lines
 from smtformats.grammar.rules import NonTerminal, Symbol
+from smtformats.scanning import scanned
 
 if TYPE_CHECKING:
     from smtformats._scan import CdecScanner, MosesScanner
@@ -19,29 +19,10 @@ if TYPE_CHECKING:
 def scan(
     scanner: CdecScanner | MosesScanner, stream: BinaryIO, name: str, read: Callable[[Lines], None], max_bytes: int
 ) -> GrammarColumns:
-    """The columns of a file, which may be compressed still.
-
-    ``read`` gets a line that the scanner could not read, and either adds its rule or raises what is wrong with it.
-    """
+    """The columns of a file, as :func:`scanned` gives them."""
     from smtformats.columns import GrammarColumns
-    from smtformats.pieces import pieces
 
-    def settle(sound: bool) -> None:
-        while not sound:
-            lines = Lines(io.BytesIO(scanner.fault), name, max_bytes=max_bytes)
-            lines.number = scanner.lines - 1
-            read(lines)
-            sound = scanner.resume()
-
-    try:
-        for piece in pieces(stream):
-            if not scanner.feed(piece):
-                settle(False)
-        settle(scanner.finish())
-    except EOFError as error:
-        line = scanner.lines + 1
-        raise FormatError("a complete compressed file", str(error), file=name, line=line, field=1) from error
-    return GrammarColumns.of(scanner.columns())
+    return GrammarColumns.of(scanned(scanner, stream, name, read, max_bytes))
 
 
 def scan_table(reader: TableReader, stream: BinaryIO, max_bytes: int, *, gaps: bool) -> GrammarColumns:

@@ -10,30 +10,29 @@ fields. The values are the natural logarithms of the probabilities, at least -10
 The option ``model`` names the model as Moses' configuration does, ``model=wbe-msd-bidirectional-fe``; lines must fit
 it then. Without it all lines must have as many fields and numbers as the first.
 
-Read although Moses loses it: a last line without its ``\n``. Refused: negative or infinite probabilities, lines with
+``load`` has the words of a phrase parted by single blanks. Read although Moses loses it: a last line without its ``\n``. Refused: negative or infinite probabilities, lines with
 other counts (Moses stops there, and says that all went well), empty phrases and empty lines.
 """
 
 from __future__ import annotations
 
+import io
 import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from smtformats.errors import FormatError, quote
-from smtformats.files import Lines
+from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number, first_lines
-from smtformats.reordering.rows import Reordering
+from smtformats.reordering.models import ReorderingModel
+from smtformats.reordering.rows import Reordering, ReorderingColumns, key_of
+from smtformats.scanning import scanned
 from smtformats.tokens import BadField, blanks, is_number, numbers
 from smtformats.writing import own, write_each
 
 NAME = "moses-reordering"
 FLOOR = -100.0
-_CLASSES = {"msd": 3, "mslr": 4, "monotonicity": 2, "leftright": 2}
-_DIRECTIONS = {"backward": 1, "unidirectional": 1, "forward": 1, "bidirectional": 2}
-_FIELDS = {"f": 2, "fe": 3}
-_OTHERS = frozenset({"wbe", "phrase", "hier", "allff", "collapseff"})
 _BAR = re.compile(r"[ \t]*\|\|\|[ \t]*")
 _WIDTHS = {(2, 1), (2, 2), (3, 1), (3, 2), (4, 1), (4, 2)}
 _CLOSE = 0.01
@@ -41,33 +40,27 @@ _CLOSE = 0.01
 
 def counts_of(model: str) -> tuple[int, int]:
     """How many numbers and fields the lines of a model have, the fields 0 if it does not say so."""
-    parts = model.split("-")
-    for table in (_CLASSES, _DIRECTIONS, _FIELDS):
-        if sum(part in table for part in parts) > 1:
-            raise BadField(f"one of {', '.join(table)} in the name of a model", quote(model))
-    strange = [part for part in parts if part not in _OTHERS and not _is_part(part)]
-    classes = [_CLASSES[part] for part in parts if part in _CLASSES]
-    if strange or not classes:
-        raise BadField("the name of a model, as wbe-msd-bidirectional-fe", quote(model))
-    directions = next((_DIRECTIONS[part] for part in parts if part in _DIRECTIONS), 1)
-    return classes[0] * directions, next((_FIELDS[part] for part in parts if part in _FIELDS), 0)
+    found = ReorderingModel.parse(model)
+    return found.scores, found.fields
 
 
-def _is_part(part: str) -> bool:
-    return part in _CLASSES or part in _DIRECTIONS or part in _FIELDS
+class _Reader:
+    """Reads lines, which all have as many fields and numbers as the model says, or else the first of them."""
 
+    def __init__(self, lines: Lines, model: str) -> None:
+        self.lines = lines
+        try:
+            self.width, self.size = counts_of(model) if model else (0, 0)
+        except BadField as bad:
+            raise lines.error(bad.expected, bad.found) from None
+        self._as_wanted = f"as {model} has" if model else "as on the first line"
 
-def parse(lines: Lines, *, model: str = "") -> Iterator[Reordering]:
-    """One row at a time."""
-    try:
-        width, size = counts_of(model) if model else (0, 0)
-    except BadField as bad:
-        raise lines.error(bad.expected, bad.found) from None
-    as_wanted = f"as {model} has" if model else "as on the first line"
-    for line in lines:
+    def row(self, line: str) -> Reordering:
+        """The row of a line."""
+        lines, size, width = self.lines, self.size, self.width
         fields = _BAR.split(line.strip(" \t\r\n"))
         if len(fields) not in (2, 3) or (size and len(fields) != size):
-            wanted = f"{size} fields, {as_wanted}" if size else "source ||| target ||| probabilities"
+            wanted = f"{size} fields, {self._as_wanted}" if size else "source ||| target ||| probabilities"
             found = f"{len(fields)} fields" if size and len(fields) > 1 else quote(line.rstrip("\n"))
             raise lines.error(wanted, found, min(len(fields), 4))
         for place, phrase in enumerate(fields[:-1], 1):
@@ -75,17 +68,47 @@ def parse(lines: Lines, *, model: str = "") -> Iterator[Reordering]:
                 raise lines.error("a phrase", "none", place)
         texts = blanks(fields[-1])
         if not texts or (width and len(texts) != width):
-            wanted = f"{width} probabilities, {as_wanted}" if width else "probabilities"
+            wanted = f"{width} probabilities, {self._as_wanted}" if width else "probabilities"
             raise lines.error(wanted, str(len(texts)) if texts else "none", len(fields))
-        size, width = len(fields), len(texts)
+        self.size, self.width = len(fields), len(texts)
         try:
             values = tuple(map(_log, numbers(texts, what="a probability"), texts))
         except BadField as bad:
             raise lines.error(bad.expected, bad.found, len(fields)) from None
         target = fields[1] if len(fields) > 2 else None
-        yield Reordering(fields[0], target, values, line, NAME, lines.name, lines.number)
-    if not lines.number:
-        raise lines.error("source ||| target ||| probabilities", "an empty file", 1)
+        return Reordering(fields[0], target, values, line, NAME, lines.name, lines.number)
+
+    def check_some(self, count: int) -> None:
+        """A table has rows."""
+        if not count:
+            raise self.lines.error("source ||| target ||| probabilities", "an empty file", 1)
+
+
+def parse(lines: Lines, *, model: str = "") -> Iterator[Reordering]:
+    """One row at a time."""
+    reader = _Reader(lines, model)
+    for line in lines:
+        yield reader.row(line)
+    reader.check_some(lines.number)
+
+
+def load(stream: BinaryIO, name: str, *, model: str = "", max_bytes: int = MAX_LINE_BYTES) -> ReorderingColumns:
+    """All rows as columns."""
+    from smtformats._scan import ReorderingScanner
+
+    reader = _Reader(Lines(io.BytesIO(), name), model)
+    scanner = ReorderingScanner(max_bytes)
+
+    def read(lines: Lines) -> None:
+        reader.lines = lines
+        (line,) = lines
+        row = reader.row(line)
+        scanner.expect(reader.size, reader.width)
+        scanner.add(key_of(row.source, row.target), row.values)
+
+    found = ReorderingColumns.of(scanned(scanner, stream, name, read, max_bytes))
+    reader.check_some(len(found))
+    return found
 
 
 def _log(value: float, text: str) -> float:
@@ -140,5 +163,6 @@ FORMAT = Format(
     matches=matches,
     parse=parse,
     write=write,
+    load=load,
     example="ein hut ||| a hat ||| 0.6 0.2 0.2 0.2 0.2 0.6\n",
 )

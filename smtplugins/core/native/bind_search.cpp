@@ -83,7 +83,9 @@ SearchForest make_forest(Input<std::int32_t> labels, Input<std::int32_t> firsts,
                          Input<std::int64_t> node_bundles, Input<std::int32_t> tails,
                          Input<std::int64_t> tail_offsets, Input<std::int32_t> rules,
                          Input<std::int64_t> rule_offsets, Input<std::int32_t> targets,
-                         Input<std::int64_t> target_offsets, Input<float> scores) {
+                         Input<std::int64_t> target_offsets, Input<float> scores,
+                         std::optional<Input<std::int32_t>> rule_firsts,
+                         std::optional<Input<std::int32_t>> rule_lasts) {
   SearchForest made;
   Forest& forest = made.forest;
   const std::size_t nodes = labels.shape(0);
@@ -107,6 +109,16 @@ SearchForest make_forest(Input<std::int32_t> labels, Input<std::int32_t> firsts,
   const std::size_t count = made.rules.scores.size();
   check_offsets(made.rules.targets.offsets, count, made.rules.targets.values.size(), "target_offsets");
   check_finite(made.rules.scores);
+  if (rule_firsts.has_value() != rule_lasts.has_value()) {
+    throw nb::value_error("rule_firsts and rule_lasts belong together");
+  }
+  if (rule_firsts.has_value()) {
+    if (rule_firsts->shape(0) != count || rule_lasts->shape(0) != count) {
+      throw nb::value_error("rule_firsts and rule_lasts must be as many as the rules");
+    }
+    made.rules.firsts = values_of(*rule_firsts);
+    made.rules.lasts = values_of(*rule_lasts);
+  }
   std::vector<std::int64_t> gaps(count);
   for (std::size_t r = 0; r < count; ++r) gaps[r] = gaps_of(made.rules.targets[r]);
   for (std::size_t v = 0; v < nodes; ++v) {
@@ -194,8 +206,18 @@ class CallbackScorer final : public Scorer {
       targets.insert(targets.end(), target.begin(), target.end());
       offsets.push_back(static_cast<std::int64_t>(targets.size()));
     }
+    const auto of_chosen = [&](const std::vector<std::int32_t>& places) {
+      std::vector<std::int32_t> found(chosen.size());
+      std::transform(chosen.begin(), chosen.end(), found.begin(),
+                     [&](std::int32_t rule) { return places[static_cast<std::size_t>(rule)]; });
+      return copied(found);
+    };
     nb::gil_scoped_acquire locked;
-    const auto given = nb::cast<Input<float>>(object_.attr("prepare")(copied(targets), copied(offsets)));
+    const nb::object prepare = object_.attr("prepare");
+    const auto given = nb::cast<Input<float>>(
+        rules.firsts.empty()
+            ? prepare(copied(targets), copied(offsets))
+            : prepare(copied(targets), copied(offsets), of_chosen(rules.firsts), of_chosen(rules.lasts)));
     check(given.shape(0), chosen.size() * components_, "prepare");
     std::copy_n(given.data(), given.shape(0), estimates);
   }
@@ -393,8 +415,9 @@ void bind_search(nb::module_& m) {
   nb::class_<SearchForest>(m, "SearchForest", "A sentence's forest without stateful features, and its rules.")
       .def_static("of", &make_forest, "labels"_a, "firsts"_a, "lasts"_a, "node_bundles"_a, "tails"_a,
                   "tail_offsets"_a, "rules"_a, "rule_offsets"_a, "targets"_a, "target_offsets"_a, "scores"_a,
+                  "rule_firsts"_a = nb::none(), "rule_lasts"_a = nb::none(),
                   "From columns: nodes, goal last; their bundles; tails and rules of bundles; targets and scores of "
-                  "rules.")
+                  "rules, and the source words [first, last) that each itself translates, if that is known.")
       .def_static("of_parsed", &of_parsed, "parsed"_a, "scores"_a = nb::none(),
                   "What a parser made, with other scores of its rules if they are given.")
       .def_prop_ro("nodes", [](const SearchForest& input) { return input.forest.nodes.size(); })

@@ -93,8 +93,9 @@ class Unaries {
     for (const ChartGrammar& grammar : input.grammars) {
       for (const Trie::Unary& unary : grammar.trie->unaries()) {
         const Trie::Bin& bin = grammar.trie->bin(unary.bin);
-        if (unary.gap == input.goal) continue;
-        rules_.push_back({unary.gap, bin.label, number, unary.bin, grammar.trie->order()[at(bin.first)]});
+        const std::int32_t gap = grammar.trie->label(unary.gap), label = grammar.trie->label(bin.label);
+        if (gap == input.goal) continue;
+        rules_.push_back({gap, label, number, unary.bin, grammar.trie->order()[at(bin.first)]});
       }
       ++number;
     }
@@ -203,7 +204,7 @@ class Parser {
         return std::move(parsed_);
       }
     }
-    if (goal_ >= 0) finish();
+    if (goal_ >= 0 || input_.goal == ChartInput::no_goal) finish();
     return std::move(parsed_);
   }
 
@@ -268,10 +269,9 @@ class Parser {
       if (cell.empty()) continue;
       if (!unaries_.empty()) close(cell, end);
       for (std::size_t grammar = 0; grammar < input_.grammars.size(); ++grammar) {
-        const Trie::Range gaps = input_.grammars[grammar].trie->gaps(Trie::root);
-        if (gaps.empty() || !enter(grammar) || end > limit_end_) continue;
+        if (input_.grammars[grammar].trie->gaps(Trie::root).empty() || !enter(grammar) || end > limit_end_) continue;
         for (const std::int32_t node : cell) {
-          const Trie::Node child = trie_->find(gaps, -1 - nodes_[at(node)].label);
+          const Trie::Node child = trie_->behind_gap(Trie::root, nodes_[at(node)].label);
           if (child == Trie::none) continue;
           tails_.push_back(node);
           walk(child, end, -1);
@@ -320,21 +320,19 @@ class Parser {
       for (std::int32_t bin = bins.first; bin < bins.last; ++bin) add(grammar_, bin, position, chain, tails_);
     }
     if (position >= limit_end_ || too_many()) return;
-    const Trie::Range words = trie_->words(node);
-    if (!words.empty() || has_epsilons_) {
+    if (!trie_->words(node).empty() || has_epsilons_) {
       for (const Arc& arc : arcs_of(position)) {
         if (arc.to > limit_end_) continue;
-        const Trie::Node next = arc.word == Arc::epsilon ? node : trie_->find(words, arc.word);
+        const Trie::Node next = arc.word == Arc::epsilon ? node : trie_->behind_word(node, arc.word);
         if (next != Trie::none) walk(next, arc.to, arc.features == Arc::plain ? chain : linked(chain, arc.features));
       }
     }
-    const Trie::Range gaps = trie_->gaps(node);
-    if (gaps.empty()) return;
+    if (trie_->gaps(node).empty()) return;
     const auto first = static_cast<std::size_t>(range_offsets_[at(position)].first);
     const auto last = static_cast<std::size_t>(range_offsets_[at(position)].last);
     for (std::size_t i = first; i < last; ++i) {
       const LabelRange range = ranges_[i];
-      const Trie::Node next = trie_->find(gaps, -1 - range.label);
+      const Trie::Node next = trie_->behind_gap(node, range.label);
       if (next == Trie::none) continue;
       for (std::int32_t j = range.first; j < range.last; ++j) {
         if (found_[at(j)].end > limit_end_) break;
@@ -352,7 +350,7 @@ class Parser {
     for (const Arc& arc : arcs) unknown.push_back(arc.word != Arc::epsilon && cells_[at(arc.to)].empty());
     for (std::size_t i = 0; i < arcs.size(); ++i) {
       if (!unknown[i] || arcs[i].to > limit_end_) continue;
-      const Trie::Node node = trie_->find(trie_->words(Trie::root), arcs[i].word);
+      const Trie::Node node = trie_->behind_word(Trie::root, arcs[i].word);
       if (node == Trie::none || !(distances_[at(arcs[i].to)] <= limit_)) continue;
       const Trie::Range bins = trie_->bins(node);
       const std::int32_t chain = arcs[i].features == Arc::plain ? -1 : linked(-1, arcs[i].features);
@@ -368,12 +366,14 @@ class Parser {
 
   void add(std::int32_t grammar, std::int32_t bin, std::int32_t end, std::int32_t chain,
            std::span<const std::int32_t> tails) {
-    const Trie::Bin& rules = input_.grammars[at(grammar)].trie->bin(bin);
-    std::int32_t& slot = slots_[at(end) * labels_ + at(rules.label)];
+    const Trie& trie = *input_.grammars[at(grammar)].trie;
+    const std::int32_t size = trie.bin(bin).size();
+    const std::int32_t label = trie.label(trie.bin(bin).label);
+    std::int32_t& slot = slots_[at(end) * labels_ + at(label)];
     const std::int32_t bundle = count(bundles_.size());
     if (slot == 0) {
       cells_[at(end)].push_back(count(nodes_.size()));
-      nodes_.push_back({rules.label, start_, end, bundle, bundle, -1});
+      nodes_.push_back({label, start_, end, bundle, bundle, -1});
       slot = count(nodes_.size());
     } else {
       Node& node = nodes_[at(slot - 1)];
@@ -382,7 +382,7 @@ class Parser {
     }
     bundles_.push_back({-1, grammar, bin, chain, count(tails_of_bundles_.size()), count(tails.size())});
     tails_of_bundles_.insert(tails_of_bundles_.end(), tails.begin(), tails.end());
-    edges_ += rules.size();
+    edges_ += size;
   }
 
   // Applies rules of one gap to a span until nothing is new. Each node is seen once, so each edge is made once.
@@ -424,9 +424,14 @@ class Parser {
     range_offsets_[at(start_)] = {first_range, count(ranges_.size())};
   }
 
-  // The nodes that the goal is made of, numbered, and their bundles.
+  // The nodes that the goal is made of, numbered, and their bundles; all nodes without one.
   void finish() {
-    nodes_[at(goal_)].number = 0;
+    const bool all = input_.goal == ChartInput::no_goal;
+    if (all) {
+      for (Node& node : nodes_) node.number = 0;
+    } else {
+      nodes_[at(goal_)].number = 0;
+    }
     std::size_t nodes = 1, bundles = 1, tails = 1, edges = 1;
     for (std::size_t i = sorted_.size(); i-- > 0;) {
       const Node& node = nodes_[at(sorted_[i])];
@@ -466,6 +471,11 @@ class Parser {
       node.number = count(forest.nodes.size());
       forest.nodes.push_back({node.label, node.first, node.last});
       forest.node_bundles.push_back(static_cast<std::int64_t>(forest.bundles()));
+    }
+    if (all) {
+      forest.rules.values.resize(edge);
+      add_rules();
+      return;
     }
     // The goal has a node above it, as in cdec.
     forest.tails.values.push_back(nodes_[at(goal_)].number);

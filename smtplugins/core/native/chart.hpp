@@ -39,6 +39,7 @@ struct ChartInput {
   std::int32_t positions;     // from 0; the last one is where derivations end
   std::span<const double> feature_scores;
   std::int32_t labels;  // all are below this
+  static constexpr std::int32_t no_goal = -1;  // then all nodes are wanted, and none is above them
   std::int32_t goal;
   std::int32_t top;  // the label of the node above the goal
   std::int64_t max_edges;

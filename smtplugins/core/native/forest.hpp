@@ -43,6 +43,9 @@ struct Forest {
 struct TargetRules {
   Parts<std::int32_t> targets;
   std::vector<float> scores;  // weights times features, stateful ones left out
+  // The source words that a rule itself translates, [first, last), where derivations are made of phrases; else empty.
+  std::vector<std::int32_t> firsts;
+  std::vector<std::int32_t> lasts;
 };
 
 // Both, as they go from Python to what searches them.

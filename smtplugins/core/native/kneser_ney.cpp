@@ -29,12 +29,6 @@ constexpr std::array<bool, 256> kParts = parting_bytes();
 
 bool parts(char byte) noexcept { return kParts[static_cast<unsigned char>(byte)]; }
 
-std::uint64_t hash_of(std::string_view word) noexcept {  // FNV-1a
-  std::uint64_t hash = 0xCBF29CE484222325U;
-  for (const char c : word) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
-  return hash ^ (hash >> 32U);
-}
-
 // Rounding may take a probability above 1.
 void take_logs(std::vector<float>& probs) noexcept {
   for (float& prob : probs) prob = prob > 0.0F ? std::min(0.0F, std::log10(prob)) : kLogZero;
@@ -71,57 +65,6 @@ MemoryLimitError::MemoryLimitError(std::uint64_t needed_, std::uint64_t allowed_
     : std::runtime_error(std::to_string(needed_) + " bytes needed, " + std::to_string(allowed_) + " allowed"),
       needed(needed_),
       allowed(allowed_) {}
-
-WordList::WordList() : slots_(1024), offsets_{0} {}
-
-std::size_t WordList::slot(std::string_view text, std::uint64_t hash) const noexcept {
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t at = hash & mask;
-  while (slots_[at].next_id != 0 && (slots_[at].hash != hash || word(slots_[at].next_id - 1) != text)) {
-    at = (at + 1) & mask;
-  }
-  return at;
-}
-
-std::uint32_t WordList::add(std::string_view text) {
-  const std::uint64_t hash = hash_of(text);
-  std::size_t at = slot(text, hash);
-  if (slots_[at].next_id == 0) {
-    if (2 * size() >= slots_.size()) {
-      grow();
-      at = slot(text, hash);
-    }
-    text_.append(text);
-    offsets_.push_back(text_.size());
-    slots_[at] = {hash, static_cast<std::uint32_t>(size())};
-  }
-  return slots_[at].next_id - 1;
-}
-
-std::optional<std::uint32_t> WordList::find(std::string_view text) const noexcept {
-  const Slot& found = slots_[slot(text, hash_of(text))];
-  if (found.next_id == 0) return std::nullopt;
-  return found.next_id - 1;
-}
-
-std::string_view WordList::word(std::uint32_t id) const noexcept {
-  return std::string_view(text_).substr(offsets_[id], offsets_[id + 1] - offsets_[id]);
-}
-
-std::size_t WordList::bytes() const noexcept {
-  return slots_.capacity() * sizeof(Slot) + text_.capacity() + offsets_.capacity() * sizeof(std::uint64_t);
-}
-
-void WordList::grow() {
-  const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(2 * slots_.size()));
-  const std::size_t mask = slots_.size() - 1;
-  for (const Slot& one : old) {
-    if (one.next_id == 0) continue;
-    std::size_t at = one.hash & mask;
-    while (slots_[at].next_id != 0) at = (at + 1) & mask;
-    slots_[at] = one;
-  }
-}
 
 std::string KneserNeyModel::rows(int order, std::size_t begin, std::size_t end) const {
   const NgramLevel& level = levels_[static_cast<std::size_t>(order - 1)];

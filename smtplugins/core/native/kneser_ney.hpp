@@ -18,6 +18,8 @@
 #include <string_view>
 #include <vector>
 
+#include "word_list.hpp"
+
 namespace smt {
 
 using Discounts = std::array<float, 3>;  // for adjusted counts of 1, 2, and 3 or more
@@ -47,29 +49,6 @@ struct DiscountError : std::runtime_error {
 struct MemoryLimitError : std::runtime_error {
   MemoryLimitError(std::uint64_t needed_, std::uint64_t allowed_);
   std::uint64_t needed, allowed;
-};
-
-// Words and their ids, in order of first use.
-class WordList {
- public:
-  WordList();
-  std::uint32_t add(std::string_view word);  // its id, new or old
-  std::optional<std::uint32_t> find(std::string_view word) const noexcept;
-  std::string_view word(std::uint32_t id) const noexcept;
-  std::size_t size() const noexcept { return offsets_.size() - 1; }
-  std::size_t bytes() const noexcept;
-
- private:
-  struct Slot {
-    std::uint64_t hash = 0;
-    std::uint32_t next_id = 0;  // the id and one; 0 is an empty slot
-  };
-  std::size_t slot(std::string_view word, std::uint64_t hash) const noexcept;
-  void grow();
-
-  std::vector<Slot> slots_;
-  std::string text_;
-  std::vector<std::uint64_t> offsets_;
 };
 
 // The n-grams of one order that the model keeps, in suffix order.

@@ -16,7 +16,7 @@
 | `[inputtype]` 1 · 2 · 3 · 5 · 6 | `decoder.input: confusion-net` · `lattice` · `tree` · `tabbed` · `forest` |
 | `[xml-input]` (pass-through) | `decoder.xml`, unless it is the default |
 | `[input-file]` `[n-best-list]` FILE N distinct | `source`, `output.nbest: N`, `output.unique: true` |
-| `[weight]` | `model.weights`: the moses.ini itself |
+| `[weight]` | `model.weights`: the moses.ini itself; `model.missing: 1` if features have no line there |
 | `PhraseDictionary...` `ProbingPT` `RuleTable` | `model.grammar`, `translation-model,path=,scores=,limit=,name=` |
 | their `table-limit` (20) `num-features` | `limit`, `scores` |
 | `KENLM path= oov-feature=1` | `lm,path=,base=e,oov=true,name=`; its `order` Moses itself ignores |
@@ -24,7 +24,8 @@
 | `PhrasePenalty` | `phrase-penalty,value=1,name=`, for each phrase or rule, glue too |
 | `UnknownWordPenalty` | `oov,value=-100,name=` |
 | `Distortion` | `distortion,name=`: -1 for each word jumped over |
-| `LexicalReordering type= path= num-features=` | `lexical-reordering,path=,model=,scores=,name=` |
+| `LexicalReordering type= path=` | `lexical-reordering,path=,model=,scores=,name=`, scores being `num-features` |
+| its `default-scores` | `default_scores` |
 | `InputFeature` | `source-path,log=true,scores=,real_words=,name=` |
 | any other | the feature of Moses' name, its keys as they are |
 | `tuneable=false` of any | the option of that name |
@@ -100,6 +101,10 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     _features(draft, spans)
     if settings.all("weight") and path is not None:
         draft.put("model.weights", str(path), draft.every("weight")[0].line)
+        lines = [blanks(one.value) for one in settings.all("weight")]
+        weighted = {label.removesuffix("=") for label, *values in lines if values != ["UNTUNEABLE"]}
+        if any(one.name not in weighted for _, one in features(settings)):
+            draft.put("model.missing", 1)
     _lists(draft)
     for key in ("input-factors", "output-factors"):
         if [one.value for one in settings.all(key)] == ["0"]:
@@ -159,7 +164,12 @@ def _feature(draft: Draft, one: Setting, feature: Feature, span: int | None, *, 
         kind, options = "distortion", {}
     elif feature.kind == "LexicalReordering":
         kind = "lexical-reordering"
-        options = {"path": keys.pop("path"), "model": keys.pop("type"), "scores": scores}
+        options = {
+            "path": keys.pop("path"),
+            "model": keys.pop("type"),
+            "scores": scores,
+            "default_scores": keys.pop("default-scores", None),
+        }
     elif feature.kind == "InputFeature":
         kind = "source-path"
         real = keys.pop("real-word-count", None)

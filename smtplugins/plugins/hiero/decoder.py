@@ -15,18 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtplugins.core.refining import hypergraph_of
-from smtplugins.core.search import (
-    SearchLimit,
-    best,
-    contract_scorer,
-    forest_of_parse,
-    native_scorer,
-    start_native,
-)
+from smtplugins.core.search import SearchLimit, best, forest_of_parse
 from smtplugins.host.contracts import Decoding
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.forests import Conventions, Forests, Times, added, oov_labels
-from smtplugins.host.rule_columns import column_names
+from smtplugins.host.stateful import SearchScorers
 from smtplugins.host.threads import in_order
 from smtplugins.plugins.hiero.limits import TOOLKITS, own_limit, pruning
 from smtplugins.plugins.hiero.tracing import built, traced
@@ -39,7 +32,6 @@ if TYPE_CHECKING:
     from smtplugins.host.forests import SentenceForest, Weighted
     from smtplugins.host.model import Model
     from smtplugins.host.resources import Resources
-    from smtplugins.host.scoring import Active
 
 
 class Hiero:
@@ -172,7 +164,7 @@ class _Worker:
         self._graphs = graphs
         self._conventions = weighted.maker.conventions
         self._features = weighted.maker.stateful
-        self._natives = [_native(one) for one in self._features]
+        self._scorers = SearchScorers(self._features)
         self._searcher: Searcher | None = None
         self.names: list[str] = []
 
@@ -224,47 +216,14 @@ class _Worker:
 
     def _prepared(self, sentence: Sentence, vocabulary: Vocabulary) -> Searcher:
         """The search with the features' scorers ready for the sentence."""
-        from smtplugins.core.search import Stateful, searcher
+        from smtplugins.core.search import searcher
 
-        native = True
-        parts = []
-        for i, one in enumerate(self._features):
-            own = self._natives[i]
-            if hasattr(one.feature, "native"):
-                own.set_words(one.feature.numbers(vocabulary))
-            elif not hasattr(one.feature, "smt_feature_v1"):
-                own = _in_python(one, sentence, vocabulary)
-                native = False
-            elif own is None:
-                own = self._natives[i] = native_scorer(one.feature, vocabulary, sentence, name=one.label)
-            else:
-                start_native(own, vocabulary, sentence)
-            parts.append(own)
-        if self._searcher is None or not native:
-            weights = self._weighted.weights
-            stateful = []
-            for one, part in zip(self._features, parts, strict=True):
-                names = _names(one, part)
-                stateful.append(Stateful(part, names, tuple(weights.get(name, 0.0) for name in names)))
+        parts, same = self._scorers.prepared(sentence, vocabulary)
+        if self._searcher is None or not same:
+            stateful = self._scorers.weighted(parts, self._weighted.weights)
             self.names = [name for one in stateful for name in one.names]
             self._searcher = searcher(stateful)
         return self._searcher
-
-
-def _native(one: Active) -> Any:
-    return one.feature.native() if hasattr(one.feature, "native") else None
-
-
-def _names(one: Active, scorer: Any) -> tuple[str, ...]:
-    """The names of what a scorer gives: a feature in C has its own, behind its label."""
-    own = getattr(scorer, "names", None)
-    if own is not None:
-        return (one.label,) if len(own) == 1 else tuple(f"{one.label}-{name}" for name in own)
-    return column_names(one, scorer.components)[: scorer.components]
-
-
-def _in_python(one: Active, sentence: Sentence, vocabulary: Vocabulary) -> Any:
-    return contract_scorer(one.start(sentence), vocabulary, getattr(one.feature, "components", 1))
 
 
 class _Sums(collections.abc.Mapping[str, float]):

@@ -26,7 +26,7 @@ def smt_formats() -> Iterator[Format]:
 @hookimpl
 def smt_features() -> Iterator[Offer]:
     """Features of whole hypotheses and of rules."""
-    from smtplugins.plugins.standard import external, features
+    from smtplugins.plugins.standard import arcs, external, features, reordering
 
     yield Offer(name="length", make=features.Length, summary="number of words", needs=frozenset({"target"}))
     yield Offer(
@@ -53,7 +53,7 @@ def smt_features() -> Iterator[Offer]:
         name="phrase-penalty",
         make=features.PhrasePenalty,
         summary="a constant for each rule or phrase",
-        needs=frozenset({"grammar"}),
+        needs=frozenset({"target", "segmentation"}),
     )
     yield Offer(
         name="oov",
@@ -75,9 +75,24 @@ def smt_features() -> Iterator[Offer]:
     )
     yield Offer(
         name="source-path",
-        make=features.SourcePath,
+        make=arcs.SourcePath,
         summary="the costs of the arcs of a lattice",
         needs=frozenset({"grammar"}),
+    )
+    yield Offer(
+        name="distortion",
+        make=reordering.Distortion,
+        summary="minus the source words between the end of a phrase and the beginning of the next",
+        reference="Koehn, Och and Marcu (2003)",
+        needs=frozenset({"target", "segmentation"}),
+    )
+    yield Offer(
+        name="lexical-reordering",
+        make=reordering.LexicalReordering,
+        summary="log probability of the orientations of neighbouring phrases, by a table as Moses trains it",
+        reference="Koehn et al. (2005); Galley and Manning (2008) for models of the kind hier",
+        needs=frozenset({"target", "source", "segmentation"}),
+        trial=_tiny_orientations,
     )
     yield Offer(
         name="translation-model",
@@ -137,6 +152,23 @@ def _tiny_table(folder: Path) -> dict[str, Any]:
     path = folder / "rules.txt"
     path.write_text("[X] ||| haus ||| house ||| p=1\n", encoding="utf-8")
     return {"path": path}
+
+
+def _tiny_orientations(folder: Path) -> dict[str, Any]:
+    path = folder / "orientations.txt"
+    sides = [
+        ("das", "a"),
+        ("das haus", "b"),
+        ("haus ist", "a"),
+        ("gut", "c"),
+        ("gut ja", "a b"),
+        ("wo ist", "where is"),
+    ]
+    rows = [
+        f"{source} ||| {target} ||| 0.{k} 0.2 0.1 0.3 0.{9 - k} 0.4\n" for k, (source, target) in enumerate(sides, 1)
+    ]
+    path.write_text("".join(rows), encoding="utf-8")
+    return {"path": path, "model": "wbe-msd-bidirectional-fe", "default_scores": "0.4,0.3,0.3,0.2,0.2,0.6"}
 
 
 def _tiny_arpa(folder: Path) -> dict[str, Any]:

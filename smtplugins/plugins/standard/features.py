@@ -150,23 +150,6 @@ class TranslationModel:
         self.scores = scores
 
 
-class SourcePath:
-    """What a lattice's arcs cost, under the name of this feature; ``log=true`` takes logarithms, as Moses does."""
-
-    def __init__(self, *, log: bool = False, scores: int = 1, real_words: int = 0) -> None:
-        if log or real_words:
-            raise UsageError(
-                "source-path: log and real_words come with Moses' lattices, which no decoder here reads yet"
-            )
-        self.arcs = scores
-
-    def score_rules(self, rules: Rules) -> NDArray[Any]:
-        """Nothing: arcs have the values themselves."""
-        import numpy as np
-
-        return np.empty((len(rules), 0))
-
-
 def origins_of(rules: Rules) -> Origins:
     """Where rules come from; lists do not know it."""
     if rules.origins is None:

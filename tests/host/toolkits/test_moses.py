@@ -110,6 +110,31 @@ def test_phrases(tmp_path: Path) -> None:
     ]
 
 
+def test_scores_of_unseen_pairs() -> None:
+    (found,) = load(
+        "[feature]\nLexicalReordering type=msd path=rt num-features=3 default-scores=.2,.3,.5\n"
+    ).model.features
+    assert found.options["default_scores"] == ".2,.3,.5"
+    assert unused() == []
+
+
+def test_features_without_a_weight_line() -> None:
+    """Moses gives them the weight 1."""
+    text = "[feature]\nWordPenalty\nDistortion\nKENLM path=lm oov-feature=1\n[weight]\nDistortion0= 0.5\n"
+    assert load(text).model.missing == 1
+    assert load(text + "WordPenalty0 UNTUNEABLE\nKENLM0= 1 2\n").model.missing == 1
+    assert load(text + "WordPenalty0= 3\nKENLM0= 1 2\n").model.missing is None
+
+
+def test_weights_of_sparse_features(tmp_path: Path) -> None:
+    from smtplugins import load_plugins
+
+    text = "[feature]\nPhraseDictionaryMemory name=TM path=pt num-features=2\n[weight]\nTM= 1 2\nTM_sp= 0.5\n"
+    path = load(text).model.weights
+    assert path is not None
+    assert load_plugins().read_weights(path) == {"TM[0]": 1.0, "TM[1]": 2.0, "TM_sp": 0.5}
+
+
 def test_charts(tmp_path: Path) -> None:
     found = load(CHART)
     assert found.decoder == Spec(

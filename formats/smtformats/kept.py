@@ -1,0 +1,161 @@
+"""Arrays in a file of their own, which are mapped when they are wanted again.
+
+The file says what it was made from, and is written aside and renamed. It is not believed unless it is whole by its
+length and checksum, and was made from a file as it is now.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import struct
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+State = tuple[int, ...]
+Parts = dict[str, Any]  # arrays
+PART = ".part"
+ABOUT = "about"
+_ALIGNMENT = 64
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the header of a sound file says: the checksum of what is behind it, and where each array is, in bytes."""
+
+    sum: int
+    key: bytes
+    state: State
+    places: dict[str, tuple[int, int]]
+
+
+class Layout:
+    """Files that hold arrays of these names and types, and a text that says what they were made from.
+
+    In this machine's byte order: the magic, the layout's number, the checksum of the header; and this: the checksum of
+    what is behind it, the file's length, the key, the state of the file it was made from, how many values each has.
+    """
+
+    _FRONT = struct.Struct("=8sII")
+
+    def __init__(self, magic: bytes, number: int, dtypes: Mapping[str, str]) -> None:
+        self.magic = magic
+        self.number = number
+        self.dtypes = {**dtypes, ABOUT: "u1"}
+        self._header = struct.Struct(f"=4xIQ32s5q{len(self.dtypes)}Q")
+        self.begin = self._FRONT.size + self._header.size
+
+    def places(self, counts: Sequence[int]) -> tuple[dict[str, tuple[int, int]], int]:
+        """Where each array begins and how many bytes it has, and the length of all."""
+        places = {}
+        at = self.begin
+        for (name, dtype), count in zip(self.dtypes.items(), counts, strict=True):
+            at += -at % _ALIGNMENT
+            size = count * int(dtype[1:])
+            places[name] = at, size
+            at += size
+        return places, at
+
+    def header(self, data: bytes | mmap.mmap, length: int) -> Header | None:
+        """What the header of a file of this length says, if it is sound."""
+        if len(data) < self.begin:
+            return None
+        magic, layout, head_sum = self._FRONT.unpack_from(data)
+        data_sum, total, key, *numbers = self._header.unpack_from(data, self._FRONT.size)
+        head = data[self._FRONT.size : self.begin]
+        if (magic, layout, head_sum, total) != (self.magic, self.number, _sum(head), length):
+            return None
+        counts = numbers[-len(self.dtypes) :]
+        places, end = self.places(counts)
+        return Header(data_sum, key, tuple(numbers[: -len(counts)]), places) if end == total else None
+
+    def read(self, path: Path, key: bytes, state: State) -> Parts | None:
+        """The arrays of a sound file with this key, made from the file that had this state."""
+        import numpy as np
+
+        try:
+            with path.open("rb") as file:
+                mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError):  # not there, or empty
+            return None
+        found = self.header(mapped, len(mapped))
+        if found is None or (found.key, found.state) != (key, state):
+            return None
+        if _sum(memoryview(mapped)[self.begin :]) != found.sum:
+            return None
+        return {
+            name: np.frombuffer(mapped, dtype, size // int(dtype[1:]), at)
+            for (name, dtype), (at, size) in zip(self.dtypes.items(), found.places.values(), strict=True)
+        }
+
+    def write(self, path: Path, key: bytes, state: State, parts: Mapping[str, Any]) -> None:
+        """Write a file with these arrays, all that the layout names."""
+        import numpy as np
+
+        arrays = {name: np.ascontiguousarray(parts[name], dtype).ravel() for name, dtype in self.dtypes.items()}
+        counts = [len(one) for one in arrays.values()]
+        places, total = self.places(counts)
+        pieces: list[Any] = []
+        data_sum, at = 0, self.begin
+        for name, one in arrays.items():
+            place, size = places[name]
+            for piece in (bytes(place - at), one.view("u1")):
+                pieces.append(piece)
+                data_sum = _sum(piece, data_sum)
+            at = place + size
+        header = self._header.pack(data_sum, total, key, *state, *counts)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, aside = tempfile.mkstemp(prefix=path.stem, suffix=PART, dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as out:
+                for piece in (self._FRONT.pack(self.magic, self.number, _sum(header)), header, *pieces):
+                    out.write(piece)
+            os.replace(aside, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(aside)
+            raise
+
+    def about(self, path: Path) -> bytes | None:
+        """What a file was made from, if its header is sound."""
+        with path.open("rb") as file:
+            found = self.header(file.read(self.begin), os.fstat(file.fileno()).st_size)
+            if found is None:
+                return None
+            place, length = found.places[ABOUT]
+            file.seek(place)
+            return file.read(length)
+
+
+@dataclass(frozen=True)
+class Keeper:
+    """How columns of one kind are kept: their arrays, without ``about``, and what is made of them again.
+
+    ``columns`` gives none if a number leads out of what it points to.
+    """
+
+    layout: Layout
+    parts: Callable[[Any], Mapping[str, Any]]
+    columns: Callable[[Parts], Any]
+
+
+def _sum(data: Any, start: int = 0) -> int:
+    from isal.isal_zlib import crc32
+
+    return crc32(data, start)
+
+
+def are_offsets(offsets: Any, end: int, count: int) -> bool:
+    """Whether these are offsets of so many parts, of a column that ends there."""
+    if len(offsets) != count + 1 or offsets[0] != 0 or offsets[-1] != end:
+        return False
+    return bool((offsets[1:] >= offsets[:-1]).all())
+
+
+def within(values: Any, least: int, end: int) -> bool:
+    """Whether all numbers are at least this, and below that."""
+    return not len(values) or bool(values.min() >= least and values.max() < end)

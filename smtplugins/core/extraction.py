@@ -1,0 +1,217 @@
+"""Phrase pairs of word-aligned text and their tables, as Moses' `train-model` makes them (its steps 4 to 7).
+
+Consistent pairs: Och, Tillmann & Ney (1999). Lexical weights: Koehn, Och & Marcu (2003), section 4.4. Orientations:
+Koehn et al. (2005), Galley & Manning (2008). Smoothing: Foster, Kuhn & Johnson (2006). Pairs are counted in memory up
+to a limit, and beyond it in sorted runs that are merged from disk; what comes out is the same. Words and the pairs of
+words that are linked stay in memory.
+
+Moses' own are kept: behind a phrase its extractor takes one that ends with the next target word for the neighbour
+(models `phrase` and `hier`), and never asks for one that would end at the last source word; a link written twice
+counts twice for words. Other than there, sentences with a `|||` in them and bad links are refused, and counts of 2^24
+and more are exact.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from smtformats.files import open_bytes
+
+if TYPE_CHECKING:
+    from io import BufferedReader
+
+    from smtformats.reordering.models import ReorderingModel
+    from smtplugins.core._core import PhraseExtraction
+
+SIDES = ("source", "target", "alignment")
+SMOOTHINGS = ("none", "good-turing", "kneser-ney")
+MAX_PHRASE = 255
+EXTRACT_FILES = ("extract", "extract.inv", "extract.o")
+"""Moses' files of single occurrences, in the order of `Phrases.new_lines`."""
+
+_EXTRACTIONS = ("wbe", "phrase", "hier")
+_KINDS: Mapping[str, int] = MappingProxyType({"monotonicity": 1, "msd": 2, "mslr": 3, "leftright": 3})
+_MONOTONE, _SWAP, _LEFT, _RIGHT = range(4)
+_COLUMNS: Mapping[str, list[list[int]]] = MappingProxyType(
+    {
+        "msd": [[_MONOTONE], [_SWAP], [_LEFT, _RIGHT]],
+        "mslr": [[_MONOTONE], [_SWAP], [_LEFT], [_RIGHT]],
+        "monotonicity": [[_MONOTONE], [_SWAP, _LEFT, _RIGHT]],
+        "leftright": [[_MONOTONE, _RIGHT], [_SWAP, _LEFT]],
+    }
+)
+_BLOCK_BYTES = 1 << 18
+_PIECE_BYTES = 1 << 20
+
+
+class BadBitext(ValueError):
+    """A line that nothing can be extracted from; ``side`` is a place in ``SIDES``."""
+
+    def __init__(self, side: int, line: int, expected: str, found: str) -> None:
+        super().__init__(side, line, expected, found)
+        self.side = side
+        self.line = line
+        self.expected = expected
+        self.found = found
+
+    def __str__(self) -> str:
+        return f"{SIDES[self.side]}, line {self.line}: expected {self.expected}, found {self.found}"
+
+
+class NoSmoothing(ValueError):
+    """Counts of counts from which no smoothing follows, as of small or artificial texts."""
+
+
+def read_bitext(
+    source: str | os.PathLike[str], target: str | os.PathLike[str], alignment: str | os.PathLike[str]
+) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Whole lines of three files (compressed or not), as many of each in every piece."""
+    line = 0
+    with ExitStack() as stack:
+        streams = [stack.enter_context(open_bytes(path)) for path in (source, target, alignment)]
+        while True:
+            lines = [_lines(0, streams[0], line)]
+            count = len(lines[0])
+            lines += [_lines(side, streams[side], line, count) for side in (1, 2)]
+            for side in (1, 2):
+                if len(lines[side]) < count:
+                    last = line + len(lines[side]) + 1
+                    raise BadBitext(side, last, f"a line for line {last} of the source side", "the end of the file")
+                if not count and _lines(side, streams[side], line, 1):
+                    raise BadBitext(side, line + 1, f"{line} lines, as the source side has", "more")
+            if not count:
+                return
+            yield _joined(0, lines[0], line), _joined(1, lines[1], line), _joined(2, lines[2], line)
+            line += count
+
+
+def _lines(side: int, stream: BufferedReader, line: int, count: int | None = None) -> list[bytes]:
+    """Some more lines, or as many as are asked for if there are so many."""
+    try:
+        return stream.readlines(_BLOCK_BYTES) if count is None else list(itertools.islice(stream, count))
+    except EOFError as error:
+        raise BadBitext(side, line + 1, "a complete compressed file", str(error)) from error
+
+
+def _joined(side: int, lines: Sequence[bytes], line: int) -> bytes:
+    block = b"".join(lines)
+    try:
+        block.decode()
+    except UnicodeDecodeError as error:
+        at = line + block.count(b"\n", 0, error.start) + 1
+        raise BadBitext(side, at, "UTF-8 text", f"byte 0x{block[error.start]:02x}") from error
+    return block
+
+
+class Phrases:
+    """Counts the phrase pairs of a text that comes in pieces, and gives their tables.
+
+    Phrases have at most ``max_length`` words on either side. ``models`` are the tables of orientations to be made. With
+    ``skip_bad``, sentence pairs with links outside of them are left out, as Moses does. ``lexical``: words are counted
+    for lexical tables. ``keep_lines``: single occurrences are kept for ``new_lines``. ``folder`` is an empty folder,
+    where pairs go when they need more than ``memory`` bytes.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        max_length: int = 7,
+        models: Sequence[ReorderingModel] = (),
+        skip_bad: bool = False,
+        lexical: bool = True,
+        keep_lines: bool = False,
+        memory: int | None = None,
+    ) -> None:
+        from smtplugins.core._core import PhraseExtraction
+
+        kinds = [0] * len(_EXTRACTIONS)
+        for model in models:
+            at = _EXTRACTIONS.index(model.extraction)
+            kinds[at] = max(kinds[at], _KINDS[model.orientation])
+        self._models = models
+        self._lexical = lexical
+        # Tables double as they grow, and sorting takes some more.
+        share = (default_memory() if memory is None else memory) // 2
+        self._native: PhraseExtraction = PhraseExtraction(
+            max_length, kinds, skip_bad, lexical, keep_lines, share, os.fspath(folder)
+        )
+
+    def feed(self, source: bytes, target: bytes, alignment: bytes) -> None:
+        """Whole lines, as many of each."""
+        self._native.feed(source, target, alignment)
+
+    def new_lines(self) -> tuple[bytes, bytes, bytes]:
+        """Lines of Moses' files extract, extract.inv and extract.o, of what was fed since the last call."""
+        plain, inverse, oriented = self._native.take_lines()
+        return plain, inverse, oriented
+
+    def read_lexical(self, lines: bytes, *, forward: bool) -> None:
+        """Whole lines of a lexical table: of p(target word | source word) if ``forward``, lex.f2e, or lex.e2f."""
+        self._native.read_lexical(forward, lines)
+
+    def lexical(self, *, forward: bool) -> bytes:
+        """The lines of a lexical table, in the order of their bytes."""
+        return self._native.lexical(forward)
+
+    def tables(self, smoothing: str = "none", *, reordering_smoothing: float = 0.5) -> Iterator[list[bytes]]:
+        """Pieces of the phrase table and of each model's table, all in the order of `LC_ALL=C sort`."""
+        tables = []
+        for model in self._models:
+            before, behind = ("backward" in model.directions, "forward" in model.directions)
+            at = _EXTRACTIONS.index(model.extraction)
+            tables.append((at, _COLUMNS[model.orientation], before, behind, model.condition != "f"))
+        if self._lexical:
+            self._native.count_lexical()
+        self._native.finish(SMOOTHINGS.index(smoothing), tables, reordering_smoothing)
+        return iter(self._pieces, None)
+
+    def _pieces(self) -> list[bytes] | None:
+        return self._native.next(_PIECE_BYTES)
+
+    @property
+    def sentences(self) -> int:
+        """Sentence pairs that were fed."""
+        return self._native.sentences
+
+    @property
+    def empty(self) -> int:
+        """Those of which a side has no words."""
+        return self._native.empty
+
+    @property
+    def skipped(self) -> int:
+        """Those with links outside of them."""
+        return self._native.skipped
+
+    @property
+    def occurrences(self) -> int:
+        """Phrase pairs, each as often as it was seen."""
+        return self._native.occurrences
+
+    @property
+    def pairs(self) -> int:
+        """Different phrase pairs, once they are counted up."""
+        return self._native.pairs
+
+    @property
+    def spilled(self) -> bool:
+        """Whether the memory did not suffice."""
+        return self._native.spilled
+
+
+def read_lines(path: str | os.PathLike[str]) -> Iterator[bytes]:
+    """Whole lines of a file, in pieces."""
+    with open_bytes(path) as stream:
+        while lines := stream.readlines(_BLOCK_BYTES):
+            yield b"".join(lines)
+
+
+def default_memory() -> int:
+    """Half of the machine's."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

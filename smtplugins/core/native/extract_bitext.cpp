@@ -1,0 +1,124 @@
+#include "extract_bitext.hpp"
+
+#include <array>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+namespace smt {
+namespace {
+
+constexpr std::size_t kMaxWords = std::numeric_limits<std::uint16_t>::max();
+constexpr std::size_t kMaxQuote = 60;
+
+constexpr std::array<bool, 256> blank_bytes() {
+  std::array<bool, 256> blank{};
+  for (const unsigned char byte : {'\0', '\t', '\n', '\v', '\f', '\r', ' '}) blank[byte] = true;
+  return blank;
+}
+constexpr std::array<bool, 256> kBlank = blank_bytes();
+
+bool is_blank_byte(char byte) noexcept { return kBlank[static_cast<unsigned char>(byte)]; }
+
+std::string_view cut_token(std::string_view& line) noexcept {
+  std::size_t begin = 0;
+  while (begin < line.size() && is_blank_byte(line[begin])) ++begin;
+  std::size_t end = begin;
+  while (end < line.size() && !is_blank_byte(line[end])) ++end;
+  const std::string_view token = line.substr(begin, end - begin);
+  line.remove_prefix(end);
+  return token;
+}
+
+std::string quoted(std::string_view text) {
+  const bool long_one = text.size() > kMaxQuote;
+  return "'" + std::string(text.substr(0, kMaxQuote)) + (long_one ? "..." : "") + "'";
+}
+
+bool read_position(const char*& at, const char* end, std::uint32_t& position) noexcept {
+  const auto [behind, error] = std::from_chars(at, end, position);
+  if (error != std::errc{} || *at == '-') return false;
+  at = behind;
+  return true;
+}
+
+}  // namespace
+
+BitextError::BitextError(int side_, std::uint64_t line_, std::string expected_, std::string found_)
+    : std::runtime_error("line " + std::to_string(line_) + ": expected " + expected_ + ", found " + found_),
+      side(side_),
+      line(line_),
+      expected(std::move(expected_)),
+      found(std::move(found_)) {}
+
+Bitext::Bitext(bool skip_bad) : skip_bad_(skip_bad) {
+  for (WordList& words : words_) words.add("NULL");
+}
+
+std::string_view Bitext::cut_line(std::string_view& text) noexcept {
+  const std::size_t end = text.find('\n');
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  return line;
+}
+
+bool Bitext::read(std::string_view source, std::string_view target, std::string_view links) {
+  ++pair_.line;
+  read_words(0, source, pair_.source);
+  read_words(1, target, pair_.target);
+  const bool inside = read_links(links);
+  if (pair_.source.empty() || pair_.target.empty()) {
+    ++empty_;
+    return false;
+  }
+  if (!inside) ++skipped_;
+  return inside;
+}
+
+void Bitext::read_words(int side, std::string_view line, std::vector<std::uint32_t>& words) {
+  words.clear();
+  WordList& list = words_[side];
+  while (true) {
+    const std::string_view word = cut_token(line);
+    if (word.empty()) break;
+    const std::size_t known = list.size();
+    words.push_back(list.add(word));
+    if (list.size() > known && word.find("|||") != std::string_view::npos) {
+      throw BitextError(side, pair_.line, "words without |||, which parts the fields of tables (&#124;&#124;&#124;)",
+                        quoted(word));
+    }
+  }
+  if (words.size() > kMaxWords) {
+    throw BitextError(side, pair_.line, "at most " + std::to_string(kMaxWords) + " words",
+                      std::to_string(words.size()));
+  }
+}
+
+bool Bitext::read_links(std::string_view line) {
+  pair_.links.clear();
+  bool inside = true;
+  while (true) {
+    const std::string_view token = cut_token(line);
+    if (token.empty()) return inside;
+    const char* at = token.data();
+    const char* const end = at + token.size();
+    std::uint32_t source = 0, target = 0;
+    const bool sound = read_position(at, end, source) && at < end && *at++ == '-' && at < end &&
+                       read_position(at, end, target) && at == end;
+    if (!sound) throw BitextError(2, pair_.line, "links as 0-0 1-2", quoted(token));
+    if (source < pair_.source.size() && target < pair_.target.size()) {
+      pair_.links.push_back({static_cast<std::uint16_t>(source), static_cast<std::uint16_t>(target)});
+      continue;
+    }
+    inside = false;
+    // Of an empty sentence nothing is taken anyway.
+    if (!skip_bad_ && !pair_.source.empty() && !pair_.target.empty()) {
+      throw BitextError(2, pair_.line,
+                        "links inside the sentences of " + std::to_string(pair_.source.size()) + " and " +
+                            std::to_string(pair_.target.size()) + " words",
+                        quoted(token));
+    }
+  }
+}
+
+}  // namespace smt

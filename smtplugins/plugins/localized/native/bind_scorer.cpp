@@ -1,0 +1,117 @@
+// The features of blocks in decoders, for Python. Use block_model.py.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "block_scorer.hpp"
+#include "lm.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace smt::localized {
+namespace {
+
+template <class T>
+std::vector<T> copied(const Input<T>& array) {
+  return {array.data(), array.data() + array.shape(0)};
+}
+
+// The arrays that a model looks into, kept alive with it.
+class KeptModel {
+ public:
+  KeptModel(nb::bytes words, Input<std::int64_t> word_offsets, Input<std::int32_t> source_words,
+            Input<std::int64_t> source_offsets, Input<std::int32_t> target_words, Input<std::int64_t> target_offsets,
+            Input<std::int64_t> starts, Input<std::int32_t> target_of, Input<float> unigram, Input<float> left,
+            Input<float> right, Input<float> rest, Input<float> lexical, Input<std::uint8_t> no_left,
+            Input<std::int32_t> first, Input<std::int32_t> second, Input<float> weights)
+      : words_(std::move(words)),
+        arrays_{std::move(source_words), std::move(target_words), std::move(target_of), std::move(source_offsets),
+                std::move(target_offsets), std::move(starts)} {
+    arrays_.check_all();
+    const std::size_t columns = arrays_.target_of.shape(0) + 1;
+    for (const auto* one : {&unigram, &left, &right, &rest, &lexical}) {
+      check(one->shape(0) == columns, "each column needs a value for each block and one more");
+    }
+    check(no_left.shape(0) == columns, "each column needs a value for each block and one more");
+    check(first.shape(0) == second.shape(0) && first.shape(0) == weights.shape(0), "bigrams have two blocks, a weight");
+    for (std::size_t i = 1; i < first.shape(0); ++i) {
+      check(std::pair(first(i - 1), second(i - 1)) < std::pair(first(i), second(i)), "bigrams must be in order");
+    }
+    model_ = std::make_shared<const BlockModel>(
+        strings(words_, word_offsets), arrays_.sources(), arrays_.targets(), view(arrays_.starts),
+        view(arrays_.target_of),
+        BlockValues{copied(unigram), copied(left), copied(right), copied(rest), copied(lexical), copied(no_left)},
+        BigramValues{copied(first), copied(second), copied(weights)});
+  }
+
+  const std::shared_ptr<const BlockModel>& get() const noexcept { return model_; }
+
+  std::int32_t find(const std::vector<std::string>& source, const std::vector<std::string>& target) const {
+    return model_->block(model_->source(ids(source)), model_->target(ids(target)));
+  }
+  float bigram(std::int32_t first, std::int32_t second) const { return model_->bigram(first, second); }
+  Column<std::int32_t> words(const std::vector<std::string>& given) const { return column(ids(given)); }
+
+ private:
+  std::vector<std::int32_t> ids(const std::vector<std::string>& words) const {
+    std::vector<std::int32_t> found;
+    for (const std::string& word : words) found.push_back(model_->word(word));
+    return found;
+  }
+
+  nb::bytes words_;
+  BlockArrays arrays_;
+  std::shared_ptr<const BlockModel> model_;
+};
+
+using Pairs = nb::ndarray<const std::int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+
+}  // namespace
+
+void bind_scorer(nb::module_& m) {
+  m.attr("COMPONENTS") = static_cast<std::size_t>(kComponents);
+  nb::class_<KeptModel>(m, "BlockModel", "What is known of blocks; the last number is that of pairs that are none.")
+      .def(nb::init<nb::bytes, Input<std::int64_t>, Input<std::int32_t>, Input<std::int64_t>, Input<std::int32_t>,
+                    Input<std::int64_t>, Input<std::int64_t>, Input<std::int32_t>, Input<float>, Input<float>,
+                    Input<float>, Input<float>, Input<float>, Input<std::uint8_t>, Input<std::int32_t>,
+                    Input<std::int32_t>, Input<float>>(),
+           "words"_a, "word_offsets"_a, "source_words"_a, "source_offsets"_a, "target_words"_a, "target_offsets"_a,
+           "starts"_a, "target_of"_a, "unigram"_a, "left"_a, "right"_a, "rest"_a, "lexical"_a, "no_left"_a, "first"_a,
+           "second"_a, "weights"_a)
+      .def("find", &KeptModel::find, "source"_a, "target"_a, "The number of a pair of phrases.")
+      .def("bigram", &KeptModel::bigram, "first"_a, "second"_a, "The weight of two blocks, 0 if it has none.")
+      .def("words", &KeptModel::words, "words"_a, "The numbers of words, -1 for those that no block has.");
+  nb::class_<AnyBlockScorer, Scorer>(m, "BlockScorer", "The features of blocks at work in a search.")
+      .def(
+          "set_words",
+          [](AnyBlockScorer& scorer, Pairs numbers) {
+            std::vector<std::int32_t> blocks(numbers.shape(0));
+            std::vector<WordId> lm(numbers.shape(0));
+            for (std::size_t i = 0; i < numbers.shape(0); ++i) {
+              blocks[i] = numbers(i, 0);
+              lm[i] = static_cast<WordId>(numbers(i, 1));
+            }
+            scorer.set_words(std::move(blocks), std::move(lm));
+          },
+          "numbers"_a, "The model's and the language model's numbers of the words of target sides.")
+      .def("set_sentence", &AnyBlockScorer::set_sentence, "words"_a, "The source words.");
+  m.def(
+      "block_scorer",
+      [](const KeptModel& model, const LanguageModel& lm, bool end) {
+        return make_block_scorer(model.get(), lm.tables(), end);
+      },
+      "model"_a, "lm"_a, "end"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), "A scorer for one thread.");
+}
+
+}  // namespace smt::localized

@@ -1,0 +1,104 @@
+// The features of blocks in a phrase decoder, (a) to (f) and those of neutral blocks (Tillmann and Zhang, 2005).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "blocks.hpp"
+#include "probing.hpp"
+#include "scorer.hpp"
+
+namespace smt::localized {
+
+// Columns by block, one more for a pair of phrases that is no block.
+struct BlockValues {
+  std::vector<float> unigram, left, right, rest, lexical;
+  std::vector<std::uint8_t> no_left;  // whether the block may not stand to the left
+};
+
+struct BigramValues {
+  std::vector<std::int32_t> first, second;  // in order
+  std::vector<float> weights;
+};
+
+// What all threads share. Block numbers are those of the arrays; its last one stands for all other pairs of phrases.
+class BlockModel {
+ public:
+  BlockModel(std::vector<std::string_view> words, Runs sources, Runs targets, std::span<const std::int64_t> starts,
+             std::span<const std::int32_t> target_of, BlockValues values, BigramValues bigrams);
+
+  std::int32_t word(std::string_view text) const noexcept;
+  std::int32_t source(std::span<const std::int32_t> words) const noexcept { return sources_.find(words); }
+  std::int32_t target(std::span<const std::int32_t> words) const noexcept { return targets_.find(words); }
+  std::int32_t block(std::int32_t source, std::int32_t target) const noexcept;
+  std::int32_t none() const noexcept { return static_cast<std::int32_t>(values_.unigram.size()) - 1; }
+  const BlockValues& values() const noexcept { return values_; }
+  float bigram(std::int32_t first, std::int32_t second) const noexcept;
+  // Whether a block makes a difference to those behind it.
+  bool matters(std::int32_t block) const noexcept;
+
+ private:
+  static std::uint64_t key(std::int32_t high, std::int32_t low) noexcept {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32U | static_cast<std::uint32_t>(low);
+  }
+
+  std::unordered_map<std::string_view, std::int32_t> words_;
+  PhraseIndex sources_;
+  PhraseIndex targets_;
+  std::unordered_map<std::uint64_t, std::int32_t> blocks_;
+  BlockValues values_;
+  BigramValues bigrams_;
+};
+
+enum Component : std::size_t {
+  kUnigramOf,
+  kOrientationOf,
+  kFirstOf,
+  kRestOf,
+  kLexicalOf,
+  kBigramOf,
+  kNeutralUnigram,
+  kNeutralFirst,
+  kNeutralRest,
+  kNeutralLexical,
+  kNoLeft,
+  kComponents
+};
+
+// At work on one sentence after the other. Words of target sides have two numbers, the model's and the language model's.
+class AnyBlockScorer : public Scorer {
+ public:
+  explicit AnyBlockScorer(std::shared_ptr<const BlockModel> model) : model_(std::move(model)) {}
+  void set_words(std::vector<std::int32_t> blocks, std::vector<WordId> lm) {
+    block_words_ = std::move(blocks);
+    lm_words_ = std::move(lm);
+  }
+  void set_sentence(const std::vector<std::string>& words);
+
+ protected:
+  const BlockModel& model() const noexcept { return *model_; }
+  std::int32_t block_of(std::span<const std::int32_t> target, std::int32_t first, std::int32_t last) const;
+  WordId lm_word(std::int32_t symbol) const noexcept {
+    const auto i = static_cast<std::size_t>(symbol);
+    return i < lm_words_.size() ? lm_words_[i] : kUnknown0;
+  }
+
+ private:
+  static constexpr WordId kUnknown0 = 0;
+  std::shared_ptr<const BlockModel> model_;
+  std::vector<std::int32_t> block_words_;
+  std::vector<WordId> lm_words_;
+  std::vector<std::int32_t> sentence_;
+};
+
+// `lm` has to outlive it. With `end` the end of the sentence is scored as a first word.
+std::shared_ptr<AnyBlockScorer> make_block_scorer(std::shared_ptr<const BlockModel> model, const LmTables& lm, bool end);
+
+}  // namespace smt::localized

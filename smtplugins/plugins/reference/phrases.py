@@ -1,0 +1,221 @@
+"""The decoder ``reference-phrase``: which phrases a sentence has, what they are worth, and what is told of a search."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from smtformats.grammar.rules import NonTerminal, Rule
+from smtplugins.core.rules import Edges, Rules
+from smtplugins.core.vocabulary import Vocabulary
+from smtplugins.host.contracts import Decoding
+from smtplugins.host.errors import UsageError
+from smtplugins.host.forests import Conventions, Forests, Times, added
+from smtplugins.host.rule_columns import column_names
+from smtplugins.plugins.reference.stacks import Hypothesis, Limits, Option, Phrases, Search, Step
+
+if TYPE_CHECKING:
+    from smtplugins.core.hypergraph import Hypergraph
+    from smtplugins.host.contracts import Sentence
+    from smtplugins.host.forests import SentenceForest, Weighted
+    from smtplugins.host.model import Model
+    from smtplugins.host.resources import Resources
+
+_LABEL = "X"
+
+
+class ReferencePhrase:
+    """Stacks of hypotheses, in one thread. The options are those of ``phrase``.
+
+    A stack keeps ``stack_size`` hypotheses (0: all) and none whose probability is less than ``beam_threshold`` times
+    that of the best; ``exhaustive=true`` keeps all. ``distortion_limit`` is the longest jump, -1 for any; ``order``
+    says what may come next; ``max_phrase_length`` is that of source sides, ``max_options`` the number of phrases for
+    the same words, for each table that has no limit of its own. Words without a phrase of their own are copied.
+    """
+
+    def __init__(
+        self,
+        *,
+        resources: Resources,
+        search: Literal["stack"] = "stack",
+        stack_size: int = 200,
+        beam_threshold: float = 1e-5,
+        distortion_limit: int = 6,
+        order: Literal["free", "monotone", "swap"] = "free",
+        max_phrase_length: int = 20,
+        max_options: int = 0,
+        exhaustive: bool = False,
+        input: Literal["text", "lattice", "confusion-net"] = "text",
+    ) -> None:
+        if stack_size < 0 or max_options < 0 or max_phrase_length < 1 or distortion_limit < -1:
+            raise UsageError(
+                "expected stack_size and max_options from 0, max_phrase_length from 1, distortion_limit from -1"
+            )
+        if not 0 <= beam_threshold <= 1:
+            raise UsageError(f"beam_threshold: expected a probability, found {beam_threshold}")
+        lack = -math.log(beam_threshold) if beam_threshold else math.inf
+        pruned = (0, math.inf) if exhaustive else (stack_size, lack)
+        self._limits = Limits(*pruned, distortion_limit, order)
+        conventions = Conventions(
+            goal=None,
+            glue=False,
+            pass_through="unknown",
+            max_span=max_phrase_length,
+            max_options=max_options,
+            lattice=input != "text",
+        )
+        self._forests = Forests(resources, conventions)
+        self._stateful = self._forests.stateful
+        for one in self._stateful:
+            if not hasattr(one.feature, "start"):
+                raise UsageError(f"feature {one.label!r} has no form in Python: it cannot be used here")
+        widths = [getattr(one.feature, "components", 1) for one in self._stateful]
+        pairs = zip(self._stateful, widths, strict=True)
+        self._names = [name for one, width in pairs for name in column_names(one, width)[:width]]
+        self._weights: Mapping[str, float] | None = None
+        self._weighted: Weighted | None = None
+
+    def decode(
+        self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1, graphs: bool = False
+    ) -> Iterator[Decoding]:
+        """Translations in the order of the input."""
+        if self._weighted is None or self._weights is not model.weights:
+            self._weights = model.weights
+            self._weighted = self._forests.weighted(model.weights)
+        weighted = self._weighted
+        return (self._decoded(sentence, weighted, graphs) for sentence in sentences)
+
+    def _decoded(self, sentence: Sentence, weighted: Weighted, graphs: bool) -> Decoding:
+        times = Times()
+        made = weighted.forest(sentence)
+        weights = [weighted.weights.get(name, 0.0) for name in self._names]
+        with times("search"):
+            scorers = [one.start(sentence) for one in self._stateful]
+            search = _prepared(made, scorers, weights, self._limits)
+            goal = search.goal() if search.positions else None
+        path = [] if goal is None else _path(goal)
+        rules = [made.forest.rule(step.option.number) for step in path if step.option is not None]
+        features = made.sums([step.option.number for step in path if step.option is not None])
+        for step in path:
+            for name, value in zip(self._names, step.values, strict=True):
+                features[name] = features.get(name, 0.0) + value
+        # A sentence without words has a translation without words.
+        found = goal is not None or not search.positions
+        return Decoding(
+            id=sentence.id,
+            best=" ".join(word for rule in rules for word in rule.target if isinstance(word, str)),
+            score=goal.total if goal is not None else 0.0 if found else None,
+            features=features if goal is not None else {},
+            graph=(lambda: _graph(goal, made, self._names)) if graphs else None,
+            trace=lambda: (_shown(step, made) for step in search.steps),
+            stats=added(made.stats, {**times.sums, "steps": len(search.steps)}),
+            found=found,
+        )
+
+
+def _prepared(made: SentenceForest, scorers: Sequence[Any], weights: Sequence[float], limits: Limits) -> Search:
+    """The search of a sentence: its phrases as features see them, with what these guess."""
+    words = Vocabulary()
+    native = made.forest.native
+    positions = 0
+    groups: list[Phrases] = []
+    for node, (_, first, last) in enumerate(native.nodes.tolist()):
+        positions = max(positions, last)
+        numbers = [
+            number
+            for bundle in range(*native.node_bundles[node : node + 2].tolist())
+            for number in native.rules[slice(*native.rule_offsets[bundle : bundle + 2])].tolist()
+        ]
+        targets: list[list[str | int]] = [[0, *_words(made.forest.rule(number).target)] for number in numbers]
+        edges = _edges(targets, (first, last), words)
+        guesses = np.zeros(len(numbers))
+        names = iter(weights)
+        for scorer in scorers:
+            for column in np.reshape(scorer.estimate(edges), (len(numbers), -1)).T:
+                guesses += next(names) * column
+        options = [
+            Option(number, float(made.scores[number]), guess)
+            for number, guess in zip(numbers, guesses.tolist(), strict=True)
+        ]
+        groups.append(Phrases(first, last, options, edges))
+    distances = None
+    if made.sentence.lattice is not None:
+        from smtplugins.core.lattice_distances import distances as between
+
+        distances = between(made.sentence.lattice)
+    return Search(positions, groups, _edges([[]], (0, 0), words), scorers, weights, limits, distances)
+
+
+def _edges(targets: Sequence[Sequence[str | int]], span: tuple[int, int], words: Vocabulary) -> Edges:
+    places = (np.full(len(targets), end, dtype=np.int32) for end in span)
+    return Edges(Rules.from_targets(targets, words), *places)
+
+
+def _words(side: Iterable[str | NonTerminal]) -> list[str]:
+    return [one for one in side if isinstance(one, str)]
+
+
+def _path(goal: Hypothesis) -> list[Step]:
+    """The steps of the best derivation, in their order."""
+    steps = []
+    at = goal
+    while at.steps:
+        steps.append(at.steps[0])
+        at = at.steps[0].before
+    return steps[::-1]
+
+
+def _shown(step: Step, made: SentenceForest) -> str:
+    """A step as a line: span, phrase pair, its score, that of all so far."""
+    assert step.phrases is not None
+    assert step.option is not None
+    rule = made.forest.rule(step.option.number)
+    pair = " ||| ".join(" ".join(_words(side)) for side in (rule.source, rule.target))
+    return f"[{step.phrases.first}, {step.phrases.last}) {pair}  {step.score:.4f}  {step.total:.4f}"
+
+
+def _graph(goal: Hypothesis | None, made: SentenceForest, names: Sequence[str]) -> Hypergraph:
+    """The hypotheses that the goal was made of: each step is an edge with one tail, what was translated before."""
+    from smtformats.hypergraph.graph import Edge
+    from smtplugins.core.hypergraph import HypergraphBuilder
+
+    builder = HypergraphBuilder()
+    numbers: dict[int, int] = {}
+    rules: list[Rule] = []
+    rule_of: dict[int, int] = {}
+    gap = NonTerminal(_LABEL, 1)
+
+    def number_of(option: Option | None) -> int:
+        number = -1 if option is None else option.number
+        if number not in rule_of:
+            rule_of[number] = len(rules)
+            own = Rule(_LABEL, (), ()) if option is None else made.forest.rule(number)
+            rules.append(Rule(own.lhs, (gap, *own.source), (gap, *own.target)))
+        return rule_of[number]
+
+    def edge(step: Step) -> Edge:
+        end = (goal.end, goal.end) if goal is not None else (0, 0)
+        span = end if step.phrases is None else (step.phrases.first, step.phrases.last)
+        features = {} if step.option is None else made.sums([step.option.number])
+        features |= {name: features.get(name, 0.0) + v for name, v in zip(names, step.values, strict=True)}
+        return Edge([numbers[id(step.before)]], number_of(step.option), features, span, step.score)
+
+    for hypothesis in [] if goal is None else _below(goal):
+        label = None if hypothesis.covered < 0 else _LABEL
+        numbers[id(hypothesis)] = builder.add([edge(step) for step in hypothesis.steps], label)
+    return builder.build(made.sentence.id, rules)
+
+
+def _below(goal: Hypothesis) -> list[Hypothesis]:
+    """All hypotheses that lead to the goal, those of fewer words first."""
+    found = {id(goal): goal}
+    waiting = [goal]
+    while waiting:
+        for step in waiting.pop().steps:
+            if id(step.before) not in found:
+                found[id(step.before)] = step.before
+                waiting.append(step.before)
+    return sorted(found.values(), key=lambda one: math.inf if one is goal else one.covered.bit_count())

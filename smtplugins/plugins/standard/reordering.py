@@ -1,0 +1,284 @@
+"""Where phrases come from: how far a derivation jumps, and the orientations of lexicalised reordering models.
+
+P. Koehn et al., "Edinburgh System Description for the 2005 IWSLT Speech Translation Evaluation" (2005); M. Galley and
+C. Manning, "A Simple and Effective Hierarchical Phrase Reordering Model" (2008), for models of the kind ``hier``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtformats.tokens import BadField
+from smtplugins.core.reordering import ReorderingTable
+from smtplugins.host.errors import UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtformats.columns import GrammarColumns
+    from smtformats.reordering.models import ReorderingModel
+    from smtplugins.core.rules import Edges
+    from smtplugins.host.contracts import Scorer, Sentence
+
+FLOOR = -100.0
+# The class of a phrase right behind the one before it, right before it, further left, further right.
+_CLASSES = {"msd": (0, 1, 2, 2), "mslr": (0, 1, 2, 3), "monotonicity": (0, 1, 1, 1), "leftright": (0, 1, 1, 0)}
+_BEHIND, _BEFORE, _LEFT, _RIGHT = range(4)
+
+Span = tuple[int, int]
+
+
+class Distortion:
+    """Minus the words between the end of a phrase and the beginning of the next; the first one jumps from 0.
+
+    Nothing is charged at the end of the sentence. On a lattice the distance is the fewest arcs between two nodes.
+    """
+
+    positional = "distortion"
+
+    def start(self, sentence: Sentence) -> Scorer[int]:
+        """At work on a sentence. A state is the end of the last phrase."""
+        if sentence.lattice is None:
+            return _Jumps(None)
+        from smtplugins.core.lattice_distances import distances
+
+        return _Jumps(distances(sentence.lattice))
+
+
+class _Jumps:
+    def __init__(self, distances: NDArray[Any] | None) -> None:
+        self._distances = distances
+
+    def combine(self, edges: Edges, tails: Sequence[Sequence[int]]) -> tuple[Any, list[int]]:
+        scores, ends = [], []
+        for (first, last), before in zip(_spans(edges), _before(tails, 0), strict=True):
+            scores.append(0.0 if first == last else -float(self._distance(before, first)))
+            ends.append(before if first == last else last)
+        return scores, ends
+
+    def finish(self, states: Sequence[int]) -> Any:
+        return [0.0] * len(states)
+
+    def estimate(self, edges: Edges) -> Any:
+        return [0.0] * len(edges)
+
+    def _distance(self, end: int, first: int) -> int:
+        if self._distances is None:
+            return abs(first - end)
+        return int(self._distances[min(end, first), max(end, first)])
+
+
+class LexicalReordering:
+    """How probable it is that phrase pairs stand where they do beside the one before (backward) or behind (forward).
+
+    ``path`` is a table as Moses reads it, ``model`` its name (``wbe-msd-bidirectional-fe-allff``), ``scores`` how many
+    weights it has, to be checked. ``default_scores``, probabilities with commas between them, are those of a pair that
+    is not in the table; else it costs nothing. The columns are the backward orientations, then the forward ones; with
+    ``collapseff`` one for each direction.
+
+    As in Moses, the first phrase has a backward orientation alone, monotone at the beginning of the sentence, and the
+    end has none. Where Moses takes the forward scores of a ``bidirectional`` model with ``collapseff`` from the second
+    column on, so does this.
+    """
+
+    def __init__(self, path: Path, *, model: str, scores: int | None = None, default_scores: str | None = None) -> None:
+        import numpy as np
+
+        try:
+            self._table = ReorderingTable.load(path, model=model, scores=scores or 0)
+        except BadField as bad:
+            raise UsageError(f"lexical-reordering: expected {bad.expected}, found {bad.found}") from None
+        self.model: ReorderingModel = self._table.model
+        self.components = self.model.weights
+        self._missing = np.array(_defaults(default_scores, self.model.scores), dtype=np.float32)
+        self.positional = "" if self.model.extraction == "hier" else "reordering"
+
+    def table_rows(self, sources: Sequence[str], targets: Sequence[str]) -> NDArray[Any]:
+        """The scores of phrase pairs, ``model.scores`` each: those of missing ones are the default ones, or 0.
+
+        Column ``d * classes + k`` is that of class k in direction d. With ``collapseff`` all classes of a direction
+        count with one weight.
+        """
+        return self._scores(self._table.rows(sources, targets))
+
+    def rule_rows(self, columns: GrammarColumns, chosen: NDArray[Any]) -> NDArray[Any]:
+        """The same of rules of a table, by their numbers there."""
+        return self._scores(self._table.rows_of_rules(columns, chosen))
+
+    def _scores(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Rows by their numbers, -1 for one that is not there."""
+        found: NDArray[Any] = self._table.values[rows]
+        found[rows < 0] = self._missing
+        if self.model.collapsed and self.model.direction == "bidirectional":
+            classes = len(self.model.classes)
+            found[:, classes:] = found[:, 1 : classes + 1].copy()
+        return found
+
+    def start(self, sentence: Sentence) -> Scorer[Any]:
+        """At work on a sentence."""
+        if sentence.lattice is not None:
+            raise UsageError("lexical-reordering: the nodes of a lattice do not tell which words a phrase translates")
+        orientations = _OfPhrases()
+        if self.model.extraction == "hier":
+            orientations = _Hierarchical(*(one in self.model.directions for one in ("backward", "forward")))
+        return _Orientations(self, sentence.tokens, orientations)
+
+
+def _defaults(text: str | None, count: int) -> list[float]:
+    import math
+
+    from smtformats.tokens import numbers
+
+    if text is None:
+        return [0.0] * count
+    try:
+        found = numbers(text.split(","), what="a probability")
+        if len(found) != count or min(found) < 0:
+            raise BadField(f"{count} probabilities", text)
+    except BadField as bad:
+        raise UsageError(f"lexical-reordering: default_scores: expected {bad.expected}, found {bad.found}") from None
+    return [max(math.log(one), FLOOR) if one else FLOOR for one in found]
+
+
+@dataclass(frozen=True)
+class _Last:
+    """What is known of what was translated: where, and what the last phrase's scores of the next orientation are."""
+
+    place: Any
+    forward: tuple[float, ...] = ()
+
+
+class _Orientations:
+    """A model at work. A state is ``None`` before the first phrase."""
+
+    def __init__(self, feature: LexicalReordering, tokens: Sequence[str], orientations: _OfPhrases) -> None:
+        self._feature = feature
+        self._tokens = tokens
+        self._of = orientations
+        model = feature.model
+        self._classes = len(model.classes)
+        self._by = _CLASSES[model.orientation]
+        self._backward = "backward" in model.directions
+        self._forward = "forward" in model.directions
+        self._known: dict[tuple[Span, str], list[float]] = {}
+
+    def combine(self, edges: Edges, tails: Sequence[Sequence[Any]]) -> tuple[NDArray[Any], list[Any]]:
+        import numpy as np
+
+        scores = np.zeros((len(edges), self._feature.components))
+        spans, states = _spans(edges), []
+        for span, row, before, out in zip(spans, self._rows(edges, spans), _before(tails, None), scores, strict=True):
+            states.append(before if row is None else self._step(before, span, row, out))
+        return scores, states
+
+    def finish(self, states: Sequence[Any]) -> NDArray[Any]:
+        import numpy as np
+
+        return np.zeros((len(states), self._feature.components))
+
+    def estimate(self, edges: Edges) -> NDArray[Any]:
+        import numpy as np
+
+        return np.zeros((len(edges), self._feature.components))
+
+    def _rows(self, edges: Edges, spans: Sequence[Span]) -> list[list[float] | None]:
+        """The scores of each edge's phrase pair; nothing for one that translates nothing."""
+        keys = [
+            (span, " ".join(one for one in edges.rules.target_of(i) if isinstance(one, str)))
+            for i, span in enumerate(spans)
+        ]
+        fresh = list(dict.fromkeys(key for key in keys if key not in self._known))
+        sources = [" ".join(self._tokens[first:last]) for (first, last), _ in fresh]
+        found = self._feature.table_rows(sources, [target for _, target in fresh])
+        self._known.update(zip(fresh, found.tolist(), strict=True))
+        return [self._known[key] if key[0][0] < key[0][1] else None for key in keys]
+
+    def _step(self, before: _Last | None, span: Span, row: list[float], out: NDArray[Any]) -> _Last:
+        backward, forward, place = self._of.step(None if before is None else before.place, span)
+        if self._backward:
+            self._add(out, 0, row, backward)
+        if self._forward and before is not None:
+            self._add(out, len(self._feature.model.directions) - 1, before.forward, forward)
+        # A row ends with the scores of the next phrase's orientation.
+        return _Last(place, tuple(row[-self._classes :]) if self._forward else ())
+
+    def _add(self, out: NDArray[Any], direction: int, row: Sequence[float], orientation: int) -> None:
+        k = self._by[orientation]
+        out[direction if self._feature.model.collapsed else direction * self._classes + k] += row[k]
+
+
+class _OfPhrases:
+    """Orientations to the phrase before. The place is its span."""
+
+    def step(self, before: Any, span: Span) -> tuple[int, int, Any]:
+        """The backward and the forward orientation of a phrase, and the place it leads to."""
+        found = _first(span) if before is None else _orientation(before, span)
+        return found, found, span
+
+
+class _Hierarchical(_OfPhrases):
+    """Orientations to blocks of phrases, as large as they can be put together.
+
+    The place is, for backward orientations, the blocks that cannot be joined, and for forward ones the last phrase and
+    the words that are translated, a bit for each.
+    """
+
+    def __init__(self, backward: bool, forward: bool) -> None:
+        self._asked = backward, forward
+
+    def step(self, before: Any, span: Span) -> tuple[int, int, Any]:
+        """The backward and the forward orientation of a phrase, and the place it leads to."""
+        backward, forward = self._asked
+        blocks, last, covered = before or ((), None, 0)
+        covered |= (1 << span[1]) - (1 << span[0])
+        behind = _orientation(blocks[-1], span) if blocks else _first(span)
+        ahead = self._forward(last, span, covered) if last is not None else _BEHIND
+        place = self._joined(blocks, span) if backward else (), span if forward else None, covered if forward else 0
+        return behind, ahead, place
+
+    def _forward(self, last: Span, span: Span, covered: int) -> int:
+        """Phrases further on count as neighbours, as long as the word next to the last phrase is still to come."""
+        if span[0] == last[1] or (span[0] > last[1] and not covered >> last[1] & 1):
+            return _BEHIND
+        if span[1] == last[0] or (span[1] < last[0] and not covered >> (last[0] - 1) & 1):
+            return _BEFORE
+        return _RIGHT if span[0] >= last[1] else _LEFT
+
+    def _joined(self, blocks: tuple[Span, ...], span: Span) -> tuple[Span, ...]:
+        """The blocks with one more, joined to its neighbours one after another."""
+        stack = list(blocks)
+        while stack and (stack[-1][1] == span[0] or span[1] == stack[-1][0]):
+            other = stack.pop()
+            span = min(other[0], span[0]), max(other[1], span[1])
+        return (*stack, span)
+
+
+def _first(span: Span) -> int:
+    """The orientation of the first phrase."""
+    return _BEHIND if span[0] == 0 else _RIGHT
+
+
+def _orientation(before: Span, span: Span) -> int:
+    if span[0] == before[1]:
+        return _BEHIND
+    if span[1] == before[0]:
+        return _BEFORE
+    return _RIGHT if span[0] > before[0] else _LEFT
+
+
+def _spans(edges: Edges) -> list[Span]:
+    """The source words of each edge's own phrase."""
+    if edges.firsts is None or edges.lasts is None:
+        known = "a phrase decoder and a list with a segmentation know them"
+        raise UsageError(f"expected edges that say which source words they translate: {known}")
+    return list(zip(edges.firsts.tolist(), edges.lasts.tolist(), strict=True))
+
+
+def _before(tails: Sequence[Sequence[Any]], start: Any) -> list[Any]:
+    """The state of what was translated before each edge."""
+    if any(len(below) > 1 for below in tails):
+        raise UsageError("expected phrases, which stand behind one other at most, found rules with several children")
+    return [below[0] if below else start for below in tails]
