@@ -12,7 +12,16 @@ ROOT = Path(__file__).resolve().parents[1]
 TOP = ["pyproject.toml", "README.md", "smtplugins", "formats", "tests", "examples"]
 OFFERS = {
     "standard": {
-        "features": ["column", "external", "length", "lm", "word-penalty"],
+        "features": [
+            "column",
+            "distortion",
+            "external",
+            "length",
+            "lexical-reordering",
+            "lm",
+            "source-path",
+            "word-penalty",
+        ],
         "metrics": ["bleu", "chrf", "ter"],
         "runners": ["processes", "serial"],
         "formats": """
@@ -27,7 +36,13 @@ OFFERS = {
     },
     "tuning": {"learners": ["mert", "minrisk", "mira", "perceptron", "pro"]},
     "hiero": {"decoders": ["hiero"]},
-    "reference": {"decoders": ["reference"]},
+    "phrase": {"decoders": ["phrase"]},
+    "reference": {"decoders": ["reference", "reference-phrase"]},
+    "localized": {
+        "features": ["block-bigram", "orientation"],
+        "learners": ["local-maxent"],
+        "decoders": ["swap"],
+    },
     "umt": {"features": ["cff", "undirected-lm"], "learners": ["drl"], "decoders": ["umt"]},
 }
 

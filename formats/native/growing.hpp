@@ -100,7 +100,7 @@ class Growing {
   [[gnu::noinline]] void grow(std::size_t count) {
     constexpr std::size_t kFirst = 8192;
     const std::size_t least = size_ + count;
-    if (least * sizeof(T) >= kLarge / 2 && grow_large(least)) return;
+    if (least * sizeof(T) >= kLarge / 4 && grow_large(least)) return;
     const std::size_t capacity = std::max(2 * capacity_ + kFirst, least);
     void* const bigger = std::realloc(data_, capacity * sizeof(T));
     if (bigger == nullptr) throw std::bad_alloc();

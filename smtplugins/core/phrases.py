@@ -118,12 +118,12 @@ def steps_of(rules: GrammarColumns) -> GrammarColumns:
     count = len(rules) - 1
     added = np.minimum(np.arange(len(rules) + 1), count)
     lhs = rules.lhs[:count]
-    changed = {
+    return replace(
+        rules,
         # The gap has the label of the phrase itself.
-        "source": np.insert(rules.source, rules.source_offsets[:count], -1 - lhs).astype(np.int32),
-        "source_offsets": rules.source_offsets + added,
-        "target": np.insert(rules.target, rules.target_offsets[:count], -1).astype(np.int32),
-        "target_offsets": rules.target_offsets + added,
-        "points": (rules.points + 1).astype(rules.points.dtype),
-    }
-    return replace(rules, **changed)
+        source=np.insert(rules.source, rules.source_offsets[:count], -1 - lhs).astype(np.int32),
+        source_offsets=rules.source_offsets + added,
+        target=np.insert(rules.target, rules.target_offsets[:count], -1).astype(np.int32),
+        target_offsets=rules.target_offsets + added,
+        points=(rules.points + 1).astype(np.int32),
+    )

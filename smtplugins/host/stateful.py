@@ -26,7 +26,7 @@ class SearchScorers:
         same = True
         parts = []
         for i, one in enumerate(self._features):
-            own = self._natives[i]
+            own: Any = self._natives[i]
             if hasattr(one.feature, "native"):
                 own.set_words(one.feature.numbers(vocabulary))
                 if hasattr(own, "set_sentence"):

@@ -29,6 +29,7 @@ from mert import mert
 from metrics import metrics
 from nbest import nbest
 from parsing import parsing
+from phrase_loading import phrase_loading
 from python_feature import python_feature
 from report import report
 from search import search
@@ -106,7 +107,12 @@ def main() -> None:
     benchmarks |= {"lm": lambda: lm(SHARED, EXAMPLE), "lm_big": lm_big}
     benchmarks |= {"grammar": lambda: grammar(SHARED), "nbest": lambda: nbest(SHARED), "search": lambda: search(SHARED)}
     benchmarks |= {"parsing": lambda: parsing(SHARED), "loading": lambda: loading(SHARED)}
-    benchmarks |= {"decoding": lambda: decoding(SHARED), "growth": lambda: growth(SHARED)}
+    benchmarks |= {"phrase_loading": lambda: phrase_loading(SHARED)}
+    benchmarks |= {
+        "decoding": lambda: decoding(SHARED),
+        "phrase": lambda: decoding(SHARED, only="phrase"),
+        "growth": lambda: growth(SHARED),
+    }
     benchmarks |= {"python_feature": lambda: python_feature(SHARED)}
     benchmarks |= {"estimation": lambda: estimation(SHARED), "extract": lambda: extract(SHARED)}
     benchmarks |= {"judging": judging}

@@ -32,28 +32,47 @@ CASES: dict[str, tuple[str, list[str], int]] = {
     "joshua 100": ("joshua/bn-en-hiero", ["-c", "joshua.config", "-i", "input.bn"], 100),
     "joshua 1000": ("joshua/bn-en-hiero", ["-c", "joshua.config", "-i", "input.bn"], 1000),
 }
-THREADS = ("cdec 200", "moses 200", "moses long 200")
+_PHRASE = ("-c", "model/moses.pb.tuned.ini")
+for _name, _given in (("phrase", "in/test300.de"), ("phrase long", "in/long75.de")):
+    for _search, _limit in (
+        ("stack", 1),
+        ("stack", 10),
+        ("stack", 100),
+        ("cube", 10),
+        ("cube", 50),
+        ("cube", 200),
+        ("cube", 1000),
+    ):
+        # Moses was run with stacks as large as the pop limit.
+        _sets = [
+            f"decoder.search={_search}",
+            f"decoder.stack_size={_limit if _search == 'stack' else max(200, _limit)}",
+        ]
+        _overrides = [word for one in _sets for word in ("--set", one)]
+        CASES[f"{_name} {_search} {_limit}"] = ("moses", [*_PHRASE, "-i", _given, *_overrides], _limit)
+THREADS = ("cdec 200", "moses 200", "moses long 200", "phrase long cube 200")
 
 
-def decoding(shared: Path, rounds: int = 5) -> dict[str, Any]:
-    """For each case: our CPU seconds and score, the toolkit's, and their ratios."""
+def decoding(shared: Path, rounds: int = 5, only: str = "") -> dict[str, Any]:
+    """For each case: our CPU seconds and score, the toolkit's, and their ratios; those alone that begin so."""
     if not (shared / "gold").exists():
         return {}
+    cases = [case for case in CASES if case.startswith(only)]
     # Modules are compiled once by whoever installs them.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     ours: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory() as name:
         for _ in range(rounds):
-            for case in CASES:
+            for case in cases:
                 now = _run(shared, case, Path(name))
                 best = ours.setdefault(case, now)
                 for key in ("whole", "loading", "decoding"):
                     best[key] = min(best[key], now[key])
-        threads = {case: _threads(shared, case, Path(name)) for case in THREADS}
+        threads = {case: _threads(shared, case, Path(name)) for case in THREADS if case in cases}
     peers = _peers(shared)
     found = {}
     for case, best in ours.items():
-        peer = peers[case]
+        peer = peers.get(case, {})
         ratios = {key: best[key] / peer[key] for key in ("whole", "loading", "decoding") if peer.get(key)}
         found[case] = {"ours": best, "peer": peer, "ours_over_peer": ratios}
     return {"cases": found, "two_threads": threads}
@@ -137,6 +156,16 @@ def _peers(shared: Path) -> Mapping[str, Mapping[str, Any]]:
         for row in peers[key]["rows"]:
             if row["program"] == "moses2":
                 found[f"{name} {row['pop_limit']}"] = {
+                    "mean_score": row["mean_model_score"],
+                    "loading": row.get("load_s", 0.0) * load,
+                    "decoding": row["decode_s"] * search,
+                }
+    for key, name in (("moses_phrase", "phrase"), ("moses_phrase_long", "phrase long")):
+        for row in peers[key]["rows"]:
+            case = f"{name} {row['search']}"
+            if row["program"] == "moses2" or case not in found:
+                found[case] = {
+                    "program": row["program"],
                     "mean_score": row["mean_model_score"],
                     "loading": row.get("load_s", 0.0) * load,
                     "decoding": row["decode_s"] * search,

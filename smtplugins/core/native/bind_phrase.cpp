@@ -93,8 +93,8 @@ class LockedPhraseSearcher {
 
   PhraseGraph search(const SearchForest& input, const std::vector<Input<float>>& rows,
                      std::optional<Input<std::int32_t>> distances, const std::string& order, bool cube,
-                     std::int64_t stack_size, double beam, std::int64_t pop_limit, std::int64_t stack_diversity,
-                     std::int64_t cube_diversity, double early_discarding, std::int32_t distortion_limit,
+                     std::int64_t stack_size, double beam, double lm_beam, std::int64_t pop_limit, std::int64_t stack_diversity,
+                     std::int64_t cube_diversity, double option_beam, double early_discarding, std::int32_t distortion_limit,
                      bool all_edges, std::int64_t max_edges) {
     PhraseSearchOptions options;
     if (order == "monotone") {
@@ -104,16 +104,18 @@ class LockedPhraseSearcher {
     } else if (order != "free") {
       throw nb::value_error("expected the order free, monotone or swap");
     }
-    if (std::isnan(beam) || beam < 0 || std::isnan(early_discarding)) {
-      throw nb::value_error("beam and early_discarding must be numbers from 0");
+    if (!(beam >= 0) || !(lm_beam >= 0) || !(option_beam >= 0) || !(early_discarding >= 0)) {
+      throw nb::value_error("beam, lm_beam, option_beam and early_discarding must be numbers from 0");
     }
     if (stack_size < 0 || pop_limit < 1) throw nb::value_error("limits must not be negative, pop_limit not 0");
     options.cube = cube;
     options.stack_size = stack_size;
     options.beam = beam;
+    options.lm_beam = lm_beam;
     options.pop_limit = pop_limit;
     options.stack_diversity = stack_diversity;
     options.cube_diversity = cube_diversity;
+    options.option_beam = option_beam;
     options.early_discarding = early_discarding;
     options.distortion_limit = distortion_limit;
     options.all_edges = all_edges;
@@ -237,8 +239,10 @@ void bind_phrase(nb::module_& m) {
            "scorers"_a, "orders"_a)
       .def("search", &LockedPhraseSearcher::search, "forest"_a, "rows"_a, "distances"_a = nb::none(),
            "order"_a = "free", "cube"_a = false, "stack_size"_a = 200,
-           "beam"_a = std::numeric_limits<double>::infinity(), "pop_limit"_a = 1000, "stack_diversity"_a = 0,
-           "cube_diversity"_a = 0, "early_discarding"_a = std::numeric_limits<double>::infinity(),
+           "beam"_a = std::numeric_limits<double>::infinity(),
+           "lm_beam"_a = std::numeric_limits<double>::infinity(), "pop_limit"_a = 1000, "stack_diversity"_a = 0,
+           "cube_diversity"_a = 0,
+           "option_beam"_a = std::numeric_limits<double>::infinity(), "early_discarding"_a = std::numeric_limits<double>::infinity(),
            "distortion_limit"_a = -1, "all_edges"_a = true, "max_edges"_a = std::int64_t{1} << 28U);
 }
 

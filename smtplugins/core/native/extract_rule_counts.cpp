@@ -28,6 +28,12 @@ void append_place(std::string& out, unsigned place) {
   out += static_cast<char>('0' + place % 10);
 }
 
+void sort_by_word(std::vector<Link>& links) {
+  std::sort(links.begin(), links.end(), [](const Link& a, const Link& b) {
+    return a.target != b.target ? a.target < b.target : a.source < b.source;
+  });
+}
+
 // Pairs of places as (given, word), by the word, then the given one.
 void read_links(std::string_view bytes, bool inverse, std::vector<Link>& links) {
   links.clear();
@@ -36,9 +42,7 @@ void read_links(std::string_view bytes, bool inverse, std::vector<Link>& links) 
     const auto target = static_cast<std::uint16_t>(byte_at(bytes, i + 1));
     links.push_back(inverse ? Link{target, source} : Link{source, target});
   }
-  std::sort(links.begin(), links.end(), [](const Link& a, const Link& b) {
-    return a.target != b.target ? a.target < b.target : a.source < b.source;
-  });
+  sort_by_word(links);
 }
 
 // Whether the first alignment is the greater one as Moses compares them: word by word, the sets of places linked to.
@@ -226,6 +230,14 @@ void RuleGroups::read(const CountedPair& pair) {
   groups_.clear();
   read_lines(pair, gaps, false);
   read_lines(pair, gaps, true);
+  if (!symbols_.numbered()) return;
+  // Only Moses looks for the alignment of either direction.
+  for (std::size_t i = 0; i < size_; ++i) {
+    std::vector<Link>& inverse = rules_[i].inverse;
+    inverse.clear();
+    for (const Link& link : rules_[i].links) inverse.push_back({link.target, link.source});
+    sort_by_word(inverse);
+  }
 }
 
 std::size_t RuleGroups::place_of(std::string_view gaps) {

@@ -55,6 +55,9 @@ PhraseSearcher::PhraseSearcher(std::vector<WeightedScorer> scorers, std::vector<
 PhraseGraph PhraseSearcher::run(const SearchForest& input, std::span<const std::vector<float>> rows,
                                 std::span<const std::int32_t> distances, const PhraseSearchOptions& options) {
   options_ = options;
+  // What scores are worth differs from one set of weights to another; how sure a language model is does less.
+  const double nat = states_.lm_nat();
+  if (options.cube && nat > 0.0) options_.beam = std::min(options.beam, options.lm_beam * nat);
   start(input, rows, distances);
   if (positions_ == 0 || coverages_.future(Coverages::none) == kNever) return {};
   for (std::size_t k = 0; k < stacks_.size(); ++k) {
@@ -131,6 +134,9 @@ void PhraseSearcher::start(const SearchForest& input, std::span<const std::vecto
       option.alone = 0.0;
     }
     begun = states_.start(input.rules, choices_);
+  }
+  for (PhraseSpan& span : spans_) {
+    while (choices_[at(span.end - 1)].estimate < choices_[at(span.begin)].estimate - options_.option_beam) --span.end;
   }
   best_of_span_.clear();
   for (const PhraseSpan& span : spans_) best_of_span_.push_back(choices_[at(span.begin)].estimate);

@@ -25,9 +25,11 @@ struct PhraseSearchOptions {
   bool cube = false;             // else each hypothesis is tried with all that may come next
   std::int64_t stack_size = 200;  // hypotheses that each stack keeps; 0: all
   double beam = std::numeric_limits<double>::infinity();  // what one may lack against the best of its stack
+  double lm_beam = std::numeric_limits<double>::infinity();  // the same with cube pruning, in nats of language models
   std::int64_t pop_limit = 1000;  // hypotheses made for a stack, with cube pruning
   std::int64_t stack_diversity = 0;  // so many of each coverage are kept however bad they are
   std::int64_t cube_diversity = 0;   // and made
+  double option_beam = std::numeric_limits<double>::infinity();  // what a phrase may lack against the best of its span
   double early_discarding = std::numeric_limits<double>::infinity();  // what one may lack before its words are scored
   std::int32_t distortion_limit = -1;  // negative: none
   PhraseOrder order = PhraseOrder::kFree;

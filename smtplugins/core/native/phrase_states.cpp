@@ -1,6 +1,8 @@
 #include "phrase_states.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <stdexcept>
 #include <utility>
 
@@ -182,6 +184,14 @@ PhraseStates::PhraseStates(std::vector<WeightedScorer> parts) {
     only_ = parts_[0].lm.get();
     only_weight_ = parts_[0].weights[0];
   }
+}
+
+double PhraseStates::lm_nat() const noexcept {
+  double sum = 0.0;
+  for (const Part& part : parts_) {
+    if (part.lm != nullptr) sum += std::abs(part.weights[0]) * part.lm->scale() / std::numbers::ln10;
+  }
+  return sum;
 }
 
 std::int32_t PhraseStates::Stored::number(const std::byte* state) {

@@ -38,6 +38,7 @@ class LmStates {
   // Takes the rules of a sentence, whose words it scores each by itself.
   void start(const TargetRules& rules);
   // The words of a rule by themselves, and behind a state: log10 times scale.
+  double scale() const noexcept { return scale_; }
   double alone(std::int32_t rule) const noexcept { return scale_ * alone_[static_cast<std::size_t>(rule)]; }
   double move(std::int32_t state, std::int32_t rule, std::int32_t& next);
   double finish(std::int32_t state) { return scale_ * static_cast<double>(step(state, end_).prob); }
@@ -99,6 +100,8 @@ class PhraseStates {
   bool costly() const noexcept {
     return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.stored != nullptr; });
   }
+  // What a language model's nat adds to a score, the weights of all of them added up; 0 without any.
+  double lm_nat() const noexcept;
   // Begins a sentence: adds to the estimates of its options, and gives the state of the empty hypothesis.
   std::int32_t start(const TargetRules& rules, std::vector<PhraseOption>& options);
   // From a state by options: those of `options` at these numbers.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from smtplugins.host.hookspecs import hookimpl
-from smtplugins.host.offers import Offer
+from smtplugins.host.offers import Command, Offer
 
 PAPER = "Tillmann and Zhang (2005)"
 
@@ -68,3 +68,15 @@ def smt_decoders() -> Iterator[Offer]:
         summary="phrase-based translation from left to right in which neighbouring phrases may change places",
         reference=f"{PAPER}; Tillmann (2004)",
     )
+
+
+@hookimpl
+def smt_commands() -> Iterator[Command]:
+    """``smt localized events``, ``train`` and ``compare``."""
+    from smtplugins.plugins.localized.compare import COMPARE
+    from smtplugins.plugins.localized.events_command import EVENTS
+    from smtplugins.plugins.localized.train_command import TRAIN
+
+    yield EVENTS
+    yield TRAIN
+    yield COMPARE

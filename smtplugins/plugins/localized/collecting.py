@@ -50,6 +50,11 @@ class Finder:
         text, offsets = bytes(blocks.words.blob), np.ascontiguousarray(blocks.words.offsets, dtype=np.int64)
         self._native = BlockFinder(text, offsets, *blocks.arrays())
 
+    def counts(self) -> Array:
+        """How often each block was found so far."""
+        found: Array = self._native.counts()
+        return found
+
     def answer(self, pairs: Sequence[Pair]) -> tuple[Array, ...]:
         """The columns of a batch."""
         import numpy as np
@@ -61,6 +66,14 @@ class Finder:
             links = np.array(flat, dtype=np.int32)
             offsets = np.concatenate([[0], np.cumsum([len(one) for one in each])]).astype(np.int64)
         return self._native.collect([one[0] for one in pairs], [one[1] for one in pairs], links, offsets)
+
+
+def frequent(blocks: BlockSet, pairs: Iterable[Pair], least: int) -> BlockSet:
+    """The blocks that are in these sentence pairs at so many places."""
+    finder = Finder(blocks)
+    for _, batch in _batches(pairs):
+        finder.answer(batch)
+    return blocks.chosen(finder.counts() >= least)
 
 
 def collect(

@@ -20,7 +20,9 @@ class Phrase(PhraseDecoder):
 
     ``search``: ``stack`` tries each hypothesis with all that may come next; ``cube`` makes at most ``pop_limit``
     hypotheses for a stack, the best ones first. A stack keeps ``stack_size`` of them (0: all) and none whose
-    probability is less than ``beam_threshold`` times that of the best. ``stack_diversity`` and ``cube_diversity`` are
+    probability is less than ``beam_threshold`` times that of the best. With cubes none may lack more than ``lm_beam``
+    either, in nats that a language model's weight makes scores of, so that it means the same whatever the weights add up
+    to; by default 14, more above a pop limit of 200; ``inf`` for none. ``stack_diversity`` and ``cube_diversity`` are
     how many of each set of translated words are kept, and made, whatever they score. Phrases that are less probable
     than ``option_threshold`` times the best one for the same words are not used, and hypotheses that seem less probable
     than ``early_discarding`` times the last one kept are dropped before their words are scored.
@@ -40,6 +42,7 @@ class Phrase(PhraseDecoder):
         search: Literal["stack", "cube"] = "cube",
         stack_size: int = 200,
         beam_threshold: float = 1e-5,
+        lm_beam: float | None = None,
         pop_limit: int = 200,
         distortion_limit: int = 6,
         order: Literal["free", "monotone", "swap"] = "free",
@@ -58,6 +61,7 @@ class Phrase(PhraseDecoder):
                 search=search,
                 stack_size=stack_size,
                 beam_threshold=beam_threshold,
+                lm_beam=lm_beam,
                 pop_limit=pop_limit,
                 distortion_limit=distortion_limit,
                 order=order,
