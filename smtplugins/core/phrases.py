@@ -2,7 +2,7 @@
 
 P. Koehn, F. J. Och and D. Marcu, "Statistical Phrase-Based Translation" (2003), with cube pruning of stacks (L. Huang
 and D. Chiang, 2007) as the other way to fill them. The options are a forest that was parsed without a goal: a node for
-each span of the input, its edges the phrases for it.
+each span of the input, its edges the phrases for it; a sentence ends where the last of these spans does.
 """
 
 from __future__ import annotations

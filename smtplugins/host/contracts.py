@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Candidates, Columns, GrammarColumns
+    from smtformats.corpus.segments import Mark
     from smtformats.hypergraph.graph import GraphColumns
     from smtplugins.core.hypergraph import Hypergraph
     from smtplugins.core.rules import Edges, Rules
@@ -34,7 +35,7 @@ Scores = Any
 class Sentence:
     """What is to be translated or was translated: an id, tokens or a lattice, and whatever else travels with it.
 
-    ``grammars`` are files of rules for this sentence alone.
+    ``grammars`` are files of rules for this sentence alone, ``marks`` tags on its words, as Moses' mark-up has them.
     """
 
     id: str
@@ -43,6 +44,7 @@ class Sentence:
     annotations: Mapping[str, str] = field(default_factory=dict)
     lattice: GraphColumns | None = None
     grammars: tuple[str, ...] = ()
+    marks: tuple[Mark, ...] = ()
 
     @property
     def text(self) -> str:

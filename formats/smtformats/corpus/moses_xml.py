@@ -7,7 +7,7 @@ Each tag is a mark on the words from its start to its end; ``span="i-j"``, count
 have ``translation`` (or ``english``, as it was called), alternatives split at ``||``, and as many probabilities. Words
 are cut at blanks, and a tag ends a word. ``<`` without a letter or ``/`` after it is no tag, yet what follows up to the
 next ``>`` is text, too. ``<seg ...>`` around the whole sentence is taken off. The option ``brackets`` (``< >``) has
-other marks of a tag, as Moses' ``-xml-brackets``.
+other marks of a tag, as Moses' ``-xml-brackets``. With ``tags=false`` tags are words, as in Moses where nothing is said.
 
 A line whose tags Moses does not take, because one is not closed, not opened or closed by another, because ``<zone>``
 has no word, ``<ne>`` has not one word, or the probabilities are more or fewer than the translations, is read as words,
@@ -44,8 +44,9 @@ class _Fault(Exception):
 class _Reader:
     """Takes single lines apart."""
 
-    def __init__(self, lines: Lines, brackets: str) -> None:
+    def __init__(self, lines: Lines, brackets: str, tags: bool = True) -> None:
         self.lines = lines
+        self.tags = tags
         left, blank, right = brackets.partition(" ")
         if not left or not blank or not right or blanks(right) != [right]:
             raise FormatError("brackets as `< >`", quote(brackets), file=lines.name)
@@ -63,7 +64,7 @@ class _Reader:
             attributes, body = self.attributes(around[1]), around[2]
         text, fault = body, ""
         marks: list[Mark] = []
-        if self.left in body:
+        if self.tags and self.left in body:
             try:
                 text, marks = self.marked(body)
             except _Fault as caught:
@@ -158,9 +159,9 @@ class _Reader:
         return found
 
 
-def parse(lines: Lines, *, brackets: str = BRACKETS) -> Iterator[MarkedSegment]:
+def parse(lines: Lines, *, brackets: str = BRACKETS, tags: bool = True) -> Iterator[MarkedSegment]:
     """One sentence at a time."""
-    reader = _Reader(lines, brackets)
+    reader = _Reader(lines, brackets, tags)
     for line in lines:
         yield reader.segment(line, lines.number - 1)
 

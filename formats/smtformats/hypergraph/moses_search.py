@@ -22,17 +22,23 @@ A sentence with hypothesis 0 alone was empty or could not be translated, which o
 of a path is off by up to 0.0005 an edge. Refused: counts in ``stack`` that do not fit, a ``back`` that is not before
 the line, ids of sentences that do not ascend, a sentence without a complete hypothesis. The options ``max_nodes`` and
 ``max_edges`` bound the size of a graph.
+
+Any graph of phrases with scores can be written; with ``extended=true`` in the longer form, whose core has the features
+that ``names`` says in their order, and all others by name behind it. Numbers have all their digits, so that sums come
+out; the step of a complete hypothesis has the score of the end, too, as Moses has it. Where Moses leaves open whether a
+sentence of hypothesis 0 alone was empty or could not be translated, ``forward`` and ``fscore`` are written in the short
+form as well. The score of an empty sentence has no place. Features without scores are refused.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, TextIO
 
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
-from smtformats.format import Format
+from smtformats.format import Format, Number
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, Edge
 from smtformats.hypergraph.moses_lines import (
@@ -43,9 +49,12 @@ from smtformats.hypergraph.moses_lines import (
     Arcs,
     Shape,
     Vectors,
+    core_names,
     finite,
     sentences,
 )
+from smtformats.hypergraph.steps import Step, steps_of
+from smtformats.tokens import BadField, is_id
 
 if TYPE_CHECKING:
     from smtformats.hypergraph.graph import GraphColumns
@@ -75,6 +84,7 @@ _STEP = Shape(
     ("out=WORDS, in quotes behind scores", " out=(.*)"),
 )
 _NEAR = 32  # an id and `hyp=0` are shorter
+_WORD = re.compile(r"[^ \n\r]+")
 _SHAPE = re.compile(rb"\d{1,18} hyp=\d{1,18} stack=\d{1,18}[ \n]")
 
 
@@ -188,6 +198,58 @@ def parse(
     return sentences(lines, shape_of, begin, "a search graph, `0 hyp=0 stack=0` and more lines")
 
 
+def write(
+    records: Iterable[GraphColumns], out: TextIO, number: Number, *, names: str = "", extended: bool = False
+) -> int:
+    """Write graphs of phrases; returns how many."""
+    core = core_names(names)
+    count = 0
+    for graph in records:
+        try:
+            out.writelines(_lines(graph, number, core, extended))
+        except BadField as bad:
+            raise FormatError(bad.expected, bad.found, file=graph.file, line=graph.line) from None
+        count += 1
+    return count
+
+
+def _lines(graph: GraphColumns, number: Number, core: tuple[str, ...], extended: bool) -> Iterator[str]:
+    if not is_id(graph.id):
+        raise BadField("a sentence id (a whole number)", quote(graph.id))
+    steps = steps_of(graph)
+    best = max((one for one in steps if not one.back), key=lambda one: one.transition + one.rest, default=None)
+    end = "" if best is not None and not extended else " forward=-1 fscore=0" if graph.nodes else " forward=0 fscore=0"
+    if best is not None and extended:
+        end = f" forward={best.number} fscore={number(best.transition + best.rest)}"
+    yield f"{graph.id} hyp=0 stack=0{end}\n"
+    for one in steps:
+        lost = f" recombined={one.winner}" if one.winner else ""
+        yield (
+            f"{graph.id} hyp={one.number} stack={one.covered} back={one.back} score={number(one.score)} "
+            f"transition={number(one.transition)}{lost} forward={one.forward} fscore={number(one.rest)} "
+            f"covered={one.span[0]}-{one.span[1] - 1} {_out(one, number, core, extended)}\n"
+        )
+
+
+def _out(one: Step, number: Number, core: tuple[str, ...], extended: bool) -> str:
+    """What a step says of its phrase."""
+    for word in (*one.source, *one.target):
+        if not _WORD.fullmatch(word):
+            raise BadField("words without blanks", quote(word))
+    target = " ".join(one.target)
+    if not extended:
+        return f"out={target}"
+    bars = {word.count("|") for word in one.source}
+    if len(bars) > 1:
+        raise BadField("source words with as many factors each", quote(" ".join(one.source)))
+    values = ",".join(number(one.features.get(name, 0.0)) for name in core)
+    known = frozenset(core)
+    sparse = "".join(f"{name}={number(value)} " for name, value in one.features.items() if name not in known)
+    if sparse.count(" ") != len(one.features.keys() - known):
+        raise BadField("names of features without blanks", quote(sparse.rstrip(" "), 60))
+    return f'scores="core=({values}) {sparse}" out="{" ".join(one.source)}|{target}"'
+
+
 def matches(head: bytes) -> bool:
     """The first line names a hypothesis and its stack."""
     return _SHAPE.match(head) is not None
@@ -199,6 +261,7 @@ FORMAT = Format(
     summary="Moses phrase-based search graph (-osg, -osgx): hypothesis, predecessor, scores, span and phrase on a line",
     matches=matches,
     parse=parse,
+    write=write,
     example="""\
 0 hyp=0 stack=0
 0 hyp=1 stack=1 back=0 score=-1.500 transition=-1.500 forward=3 fscore=-1.000 covered=0-0 out=the

@@ -66,7 +66,7 @@ def steps_of(graph: GraphColumns) -> list[Step]:
     best, rest = found.inside(arcs), found.outside(arcs)
     into: list[list[_Arc]] = [[] for _ in range(graph.nodes)]
     for arc in arcs:
-        if rest[arc.head] > _NONE and best[arc.tail] > _NONE:
+        if best[arc.tail] + arc.score + rest[arc.head] > _NONE:
             into[arc.head].append(arc)
     made: list[Step] = []
     own = [0] * graph.nodes  # the step that stands for a node
