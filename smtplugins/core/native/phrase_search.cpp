@@ -68,6 +68,7 @@ PhraseGraph PhraseSearcher::run(const SearchForest& input, std::span<const std::
     if (options.cube) {
       expand_cubes(stack);
     } else {
+      if (states_.costly()) ask_all(stack);
       for (const std::int32_t one : stack.kept) expand(one);
       for (const std::int32_t state : rowed_) move_row_[at(state)] = none;
       rowed_.clear();
@@ -128,7 +129,7 @@ void PhraseSearcher::start(const SearchForest& input, std::span<const std::vecto
     std::stable_sort(first, last, by_estimate);
     changed = true;
   }
-  if (changed && !states_.by_rules()) {
+  if (changed && states_.costly()) {
     for (PhraseOption& option : choices_) {
       option.estimate = option.score + (swaps_matter_ ? usual(option.rule) : 0.0);
       option.alone = 0.0;
@@ -141,8 +142,6 @@ void PhraseSearcher::start(const SearchForest& input, std::span<const std::vecto
   best_of_span_.clear();
   for (const PhraseSpan& span : spans_) best_of_span_.push_back(choices_[at(span.begin)].estimate);
   coverages_.start(positions_, spans_, best_of_span_, distances, options_.order, options_.distortion_limit);
-  numbers_.resize(choices_.size());
-  std::iota(numbers_.begin(), numbers_.end(), 0);
 
   hypotheses_.clear();
   arcs_.clear();
@@ -264,6 +263,20 @@ double PhraseSearcher::total_of(const Candidate& candidate) {
   return total;
 }
 
+// What stateful features say of all that may come behind a stack's hypotheses.
+void PhraseSearcher::ask_all(const Stack& stack) {
+  wanted_.clear();
+  for (const std::int32_t one : stack.kept) {
+    const Hypothesis& before = hypotheses_[at(one)];
+    for (const Coverages::Next next : coverages_.next(before.coverage)) {
+      const PhraseSpan& span = spans_[at(next.span)];
+      if (!reaches(before, span.first)) continue;
+      for (std::int32_t option = span.begin; option < span.end; ++option) wanted_.emplace_back(before.state, option);
+    }
+  }
+  states_.ask(wanted_);
+}
+
 // All that may come behind a hypothesis.
 void PhraseSearcher::expand(std::int32_t number) {
   const Hypothesis before = hypotheses_[at(number)];
@@ -290,18 +303,7 @@ void PhraseSearcher::expand(std::int32_t number) {
           const double guess = before.score + jump + choices_[at(option)].estimate + coverages_.future(next.coverage);
           if (guess < stack.floor - options_.early_discarding) continue;
         }
-        if (states_.costly()) {
-          // All of the span at once.
-          std::vector<std::int32_t> missing;
-          for (std::int32_t one = option; one < span.end; ++one) {
-            if (known[one].next == PhraseStates::unknown) missing.push_back(one);
-          }
-          std::vector<PhraseStates::Move> found(missing.size());
-          states_.moves(before.state, missing, found.data());
-          for (std::size_t i = 0; i < missing.size(); ++i) known[missing[i]] = found[i];
-        } else {
-          states_.moves(before.state, {&option, 1}, &move);
-        }
+        states_.moves(before.state, {&option, 1}, &move);
       }
       const Candidate candidate = candidate_of(number, option, move, jump, orientation, next.coverage);
       if (candidate.total >= stack.floor || options_.stack_diversity > 0) offer(candidate, stack);
@@ -487,6 +489,11 @@ void PhraseSearcher::pop_cubes(Stack& stack) {
   heap_.clear();
   usual_surprise_ = surprise_.usual();
   for (const std::int32_t grid : stack.grids) add_point(grid, 0, 0, stack);
+  if (states_.costly()) {
+    wanted_.clear();
+    for (const Point& point : points_) wanted_.emplace_back(hypotheses_[at(point.tail)].state, point.option);
+    states_.ask(wanted_);
+  }
   // All that is left when the best one is below the floor is worse.
   for (std::int64_t pops = 0; pops < options_.pop_limit && !heap_.empty() && heap_.front().total >= stack.floor;) {
     if (!ask_first()) continue;

@@ -199,6 +199,7 @@ class PhraseSearcher {
     return before_[static_cast<std::size_t>(rule) * kOrientations] +
            behind_[static_cast<std::size_t>(rule) * kOrientations];
   }
+  void ask_all(const Stack& stack);
   void expand(std::int32_t hypothesis);
   void expand_cubes(Stack& stack);
   void pop_cubes(Stack& stack);
@@ -235,7 +236,7 @@ class PhraseSearcher {
   std::vector<PhraseSpan> spans_;
   std::vector<PhraseOption> choices_;
   std::vector<double> best_of_span_;
-  std::vector<std::int32_t> numbers_;  // 0, 1, 2 ..
+  std::vector<std::pair<std::int32_t, std::int32_t>> wanted_;
   std::vector<double> before_, behind_;  // rules times orientations: what reordering models say of them, weighted
   std::vector<std::int32_t> row_slots_;
   std::vector<std::int32_t> row_of_;     // of each rule: equal rows of forward models have one number

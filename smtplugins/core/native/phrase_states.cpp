@@ -273,35 +273,37 @@ std::int32_t PhraseStates::start(const TargetRules& rules, std::vector<PhraseOpt
         options[i].alone += parts_[p].weights[c] * static_cast<double>(estimates[(1 + i) * width + c]);
       }
     }
-    const std::int32_t none = -1;
-    work_out(part, unknown, {&none, 1});
+    const std::pair<std::int32_t, std::int32_t> beginning{unknown, unknown};
+    work_out(part, {&beginning, 1});
     begun[p] = part.next[0];
   }
   for (PhraseOption& option : options) option.estimate += option.alone;
   return joint(begun);
 }
 
-// The states and values of a scorer's moves, as far as they are not there; -1 for a state and for an option begins.
-void PhraseStates::work_out(Stored& part, std::int32_t state, std::span<const std::int32_t> numbers) {
-  below_.clear();
-  for (const std::int32_t option : numbers) {
-    if (part.moves.emplace(pair_of(state, option), part.next.size() + below_.size()).second) below_.push_back(option);
+// The states and values of a scorer's moves, as far as they are not there; an unknown state and option begin.
+void PhraseStates::work_out(Stored& part, std::span<const std::pair<std::int32_t, std::int32_t>> wanted) {
+  fresh_.clear();
+  for (const auto& [state, option] : wanted) {
+    if (part.moves.emplace(pair_of(state, option), part.next.size() + fresh_.size()).second) {
+      fresh_.emplace_back(state, option);
+    }
   }
-  if (below_.empty()) return;
-  asked_ += static_cast<std::int64_t>(below_.size());
+  if (fresh_.empty()) return;
+  asked_ += static_cast<std::int64_t>(fresh_.size());
   const std::size_t width = part.scorer->components();
   const std::size_t state_at = (width * sizeof(float) + 7) & ~std::size_t{7};
   std::vector<std::int32_t> rules;
   std::vector<std::int32_t> offsets{0};
   std::vector<const std::byte*> tails;
-  for (const std::int32_t option : below_) {
+  for (const auto& [state, option] : fresh_) {
     rules.push_back(1 + option);
     if (option >= 0) tails.push_back(part.state(state));
     offsets.push_back(static_cast<std::int32_t>(tails.size()));
   }
-  const std::vector<std::uint8_t> begins(below_.size(), 0);
+  const std::vector<std::uint8_t> begins(fresh_.size(), 0);
   Batch batch;
-  batch.size = below_.size();
+  batch.size = fresh_.size();
   batch.rules = rules.data();
   batch.tail_offsets = offsets.data();
   batch.tails = tails.data();
@@ -315,6 +317,15 @@ void PhraseStates::work_out(Stored& part, std::int32_t state, std::span<const st
   for (std::size_t i = 0; i < batch.size; ++i) {
     part.values.insert(part.values.end(), batch.values(i), batch.values(i) + width);
     part.next.push_back(part.number(batch.state(i)));
+  }
+}
+
+void PhraseStates::ask(std::span<const std::pair<std::int32_t, std::int32_t>> wanted) {
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    if (parts_[p].stored == nullptr) continue;
+    own_.clear();
+    for (const auto& [state, option] : wanted) own_.emplace_back(states_of(state)[p], option);
+    work_out(*parts_[p].stored, own_);
   }
 }
 
@@ -344,7 +355,9 @@ void PhraseStates::moves(std::int32_t state, std::span<const std::int32_t> numbe
       continue;
     }
     Stored& stored = *part.stored;
-    work_out(stored, own[p], numbers);
+    own_.clear();
+    for (const std::int32_t option : numbers) own_.emplace_back(own[p], option);
+    work_out(stored, own_);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const std::size_t where = at(place(stored, own[p], numbers[i]));
       next[i * parts_.size() + p] = stored.next[where];
@@ -385,7 +398,8 @@ void PhraseStates::values(std::int32_t state, std::int32_t option, float* values
       values[part.component] = static_cast<float>(part.lm->move(own[p], rule, next));
       continue;
     }
-    work_out(*part.stored, own[p], {&option, 1});
+    const std::pair<std::int32_t, std::int32_t> move{own[p], option};
+    work_out(*part.stored, {&move, 1});
     const std::size_t where = at(place(*part.stored, own[p], option));
     std::copy_n(part.stored->values.data() + where * part.weights.size(), part.weights.size(), values + part.component);
   }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "forest.hpp"
@@ -95,8 +96,8 @@ class PhraseStates {
   explicit PhraseStates(std::vector<WeightedScorer> parts);
 
   std::size_t components() const noexcept { return components_; }
-  // Whether moves depend on rules alone, not on the spans they stand on; and whether many at once take less time.
-  bool by_rules() const noexcept { return !costly(); }
+  // Whether there are features that are asked through a call, which many moves at once make cheaper, and that may tell
+  // equal rules on different spans apart.
   bool costly() const noexcept {
     return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.stored != nullptr; });
   }
@@ -104,6 +105,8 @@ class PhraseStates {
   double lm_nat() const noexcept;
   // Begins a sentence: adds to the estimates of its options, and gives the state of the empty hypothesis.
   std::int32_t start(const TargetRules& rules, std::vector<PhraseOption>& options);
+  // Asks about moves, states and options, that will be wanted soon: in one call for each feature.
+  void ask(std::span<const std::pair<std::int32_t, std::int32_t>> wanted);
   // From a state by options: those of `options` at these numbers.
   void moves(std::int32_t state, std::span<const std::int32_t> numbers, Move* found);
   double finish(std::int32_t state);
@@ -140,7 +143,7 @@ class PhraseStates {
   std::span<const std::int32_t> states_of(std::int32_t joint) const noexcept {
     return {joints_.data() + static_cast<std::size_t>(joint) * parts_.size(), parts_.size()};
   }
-  void work_out(Stored& part, std::int32_t state, std::span<const std::int32_t> numbers);
+  void work_out(Stored& part, std::span<const std::pair<std::int32_t, std::int32_t>> wanted);
   std::int64_t place(const Stored& part, std::int32_t state, std::int32_t option) const;
 
   std::vector<Part> parts_;
@@ -154,8 +157,7 @@ class PhraseStates {
   TargetRules steps_;
   std::vector<std::int32_t> joints_;
   std::unordered_multimap<std::uint64_t, std::int32_t> joint_numbers_;
-  std::vector<std::int32_t> below_;
-  std::vector<std::byte> batch_;
+  std::vector<std::pair<std::int32_t, std::int32_t>> own_, fresh_;
 };
 
 }  // namespace smt
