@@ -1,4 +1,4 @@
-"""Makes the data of this folder: German sentences with their verbs at the end, translations, phrases, a text for the model."""
+"""Makes the data of this folder: German sentences with their verbs at the end, translations, phrases, English text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ THINGS = [
 ]  # fmt: skip
 ADJECTIVES = [
     ("alt", "old"), ("klein", "small"), ("leer", "empty"), ("rot", "red"), ("hässlich", "ugly"), ("offen", "open"),
-    ("neu", "new"), ("eisern", "iron"), ("ehrlich", "honest"), ("seltsam", "odd"), ("schön", "beautiful"),
+    ("neu", "new"), ("eisern", "iron"), ("seltsam", "odd"), ("schön", "beautiful"), ("elegant", "elegant"),
 ]  # fmt: skip
 VERBS = [
     ("gekauft", "bought"), ("gesehen", "seen"), ("gefunden", "found"), ("verkauft", "sold"), ("gemalt", "painted"),
@@ -33,7 +33,7 @@ TIMES = [
 # What tables have beside the right words, and sometimes as the likelier ones.
 OTHERS = {
     "bench": "bank", "castle": "lock", "boy": "young", "woman": "wife", "found": "judged", "empty": "vacant",
-    "small": "little", "letter": "character", "open": "overt", "today": "nowadays", "honest": "sincere",
+    "small": "little", "letter": "character", "open": "overt", "today": "nowadays",
     "odd": "strange", "heir": "heritage", "shown": "pointed", "bought": "purchased", "house": "home",
 }  # fmt: skip
 DEFINITE = [("der", "den"), ("die", "die"), ("das", "das")]
@@ -45,14 +45,14 @@ VOWELS = "aeiou"
 def noun(draw, some, case):
     """An article, perhaps an adjective, and a noun; as subject (0) or object (1)."""
     gender, german, english = draw.choice(some)
-    definite = draw.random() < 0.4
+    definite = draw.random() < 0.3
     article = (DEFINITE if definite else INDEFINITE)[gender][case]
     if draw.random() < 0.45:
         stem, word = draw.choice(ADJECTIVES)
         german = f"{stem}{ENDINGS.get(article, 'er' if gender == 0 else 'es')} {german}"
         english = f"{word} {english}"
-    # The h of the heir and of the honest is not heard.
-    heard = english.removeprefix("h") if english.startswith(("heir", "honest")) else english
+    # The h of the heir is not heard.
+    heard = english.removeprefix("h") if english.startswith("heir") else english
     return f"{article} {german}", f"{'the' if definite else 'an' if heard[0] in VOWELS else 'a'} {english}"
 
 
@@ -106,11 +106,11 @@ def write(name, lines):
 
 
 def main():
-    draw = random.Random(7)
+    draw = random.Random(4)
     pairs = [sentence(draw) for _ in range(50)]
     write("source.de", [german for german, _ in pairs])
     write("ref.en", [english for _, english in pairs])
-    write("text.en", [sentence(draw)[1] for _ in range(150)])
+    write("text.en", [sentence(draw)[1] for _ in range(120)])
     table = []
     for source, target, likely in phrases():
         table.append(f"{source} ||| {target} ||| {min(0.0, math.log10(likely) + draw.gauss(0, 0.1)):.3f}")

@@ -37,15 +37,30 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--unique", action="store_true", help="each text once in a list")
     parser.add_argument(
+        "--fields",
+        metavar="NAME[,NAME...]",
+        help="what else lists of phrase decoders have: segmentation, alignment (of words), input (a lattice's words)",
+    )
+    parser.add_argument(
         "--to",
         dest="to_format",
         metavar="FORMAT",
         help="format of lists (default: the configuration's toolkit's)",
     )
     options.add_precision(parser)
-    parser.add_argument("--pop-limit", type=int, metavar="K", help="as decoder.pop_limit: effort at each node")
+    parser.add_argument("--search", metavar="NAME", help="as decoder.search: how, by phrases cube or stack")
+    parser.add_argument("--pop-limit", type=int, metavar="K", help="as decoder.pop_limit: effort at each node or stack")
+    parser.add_argument(
+        "--stack", type=int, metavar="N", help="as decoder.stack_size: hypotheses that a stack keeps, 0 for all"
+    )
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
     parser.add_argument("--forests", metavar="DIR", help="write what the search kept of each sentence into DIR")
+    parser.add_argument(
+        "--forests-format",
+        metavar="FORMAT",
+        help="NAME[,key=value...] of any hypergraphs, as moses-search-graph,extended=true, moses-hypergraph or "
+        "slf-lattice (default: cdec-json-hypergraph)",
+    )
     parser.add_argument(
         "--built", metavar="FILE", help="write the steps in which trees were built, for `smt report --built`"
     )
@@ -67,10 +82,11 @@ def run(args: argparse.Namespace) -> None:
 
     overrides = list(args.set)
     decoder = args.decoder
-    if args.pop_limit is not None and decoder is not None:
-        decoder += f",pop_limit={args.pop_limit}"
-    elif args.pop_limit is not None:
-        overrides.append(f"decoder.pop_limit={args.pop_limit}")
+    for key, value in (("search", args.search), ("pop_limit", args.pop_limit), ("stack_size", args.stack)):
+        if value is not None and decoder is not None:
+            decoder += f",{key}={value}"
+        elif value is not None:
+            overrides.append(f"decoder.{key}={value}")
     config = load_config(args.config, overrides)
     args.plugin = [*args.plugin, *config.plugins]
     host = options.load_host(args)
@@ -80,14 +96,14 @@ def run(args: argparse.Namespace) -> None:
     manifest = options.Manifest(args, [args.config, source, args.weights, *map(str, config.model.grammar)])
     weights = host.read_weights(args.weights) if args.weights is not None else None
     translator = decoding.make_translator(host, config, weights, args.cache)
-    lattice = bool(config.decoder and config.decoder.options.get("input") == "lattice")
-    sentences = decoding.read_sentences(
-        host, source, args.from_format or config.source_format, lattice=lattice, arc_name=translator.arc_name
-    )
+    note = (lambda text: None) if args.quiet else options.note
+    sentences = decoding.read_source(host, translator, source, args.from_format, note)
     wanted = args.nbest if args.nbest is not None else (config.output.nbest if config.output.nbest > 1 else None)
-    for option, given in (("--to", args.to_format), ("--unique", args.unique)):
+    for option, given in (("--to", args.to_format), ("--unique", args.unique), ("--fields", args.fields)):
         if given and wanted is None:
             raise UsageError(f"{option} is for lists: say how long they are with -k N")
+    if args.forests_format is not None and args.forests is None:
+        raise UsageError("--forests-format is for forests: say where they go with --forests DIR")
     for text in () if args.quiet else translator.notes():
         options.note(text)
     if args.stats and not os.path.isdir(os.path.dirname(args.stats) or "."):
@@ -101,11 +117,13 @@ def run(args: argparse.Namespace) -> None:
         to_format=args.to_format,
         unique=args.unique or config.output.unique,
         jobs=args.jobs,
+        fields=config.output.fields if args.fields is None and wanted is not None else _names(args.fields),
         forests=args.forests,
+        forests_format=args.forests_format,
         trace=(lambda line: print(line, file=sys.stderr)) if args.trace else None,
         built=args.built,
         precision=args.precision,
-        note=(lambda text: None) if args.quiet else options.note,
+        note=note,
         quiet=args.quiet,
     )
     if args.stats:
@@ -113,3 +131,8 @@ def run(args: argparse.Namespace) -> None:
             json.dump(statistics.record(), out, indent=1)
             out.write("\n")
     manifest.write(host)
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    """Names with commas between."""
+    return tuple(name.strip() for name in text.split(",")) if text is not None else ()

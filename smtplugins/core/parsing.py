@@ -89,13 +89,14 @@ class Lattice:
 class PassThrough:
     """Rules minted for words of the input, that translate each by itself, or by what ``target`` says ("": nothing).
 
-    There is one for each of ``labels``, with these features and those that ``features`` gives for the word.
-    ``unknown_only`` leaves out words over whose span there is another rule that begins with a word.
+    There is one for each of ``labels``, with these features and those that ``features`` gives for the word. Records of
+    rules have what ``shown`` makes of a translation, which features do not see. ``unknown_only`` leaves out words over whose span there is another rule that begins with a word.
     """
 
     labels: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: {"X": {"PassThrough": 1.0}})
     features: Callable[[str], Mapping[str, float]] | None = None
     target: Callable[[str], str] | None = None
+    shown: Callable[[str], str] | None = None
     span_limit: int | None = 3
     unknown_only: bool = False
     except_for: frozenset[str] = frozenset()
@@ -110,7 +111,7 @@ class PassThrough:
             more = _NONE if self.features is None else self.features(word)
             for label, features in self.labels.items():
                 both = {**features, **more}
-                target = (told,) if told else ()
+                target = (told if self.shown is None else self.shown(told),) if told else ()
                 alignment = ((0, 0),) if told else ()
                 found.append(Rule(label, (word,), target, tuple(both), tuple(both.values()), alignment))
         return found
@@ -278,6 +279,16 @@ class _Minted:
     def __len__(self) -> int:
         return len(self._words) * len(self._minting.labels)
 
+    def place(self, word: str) -> int:
+        """The number of the first rule for a word."""
+        return self._words.index(word) * len(self._minting.labels)
+
+    def target(self, i: int) -> tuple[str, ...]:
+        """The target side of rule i, as it is searched with."""
+        word = self._words[i // len(self._minting.labels)]
+        told = word if self._minting.target is None else self._minting.target(word)
+        return (told,) if told else ()
+
     def scores(self, weights: Mapping[str, float]) -> NDArray[np.float32]:
         """Weights times features of each rule."""
         import numpy as np
@@ -344,6 +355,32 @@ class Forest:
     def goal_origin(self) -> int:
         """The number in ``native.origins`` of the rule above the goal: those of grammars and minted ones are below."""
         return sum(map(len, self._parts))
+
+    @property
+    def minted_from(self) -> int:
+        """The number in ``native.origins`` of the first minted rule; that of the goal's if there are none."""
+        return self.goal_origin - (len(self._parts[-1]) if isinstance(self._parts[-1], _Minted) else 0)
+
+    def minted(self, word: str) -> int:
+        """The number in ``native.origins`` of the rule minted for a word of the input."""
+        last = self._parts[-1]
+        if not isinstance(last, _Minted):
+            raise LookupError("no rules are minted")
+        return self.minted_from + last.place(word)
+
+    def searched_target(self, origin: int) -> tuple[str, ...]:
+        """The words of the target side of a rule without gaps, by its number in ``native.origins``."""
+        at = origin
+        for part in self._parts:
+            if at < len(part):
+                words = part.target(at) if isinstance(part, _Minted) else part.columns.rule(at).target
+                return tuple(word for word in words if isinstance(word, str))
+            at -= len(part)
+        raise IndexError(f"no rule has the number {origin}")
+
+    def with_native(self, native: ParsedForest) -> Forest:
+        """The same with other nodes, edges and rules."""
+        return Forest(native, self.tables, self._parts, self._featured, self._goal)
 
     def rule(self, i: int) -> Rule:
         """Rule i of the forest as a record; features of arcs are not the rule's."""

@@ -50,9 +50,9 @@ class ReorderingTable:
     ) -> ReorderingTable:
         """A table in Moses' format, or what has its name and ``.gz``.
 
-        ``model`` is named as Moses does, and ``scores`` is how many weights it has, 0 if that is not said: what is wrong
-        with them is a BadField, with the file a FormatError. ``cache`` is the folder of the cache, or ``off``; it is
-        `$SMT_CACHE` or the user's own otherwise.
+        ``model`` is named as Moses does, and ``scores`` is how many weights it has, 0 if that is not said. What is
+        wrong with them is a BadField, with the file a FormatError. ``cache`` is the folder of the cache, or ``off``;
+        it is `$SMT_CACHE` or the user's own otherwise.
         """
         from smtformats.cache import cache_folder, load_kept
         from smtformats.reordering.moses import FORMAT

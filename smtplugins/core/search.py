@@ -119,8 +119,11 @@ def forest_of_parse(forest: Forest, scores: Any = None) -> _core.SearchForest:
     """What a parser made, for searches; ``scores`` of its rules replace those it was parsed with."""
     import numpy as np
 
-    from smtplugins.core._core import SearchForest
+    from smtplugins.core._core import ParsedForest, SearchForest
 
+    if not isinstance(forest.native, ParsedForest):
+        # One that was edited (``core/phrase_options.py``).
+        return forest.native.search_forest(scores)
     return SearchForest.of_parsed(forest.native, None if scores is None else np.ascontiguousarray(scores, np.float32))
 
 

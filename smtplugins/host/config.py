@@ -50,12 +50,13 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class OutputConfig:
-    """Where results go."""
+    """Where results go. ``fields`` are what lists have beside texts and features (``host/list_fields.py``)."""
 
     dir: Path | None = None
     nbest: int = 1
     unique: bool = False
     format: str = "moses-nbest"
+    fields: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,14 @@ import contextlib
 import itertools
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.opening import Path, find_format, format_options, number, open_known, write_all
+from smtplugins.host.opening import Path, find_format, format_options, number, open_known, rounded, write_all
 from smtplugins.host.resources import resources
+from smtplugins.host.scoring import tuneable
 
 if TYPE_CHECKING:
     from smtformats import Candidates, Format
@@ -20,14 +21,16 @@ if TYPE_CHECKING:
     from smtplugins.host.building import BuiltTree
     from smtplugins.host.config import RunConfig
     from smtplugins.host.contracts import Decoder, Decoding, Sentence
+    from smtplugins.host.forest_files import ForestFiles
     from smtplugins.host.host import Host
     from smtplugins.host.model import Model
 
 PHASES = ("loading", "parsing", "search", "output")
 COUNTS = ("sentences", "nodes", "edges", "bundles", "pops", "lm_queries")
-_FOREST = "cdec-json-hypergraph"
 _TABLE = "translation-model"
 _LATTICES = ("plf-lattice", "slf-lattice", "confusion-network")
+_INPUTS = {"lattice": "plf-lattice", "confusion-net": "confusion-network"}
+_MARKED = "moses-xml"
 
 
 @dataclass(frozen=True)
@@ -48,16 +51,30 @@ class Translator:
         Moses has features with states first, Joshua those of tables.
         """
         dense = tuple(getattr(self.decoder, "dense_names", ()))
-        tables = {spec.options.get("name") for spec in self.config.model.features if spec.name == _TABLE}
-        shown: list[str] = []
-        for label in itertools.chain.from_iterable(self.columns):
-            own = [one for one in dense if one == label or one.startswith((f"{label}[", f"{label}_"))]
-            shown += own if label in tables else [label]
+        shown = list(self.features())
         if self.config.output.format.startswith("joshua"):
             shown.sort(key=lambda name: name not in dense)
         if self.config.output.format.startswith("moses"):
             shown.sort(key=lambda name: name not in self.stateful)
-        return tuple(dict.fromkeys(shown))
+        return tuple(shown)
+
+    def features(self) -> tuple[str, ...]:
+        """The same in the order of the configuration."""
+        dense = tuple(getattr(self.decoder, "dense_names", ()))
+        tables = {spec.options.get("name") for spec in self.config.model.features if spec.name == _TABLE}
+        found: list[str] = []
+        for label in itertools.chain.from_iterable(self.columns):
+            own = [one for one in dense if one == label or one.startswith((f"{label}[", f"{label}_"))]
+            found += own if label in tables else [label]
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def fixed(self) -> frozenset[str]:
+        """The features whose weights are not to be learnt, by ``tuneable=false``."""
+        specs = zip(self.config.model.features, self.columns, strict=True)
+        labels = {name for spec, names in specs if not tuneable(spec) for name in names}
+        dense = getattr(self.decoder, "dense_names", ())
+        return frozenset(labels).union(one for one in dense if one.partition("[")[0] in labels)
 
     def unweighted(self) -> list[str]:
         """Features of the configuration of whose columns none has a weight: they count 0."""
@@ -137,12 +154,38 @@ def _with_missing(
     return found
 
 
+def read_source(
+    host: Host,
+    translator: Translator,
+    path: Path,
+    format: str | None = None,
+    note: Callable[[str], None] = lambda text: None,
+) -> Iterator[Sentence]:
+    """What a decoder is to translate, read as its options ``input`` and ``xml`` say, unless the format is named.
+
+    ``format`` goes before that of the configuration. With ``xml`` a line is a sentence, as Moses has it, with mark-up
+    unless that passes through; without, the file is looked at, and tags are words.
+    """
+    config = translator.config
+    given = config.decoder.options if config.decoder is not None else {}
+    format = format or config.source_format or _INPUTS.get(str(given.get("input")))
+    if format is None and "xml" in given:
+        format = f"{_MARKED},tags=false" if given["xml"] == "pass-through" else _MARKED
+    return read_sentences(host, path, format, arc_name=translator.arc_name, note=note)
+
+
 def read_sentences(
-    host: Host, path: Path, format: str | None = None, *, lattice: bool = False, arc_name: str | None = None
+    host: Host,
+    path: Path,
+    format: str | None = None,
+    *,
+    lattice: bool = False,
+    arc_name: str | None = None,
+    note: Callable[[str], None] = lambda text: None,
 ) -> Iterator[Sentence]:
     """The sentences of a corpus or of lattices; files that they name are those of their own grammars.
 
-    Numbers of arcs are called ``arc_name``, if the format leaves that open.
+    Numbers of arcs are called ``arc_name``, if the format leaves that open. Tags are words unless the format is named.
     """
     from smtformats.files import shown_name
 
@@ -155,7 +198,11 @@ def read_sentences(
         options = format_options(opened.record)
         if arc_name is not None and "name" in options and "name=" not in (named or ""):
             opened.record = find_format(f"{named or opened.record.name},name={arc_name}", None, known)
+        if named is None and opened.record.name == _MARKED:
+            opened.record = find_format(f"{_MARKED},tags=false", None, known)
         for number, one in enumerate(opened.records()):
+            if getattr(one, "fault", ""):
+                note(f"{shown_name(path)}:{one.line}: tags are taken for words: {one.fault}")
             if opened.record.name not in _LATTICES:
                 _check_lattice(one, shown_name(path))
             yield from _sentence(one, number)
@@ -185,7 +232,7 @@ def _check_lattice(one: Any, file: str) -> None:
 
 
 def _sentence(one: Any, number: int) -> Iterator[Sentence]:
-    from smtformats.corpus.segments import Segment
+    from smtformats.corpus.segments import MarkedSegment, Segment
     from smtformats.hypergraph.graph import GraphColumns
     from smtformats.tokens import blanks
     from smtplugins.host.contracts import Sentence
@@ -199,9 +246,9 @@ def _sentence(one: Any, number: int) -> Iterator[Sentence]:
         if one.id is not None:
             grammars = sorted((k, v) for k, v in one.attributes.items() if _is_grammar(k))
             rest = {name: value for name, value in one.attributes.items() if not _is_grammar(name)}
-            yield Sentence(
-                str(one.id), tuple(blanks(one.source)), one.references, rest, None, tuple(v for _, v in grammars)
-            )
+            own = tuple(value for _, value in grammars)
+            marks = one.marks if isinstance(one, MarkedSegment) else ()
+            yield Sentence(str(one.id), tuple(blanks(one.source)), one.references, rest, None, own, marks)
     else:
         raise UsageError(f"expected sentences or lattices, found {type(one).__name__}")
 
@@ -211,48 +258,56 @@ def _is_grammar(name: str) -> bool:
 
 
 def candidates_of(
-    one: Decoding, k: int, *, unique: bool = False, names: Iterable[str] = (), graph: Hypergraph | None = None
+    one: Decoding,
+    k: int,
+    *,
+    unique: bool = False,
+    names: Iterable[str] = (),
+    graph: Hypergraph | None = None,
+    fields: Sequence[str] = (),
+    hidden: Collection[str] = (),
 ) -> Candidates | None:
-    """The best ``k`` derivations of a decoding as a list; none if there is no translation."""
+    """The best ``k`` derivations of a decoding as a list; none if there is no translation.
+
+    Features that are ``hidden`` count in the totals alone.
+    """
     from smtformats import Candidates
 
     if not one.found:
         # Joshua's lists have the sentence itself then.
         return Candidates(id=one.id, texts=[one.best], layouts=[()], values=[[]], totals=[0.0]) if one.best else None
-    always = tuple(names)
-    if k == 1:
+    always = tuple(name for name in names if name not in hidden)
+    extras: dict[str, list[str]] = {}
+    if k == 1 and not fields:
         rows = [dict(one.features)]
         texts, totals = [one.best], [one.score or 0.0]
     else:
         if graph is None:
-            raise UsageError("the decoder gives no graph, so that there is no list of more than one translation")
-        texts, rows, totals = _derivations(graph, k, unique)
+            what = f"a list with {fields[0]}" if fields else "a list of more than one translation"
+            raise UsageError(f"the decoder gives no graph, so that there is no {what}")
+        texts, rows, totals, extras = _derivations(graph, k, unique, fields)
         if not texts:
             return None
         texts = texts if one.shown is None else [one.shown(text) for text in texts]
     values, layouts = [], []
     for row in rows:
-        layout = always + tuple(sorted(name for name, value in row.items() if value and name not in always))
+        others = (name for name, value in row.items() if value and name not in always and name not in hidden)
+        layout = always + tuple(sorted(others))
         layouts.append(layout)
-        values.append(_rounded([row.get(name, 0.0) for name in layout]))
-    return Candidates(id=one.id, texts=texts, layouts=layouts, values=values, totals=_rounded(totals))
+        values.append(rounded([row.get(name, 0.0) for name in layout]))
+    return Candidates(id=one.id, texts=texts, layouts=layouts, values=values, totals=rounded(totals), extras=extras)
 
 
-def _rounded(values: Sequence[float]) -> list[float]:
-    """Numbers with the digits that 32 bits hold, which is what features are kept in: -1.41, not -1.4100000206."""
-    import numpy as np
-
-    found: list[float] = np.asarray(values, dtype=np.float32).astype(str).astype(np.float64).tolist()
-    return found
-
-
-def _derivations(graph: Hypergraph, k: int, unique: bool) -> tuple[list[str], list[dict[str, float]], list[float]]:
+def _derivations(
+    graph: Hypergraph, k: int, unique: bool, fields: Sequence[str]
+) -> tuple[list[str], list[dict[str, float]], list[float], dict[str, list[str]]]:
     from smtplugins.core.inference import kbest
+    from smtplugins.host.list_fields import fields_of
 
     found = kbest(graph, k=k, unique=unique)
     names = graph.names[:]
     rows = [dict(zip(names, row.features().tolist(), strict=True)) for row in found]
-    return found.texts(), rows, found.scores.tolist()
+    return found.texts(), rows, found.scores.tolist(), fields_of(found, fields) if fields else {}
 
 
 @dataclass
@@ -292,18 +347,19 @@ class Statistics:
 class _Task:
     """What is to be done with each sentence."""
 
-    host: Host
     translator: Translator
     k: int | None
     unique: bool
-    forests: Path | None
+    forests: ForestFiles | None
     trace: bool
     built: bool
-    precision: int | None
+    fields: tuple[str, ...]
+    hidden: frozenset[str]
 
     @property
     def graphs(self) -> bool:
-        return (self.k is not None and self.k > 1) or self.forests is not None
+        listed = self.k is not None and (self.k > 1 or bool(self.fields))
+        return listed or self.forests is not None
 
     def done(self, sentence: Sentence) -> _Done:
         """A sentence translated; nothing in the result holds on to the decoder, so that it can go through a pipe."""
@@ -317,10 +373,18 @@ class _Task:
         with times("output"):
             graph = one.graph() if self.graphs and one.graph is not None else None
             if self.forests is not None:
-                _write_forest(self.host, graph, one.id, self.forests, self.precision)
+                self.forests.write(graph, one.id)
             found = None
             if self.k is not None:
-                found = candidates_of(one, self.k, unique=self.unique, names=self.translator.names(), graph=graph)
+                found = candidates_of(
+                    one,
+                    self.k,
+                    unique=self.unique,
+                    names=self.translator.names(),
+                    graph=graph,
+                    fields=self.fields,
+                    hidden=self.hidden,
+                )
             trace = tuple(one.trace()) if self.trace and one.trace is not None else None
             tree = _built_tree(sentence, one) if self.built else None
         stats = added(one.stats, times.sums)
@@ -343,9 +407,9 @@ def _built_tree(sentence: Sentence, one: Decoding) -> BuiltTree:
 
     if one.built is None and one.found:
         raise UsageError("the decoder does not say how it builds trees, so that there are no steps to write")
-    score = None if one.score is None else _rounded([one.score])[0]
+    score = None if one.score is None else rounded([one.score])[0]
     steps = () if one.built is None else tuple(one.built())
-    steps = tuple(replace(s, score=v) for s, v in zip(steps, _rounded([s.score for s in steps]), strict=True))
+    steps = tuple(replace(s, score=v) for s, v in zip(steps, rounded([s.score for s in steps]), strict=True))
     try:
         for step, below in zip(steps, children(steps), strict=True):
             sides(step.rule, below)
@@ -369,7 +433,9 @@ def run(
     to_format: str | None = None,
     unique: bool = False,
     jobs: int = 1,
+    fields: Iterable[str] = (),
     forests: Path | None = None,
+    forests_format: str | None = None,
     trace: Callable[[str], None] | None = None,
     built: Path | None = None,
     precision: int | None = None,
@@ -378,13 +444,16 @@ def run(
 ) -> Statistics:
     """Translate, and write texts, or with ``k`` lists; ``forests`` is a folder for the graphs.
 
+    ``fields`` are what lists have beside texts and features (``host/list_fields.py``).
     ``built`` is a file for the steps in which trees were built (``host/building.py``).
     Several jobs are processes that share what was loaded: lists and features in Python are made by all of them at once.
     """
     from smtformats.files import open_write
     from smtplugins.host.building import line_of
+    from smtplugins.host.forest_files import ForestFiles
     from smtplugins.host.forests import added
     from smtplugins.host.host import default_runner
+    from smtplugins.host.list_fields import check_fields
     from smtplugins.host.progress import progress
 
     if k is not None and k < 1:
@@ -396,10 +465,22 @@ def run(
     if k is not None:
         record = find_format(to_format or translator.config.output.format, "nbest", host.formats())
         record = _writable(record)
+    wanted = check_fields(tuple(fields))
+    if wanted and record is None:
+        raise UsageError(f"{wanted[0]}: expected lists, which have such fields, found translations alone")
+    if record is not None and not record.carries.issuperset(wanted):
+        raise UsageError(f"{record.name} has no place for {', '.join(sorted({*wanted} - record.carries))}")
+    # Moses says nothing in its lists of features that are not to be tuned.
+    hidden = translator.fixed if record is not None and record.name == "moses-nbest" else frozenset[str]()
     runner = host.registry.make("runners", default_runner(jobs))
     load: Callable[[Model], Mapping[str, float]] = getattr(translator.decoder, "load", lambda model: {})
     statistics = Statistics(added(translator.loading, load(translator.model)))
-    task = _Task(host, translator, k, unique, forests, trace is not None, built is not None, precision)
+    files = None
+    if forests is not None:
+        names, weights = translator.features(), translator.model.weights
+        files = ForestFiles.of(host, forests, forests_format, names, weights, precision)
+        files.write_beside()
+    task = _Task(translator, k, unique, files, trace is not None, built is not None, wanted, hidden)
 
     def each() -> Iterator[_Done]:
         for one in progress(runner.map(_done, sentences, setup=lambda: task), "sentences", quiet=quiet):
@@ -445,17 +526,3 @@ def _writable(record: Format) -> Format:
 def _three_decimals(text: str) -> str:
     whole, _, decimals = text.partition(".")
     return f"{whole}.{decimals:0<3}" if whole.lstrip("-").isdigit() and (decimals.isdigit() or not decimals) else text
-
-
-def _write_forest(host: Host, graph: Hypergraph | None, key: str, folder: Path, precision: int | None) -> None:
-    if graph is None:
-        raise UsageError("the decoder gives no graphs, so that there are no forests to write")
-    if not graph.nodes:
-        return
-    os.makedirs(folder, exist_ok=True)
-    name = os.path.join(os.fspath(folder), f"{key}.json.gz")
-    if os.path.dirname(os.path.abspath(name)) != os.path.abspath(folder):
-        raise UsageError(f"expected an id that can be a file's name, found {key!r}")
-    write_all(
-        find_format(_FOREST, "hypergraph", host.formats()), [replace(graph.to_columns(), id=key)], name, precision
-    )

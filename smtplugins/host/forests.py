@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Any
 from smtplugins.core.grammar import Grammar, ScoredGrammar, Tables
 from smtplugins.core.parsing import Lattice, Options, PassThrough, prepared
 from smtplugins.core.rules import GLUE, MINTED, Origins, Rules
+from smtplugins.host import markup
 from smtplugins.host.errors import UsageError
 from smtplugins.host.lattices import lattice_of
+from smtplugins.host.markup import Markup
 from smtplugins.host.rule_columns import Block, blocks_of, column_names, sorted_out
 
 if TYPE_CHECKING:
@@ -39,6 +41,27 @@ _JOSHUA_SPAN = 20
 
 
 @dataclass(frozen=True)
+class UnknownWords:
+    """Words without a rule of their own, as phrase decoders have them: copied, dropped, or shown with marks around them.
+
+    Words with a digit are never dropped. Marks are for readers: features do not see them.
+    """
+
+    drop: bool = False
+    mark: bool = False
+    prefix: str = "UNK"
+    suffix: str = ""
+
+    def target(self, word: str) -> str:
+        """What a word is translated as."""
+        return "" if self.drop and not any(one in "0123456789" for one in word) else word
+
+    def shown(self, word: str) -> str:
+        """How its translation is given out."""
+        return f"{self.prefix}{word}{self.suffix}"
+
+
+@dataclass(frozen=True)
 class Conventions:
     """How sentences become forests.
 
@@ -46,7 +69,8 @@ class Conventions:
     word of the input, for the ``unknown`` ones or for none; with one of ``oov_labels`` as its left-hand side, whose
     numbers are probabilities. ``joshua`` is what Joshua alone does: rules for words have spans of 20 words, ``<eps>``
     is a word of lattices, brackets and bars of the input are spelt out, and a sentence without a parse is its own
-    translation.
+    translation. ``xml`` is what becomes of tags in a sentence (``host/markup.py``); ``reorders`` says whether the search
+    may do what they forbid.
     """
 
     goal: str | None = "S"
@@ -62,6 +86,9 @@ class Conventions:
     max_options: int = 0
     joshua: bool = False
     lattice: bool = False
+    xml: str = markup.PASS_THROUGH
+    reorders: bool = True
+    unknown: UnknownWords = UnknownWords()
 
     def shown(self, text: str) -> str:
         """Words as they are given out: without the marks of sentences, and Joshua's brackets spelt back."""
@@ -106,6 +133,7 @@ class Forests:
         self._pass_through, self.rule_features = self._minting()
         self.times = Times()
         self.dense_names: list[str] = []
+        self.first_names: list[str] = []
 
     def _minting(self) -> tuple[PassThrough | None, list[Active]]:
         """Rules for words of the input; and the features of rules, without that one which knows their labels."""
@@ -123,7 +151,8 @@ class Forests:
             }
         minting = PassThrough(
             labels,
-            target=(lambda word: f"{word}_OOV") if by.mark_oovs else None,
+            target=(lambda word: f"{word}_OOV") if by.mark_oovs else by.unknown.target if by.unknown.drop else None,
+            shown=by.unknown.shown if by.unknown.mark else None,
             span_limit=_JOSHUA_SPAN if by.joshua else _MINTED_SPAN,
             unknown_only=by.pass_through == "unknown",
             except_for=frozenset(MARKS) if by.markers else frozenset(),
@@ -144,7 +173,9 @@ class Forests:
             columns = table.load(self.resources.formats, self.resources.cache)
             found.append(self._grammar(columns, table.max_span))
             self._owners.append(table.owner or table.name or str(table.path))
-            self.dense_names += [one for one in table.dense_names(columns.names[:]) if one not in self.dense_names]
+            names = table.dense_names(columns.names[:])
+            self.first_names = self.first_names or names
+            self.dense_names += [one for one in names if one not in self.dense_names]
         extra = self.conventions.glue_path
         if extra is not None:
             from smtplugins.host.opening import load_grammar
@@ -276,6 +307,8 @@ class Weighted:
 
         times = Times()
         by = self.maker.conventions
+        if sentence.marks:
+            markup.check(sentence, by.xml, reorders=by.reorders)
         given: Any = sentence.tokens
         if by.max_length is not None and len(sentence.tokens) > by.max_length:
             given = ()
@@ -289,6 +322,7 @@ class Weighted:
         # Grammars that are a sentence's alone do not make the tables of the run grow.
         alone = bool(own) and not self.maker.resources.tables and by.glue_path is None
         tables = Tables() if alone else self.maker.tables
+        tags = Markup(sentence, by.xml, self.maker.first_names, by.nonterminal, tables) if sentence.marks else None
         with times("loading"):
             columns = [self.maker.load_own(table.path) for table in own]
         with times("parsing"):
@@ -298,6 +332,9 @@ class Weighted:
                 if by.glue:
                     grammars.append(self.maker._glue(tables))
                     owners += (GLUE,)
+                if tags:
+                    grammars.append(tags.grammar)
+                    owners += (markup.OWNER,)
                 run = prepared(given, grammars, self._options, self.weights)
             else:
                 with self.maker._lock:
@@ -305,12 +342,16 @@ class Weighted:
                     owners = (*self._owners, *(str(table.path) for table in own))
                     if not grammars:
                         raise UsageError("expected a grammar: none is configured, and the sentence has none of its own")
+                    if tags:
+                        grammars.append(tags.grammar)
+                        owners += (markup.OWNER,)
                     run = prepared(given, grammars, self._options, self.weights)
             forest = run()
         with times("parsing"):
-            made = self._scored(
-                sentence, forest, (*owners, MINTED), list(itertools.accumulate(map(_size, grammars), initial=0))
-            )
+            starts = list(itertools.accumulate(map(_size, grammars), initial=0))
+            if tags:
+                forest = tags.edited(forest, starts[-2], self.weights)
+            made = self._scored(sentence, forest, (*owners, MINTED), starts)
         made.stats.update(times.sums)
         return made
 

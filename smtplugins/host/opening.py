@@ -9,7 +9,7 @@ import io
 import itertools
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.errors import UsageError
@@ -33,6 +33,14 @@ def number(precision: int | None) -> Callable[[float], str]:
     if not 1 <= precision <= 17:
         raise UsageError(f"precision: expected 1 to 17 significant digits, found {precision}")
     return lambda value: f"{value:.{precision}g}"
+
+
+def rounded(values: Sequence[float]) -> list[float]:
+    """Numbers with the digits that 32 bits hold, which is what features are kept in: -1.41, not -1.4100000206."""
+    import numpy as np
+
+    found: list[float] = np.asarray(values, dtype=np.float32).astype(str).astype(np.float64).tolist()
+    return found
 
 
 def writable(kind: str) -> list[str]:

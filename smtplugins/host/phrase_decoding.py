@@ -17,7 +17,7 @@ from smtplugins.core.phrases import distortion, hypergraph_of_phrases, phrase_se
 from smtplugins.core.search import SearchLimit, forest_of_parse
 from smtplugins.host.contracts import Decoding
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.forests import Conventions, Forests, Times, added
+from smtplugins.host.forests import Conventions, Forests, Times, UnknownWords, added
 from smtplugins.host.rule_columns import column_names
 from smtplugins.host.stateful import SearchScorers
 from smtplugins.host.threads import in_order
@@ -54,6 +54,8 @@ class PhraseOptions:
     cube_diversity: int = 0
     max_edges: int = 1 << 28
     lattice: bool = False
+    xml: str = "pass-through"
+    unknown: UnknownWords = UnknownWords()
 
     def __post_init__(self) -> None:
         for name, least in (
@@ -113,6 +115,9 @@ class PhraseDecoder:
             max_span=options.max_phrase_length,
             max_options=options.max_options,
             lattice=options.lattice,
+            xml=options.xml,
+            reorders=options.order != "monotone" and options.distortion_limit != 0,
+            unknown=options.unknown,
         )
         self._forests = Forests(resources, conventions)
         self._options = options
@@ -173,6 +178,7 @@ class _Worker:
         self._rows = rows
         self._scorers = SearchScorers([one for one in features if one not in self._orders])
         self._searcher: PhraseSearcher | None = None
+        self._marked = options.unknown.mark
         self.names: list[str] = []
 
     def decode(self, sentence: Sentence) -> Decoding:
@@ -183,7 +189,7 @@ class _Worker:
             searcher = self._prepared(sentence, made)
             rows = [one.of(made) for one in self._rows]
             try:
-                found = searcher.search(given, rows, _distances(sentence), **self._search)
+                found = searcher.search(given, rows, _distances(sentence, made), **self._search)
             except SearchLimit:
                 text = f"more than {self._search['max_edges']} hypotheses: lower pop_limit or raise max_edges"
                 raise SmtError(f"sentence {sentence.id}: {text}") from None
@@ -192,7 +198,7 @@ class _Worker:
             rules = found.rules[steps]
             # A sentence without words has a translation without words.
             there = bool(found.nodes) or not sentence.tokens
-            best = _text(made, rules)
+            best = _text(made, rules, self._marked)
         counts = {"hypotheses": found.made, "moves": found.asked}
         return Decoding(
             id=sentence.id,
@@ -243,8 +249,9 @@ def _order(one: Active, weights: Mapping[str, float]) -> OrderFeature:
     )
 
 
-def _distances(sentence: Sentence) -> NDArray[Any] | None:
-    if sentence.lattice is None:
+def _distances(sentence: Sentence, made: SentenceForest) -> NDArray[Any] | None:
+    # A lattice may have no words.
+    if sentence.lattice is None or not made.forest.nodes:
         return None
     from smtplugins.core.lattice_distances import distances
 
@@ -306,8 +313,12 @@ class _Rows:
         return found
 
 
-def _text(made: SentenceForest, rules: NDArray[Any]) -> str:
+def _text(made: SentenceForest, rules: NDArray[Any], marked: bool) -> str:
+    """The words of these rules; those of unknown words as they are shown, if these are ``marked``."""
     native = made.forest.native
+    if marked:
+        sides = [made.forest.rule(rule).target for rule in rules.tolist()]
+        return " ".join(symbol for side in sides for symbol in side if isinstance(symbol, str))
     targets, offsets, word = native.targets, native.target_offsets, made.forest.tables.words.word
     found = [targets[offsets[rule] : offsets[rule + 1]].tolist() for rule in rules.tolist()]
     return " ".join([word(symbol) for row in found for symbol in row if symbol >= 0])

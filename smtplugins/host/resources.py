@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smtformats import FormatError
 from smtplugins.host.errors import UsageError
 from smtplugins.host.opening import find_format
 from smtplugins.host.scoring import Active, activate
@@ -26,7 +27,8 @@ class Table:
     """A file of rules.
 
     ``name`` is what its columns of numbers are called, where the format leaves that open; ``limit`` how many target
-    sides of a source side count, 0 for all; ``max_span`` the longest span, where it is not the decoder's own.
+    sides of a source side count, 0 for all; ``max_span`` the longest span, where it is not the decoder's own; ``scores``
+    how many numbers each rule has, if that is said.
     """
 
     path: Path
@@ -35,6 +37,7 @@ class Table:
     limit: int = 0
     max_span: int | None = None
     format: str | None = None
+    scores: int | None = None
 
     def load(self, formats: Iterable[Format] | None = None, cache: str | None = None) -> GrammarColumns:
         """Its rules."""
@@ -60,6 +63,9 @@ class Table:
         found = [
             (int(match[1] or match[2] or 0), name) for name in names if self.name and (match := own.fullmatch(name))
         ]
+        if found and self.scores is not None and len(found) != self.scores:
+            expected = f"{self.scores} {'score' if self.scores == 1 else 'scores'} of each rule, as {self.name!r} says"
+            raise FormatError(expected, str(len(found)), file=os.fspath(self.path))
         return [name for _, name in sorted(found)]
 
 

@@ -66,15 +66,14 @@ def given_by(
     host: Host, config: RunConfig, start: Mapping[str, float] | None, cache: str | None, post: str | None
 ) -> Given:
     """Decoder, sentences, references and metric of a configuration; whatever lacks is an error."""
-    from smtplugins.host.decoding import make_translator, read_sentences
+    from smtplugins.host.decoding import make_translator, read_source
     from smtplugins.host.evaluation import texts_of
 
     if config.source is None or not config.references:
         missing = "source (-s)" if config.source is None else "references (-r)"
         raise UsageError(f"the configuration names no {missing} to learn with")
     translator = make_translator(host, config, start, cache)
-    lattice = bool(config.decoder and config.decoder.options.get("input") == "lattice")
-    read = read_sentences(host, config.source, config.source_format, lattice=lattice, arc_name=translator.arc_name)
+    read = read_source(host, translator, config.source)
     references = [texts_of(one, host.formats()) for one in config.references]
     metric = metric_of(host, config.metric or "bleu", post)
     return Given(translator, list(read), references, metric, post)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from smtformats import FormatError
 from smtplugins.host.errors import FeatureError, SmtError, UsageError
 from smtplugins.host.offers import Offer
-from smtplugins.host.spec import Spec
+from smtplugins.host.spec import Spec, convert
 
 if TYPE_CHECKING:
     from smtformats import Candidates
@@ -166,10 +166,11 @@ def _activate_one(
     else:
         spec = Spec.of(one)  # type: ignore[arg-type]
         offer = registry.entry("features", spec.name).record
+        tuneable(spec)
         made = Active(
             str(spec.options.get("name", spec.name)),
             offer,
-            registry.make("features", spec, without=("name",)),
+            registry.make("features", spec, without=("name", "tuneable")),
             named="name" in spec.options,
         )
     if any(other.label == made.label for other in active):
@@ -177,6 +178,11 @@ def _activate_one(
     if not made.label or any(char in made.label for char in " \t\n=|"):
         raise UsageError(f"expected a column name without blanks, `=` and `|`, found {made.label!r}")
     active.append(made)
+
+
+def tuneable(spec: Spec) -> bool:
+    """Whether the weights of a feature are to be learnt, as its option ``tuneable`` says."""
+    return bool(convert(spec.options.get("tuneable", True), bool, f"feature {spec.name!r}: tuneable"))
 
 
 def adapt(feature: Any, needs: Collection[str] = ()) -> Callable[[Candidates], Any]:

@@ -1,8 +1,8 @@
 """``NAME[,key=value...]``: how features, metrics, learners and runners are named, and how their options get types.
 
 A value with a comma stands in quotes: ``external,command="score --beam 5, --fast"``; a quote inside them is doubled.
-Types come from the signature of what is made, so a constructor is all the declaration there is. ``name=`` is the host's
-own: the column's name.
+Types come from the signature of what is made, so a constructor is all the declaration there is. Two options of features
+are the host's own: ``name=``, the column's name, and ``tuneable=false``, which leaves it out of Moses' n-best lists.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from typing import Any
 from decoding import decoding
 from estimation import estimation
 from extract import extract
+from extract_rules import extract_rules
 from grammar import grammar
 from growth import growth
 from inference import inference
@@ -115,6 +116,7 @@ def main() -> None:
     }
     benchmarks |= {"python_feature": lambda: python_feature(SHARED)}
     benchmarks |= {"estimation": lambda: estimation(SHARED), "extract": lambda: extract(SHARED)}
+    benchmarks |= {"extract-rules": lambda: extract_rules(SHARED)}
     benchmarks |= {"judging": judging}
     benchmarks |= {"report": report}
     benchmarks |= {"inference": lambda: inference(SHARED)}

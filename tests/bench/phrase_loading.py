@@ -28,8 +28,9 @@ kind, path, cache = sys.argv[1:]
 from smtplugins.host.opening import find_format, load_grammar
 from smtplugins.core.grammar import Grammar, Tables
 from smtplugins.core.reordering import ReorderingTable
-import numpy, xopen, smtformats.cache, smtformats.grammar.keeping, smtformats.reordering.moses, smtformats.reordering.keeping
-import smtplugins.core._core, smtformats.grammar.scanning, smtformats._scan, isal.isal_zlib
+import numpy, xopen, smtformats.cache, smtformats.grammar.keeping, smtformats.grammar.scanning
+import smtformats.reordering.moses, smtformats.reordering.keeping
+import smtplugins.core._core, smtformats._scan, isal.isal_zlib
 find_format("moses-phrases")
 begun = time.process_time()
 if kind == "phrases":

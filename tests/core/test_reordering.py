@@ -13,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smtformats import FormatError, cache
+from smtformats.grammar.gather import grammar_columns
+from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.reordering.models import ReorderingModel
 from smtformats.tokens import BadField
 from smtplugins.core import _core
@@ -82,6 +84,20 @@ def test_rows(tmp_path: Path) -> None:
         found.rows(["hut"], [])
     with pytest.raises(TypeError, match="str"):
         found.rows([b"hut"], ["hat"])  # type: ignore[list-item]
+
+
+def test_rows_of_a_tables_rules(tmp_path: Path) -> None:
+    columns = grammar_columns(
+        [Rule("X", ("hut",), ("hat",)), Rule("X", ("ein", "hut"), ("a", "hat")), Rule("X", ("hut",), ("a",)),
+         Rule("X", (NonTerminal("X", 1),), ("a",))]
+    )  # fmt: skip
+    both, sources = table(tmp_path / "both"), table(tmp_path / "f", "ein hut ||| 1 0 0\nhut ||| 1 0 0\n", "msd-f")
+    chosen = np.array([2, 1, 0, 1], dtype=np.int32)
+    assert both.rows_of_rules(columns, chosen).tolist() == [-1, 0, 3, 0]
+    assert sources.rows_of_rules(columns, chosen).tolist() == [1, 0, 1, 0]
+    for wrong, message in ((4, "a rule is not there"), (-1, "a rule is not there"), (3, "words alone")):
+        with pytest.raises(ValueError, match=message):
+            both.rows_of_rules(columns, np.array([wrong], dtype=np.int32))
 
 
 def test_source_phrases_alone(tmp_path: Path) -> None:

@@ -23,11 +23,12 @@ of a path is off by up to 0.0005 an edge. Refused: counts in ``stack`` that do n
 the line, ids of sentences that do not ascend, a sentence without a complete hypothesis. The options ``max_nodes`` and
 ``max_edges`` bound the size of a graph.
 
-Any graph of phrases with scores can be written; with ``extended=true`` in the longer form, whose core has the features
-that ``names`` says in their order, and all others by name behind it. Numbers have all their digits, so that sums come
-out; the step of a complete hypothesis has the score of the end, too, as Moses has it. Where Moses leaves open whether a
-sentence of hypothesis 0 alone was empty or could not be translated, ``forward`` and ``fscore`` are written in the short
-form as well. The score of an empty sentence has no place. Features without scores are refused.
+A graph that was read comes back as it was unless something changed. Any graph of phrases with scores can be written;
+with ``extended=true`` in the longer form, whose core has the features that ``names`` says in their order, and all
+others by name behind it. Numbers have all their digits, so that sums come out; the step of a complete hypothesis has
+the score of the end, too, as Moses has it. Where Moses leaves open whether a sentence of hypothesis 0 alone was empty
+or could not be translated, ``forward`` and ``fscore`` are written in the short form as well. The score of an empty
+sentence has no place. Features without scores are refused.
 """
 
 from __future__ import annotations
@@ -53,8 +54,10 @@ from smtformats.hypergraph.moses_lines import (
     finite,
     sentences,
 )
+from smtformats.hypergraph.sentence import spelt, with_text
 from smtformats.hypergraph.steps import Step, steps_of
 from smtformats.tokens import BadField, is_id
+from smtformats.writing import write_each
 
 if TYPE_CHECKING:
     from smtformats.hypergraph.graph import GraphColumns
@@ -100,10 +103,12 @@ class _Sentence:
         self.complete: list[int] = []
         self.alone = ""  # what a sentence of hypothesis 0 alone says of its end
         self.last = 0
+        self.raw: list[str] = []
 
     def add(self, match: re.Match[str]) -> None:
         """Take in a line."""
         self.last = self.arcs.lines.number
+        self.raw.append(match.string)
         if match[2] != "0":
             self.step(match)
             return
@@ -153,7 +158,10 @@ class _Sentence:
         return Rule(_LABEL, (_GAP, *_words(pair[1])), (_GAP, *_words(pair[2])))
 
     def graph(self) -> GraphColumns:
-        """The graph with its goal."""
+        """The graph with its goal, and its lines."""
+        return with_text(self._graph(), NAME, "".join(self.raw))
+
+    def _graph(self) -> GraphColumns:
         arcs = self.arcs
         if len(arcs) == 1:
             if self.alone != "-1":
@@ -203,14 +211,7 @@ def write(
 ) -> int:
     """Write graphs of phrases; returns how many."""
     core = core_names(names)
-    count = 0
-    for graph in records:
-        try:
-            out.writelines(_lines(graph, number, core, extended))
-        except BadField as bad:
-            raise FormatError(bad.expected, bad.found, file=graph.file, line=graph.line) from None
-        count += 1
-    return count
+    return write_each(records, out, lambda graph: spelt(graph, NAME, lambda: _lines(graph, number, core, extended)))
 
 
 def _lines(graph: GraphColumns, number: Number, core: tuple[str, ...], extended: bool) -> Iterator[str]:

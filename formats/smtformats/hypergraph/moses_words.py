@@ -15,27 +15,41 @@ gives each the difference to the hypothesis before it. Word and phrase penalties
 complete: those that cover most source words are, and an edge without features leads from each to a last node.
 Hypotheses that lost against others end without an edge.
 
-Refused: words of several factors, a hypothesis before the one it continues, numbers without three decimals. The options
-``max_nodes`` and ``max_edges`` set limits.
+A graph that was read as it is comes back so unless something changed. Any graph of phrases with scores and source sides
+can be written, and then says what it means: ``a`` is the step's own score alone, that of the end included for a
+complete hypothesis, with all its digits (three at least behind the point); a hypothesis that lost leads to the one it
+lost to; ``w`` has the words and nothing else. The options ``tables``, ``stateful`` and ``distortion`` name features to
+stand in ``a``, ``l`` and ``r`` instead, as ``tables=TranslationModel0:4,distortion=Distortion0``.
+
+Refused: words of several factors, a hypothesis before the one it continues, numbers run together without three
+decimals; and to be written, complete hypotheses of other lengths than that of the sentence, as lattices have them. The
+options ``max_nodes`` and ``max_edges`` set limits.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from typing import TextIO
 
 from smtformats.errors import quote
 from smtformats.files import Lines
-from smtformats.format import Format, first_lines
+from smtformats.format import Format, Number, first_lines
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, GraphColumns, check_limits
 from smtformats.hypergraph.lattices import Arc, Bad, lattice, order_of, take_differences
+from smtformats.hypergraph.moses_lines import core_names
+from smtformats.hypergraph.sentence import spelt, with_text
+from smtformats.hypergraph.steps import Step, steps_of
 from smtformats.tokens import BadField, blanks, vector
+from smtformats.writing import write_each
 
 NAME = "moses-word-graph"
 _NAMES = ("J", "S", "E", "a", "l", "r", "w")
 _SHAPE = " ".join(f"{name}=" for name in _NAMES)
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _VALUE = re.compile(r"-?[0-9]{1,30}\.[0-9]{3}")
+_ALONE = re.compile(r"-?[0-9]{1,30}\.[0-9]{3,400}(?=,|$)")
 _GAP = re.compile(r"(?:, ?)?")
 _UNKNOWN = re.compile(r"\|UNK\|UNK\|UNK(?= |$)")
 _FIRST = re.compile(r"J=[0-9]+\tS=[0-9]+\tE=[0-9]+\ta=[^\t]*\tl=[^\t]*\tr=")
@@ -49,6 +63,7 @@ class _Sentence:
         self.line = line
         self.arcs: list[Arc] = []
         self.covered = {0: 0}
+        self.raw: list[str] = []
 
     def add(self, fields: list[str]) -> None:
         texts = []
@@ -85,14 +100,15 @@ class _Sentence:
         order = order_of(arcs, 0, end)
         if accumulated:
             take_differences(arcs, order)
-        return lattice(self.id, order, arcs, file=lines.name, line=self.line)
+        graph = lattice(self.id, order, arcs, file=lines.name, line=self.line)
+        return graph if accumulated else with_text(graph, NAME, "".join(self.raw))
 
 
 def _values(text: str, place: int) -> list[float]:
     found: list[float] = []
     at = 0
     while at < len(text):
-        one = _VALUE.match(text, at)
+        one = _ALONE.match(text, at) or _VALUE.match(text, at)
         if one is None:
             raise Bad("numbers with three decimals", quote(text[at:], 30), place)
         found.append(float(one[0]))
@@ -122,6 +138,7 @@ def parse(
             else:
                 one.add(body.split("\t"))
                 check_limits(len(one.covered) + 1, len(one.arcs), max_nodes, max_edges)
+            one.raw.append(line)
         if one is None:
             raise Bad("VERSION= at the beginning of a sentence", "an empty file")
         if not one.id:
@@ -129,6 +146,56 @@ def parse(
         yield one.graph(lines, accumulated)
     except BadField as bad:
         raise lines.error(bad.expected, bad.found, getattr(bad, "field", 1)) from None
+
+
+def write(
+    records: Iterable[GraphColumns],
+    out: TextIO,
+    number: Number,
+    *,
+    tables: str = "",
+    stateful: str = "",
+    distortion: str = "",
+) -> int:
+    """Write graphs of phrases; returns how many."""
+    columns = {"a": core_names(tables), "l": core_names(stateful), "r": core_names(distortion)}
+    return write_each(records, out, lambda graph: spelt(graph, NAME, lambda: _lines(graph, number, columns)))
+
+
+def _lines(graph: GraphColumns, number: Number, columns: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    if not graph.id or graph.id != graph.id.strip() or "\n" in graph.id:
+        raise BadField("an id without blanks around it", quote(graph.id))
+    if not graph.nodes:
+        raise BadField("a sentence with a translation", f"none of sentence {graph.id}")
+    steps = steps_of(graph)
+    size = max((one.covered for one in steps), default=0)
+    yield f"VERSION=1.0\nUTTERANCE={graph.id}\n"
+    for place, one in enumerate(steps):
+        if (one.forward < 0) != (one.covered == size):
+            raise BadField(f"complete hypotheses of {size} source words each, and no others", f"{one.covered}")
+        yield f"J={place}\tS={one.back}\tE={one.winner or one.number}"
+        for name, wanted in columns.items():
+            values = [one.features.get(feature, 0.0) for feature in wanted]
+            if name == "a" and not any(columns.values()):
+                values = [one.transition]
+            yield f"\t{name}={', '.join([_decimals(number(value)) for value in values])}"
+        yield f"\tw={_pair(one)}\n"
+
+
+def _decimals(text: str) -> str:
+    """A number without an exponent, of three decimals at least: others may run together."""
+    whole, _, decimals = format(Decimal(text), "f").partition(".")
+    return f"{whole}.{decimals:0<3}"
+
+
+def _pair(one: Step) -> str:
+    """The words of a step."""
+    for word in (*one.source, *one.target):
+        if blanks(word) != [word] or "|" in word or word == "::":
+            raise BadField("words without blanks and bars", quote(word))
+    if len(one.source) != one.span[1] - one.span[0]:
+        raise BadField("the source words of each phrase", quote(" ".join(one.source)) if one.source else "none")
+    return f"{' '.join(one.source)}|{' '.join(one.target)}"
 
 
 def matches(head: bytes) -> bool:
@@ -145,6 +212,7 @@ FORMAT = Format(
     summary="Moses' word graphs: VERSION= UTTERANCE=, then J= S= E= a= l= r= w= with tabs between",
     matches=matches,
     parse=parse,
+    write=write,
     example="VERSION=1.0\nUTTERANCE=0\n"
     "J=0\tS=0\tE=1\ta=-1.500, -2.000\tl=-0.500-1.000-6.925\tr=-1.000\tw=ein|a :: term=0-0 \n"
     "J=1\tS=1\tE=2\ta=-2.000, -2.500\tl=-0.500-1.000-9.500\tr=0.000\tw=hut|hat :: term=0-0 \n",

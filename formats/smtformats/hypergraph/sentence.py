@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 import zlib
-from collections.abc import Iterable
-from dataclasses import fields
+from collections.abc import Callable, Iterable
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from smtformats.columns import GrammarColumns, StringTable
+from smtformats.errors import FormatError
 from smtformats.files import Lines
+from smtformats.tokens import BadField
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,6 +54,24 @@ def reordered(order: NDArray[np.int64], offsets: NDArray[np.int64], *columns: ND
     new = ends(sizes)
     at = np.arange(int(new[-1])) + np.repeat(offsets[:-1][order] - new[:-1], sizes)
     return (new, *(column[at] for column in columns))
+
+
+def with_text(graph: GraphColumns, format: str, text: str) -> GraphColumns:
+    """The graph with the text that a format read it from."""
+    extras = {**graph.extras, "format": format, "raw": text, "id": graph.id}
+    return replace(graph, extras={**extras, "read": checksum(replace(graph, extras=extras))})
+
+
+def spelt(graph: GraphColumns, format: str, make: Callable[[], Iterable[str]]) -> str:
+    """The text that a graph was read from, if this format read it and nothing changed, else the pieces made of it."""
+    extras = graph.extras
+    if extras.get("format") == format and extras["id"] == graph.id and extras["read"] == checksum(graph):
+        text: str = extras["raw"]
+        return text
+    try:
+        return "".join(make())
+    except BadField as bad:
+        raise FormatError(bad.expected, bad.found, file=graph.file, line=graph.line) from None
 
 
 def checksum(graph: GraphColumns) -> int:

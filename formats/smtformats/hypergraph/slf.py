@@ -27,6 +27,12 @@ In Moses' files the values are not those of a link but the sums up to it, each s
 and hypotheses that lost a recombination end without a link. They are read as they are; ``accumulated=true`` gives each
 link the difference to the link before it. (Links with zeros alone are the further words of a phrase.)
 
+A lattice that was read as it is comes back so unless something changed. Any lattice can be written, and a graph of
+phrases as one: a link for each word of a phrase, the first with the scores, which are its own; links that lost a
+recombination lead to the node they lost to; a last link without a word has what the end adds. Features that HTK has no
+letter for become ``x1``, ``x2`` and so on, and keep their names in comments as those of Moses, with the ``scales`` that
+are known of them; scores stand there where there are no features. ``times`` are not written.
+
 Refused: sub-lattices, words with blanks, links from or to a node that is not there, counts that are not those of the
 header, cycles, several starts. The options ``max_nodes`` and ``max_edges`` set limits.
 """
@@ -44,11 +50,11 @@ from smtformats.files import Lines
 from smtformats.format import Format, first_lines
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, GraphColumns, check_limits
 from smtformats.hypergraph.lattices import Arc, Bad, lattice, order_of, take_differences
-from smtformats.hypergraph.sentence import sentence_id
+from smtformats.hypergraph.sentence import sentence_id, with_text
+from smtformats.hypergraph.slf_names import NAME, NULL, SCALE, SCALES, SCORE
+from smtformats.hypergraph.slf_writing import write
 from smtformats.tokens import BadField, is_number, numbers
 
-NAME = "slf-lattice"
-_NULL = "!NULL"
 _B = " \t\r\n"
 _FIELD = re.compile(
     rf"""([A-Za-z][^={_B}"']*)=(?:"((?:[^"\\\n]|\\.)*)"(?![^{_B}])|'((?:[^'\\\n]|\\.)*)'(?![^{_B}])"""
@@ -60,9 +66,6 @@ _HEADER = {"V": "VERSION", "U": "UTTERANCE", "S": "SUBLAT", "N": "NODES", "L": "
 _LINE = {"a": "acoustic", "l": "language", "n": "ngram", "W": "WORD", "S": "START", "E": "END", "v": "var", "d": "div"}
 _LINE |= {"t": "time"}
 _TEXTS = frozenset({"I", "J", "START", "END", "WORD", "var", "div", "time"})
-_SCALES = {"lmscale": "language", "acscale": "acoustic"}
-_SCALE = re.compile(r"(x[0-9]+)scale")
-_SCORE = re.compile(r"acoustic|language|ngram|x[0-9]+")
 _MOSES = re.compile(rf"# ([^{_B}]+) [^{_B}]+ ([0-9]{{1,9}}) of ([0-9]{{1,9}})[{_B}]*")
 _SIZES = "NODES= and LINKS= (N= and L=) before nodes and links"
 
@@ -160,8 +163,8 @@ class _Block:
             elif name == "LINKS":
                 self.links = one.count("the number of links")
                 check_limits(0, self.links, self.max_nodes, self.max_edges)
-            scale = _SCALE.fullmatch(name)
-            feature = scale[1] if scale else _SCALES.get(name)
+            scale = SCALE.fullmatch(name)
+            feature = scale[1] if scale else SCALES.get(name)
             if feature is not None:
                 self.scales[feature] = one.number(name)
             if scale and self.comment:
@@ -205,7 +208,7 @@ class _Block:
         features = {
             name: one.number(name)
             for name, one in fields.items()
-            if name not in _TEXTS and (_SCORE.fullmatch(name) or is_number(one.text))
+            if name not in _TEXTS and (SCORE.fullmatch(name) or is_number(one.text))
         }
         self.arcs.append(Arc(tail, head, () if word is None else (word.text,), features))
 
@@ -229,12 +232,12 @@ class _Block:
                 arc.words = (self.words[arc.head],)
             if arc.head in self.acoustic:
                 arc.features = {"acoustic": self.acoustic[arc.head], **arc.features}
-            if arc.words == (_NULL,):
+            if arc.words == (NULL,):
                 arc.words = ()
         order = order_of(self.arcs, start, end)
         if accumulated:
             take_differences(self.arcs, order)
-        first = self.words.get(start, _NULL)
+        first = self.words.get(start, NULL)
         extras: dict[str, Any] = {"header": self.header, "scales": self.scales, "names": self.names}
         if self.times:
             extras["times"] = tuple(self.times.get(node) for node in order)
@@ -242,7 +245,7 @@ class _Block:
             sentence_id(lines.name),
             order,
             self.arcs,
-            first=() if first == _NULL else (first,),
+            first=() if first == NULL else (first,),
             extras=extras,
             file=lines.name,
             line=self.line,
@@ -271,20 +274,25 @@ class _Block:
         return [number]
 
 
-def _blocks(lines: Lines, accumulated: bool, max_nodes: int, max_edges: int) -> Iterator[GraphColumns]:
+def _blocks(lines: Lines, accumulated: bool, max_nodes: int, max_edges: int) -> Iterator[tuple[GraphColumns, str]]:
+    """The lattices with their texts."""
     block = _Block(max_nodes, max_edges)
+    raw: list[str] = []
     try:
         for line in lines:
             text = line.strip(_B)
             if not text or line.startswith("#"):
                 block.add_comment(line)
+                raw.append(line)
                 continue
             inside = text[:2] in ("I=", "J=") or re.search(rf"[{_B}][IJ]=", line) is not None
             fields = {} if text == "." else _fields(line, _LINE if inside else _HEADER)
             if text == "." or (block.begun and not inside):
                 if block.line:
-                    yield block.graph(lines, accumulated)
+                    yield block.graph(lines, accumulated), "".join(raw)
+                    raw = []
                 block = _Block(max_nodes, max_edges)
+            raw.append(line)
             if not fields:
                 continue
             block.line = block.line or lines.number
@@ -293,7 +301,7 @@ def _blocks(lines: Lines, accumulated: bool, max_nodes: int, max_edges: int) -> 
             else:
                 block.add_header(fields)
         if block.line:
-            yield block.graph(lines, accumulated)
+            yield block.graph(lines, accumulated), "".join(raw)
     except BadField as bad:
         raise lines.error(bad.expected, bad.found, getattr(bad, "field", 1)) from None
 
@@ -306,11 +314,11 @@ def parse(
     first, second = next(found, None), next(found, None)
     if first is None:
         raise lines.error("a lattice", "none in the file", 1)
-    if second is None:
-        yield first
-        return
-    for count, graph in enumerate(chain((first, second), found)):
-        yield replace(graph, id=graph.extras["header"].get("UTTERANCE", str(count)))
+    several = second is not None
+    for count, (graph, text) in enumerate(chain((first,), (second,) if second is not None else (), found)):
+        if several:
+            graph = replace(graph, id=graph.extras["header"].get("UTTERANCE", str(count)))
+        yield graph if accumulated else with_text(graph, NAME, text)
 
 
 def matches(head: bytes) -> bool:
@@ -334,6 +342,7 @@ FORMAT = Format(
     summary="lattices of HTK and Moses: VERSION=, N= L=, then nodes I= and links J= S= E= W= a= l=",
     matches=matches,
     parse=parse,
+    write=write,
     suffixes=(".slf", ".lat"),
     single=True,
     example="N=2 L=2\nJ=0 S=0 E=1 W=ein l=-0.5\nJ=1 S=0 E=1 W=eine l=-1\n",

@@ -82,9 +82,7 @@ def steps_of(graph: GraphColumns) -> list[Step]:
             if arc is ways[0]:
                 own[node], covered[node] = number, count
             elif covered[node] != count:
-                raise BadField(
-                    f"hypotheses of one node that cover as many source words, {covered[node]}", str(count)
-                )
+                raise BadField(f"hypotheses of one node that cover as many source words, {covered[node]}", str(count))
             onward = (arc.score + rest[node], -number)
             if onward > ahead.get(arc.tail, (_NONE, 0)):
                 ahead[arc.tail] = onward
@@ -106,9 +104,7 @@ def steps_of(graph: GraphColumns) -> list[Step]:
                 )
             )
     complete = found.complete
-    return [
-        replace(one, forward=-1 if one.forward in complete else -ahead[one.forward][1]) for one in made
-    ]
+    return [replace(one, forward=-1 if one.forward in complete else -ahead[one.forward][1]) for one in made]
 
 
 class _Phrases:

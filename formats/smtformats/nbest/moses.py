@@ -170,7 +170,8 @@ def _compose(one: Candidates, i: int, number: Number) -> str:
     if one.layouts[i][:2] == _UNLABELLED:
         features = features.removeprefix(f"{UNLABELLED}= ")
     fields = [one.id, composed_text(one, i) + " ", features, composed_total(one, i, number)]
-    fields += [one.extras[name][i] + " " for name in _EXTRAS if name in one.extras]
+    # Moses ends alignments with a blank, and no other field.
+    fields += [one.extras[name][i] + (" " if name == "alignment" else "") for name in _EXTRAS if name in one.extras]
     return BAR.join(fields) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""What the name of a lexicalised reordering model says, as Moses' configuration spells it: ``wbe-msd-bidirectional-fe``."""
+"""What the name of a lexicalised reordering model says, as Moses spells it: ``wbe-msd-bidirectional-fe``."""
 
 from __future__ import annotations
 

@@ -10,8 +10,9 @@ fields. The values are the natural logarithms of the probabilities, at least -10
 The option ``model`` names the model as Moses' configuration does, ``model=wbe-msd-bidirectional-fe``; lines must fit
 it then. Without it all lines must have as many fields and numbers as the first.
 
-``load`` has the words of a phrase parted by single blanks. Read although Moses loses it: a last line without its ``\n``. Refused: negative or infinite probabilities, lines with
-other counts (Moses stops there, and says that all went well), empty phrases and empty lines.
+Read although Moses loses it: a last line without its ``\n``. Refused: negative or infinite probabilities, lines with
+other counts (Moses stops there, and says that all went well), empty phrases and empty lines. ``load`` parts the words
+of a phrase by single blanks.
 """
 
 from __future__ import annotations

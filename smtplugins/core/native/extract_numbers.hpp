@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -22,5 +23,15 @@ inline void append_short(std::string& out, double number) {
 }
 
 inline void append_short(std::string& out, float number) { append_short(out, static_cast<double>(number)); }
+
+// How a count comes out of the text that Moses' programs pass on.
+inline float as_printed(float count) {
+  if (count < 1e6F && count == std::floor(count)) return count;
+  char text[64];
+  const auto end = std::to_chars(text, text + sizeof text, static_cast<double>(count), std::chars_format::general, 6);
+  float printed = 0;
+  std::from_chars(text, end.ptr, printed);
+  return printed;
+}
 
 }  // namespace smt

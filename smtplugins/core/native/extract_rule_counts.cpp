@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <deque>
 #include <future>
 #include <utility>
 
+#include "extract_links.hpp"
 #include "extract_numbers.hpp"
 
 namespace smt {
@@ -18,54 +18,7 @@ constexpr std::size_t kCountBytes = sizeof(float);
 constexpr float kExact = 16777216.0F;  // whole numbers up to it are floats
 constexpr std::size_t kPiece = 64;     // sentence pairs
 
-unsigned byte_at(std::string_view bytes, std::size_t place) noexcept {
-  return static_cast<unsigned char>(bytes[place]);
-}
-
-void append_place(std::string& out, unsigned place) {
-  if (place >= 100) out += static_cast<char>('0' + place / 100);
-  if (place >= 10) out += static_cast<char>('0' + place / 10 % 10);
-  out += static_cast<char>('0' + place % 10);
-}
-
-void sort_by_word(std::vector<Link>& links) {
-  std::sort(links.begin(), links.end(), [](const Link& a, const Link& b) {
-    return a.target != b.target ? a.target < b.target : a.source < b.source;
-  });
-}
-
-// Pairs of places as (given, word), by the word, then the given one.
-void read_links(std::string_view bytes, bool inverse, std::vector<Link>& links) {
-  links.clear();
-  for (std::size_t i = 0; i < bytes.size(); i += 2) {
-    const auto source = static_cast<std::uint16_t>(byte_at(bytes, i));
-    const auto target = static_cast<std::uint16_t>(byte_at(bytes, i + 1));
-    links.push_back(inverse ? Link{target, source} : Link{source, target});
-  }
-  sort_by_word(links);
-}
-
-// Whether the first alignment is the greater one as Moses compares them: word by word, the sets of places linked to.
-bool is_greater(const std::vector<Link>& a, const std::vector<Link>& b) noexcept {
-  std::size_t i = 0;
-  while (i < a.size() && i < b.size() && a[i] == b[i]) ++i;
-  if (i == a.size()) return false;  // nothing is left, or the other one has more
-  if (i == b.size()) return true;
-  if (a[i].target == b[i].target) return a[i].source > b[i].source;
-  return a[i].target < b[i].target;  // the earlier word has a further place in one, none in the other
-}
-
 }  // namespace
-
-// Counts go through text between Moses' programs.
-float as_printed(float count) {
-  if (count < 1e6F && count == std::floor(count)) return count;
-  char text[64];
-  const auto end = std::to_chars(text, text + sizeof text, static_cast<double>(count), std::chars_format::general, 6);
-  float printed = 0;
-  std::from_chars(text, end.ptr, printed);
-  return printed;
-}
 
 void CountSum::add(float count, std::uint64_t times) noexcept {
   const float more = count * static_cast<float>(times);
@@ -79,12 +32,6 @@ void CountSum::add(float count, std::uint64_t times) noexcept {
     single_ += count;
     if (single_ == before) return;  // it grows no more
   }
-}
-
-void append_point(std::string& out, unsigned source, unsigned target) {
-  append_place(out, source);
-  out += '-';
-  append_place(out, target);
 }
 
 RuleExtractor::RuleExtractor(const RuleLimits& limits, bool numbered, bool skip_bad, bool count_words, int threads,
@@ -259,7 +206,7 @@ void RuleGroups::read_lines(const CountedPair& pair, std::size_t gaps, bool inve
     std::memcpy(&line.count, variant.bytes.data(), kCountBytes);
     for (std::size_t i = 0; i < links.size(); i += 2) {
       const unsigned source = byte_at(links, i), target = byte_at(links, i + 1);
-      append_point(line.text, inverse ? target : source, inverse ? source : target);
+      append_link(line.text, inverse ? target : source, inverse ? source : target);
       line.text += ' ';
     }
     line.text += "||| ";

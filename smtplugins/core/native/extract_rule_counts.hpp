@@ -119,10 +119,4 @@ class RuleGroups {
   std::vector<Group> groups_;
 };
 
-// How counts come out of the text that Moses' programs pass on.
-float as_printed(float count);
-
-// A link as it is written.
-void append_point(std::string& out, unsigned source, unsigned target);
-
 }  // namespace smt

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "extract_links.hpp"
 #include "extract_numbers.hpp"
 
 namespace smt {
@@ -83,7 +84,7 @@ void RuleWriter::write_moses(const CountedPair& pair, const CountedRule& rule, c
   lines_ += " |||";
   // Moses sorts points as texts.
   points_.clear();
-  for (const Link& link : rule.links) append_point(points_.emplace_back(" "), link.source, link.target);
+  for (const Link& link : rule.links) append_link(points_.emplace_back(" "), link.source, link.target);
   std::sort(points_.begin(), points_.end());
   for (const std::string& point : points_) lines_ += point;
   lines_ += " ||| ";
@@ -118,7 +119,7 @@ void RuleWriter::write_word_links(const CountedPair& pair, const CountedRule& ru
   for (const Link& link : links) {
     if (symbols_.is_gap(pair.source[link.source])) continue;
     lines_ += ' ';
-    append_point(lines_, link.source, link.target);
+    append_link(lines_, link.source, link.target);
   }
   if (lines_.size() == begin) lines_ += ' ';
 }

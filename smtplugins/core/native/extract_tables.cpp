@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <utility>
 
+#include "extract_links.hpp"
 #include "extract_numbers.hpp"
 
 namespace smt {
@@ -18,50 +18,6 @@ std::uint64_t count_of(const CountedPair& pair) noexcept {
 
 bool same(WordSpan a, const std::vector<std::uint32_t>& b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end());
-}
-
-// Counts go through text between Moses' programs.
-float as_printed(std::uint64_t count) {
-  if (count < 1000000) return static_cast<float>(count);
-  std::string text;
-  append_short(text, static_cast<float>(count));
-  return std::strtof(text.c_str(), nullptr);
-}
-
-void append_number(std::string& out, unsigned number) {
-  if (number >= 100) out += static_cast<char>('0' + number / 100);
-  if (number >= 10) out += static_cast<char>('0' + number / 10 % 10);
-  out += static_cast<char>('0' + number % 10);
-}
-
-unsigned byte_at(std::string_view bytes, std::size_t place) noexcept {
-  return static_cast<unsigned char>(bytes[place]);
-}
-
-// The links as (place of the given word, place of the word), by the word, then the given one.
-void read_links(std::string_view bytes, bool inverse, std::vector<Link>& links) {
-  links.clear();
-  for (std::size_t i = 0; i < bytes.size(); i += 2) {
-    const auto source = static_cast<std::uint16_t>(byte_at(bytes, i));
-    const auto target = static_cast<std::uint16_t>(byte_at(bytes, i + 1));
-    links.push_back(inverse ? Link{target, source} : Link{source, target});
-  }
-  if (inverse) {
-    std::sort(links.begin(), links.end(), [](const Link& a, const Link& b) {
-      return a.target != b.target ? a.target < b.target : a.source < b.source;
-    });
-  }
-}
-
-// Whether the first alignment is the greater one as Moses compares them: word by word, the sets of places linked to.
-bool greater(const std::vector<Link>& a, const std::vector<Link>& b) noexcept {
-  std::size_t i = 0;
-  while (i < a.size() && i < b.size() && a[i] == b[i]) ++i;
-  if (i == a.size()) return false;  // nothing is left, or the other one has more
-  if (i == b.size()) return true;
-  if (a[i].target == b[i].target) return a[i].source > b[i].source;
-  // At the earlier of the two words one has a further place, the other none.
-  return a[i].target < b[i].target;
 }
 
 }  // namespace
@@ -225,7 +181,7 @@ void PhraseTables::write_scores(const CountedPair& pair, std::uint64_t seen, con
     for (const Alignment& one : alignments_) {
       if (chosen != nullptr && one.count < chosen->count) continue;
       read_links(one.links, inverse, links);
-      if (chosen == nullptr || one.count > chosen->count || greater(links, links_)) {
+      if (chosen == nullptr || one.count > chosen->count || is_greater(links, links_)) {
         chosen = &one;
         links_.swap(links);
       }
@@ -239,8 +195,9 @@ void PhraseTables::write_scores(const CountedPair& pair, std::uint64_t seen, con
   const double weight_forward =
       lexical_weight(forward_, pair.source.data(), pair.target.data(), pair.target.size(), links_);
 
-  const float count = as_printed(seen), source = as_printed(totals.source.occurrences);
-  const float target = as_printed(totals.target.occurrences);
+  const float count = as_printed(static_cast<float>(seen));
+  const float source = as_printed(static_cast<float>(totals.source.occurrences));
+  const float target = as_printed(static_cast<float>(totals.target.occurrences));
   float for_target = count, for_source = count;  // what is divided by the count of the target, the source side
   if (smoothing_ == Smoothing::kGoodTuring && seen + 1 < good_turing_.size()) {
     for_target = for_source = count * good_turing_[seen];
@@ -264,9 +221,7 @@ void PhraseTables::write_scores(const CountedPair& pair, std::uint64_t seen, con
   phrases_ += " |||";
   for (std::size_t i = 0; i < alignment.size(); i += 2) {
     phrases_ += ' ';
-    append_number(phrases_, byte_at(alignment, i));
-    phrases_ += '-';
-    append_number(phrases_, byte_at(alignment, i + 1));
+    append_link(phrases_, byte_at(alignment, i), byte_at(alignment, i + 1));
   }
   phrases_ += " ||| ";
   append_short(phrases_, target);

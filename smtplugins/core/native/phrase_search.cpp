@@ -390,7 +390,11 @@ void PhraseSearcher::offer(const Candidate& candidate, Stack& stack) {
     stack.best = candidate.total;
     stack.floor = std::max(stack.floor, stack.best - options_.beam);
   }
-  if (options_.stack_size > 0 && stack.kept.size() >= 2 * at(options_.stack_size)) prune(stack, false);
+  if (options_.stack_size > 0 && stack.kept.size() >= std::max(stack.crowded, 2 * at(options_.stack_size))) {
+    prune(stack, false);
+    // Diversity may keep many.
+    stack.crowded = 2 * stack.kept.size();
+  }
 }
 
 // Leaves the best ones of a stack, sorted if it is the `last` time.

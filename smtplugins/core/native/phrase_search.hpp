@@ -122,6 +122,7 @@ class PhraseSearcher {
     double best = -std::numeric_limits<double>::infinity();
     double floor = -std::numeric_limits<double>::infinity();
     std::vector<std::int32_t> grids;
+    std::size_t crowded = 0;  // with so many it is pruned
   };
   // What a hypothesis would be.
   struct Candidate {

@@ -14,15 +14,19 @@
 | `[max-chart-span]` (20), one for each table | `decoder.max_span`; `max_span` of a table that has another |
 | `[non-terminals]` (X) | `decoder.nonterminal` |
 | `[inputtype]` 1 · 2 · 3 · 5 · 6 | `decoder.input: confusion-net` · `lattice` · `tree` · `tabbed` · `forest` |
-| `[xml-input]` (pass-through) | `decoder.xml`, unless it is the default |
+| `[xml-input]` (pass-through) `[xml-brackets]` | `decoder.xml`; `source_format` with the option `brackets` |
+| `[drop-unknown]` `[mark-unknown]` | `decoder.drop_unknown`, `.mark_unknown` |
+| `[unknown-word-prefix]` (UNK) `[unknown-word-suffix]` | `decoder.unknown_prefix`, `.unknown_suffix` |
 | `[input-file]` `[n-best-list]` FILE N distinct | `source`, `output.nbest: N`, `output.unique: true` |
+| `[include-segmentation-in-n-best]` | `output.fields: segmentation` |
+| `[print-alignment-info-in-n-best]` `[recover-input-path]` | `output.fields: alignment` · `input` |
 | `[weight]` | `model.weights`: the moses.ini itself; `model.missing: 1` if features have no line there |
 | `PhraseDictionary...` `ProbingPT` `RuleTable` | `model.grammar`, `translation-model,path=,scores=,limit=,name=` |
 | their `table-limit` (20) `num-features` | `limit`, `scores` |
 | `KENLM path= oov-feature=1` | `lm,path=,base=e,oov=true,name=`; its `order` Moses itself ignores |
 | `WordPenalty` | `word-penalty,value=-1,name=`; charts count `<s>` and `</s>` too: `count_bos=true` |
 | `PhrasePenalty` | `phrase-penalty,value=1,name=`, for each phrase or rule, glue too |
-| `UnknownWordPenalty` | `oov,value=-100,name=` |
+| `UnknownWordPenalty` | `oov,value=-100,tuneable=false,name=` |
 | `Distortion` | `distortion,name=`: -1 for each word jumped over |
 | `LexicalReordering type= path=` | `lexical-reordering,path=,model=,scores=,name=`, scores being `num-features` |
 | its `default-scores` | `default_scores` |
@@ -32,17 +36,21 @@
 
 Charts have `pops: moses` (as many of our pops as score no worse), `markers: true`, `glue: false` (glue is a table) and
 `pass_through: unknown`. ``name=`` is the one its weights have. In brackets: Moses' default, written out. Language
-models of charts score ``<s>`` and ``</s>`` from the rules (`markers=rules`). All other sections are not used;
-`[mapping]`, `[input-factors]` and `[output-factors]` are where they say more than one table after another, factor 0.
-Paths are relative to the working directory.
+models of charts score ``<s>`` and ``</s>`` from the rules (`markers=rules`). All other sections are not used, nor are
+`[mapping]`, `[input-factors]` and `[output-factors]` where they say more than one table after another, factor 0. Several
+tables of phrases are alternatives, each with its own scores and limit. Refused for phrases, because they would change
+translations: a `[mapping]` of steps that go together or leave a table out, `[decoding-graph-backoff]`,
+`[monotone-at-punctuation]`. Paths are relative to the working directory.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from smtformats import FormatError
 from smtformats.config.moses import Feature, features
 from smtformats.config.settings import Setting, Settings
+from smtformats.errors import quote
 from smtformats.tokens import blanks, is_id
 from smtplugins.host.toolkits.draft import Draft
 
@@ -60,6 +68,12 @@ _SEARCHES = {
 _INPUTS = {"1": "confusion-net", "2": "lattice", "3": "tree", "5": "tabbed", "6": "forest"}
 _TABLES = ("PhraseDictionary", "ProbingPT", "RuleTable")
 _HARMLESS = {"name", "num-features", "order", "load", "lazyken", "verbosity", "filterable", "cache-size"}
+_FALSE = {"false", "0", "no", "n"}
+_FIELDS = {
+    "include-segmentation-in-n-best": "segmentation",
+    "print-alignment-info-in-n-best": "alignment",
+    "recover-input-path": "input",
+}
 _ZERO = {"factor", "input-factor", "output-factor"}
 
 
@@ -93,7 +107,10 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
         draft.option("decoder.cube_diversity", "cube-pruning-diversity", int)
     draft.option("decoder.max_options", "max-trans-opt-per-coverage", int)
     draft.option("decoder.input", "inputtype", _INPUTS.get, skip="0")
-    draft.option("decoder.xml", "xml-input", skip="pass-through")
+    if decoder == "phrase":
+        _phrases(draft)
+    else:
+        draft.option("decoder.xml", "xml-input", skip="pass-through")
     spans = _spans(draft) if decoder != "phrase" else []
     if spans:
         draft.put("decoder.max_span", spans[0])
@@ -110,6 +127,42 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
         if [one.value for one in settings.all(key)] == ["0"]:
             draft.every(key)
     return draft
+
+
+def _phrases(draft: Draft) -> None:
+    """What phrases alone have: text as it comes, unknown words; and what is not done to them."""
+    brackets = draft.one("xml-brackets")
+    if "input" not in draft.values["decoder"]:
+        draft.option("decoder.xml", "xml-input", str, "pass-through")
+        if brackets is not None and draft.values["decoder"]["xml"] != "pass-through":
+            draft.put("source_format", f"moses-xml,brackets={brackets.value}", brackets.line)
+    for key in ("drop-unknown", "mark-unknown"):
+        draft.option(f"decoder.{key.replace('-', '_')}", key, _is_true)
+    draft.option("decoder.unknown_prefix", "unknown-word-prefix")
+    draft.option("decoder.unknown_suffix", "unknown-word-suffix")
+    for one in draft.every("decoding-graph-backoff"):
+        if one.value != "0":
+            raise _refused(draft, one, "0 (no table waits for another to have nothing)")
+    for one in draft.every("monotone-at-punctuation"):
+        if _is_true(one.value):
+            raise _refused(draft, one, "false (punctuation is no limit of reordering)")
+    steps = draft.settings.all("mapping")
+    named = [blanks(one.value)[-2:] for one in steps]
+    graphs = [blanks(one.value)[0] for one in steps if len(blanks(one.value)) == 3]
+    tables = len(_tables(draft))
+    whole = sorted(named) == [["T", str(i)] for i in range(tables)] and len(set(graphs)) == len(graphs)
+    if steps and tables and not whole and all(name[0] == "T" for name in named):
+        shown = ", ".join(f"'{i} T {i}'" for i in range(tables))
+        raise _refused(draft, steps[-1], f"a graph for each table: {shown}")
+
+
+def _is_true(text: str) -> bool:
+    """A boolean, as Moses reads it."""
+    return text.lower() in ("true", "yes", "y", "1")
+
+
+def _refused(draft: Draft, setting: Setting, expected: str) -> FormatError:
+    return FormatError(f"{setting.key} {expected}", quote(setting.value), file=draft.settings.file, line=setting.line)
 
 
 def _spans(draft: Draft) -> list[int]:
@@ -137,7 +190,8 @@ def _features(draft: Draft, spans: list[int]) -> None:
 def _feature(draft: Draft, one: Setting, feature: Feature, span: int | None, *, chart: bool) -> None:
     keys = dict(feature.options)
     scores = keys.get("num-features")
-    fixed = False if keys.pop("tuneable", "true").lower() in ("false", "0", "no", "n") else None
+    usual = "false" if feature.kind == "UnknownWordPenalty" else "true"
+    fixed = False if keys.pop("tuneable", usual).lower() in _FALSE else None
     markers = "rules" if chart else None
     options: dict[str, object]
     if feature.kind.startswith(_TABLES) and "path" in keys:
@@ -195,3 +249,7 @@ def _lists(draft: Draft) -> None:
             draft.put("output.unique", True)
     if found:
         draft.idle(found[0], tokens[0])
+    switches = [(draft.one(key), name) for key, name in _FIELDS.items()]
+    fields = [name for one, name in switches if one is not None and one.value.lower() not in _FALSE]
+    if fields:
+        draft.put("output.fields", fields)

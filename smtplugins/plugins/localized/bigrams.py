@@ -57,8 +57,8 @@ class BigramWeights:
     def load(cls, folder: Path) -> BigramWeights:
         """Read what was saved."""
         read_record(folder, RECORD, "weights of block bigrams", VERSION)
-        pairs = (read_array(folder, name, "i") for name in ("first", "second"))
-        made = cls(BlockSet.load(folder), *pairs, read_array(folder, "weights", "f"))
+        first, second = (read_array(folder, name, "i") for name in ("first", "second"))
+        made = cls(BlockSet.load(folder), first, second, read_array(folder, "weights", "f"))
         if not len(made.first) == len(made.second) == len(made.weights):
             raise SmtError(f"{folder}: expected two blocks and a weight for each bigram, found arrays of other lengths")
         return made

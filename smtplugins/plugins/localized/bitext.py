@@ -63,9 +63,7 @@ def pairs_of(host: Host, source: str, target: str, alignment: str | None) -> Ite
         yield str(one), str(other), found  # type: ignore[misc]
 
 
-def listed_of(
-    host: Host, args: argparse.Namespace, folder: Path, say: Callable[[str], None], quiet: bool
-) -> EventList:
+def listed_of(host: Host, args: argparse.Namespace, folder: Path, say: Callable[[str], None], quiet: bool) -> EventList:
     """The event list that the options of :func:`add_bitext` ask for."""
     from smtplugins.host.opening import load_grammar
     from smtplugins.host.progress import progress

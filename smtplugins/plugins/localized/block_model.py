@@ -22,7 +22,6 @@ from smtplugins.plugins.localized.spans import orientation, spans_of, words_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core._core import LanguageModel, LmState
     from smtplugins.core.rules import Edges
     from smtplugins.core.vocabulary import Vocabulary
     from smtplugins.host.contracts import Sentence
@@ -39,15 +38,15 @@ COLUMNS = (
 
 _LN10 = math.log(10)
 _ABSENT = math.log(0.5)
-_State = tuple[tuple[int, int] | None, int, "LmState"]
-"""Source words of the last block, its number, and the words before."""
+_State = tuple[tuple[int, int] | None, int, Any]
+"""Source words of the last block, its number, and the language model's state."""
 
 
 class BlockModel:
     """What the localized prediction model says of a block behind another one, a column for each of its weights.
 
-    ``events`` is an event list that ``smt localized events`` made, ``lm`` a language model, ``bigrams`` a folder with
-    the weights of block bigrams that ``smt localized train`` left in its model. Probabilities are logarithms; that of
+    ``events_path`` is an event list that ``smt localized events`` made, ``lm_path`` a language model, ``bigrams_path``
+    a folder with weights of block bigrams that ``smt localized train`` made. Probabilities are logarithms; that of
     the unigram is divided by the number of source words. The model has two sets of weights: ``unigram``,
     ``orientation``, ``lm-first``, ``lm-rest``, ``lexical`` and ``block-bigram`` where a block is right or left of the
     one before, and those that begin with ``neutral-`` where it is neither. ``rare-left`` is -1 for a block on the left
@@ -60,9 +59,9 @@ class BlockModel:
     def __init__(
         self,
         *,
-        events: Path,
-        lm: Path,
-        bigrams: Path | None = None,
+        events_path: Path,
+        lm_path: Path,
+        bigrams_path: Path | None = None,
         min_left: int = 3,
         end: bool = True,
         smoothing: float = 0.5,
@@ -73,9 +72,9 @@ class BlockModel:
 
         if min_left < 0:
             raise UsageError(f"block-model: min_left: expected 0 or more, found {min_left}")
-        self._listed = EventList.open(events)
-        self._lm: LanguageModel = read_native_lm(lm)
-        self._bigrams = None if bigrams is None else BigramWeights.load(bigrams)
+        self._listed = EventList.open(events_path)
+        self._lm: Any = read_native_lm(lm_path)
+        self._bigrams = None if bigrams_path is None else BigramWeights.load(bigrams_path)
         self._min_left, self._end = min_left, end
         self._estimates = Estimates(smoothing, floor, lex_norm)
 
@@ -83,7 +82,7 @@ class BlockModel:
     def of(
         cls,
         listed: EventList,
-        lm: LanguageModel,
+        lm: Any,
         bigrams: BigramWeights | None = None,
         *,
         min_left: int = 3,
@@ -108,7 +107,13 @@ class BlockModel:
         blocks, counts = self._listed.blocks, self._listed.counts
         found = block_columns(blocks, counts, self._estimates)
         rest = BoundaryLm(self._lm, blocks).rest()
-        alone = math.log(0.5 / max(float(counts.total.sum()), 1.0)), _ABSENT, _ABSENT, 0.0, math.log(self._estimates.floor)
+        alone = (
+            math.log(0.5 / max(float(counts.total.sum()), 1.0)),
+            _ABSENT,
+            _ABSENT,
+            0.0,
+            math.log(self._estimates.floor),
+        )
         columns = (found.unigram, found.left, found.right, rest, found.lexical)
         values = (np.append(one, np.float32(last)) for one, last in zip(columns, alone, strict=True))
         return (*values, np.append(counts.left < self._min_left, self._min_left > 0).astype(np.uint8))
@@ -126,11 +131,14 @@ class BlockModel:
             kept = self._bigrams
             for mine, other in zip(blocks.arrays(), kept.blocks.arrays(), strict=True):
                 if not np.array_equal(mine, other):
-                    raise SmtError("block-model: expected block bigrams learnt from these events, found those of others")
-            pairs = tuple(np.ascontiguousarray(one, dtype=np.int32) for one in (kept.first, kept.second))
+                    raise SmtError(
+                        "block-model: expected block bigrams learnt from these events, found those of others"
+                    )
+            pairs = (np.ascontiguousarray(kept.first, np.int32), np.ascontiguousarray(kept.second, np.int32))
             weights = np.ascontiguousarray(kept.weights, dtype=np.float32)
         text, offsets = bytes(blocks.words.blob), np.ascontiguousarray(blocks.words.offsets, dtype=np.int64)
-        return Native(text, offsets, *blocks.arrays(), *self.columns, *pairs, weights)
+        given: list[Any] = [text, offsets, *blocks.arrays(), *self.columns, *pairs, weights]
+        return Native(*given)
 
     def native(self) -> Any:
         """A scorer for one thread."""

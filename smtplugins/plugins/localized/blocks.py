@@ -33,7 +33,7 @@ _ARRAYS = {
 
 @dataclass(frozen=True)
 class BlockSet:
-    """Blocks ``starts[p]`` to before ``starts[p + 1]`` have source phrase p, block b has target phrase ``target_of[b]``.
+    """Source phrase p has the blocks ``starts[p]`` to before ``starts[p + 1]``; b has target phrase ``target_of[b]``.
 
     A phrase is a run of ``source_words`` or ``target_words`` between two offsets, numbers of ``words``.
     """
@@ -67,6 +67,8 @@ class BlockSet:
             if longest is not None:
                 kept &= lengths <= longest
             sides.append((*own, *number_phrases(*own)))
+        source: Array
+        target: Array
         source, target = (side[2][kept] for side in sides)
         order = np.lexsort((np.arange(len(source)), source))
         keys = (source.astype(np.int64) << 32 | target)[order]

@@ -1,8 +1,8 @@
 """Events of a bitext: which blocks of a set stand beside each other in its sentence pairs.
 
-C. Tillmann and T. Zhang (ACL 2005), section 2: all places where both sides of a block match, covered consistently or not;
-b' precedes b if it ends where b begins, on the target side below, on the source side to the left (b is right of b') or
-to the right (b is left of it). A block without a predecessor is neutral.
+C. Tillmann and T. Zhang (ACL 2005), section 2: all places where both sides of a block match, covered consistently
+or not; b' precedes b if it ends where b begins, on the target side below, on the source side to the left (b is right of
+b') or to the right (b is left of it). A block without a predecessor is neutral.
 """
 
 from __future__ import annotations
@@ -150,8 +150,8 @@ def _rank(blocks: BlockSet, folder: Path) -> BlockSet:
     import numpy as np
 
     found = {name: np.load(folder / f"{name}.npy", mmap_mode="r+") for name in ("predecessor", "successor", "neutral")}
-    counts = sum(np.bincount(found[name], minlength=len(blocks)) for name in ("successor", "neutral"))
-    ranked, numbers = blocks.ranked(counts)
+    after, alone = (np.bincount(found[name], minlength=len(blocks)) for name in ("successor", "neutral"))
+    ranked, numbers = blocks.ranked(after + alone)
     for column in found.values():
         for first in range(0, len(column), 1 << 20):
             part = slice(first, first + (1 << 20))

@@ -34,7 +34,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
             f"--{name}-ref", action="append", required=True, metavar="FILE", help="their references (repeatable)"
         )
     parser.add_argument(
-        "--row", type=int, action="append", choices=range(1, 10), metavar="N", help="this row (repeatable; default: all)"
+        "--row",
+        type=int,
+        action="append",
+        choices=range(1, 10),
+        metavar="N",
+        help="a row (repeatable; default: all)",
     )
     parser.add_argument(
         "--nbest", type=int, default=1000, metavar="N", help="translations of a sentence of the devtest (default: 1000)"
@@ -44,7 +49,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--modified-passes", type=int, default=50, metavar="N", help="over these (default: 50)")
     parser.add_argument(
-        "--min-left", type=int, default=3, metavar="N", help="blocks go left that did so often in the events (default: 3)"
+        "--min-left",
+        type=int,
+        default=3,
+        metavar="N",
+        help="blocks go left that did so often in the events (default 3)",
     )
     parser.add_argument("--stack-size", type=int, default=100, metavar="N", help="hypotheses in a stack (default: 100)")
     parser.add_argument(

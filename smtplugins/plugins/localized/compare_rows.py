@@ -99,9 +99,7 @@ class Work:
 
     def _float_weights(self, letters: str) -> Model:
         tell = teller(self.say, f"({letters})")
-        return self._once(
-            letters, lambda: learn_floats(self.material, letters, self.floats, seed=self.seed, tell=tell)
-        )
+        return self._once(letters, lambda: learn_floats(self.material, letters, self.floats, seed=self.seed, tell=tell))
 
     def _with_bigrams(self, start: Model, fixed: bool) -> Model:
         tell = teller(self.say, "(abcdef)" + (", floats fixed" if fixed else ""))

@@ -1,8 +1,8 @@
 """The modified weight training: block sequences of good translations as events.
 
-C. Tillmann and T. Zhang (ACL 2005), section 5.2 and equation 10: of the best translations in each sentence's translation
-graph (N. Ueffing, F. J. Och and H. Ney, 2002) the one with the highest sentence BLEU is what ought to have been, and the
-blocks of the others are the alternatives.
+C. Tillmann and T. Zhang (ACL 2005), section 5.2 and equation 10: of the best translations in a sentence's translation
+graph (N. Ueffing, F. J. Och and H. Ney, 2002) the one with the highest sentence BLEU is what ought to have been, and
+the blocks of the others are the alternatives.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def choose(
         graph = one.graph()
         best = kbest(graph, k=count)
         texts = best.texts()
-        different = {text: None for text in texts}
+        different = dict.fromkeys(texts)
         stats = metric.stats(list(different), [[stream[at]] * len(different) for stream in references])
         scores = metric.sentence(stats) * (1 if metric.higher_is_better else -1)
         score = dict(zip(different, np.asarray(scores).tolist(), strict=True))
@@ -140,7 +140,9 @@ def events_of(chosen: Sequence[Chosen], material: Material) -> tuple[EventList, 
     words = {word: number for number, word in enumerate(blocks.words)}
     rows: list[int] = []
     starts, sources = [0], []
-    columns: dict[str, list[int]] = {name: [] for name in ("predecessor", "successor", "orientation", "neutral", "before")}
+    columns: dict[str, list[int]] = {
+        name: [] for name in ("predecessor", "successor", "orientation", "neutral", "before")
+    }
     ends: dict[str, list[int]] = {"bigrams": [0], "neutral": [0]}
     for one in chosen:
         own = sorted(one.allowed)
@@ -164,7 +166,9 @@ def events_of(chosen: Sequence[Chosen], material: Material) -> tuple[EventList, 
             at, last = at + length, (span, block)
         ends["bigrams"].append(len(columns["successor"]))
         ends["neutral"].append(len(columns["neutral"]))
-    made = blocks.gathered(np.array(sources, dtype=np.int64), np.array(starts, dtype=np.int64), np.array(rows, dtype=np.int64))
+    made = blocks.gathered(
+        np.array(sources, dtype=np.int64), np.array(starts, dtype=np.int64), np.array(rows, dtype=np.int64)
+    )
     kinds = {"orientation": np.uint8}
     arrays = {name: np.array(values, dtype=kinds.get(name, np.int32)) for name, values in columns.items()}
     listed = EventList(
@@ -182,7 +186,7 @@ def events_of(chosen: Sequence[Chosen], material: Material) -> tuple[EventList, 
 
 @dataclass(frozen=True)
 class Modified:
-    """Events of block sequences with the features of the blocks they are made of: what float weights are learnt from."""
+    """Events of block sequences, with features of the blocks they are made of: float weights are learnt from them."""
 
     floats: BlockEvents
     neutral: BlockEvents

@@ -95,8 +95,8 @@ class EventList:
 
         from smtplugins.plugins.localized._localized import count_bigrams
 
-        columns = (np.ascontiguousarray(one, dtype=np.int32) for one in (self.predecessor, self.successor))
-        first, second, counts = count_bigrams(*columns, threshold)
+        before, after = (np.ascontiguousarray(one, dtype=np.int32) for one in (self.predecessor, self.successor))
+        first, second, counts = count_bigrams(before, after, threshold)
         return first, second, counts
 
     @classmethod
@@ -105,7 +105,8 @@ class EventList:
         folder = Path(folder)
         record = read_record(folder, RECORD, "events", VERSION)
         names = ("bigram_offsets", "predecessor", "successor", "orientation", "neutral_offsets", "neutral", "before")
-        made = cls(BlockSet.load(folder), *(read_array(folder, name, "iu") for name in names), record=record)
+        columns: dict[str, Any] = {name: read_array(folder, name, "iu") for name in names}
+        made = cls(BlockSet.load(folder), record=record, **columns)
         bigrams, neutrals = len(made.successor), len(made.neutral)
         sizes = (len(made.predecessor), len(made.orientation), made.bigram_offsets[-1])
         others = (len(made.before) // 2, made.neutral_offsets[-1])

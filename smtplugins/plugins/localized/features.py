@@ -16,7 +16,6 @@ from smtplugins.plugins.localized.events import BOUNDARY, UNKNOWN
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core._core import LanguageModel
     from smtplugins.plugins.localized.blocks import BlockSet
     from smtplugins.plugins.localized.events import Counts
 
@@ -82,7 +81,8 @@ def block_columns(blocks: BlockSet, counts: Counts, estimates: Estimates | None 
         sides.append(np.log(np.maximum(np.where(both > 0, share, 0.5), chosen.floor)))
     relative = "source" if chosen.lex_norm == "paper" else "target"
     own = np.ascontiguousarray(counts.total, dtype=np.int64)
-    lexical = lexical_weights(*blocks.arrays(), own, relative, chosen.floor)
+    given: list[Any] = [*blocks.arrays(), own, relative, chosen.floor]
+    lexical = lexical_weights(*given)
     columns = (np.log(total / max(float(counts.total.sum()), 1.0)), *sides, np.log(lexical))
     return BlockColumns(*(one.astype(np.float32) for one in columns))
 
@@ -94,7 +94,7 @@ class BoundaryLm:
     Contexts that are alike are one.
     """
 
-    def __init__(self, model: LanguageModel, blocks: BlockSet) -> None:
+    def __init__(self, model: Any, blocks: BlockSet) -> None:
         import numpy as np
 
         self.model = model
@@ -126,7 +126,7 @@ class BoundaryLm:
 
         model, count = self.model, len(self._contexts)
         begun = (self._contexts == BOUNDARY).any(axis=1)
-        states = model.states(count, bos=False)
+        states: Array = model.states(count, bos=False)
         if begun.any():
             states[begun] = model.states(int(begun.sum()), bos=True)
         for column in self._contexts.T:
@@ -157,7 +157,8 @@ class BoundaryLm:
             behind = np.ascontiguousarray(states[np.repeat(contexts[at:stop], sizes)])
             found[ends[at] : ends[stop]] = self.model.step(behind, words[places])[0]
             at = stop
-        return found * np.float32(math.log(10))
+        scaled: Array = found * np.float32(math.log(10))
+        return scaled
 
     def rest(self) -> Array:
         """ln p of the words of each block's target phrase behind the first one, given those before them in it."""

@@ -30,18 +30,24 @@ def add_learning(parser: argparse.ArgumentParser) -> None:
         "--float-rate", type=float, default=1e-4, metavar="R", help="rate for the float features (default: 1e-4)"
     )
     parser.add_argument(
-        "--float-portion", type=float, default=1.0, metavar="P", help="of the events, for these (default: 1; paper: 0.1)"
+        "--float-portion",
+        type=float,
+        default=1.0,
+        metavar="P",
+        help="of the events, for these (default: 1; the paper 0.1)",
     )
     parser.add_argument("--float-passes", type=int, default=1, metavar="N", help="over that portion (default: 1)")
-    parser.add_argument(
-        "--rate", type=float, default=1e-4, metavar="R", help="rate with block bigrams (default: 1e-4)"
-    )
+    parser.add_argument("--rate", type=float, default=1e-4, metavar="R", help="rate with block bigrams (default: 1e-4)")
     parser.add_argument("--passes", type=int, default=40, metavar="N", help="with block bigrams (default: 40)")
     parser.add_argument(
         "--smoothing", type=float, default=0.5, metavar="A", help="added to counts of orientations (default: 0.5)"
     )
     parser.add_argument(
-        "--floor", type=float, default=1e-7, metavar="P", help="the least orientation or lexical probability (default: 1e-7)"
+        "--floor",
+        type=float,
+        default=1e-7,
+        metavar="P",
+        help="the least probability of orientations and words (default: 1e-7)",
     )
     parser.add_argument(
         "--lex-norm",

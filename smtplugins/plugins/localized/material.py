@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.model import Model
@@ -23,7 +23,6 @@ from smtplugins.plugins.localized.problem import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from smtplugins.core._core import LanguageModel
     from smtplugins.plugins.localized.events import EventList
 
 LETTERS = dict(zip("abcdef", (FLOATS[0], FLOATS[1], FLOATS[2], FLOATS[3], FLOATS[4], BIGRAM), strict=True))
@@ -51,12 +50,22 @@ class Recipe:
         return LocalMaxent(passes=self.passes, rate=self.rate, portion=self.portion, fixed=fixed)
 
 
+class FloatProblems(Protocol):
+    """What weights of float features are learnt from."""
+
+    @property
+    def floats(self) -> BlockEvents: ...
+
+    @property
+    def neutral(self) -> BlockEvents: ...
+
+
 @dataclass(frozen=True)
 class Material:
     """Events, and what is made of them."""
 
     events: EventList
-    model: LanguageModel
+    model: Any
     threshold: int = 3
     keep: int = KEEP
     estimates: Estimates = field(default_factory=Estimates)
@@ -93,10 +102,6 @@ class Material:
         return neutral_problem(self.events, self.columns, self.lm, keep=self.keep)
 
 
-Tell = Any
-"""A function that is told the name of a run, the number of a pass, its objective and its rate."""
-
-
 def _learn(problem: BlockEvents, learner: LocalMaxent, start: Model, seed: int, tell: Callable[..., None]) -> Model:
     step = None
     for number, step in enumerate(learner.learn(problem, start, seed=seed), 1):
@@ -106,7 +111,12 @@ def _learn(problem: BlockEvents, learner: LocalMaxent, start: Model, seed: int, 
 
 
 def learn_floats(
-    material: Material, letters: str, recipe: Recipe, *, seed: int = 1, tell: Callable[..., None] = lambda *told: None
+    material: FloatProblems,
+    letters: str,
+    recipe: Recipe,
+    *,
+    seed: int = 1,
+    tell: Callable[..., None] = lambda *told: None,
 ) -> Model:
     """Weights of the float features among some letters, and the neutral model's."""
     found: dict[str, float] = {}
@@ -137,7 +147,7 @@ def learn_bigrams(
 ) -> Model:
     """Weights of the block bigrams too: with those of the float features, or ``fixed``, behind these."""
     names = " ".join(FLOATS) if fixed else ""
-    given = start if fixed else Model({name: 0.0 for name in FLOATS})
+    given = start if fixed else Model(dict.fromkeys(FLOATS, 0.0))
     learnt = _learn(material.everything, recipe.learner(names), given, seed, _told(tell, "bigrams"))
     return Model({**start.weights, **learnt.weights}, learnt.artefacts)
 

@@ -37,8 +37,8 @@ class LocalMaxent:
     pass that did not lower the objective (``progress``). Each of ``passes`` goes over a random ``portion`` of the
     events. ``update=perceptron``: the features of the right alternative less those of the one with the highest score,
     if that is not lower. The objective is the mean negative logarithm of the right alternatives' probabilities, each
-    before its own step. ``fixed``: names, or patterns as of a shell, of weights that are not learnt; ``block-bigram`` are
-    all weights of block bigrams.
+    before its own step. ``fixed``: names, or patterns as of a shell, of weights that are not learnt;
+    ``block-bigram`` are all weights of block bigrams.
 
     The paper's rate is a small power of ten that cannot be read in its only copy, most likely 1e-5.
     """
@@ -211,11 +211,12 @@ class _RowsRun:
         from smtplugins.plugins.localized._localized import descend_rows
 
         rows, ids = self._look(piece)
-        columns = (rows.offsets, rows.right, rows.features.offsets, ids)
-        flat = (np.ascontiguousarray(one, dtype=np.int64) for one in columns)
-        values = np.ascontiguousarray(rows.features.values, dtype=np.float64)
+        arrays = (rows.offsets, rows.right, rows.features.offsets, ids)
+        given: list[Any] = [np.ascontiguousarray(one, dtype=np.int64) for one in arrays]
+        given += [np.ascontiguousarray(rows.features.values, dtype=np.float64), order, self._array, self._fixed]
+        given += [rate, decay, done, update]
         try:
-            return descend_rows(*flat, values, order, self._array, self._fixed, rate, decay, done, update)
+            return descend_rows(*given)
         except ValueError as error:
             raise SmtError(f"local-maxent: piece {piece + 1} of the events: {error}") from None
 

@@ -27,15 +27,15 @@ Block = tuple[str, str]
 class Orientation:
     """The logarithm of how often a block is right (or left) of the one before, of all times that it is either.
 
-    ``events`` is an event list that ``smt localized events`` made. ``smoothing`` is added to both counts of a block,
+    ``path`` is an event list that ``smt localized events`` made. ``smoothing`` is added to both counts of a block,
     and ``floor`` is the least probability. A block that is in no event is to the right as often as to the left. Where
     it is neither the value is 0.
     """
 
-    def __init__(self, *, events: Path, smoothing: float = 0.5, floor: float = 1e-7) -> None:
+    def __init__(self, path: Path, *, smoothing: float = 0.5, floor: float = 1e-7) -> None:
         if not smoothing >= 0 or not 0 < floor <= 1:
             raise UsageError("orientation: expected a smoothing of 0 or more and a floor above 0, at most 1")
-        listed = EventList.open(events)
+        listed = EventList.open(path)
         self._known = _Numbers(listed.blocks)
         self._counts = {"L": listed.counts.left, "R": listed.counts.right}
         self._smoothing, self._floor = smoothing, floor
@@ -57,14 +57,16 @@ class Orientation:
 class BlockBigram:
     """The weight that was learnt for a block behind another one that is its neighbour on both sides; else 0.
 
-    ``path`` is the folder ``block-bigram`` of a model that ``smt localized train`` made.
+    ``path`` is the folder ``block-bigram`` that ``smt localized train`` made.
     """
 
     def __init__(self, path: Path) -> None:
         learnt = BigramWeights.load(path)
         self._known = _Numbers(learnt.blocks)
         columns = (one.tolist() for one in (learnt.first, learnt.second, learnt.weights))
-        self._weights = {(first, second): weight for first, second, weight in zip(*columns, strict=True)}
+        self._weights: dict[Any, float] = {
+            (first, second): weight for first, second, weight in zip(*columns, strict=True)
+        }
         self._firsts = frozenset(learnt.first.tolist())
 
     def start(self, sentence: Sentence) -> _Walk:
@@ -75,7 +77,7 @@ class BlockBigram:
         if side == "N" or before is None:
             return 0.0
         pair = (self._known.number(before), self._known.number(block))
-        return self._weights.get(pair, 0.0)  # type: ignore[arg-type]
+        return float(self._weights.get(pair, 0.0))
 
 
 class _Numbers:

@@ -25,10 +25,13 @@ if TYPE_CHECKING:
     from smtplugins.plugins.localized.blocks import BlockSet
     from smtplugins.plugins.localized.material import Material
 
-_OFFER = Offer(name="block-model", make=BlockModel, summary="the features of a comparison")
+_NEEDS = frozenset({"target", "source", "segmentation"})
+_OFFER = Offer(name="block-model", make=BlockModel, summary="the features of a comparison", needs=_NEEDS)
 
 
-def write_table(blocks: BlockSet, counts: Any, path: Path, keep: int, sentences: Iterable[Sentence] | None = None) -> int:
+def write_table(
+    blocks: BlockSet, counts: Any, path: Path, keep: int, sentences: Iterable[Sentence] | None = None
+) -> int:
     """A phrase table of the most frequent blocks of each source phrase, those of some sentences alone if given.
 
     Its number is the block's share of its source phrase's events.

@@ -73,9 +73,9 @@ def _configuration(args: argparse.Namespace, bigrams: bool) -> str:
     def seen(path: str) -> str:
         return os.path.relpath(Path(path).resolve(), here)
 
-    options: dict[str, Any] = {"events": seen(args.events), "lm": seen(args.lm)}
+    options: dict[str, Any] = {"events_path": seen(args.events), "lm_path": seen(args.lm)}
     if bigrams:
-        options["bigrams"] = "block-bigram"
+        options["bigrams_path"] = "block-bigram"
     options |= {"smoothing": args.smoothing, "floor": args.floor, "lex_norm": args.lex_norm}
     feature = {"name": "block-model", **options}
     return (

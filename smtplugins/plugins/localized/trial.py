@@ -33,7 +33,7 @@ def _listed(folder: Path) -> EventList:
 def orientation_trial(folder: Path) -> dict[str, Any]:
     """For ``orientation``."""
     _listed(folder)
-    return {"events": folder / "events"}
+    return {"path": folder / "events"}
 
 
 def bigram_trial(folder: Path) -> dict[str, Any]:
@@ -53,4 +53,5 @@ def model_trial(folder: Path) -> dict[str, Any]:
     """For ``block-model``."""
     (folder / "tiny.arpa").write_text(_ARPA, encoding="utf-8")
     bigrams = bigram_trial(folder)["path"]
-    return {"events": folder / "events", "lm": folder / "tiny.arpa", "bigrams": bigrams, "min_left": 2}
+    paths = {"events_path": folder / "events", "lm_path": folder / "tiny.arpa", "bigrams_path": bigrams}
+    return {**paths, "min_left": 2}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from smtplugins.host.forests import UnknownWords
 from smtplugins.host.phrase_decoding import PhraseDecoder, PhraseOptions
 
 if TYPE_CHECKING:
@@ -32,7 +33,11 @@ class Phrase(PhraseDecoder):
     ``max_phrase_length`` is that of source sides, ``max_options`` the number of phrases for the same words, for each
     table that has no limit of its own.
 
-    ``input`` may be a ``lattice`` or a ``confusion-net``. Words without a phrase of their own are copied.
+    ``input`` may be a ``lattice`` or a ``confusion-net``. Words without a phrase of their own are copied;
+    ``drop_unknown`` leaves out those without a digit, ``mark_unknown`` gives them out between ``unknown_prefix`` and
+    ``unknown_suffix``. ``xml`` says what becomes of translations in Moses' mark-up: ``exclusive`` uses these alone,
+    ``inclusive`` these and others, ``constraint`` those that have these in them, ``ignore`` none; ``pass-through``
+    takes tags for words.
     """
 
     def __init__(
@@ -54,6 +59,11 @@ class Phrase(PhraseDecoder):
         cube_diversity: int = 0,
         max_edges: int = 1 << 28,
         input: Literal["text", "lattice", "confusion-net"] = "text",
+        xml: Literal["pass-through", "ignore", "exclusive", "inclusive", "constraint"] = "pass-through",
+        drop_unknown: bool = False,
+        mark_unknown: bool = False,
+        unknown_prefix: str = "UNK",
+        unknown_suffix: str = "",
     ) -> None:
         super().__init__(
             resources,
@@ -73,5 +83,7 @@ class Phrase(PhraseDecoder):
                 cube_diversity=cube_diversity,
                 max_edges=max_edges,
                 lattice=input != "text",
+                xml=xml,
+                unknown=UnknownWords(drop_unknown, mark_unknown, unknown_prefix, unknown_suffix),
             ),
         )

@@ -146,7 +146,7 @@ class TranslationModel:
         max_span: int | None = None,
         owner: str = "",
     ) -> None:
-        self.table = Table(path, owner=owner, limit=limit, max_span=max_span)
+        self.table = Table(path, owner=owner, limit=limit, max_span=max_span, scores=scores)
         self.scores = scores
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from smtformats import FormatError
 from smtplugins.host.config import OutputConfig, RunConfig, load_config, show_config
 from smtplugins.host.spec import Spec
 
@@ -86,12 +87,13 @@ def test_phrases(tmp_path: Path) -> None:
             "beam_threshold": 1e-5,
             "distortion_limit": 6,
             "max_phrase_length": 20,
+            "xml": "pass-through",
         },
     )
     assert found.model.grammar == (tmp_path / "pt.gz",)
     assert found.model.weights == tmp_path / "below/moses.ini"
     assert [str(one).replace(f"{tmp_path}/", "") for one in found.model.features] == [
-        "oov,value=-100,name=UnknownWordPenalty0",
+        "oov,value=-100,tuneable=false,name=UnknownWordPenalty0",
         "word-penalty,value=-1,name=WordPenalty0",
         "phrase-penalty,value=1,name=PhrasePenalty0",
         "translation-model,path=pt.gz,scores=4,limit=20,name=TM",
@@ -108,6 +110,18 @@ def test_phrases(tmp_path: Path) -> None:
         "line 22: feature 'LexicalReordering output-factor=1'",
         "line 30: threads '4'",
     ]
+
+
+def test_what_lists_show() -> None:
+    text = "[include-segmentation-in-n-best]\ntrue\n[print-alignment-info-in-n-best]\n0\n[feature]\nDistortion\n"
+    assert load(text).output.fields == ("segmentation",)
+    assert unused() == []
+    assert load(text.replace("\n0\n", "\nyes\n")).output.fields == ("segmentation", "alignment")
+
+
+def test_unknown_words_are_tuned_if_that_is_said() -> None:
+    (found,) = load("[feature]\nUnknownWordPenalty tuneable=true\n").model.features
+    assert str(found) == "oov,value=-100,name=UnknownWordPenalty0"
 
 
 def test_scores_of_unseen_pairs() -> None:
@@ -182,3 +196,62 @@ def test_steps_that_say_more_and_short_names_are_not_used() -> None:
         "line 6: input-factors '1'",
         "line 8: s '7'",
     ]
+
+
+def options_of(text: str) -> dict[str, object]:
+    found = load(text + "[feature]\nDistortion\n").decoder
+    assert found is not None
+    return dict(found.options)
+
+
+def test_mark_up() -> None:
+    """What Moses has where nothing is said stands there: it says how sentences are read."""
+    assert options_of("")["xml"] == "pass-through"
+    assert options_of("[xml-input]\nexclusive\n")["xml"] == "exclusive"
+    # Lattices have none.
+    assert "xml" not in options_of("[inputtype]\n2\n[xml-input]\nignore\n")
+    assert options_of("[inputtype]\n1\n")["input"] == "confusion-net"
+    chart = "[search-algorithm]\n3\n"
+    assert "xml" not in options_of(chart)
+    assert options_of(f"{chart}[xml-input]\ninclusive\n")["xml"] == "inclusive"
+
+
+def test_brackets_of_mark_up() -> None:
+    text = "[feature]\nDistortion\n[xml-brackets]\n{{ }}\n"
+    assert load(f"{text}[xml-input]\ninclusive\n").source_format == "moses-xml,brackets={{ }}"
+    assert load(text).source_format is None
+
+
+@pytest.mark.parametrize(("value", "meant"), [("true", True), ("1", True), ("Yes", True), ("false", False), ("0", False)])
+def test_unknown_words(value: str, meant: bool) -> None:
+    found = options_of(f"[drop-unknown]\n{value}\n[mark-unknown]\n{value}\n[unknown-word-prefix]\n<oov>\n")
+    assert (found["drop_unknown"], found["mark_unknown"], found["unknown_prefix"]) == (meant, meant, "<oov>")
+    assert "unknown_suffix" not in found
+    assert options_of("[unknown-word-suffix]\n</oov>\n")["unknown_suffix"] == "</oov>"
+    assert unused() == []
+
+
+TABLES = "PhraseDictionaryMemory path=one table-limit=5\nPhraseDictionaryMemory path=two\n"
+
+
+@pytest.mark.parametrize("steps", ["0 T 0\n1 T 1\n", "0 T 1\n1 T 0\n", "T 0\nT 1\n"])
+def test_several_tables(steps: str, tmp_path: Path) -> None:
+    found = load(f"[mapping]\n{steps}[decoding-graph-backoff]\n0\n0\n[feature]\n{TABLES}")
+    assert found.model.grammar == (tmp_path / "one", tmp_path / "two")
+    assert [one.options["limit"] for one in found.model.features] == ["5", "20"]
+
+
+@pytest.mark.parametrize(
+    ("section", "line", "message"),
+    [
+        ("[decoding-graph-backoff]\n0\n3\n", 3, "decoding-graph-backoff 0 .*, found '3'"),
+        ("[monotone-at-punctuation]\ntrue\n", 2, "monotone-at-punctuation false .*, found 'true'"),
+        ("[mapping]\n0 T 0\n0 T 1\n", 3, "mapping a graph for each table: '0 T 0', '1 T 1', found '0 T 1'"),
+        ("[mapping]\n0 T 1\n", 2, "mapping a graph for each table: '0 T 0', '1 T 1', found '0 T 1'"),
+    ],
+)
+def test_what_would_change_translations(section: str, line: int, message: str) -> None:
+    with pytest.raises(FormatError, match=f"^below/moses.ini:{line}: expected {message}$"):
+        load(f"{section}[feature]\n{TABLES}")
+    # Charts have other rules.
+    load(f"{section}[search-algorithm]\n3\n[feature]\n{TABLES}")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,8 +20,8 @@ TABLE = """\
 ein ||| a ||| 0.9 0.9
 haus ||| house ||| 0.6 0.6
 haus ||| home ||| 0.3 0.3
-ein haus ||| a house ||| 0.5 0.5
-ein haus ||| a home ||| 0.2 0.2
+ein haus ||| a house ||| 0.7 0.7
+ein haus ||| a home ||| 0.4 0.4
 das ||| the ||| 0.9 0.9
 haus das ||| house that ||| 0.1 0.1
 """
@@ -55,24 +54,32 @@ def of_moses(line: str) -> list[tuple[int, int, str]]:
     return [(int(first), int(last) + 1, text.strip()) for text, first, last in spans]
 
 
+@pytest.fixture(scope="module")
+def moses(shared: Path, cut_model: Callable[[str, Iterable[str]], Path]) -> Path:
+    """A folder with Moses' model, the tables cut to the words of the input."""
+    text = (shared / "gold/moses/xml/in.txt").read_text()
+    return cut_model("model/moses.pb.tuned.ini", re.sub("<[a-z/][^>]*>", " ", text).split())
+
+
 @pytest.mark.shared
 @pytest.mark.parametrize("search", ["stack", "cube"])
 @pytest.mark.parametrize("mode", MODES)
-def test_moses_own_phrases(mode: str, search: str, shared: Path, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.chdir(shared / "gold/moses")
+def test_moses_own_phrases(mode: str, search: str, moses: Path, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(moses)
     host = smt.load_plugins()
-    lines = Path("xml/in.txt").read_text().splitlines(keepends=True)
-    output = Path(f"xml/out.{mode}.txt").read_text().splitlines()
-    # Zones and walls are not taken; without them Moses' output is the same here.
+    lines = (shared / "gold/moses/xml/in.txt").read_text().splitlines(keepends=True)
+    output = (shared / f"gold/moses/xml/out.{mode}.txt").read_text().splitlines()
+    # Zones and walls are not taken.
     taken = [i for i, line in enumerate(lines) if mode == "pass-through" or not re.search("<(zone|wall)", line)]
-    source = tmp_path / "in.txt"
-    source.write_text("".join(lines[i] for i in taken))
+    Path("in.txt").write_text("".join(lines[i] for i in taken))
     overrides = [f"decoder.xml={mode}", f"decoder.search={search}", "decoder.pop_limit=1000"]
-    made = make_translator(host, load_config("model/moses.pb.tuned.ini", overrides), None, "off")
-    found = list(made.decode(read_source(host, made, source)))
+    made = make_translator(host, load_config("moses.ini", overrides), None, "off")
+    found = list(made.decode(read_source(host, made, "in.txt")))
     assert len(found) == len(taken) >= 9
     for one, i in zip(found, taken, strict=True):
-        assert steps(one) == of_moses(output[i]), i
+        # To Moses a bar begins another factor.
+        ours = [(first, last, re.sub(r"\|\S*", "", text)) for first, last, text in steps(one)]
+        assert ours == of_moses(output[i]), i
 
 
 @pytest.fixture
@@ -210,7 +217,7 @@ class TestErrors:
     def test_probabilities_without_a_table_to_split_them_over(self) -> None:
         Path("table").write_text("[X] ||| ein ||| a ||| p=1\n")
         Path("run.yaml").write_text("decoder: phrase\nmodel: {grammar: table}\n")
-        assert decode("inclusive", '<a translation="b">haus</a>').best == "b"
+        assert decode("exclusive", '<a translation="b">haus</a>').best == "b"
         with pytest.raises(UsageError, match="no table whose rules have numbers"):
             decode("inclusive", '<a translation="b" prob="0.5">haus</a>')
 

@@ -1,0 +1,11 @@
+"""Words and names of HTK's lattices that mean something to both their reader and their writer."""
+
+from __future__ import annotations
+
+import re
+
+NAME = "slf-lattice"
+NULL = "!NULL"
+SCALES = {"lmscale": "language", "acscale": "acoustic"}
+SCALE = re.compile(r"(x[0-9]+)scale")
+SCORE = re.compile(r"acoustic|language|ngram|x[0-9]+")
