@@ -1,4 +1,4 @@
-"""Makes the data of this folder: French-looking sentences with adjectives behind nouns, their translations, their links.
+"""Makes the data of this folder: sentences that look French, with adjectives behind nouns, translations, and links.
 
 Some verbs have two translations, and which is right depends on what follows; some links are wrong, as an aligner's are.
 """
@@ -12,7 +12,7 @@ NOUNS = [
     ("la maison", "house"), ("la voiture", "car"), ("le chien", "dog"), ("le chat", "cat"), ("la femme", "woman"),
     ("le garçon", "boy"), ("la pomme", "apple"), ("le livre", "book"), ("la table", "table"), ("le train", "train"),
     ("la robe", "dress"), ("le chapeau", "hat"), ("la valise", "suitcase"), ("le ballon", "ball"), ("la porte", "door"),
-    ("le bateau", "boat"), ("la fille", "girl"), ("le médecin", "doctor"), ("le pont", "bridge"), ("la lettre", "letter"),
+    ("le bateau", "boat"), ("la fille", "girl"), ("le médecin", "doctor"), ("le pont", "bridge"), ("la rue", "street"),
 ]  # fmt: skip
 PEOPLE = {"woman", "boy", "girl", "doctor", "dog", "cat"}
 WORN = {"dress", "hat"}
@@ -35,7 +35,7 @@ Pair = tuple[list[str], list[str], list[tuple[int, int]]]
 
 
 def put(pair: Pair, french: str, english: str) -> None:
-    """Words that translate each other, behind those that are there: one by one if they are as many, else all with all."""
+    """Words behind those that are there: each translates one if they are as many, else all translate all."""
     left, right, links = pair
     first, second = french.split(), english.split()
     even = len(first) == len(second)
@@ -99,7 +99,7 @@ def noisy(draw: random.Random, pair: Pair) -> Pair:
 def main() -> None:
     """Write the files."""
     draw = random.Random(2005)
-    sizes = {"train": 500, "devtest": 60, "test": 60}
+    sizes = {"train": 500, "devtest": 200, "test": 100}
     for name, size in sizes.items():
         pairs = [noisy(draw, sentence(draw)) for _ in range(size)]
         for suffix, side in (("fr", 0), ("en", 1)):

@@ -79,19 +79,33 @@ def run(args: argparse.Namespace) -> None:
     from smtplugins.host.config import load_config
     from smtplugins.host.decoders import with_decoder
     from smtplugins.host.errors import UsageError
+    from smtplugins.host.spec import parameters
 
     overrides = list(args.set)
     decoder = args.decoder
-    for key, value in (("search", args.search), ("pop_limit", args.pop_limit), ("stack_size", args.stack)):
-        if value is not None and decoder is not None:
+    effort = {
+        option: (key, value)
+        for option, key, value in (
+            ("--search", "search", args.search),
+            ("--pop-limit", "pop_limit", args.pop_limit),
+            ("--stack", "stack_size", args.stack),
+        )
+        if value is not None
+    }
+    for key, value in effort.values():
+        if decoder is not None:
             decoder += f",{key}={value}"
-        elif value is not None:
+        else:
             overrides.append(f"decoder.{key}={value}")
     config = load_config(args.config, overrides)
     args.plugin = [*args.plugin, *config.plugins]
     host = options.load_host(args)
     if decoder is not None:
         config = with_decoder(host, config, decoder)
+    for option, (key, _) in effort.items() if config.decoder is not None else ():
+        known = parameters(host.registry.entry("decoders", config.decoder.name).record.make)
+        if key not in known:
+            raise UsageError(f"{option}: decoder {config.decoder.name!r} has no option {key!r}")
     source = args.input or (str(config.source) if config.source is not None else "-")
     manifest = options.Manifest(args, [args.config, source, args.weights, *map(str, config.model.grammar)])
     weights = host.read_weights(args.weights) if args.weights is not None else None

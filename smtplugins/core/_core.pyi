@@ -111,44 +111,6 @@ def parse_arcs(grammars: Sequence[tuple[RuleTrie, numpy.typing.NDArray[numpy.flo
     all nodes are given.
     """
 
-class PhraseMatches:
-    """The phrases of tables in a sentence, as arrays that it owns."""
-
-    @property
-    def complete(self) -> bool:
-        """False if there were too many."""
-
-    @property
-    def firsts(self) -> numpy.typing.NDArray[numpy.int32]:
-        """The position where each match begins."""
-
-    @property
-    def lasts(self) -> numpy.typing.NDArray[numpy.int32]:
-        """And where it ends."""
-
-    @property
-    def rules(self) -> numpy.typing.NDArray[numpy.int32]:
-        """
-        The number of its rule among those of all tables, one table behind the other.
-        """
-
-    @property
-    def paths(self) -> numpy.typing.NDArray[numpy.int32]:
-        """The number of the path that it is found on."""
-
-    @property
-    def path_offsets(self) -> numpy.typing.NDArray[numpy.int64]:
-        """Where the arcs of each path begin."""
-
-    @property
-    def path_arcs(self) -> numpy.typing.NDArray[numpy.int32]:
-        """Arcs, by their places."""
-
-def match_arcs(tries: Sequence[RuleTrie], arcs: numpy.typing.NDArray[numpy.int32], positions: int, max_arcs: int, max_paths: int) -> PhraseMatches:
-    """
-    The phrases over arcs (from, to, word or -1, anything), which are sorted by their first position.
-    """
-
 def text_slots(text: numpy.typing.NDArray[numpy.uint8], offsets: numpy.typing.NDArray[numpy.int64]) -> numpy.typing.NDArray[numpy.uint64]:
     """
     A hash table over texts, as an array that can be kept. Of equal texts the last one is found.
@@ -776,7 +738,7 @@ class PhraseSearcher:
 
     def __init__(self, scorers: Sequence[tuple[Scorer, Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], orders: Sequence[OrderFeature]) -> None: ...
 
-    def search(self, forest: SearchForest, rows: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], distances: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, order: str = 'free', cube: bool = False, stack_size: int = 200, beam: float = float('inf'), pop_limit: int = 1000, stack_diversity: int = 0, cube_diversity: int = 0, option_beam: float = float('inf'), early_discarding: float = float('inf'), distortion_limit: int = -1, all_edges: bool = True, max_edges: int = 268435456) -> PhraseGraph: ...
+    def search(self, forest: SearchForest, rows: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], distances: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, order: str = 'free', cube: bool = False, stack_size: int = 200, beam: float = float('inf'), lm_beam: float = float('inf'), pop_limit: int = 1000, stack_diversity: int = 0, cube_diversity: int = 0, option_beam: float = float('inf'), early_discarding: float = float('inf'), distortion_limit: int = -1, all_edges: bool = True, max_edges: int = 268435456) -> PhraseGraph: ...
 
 class MetricReferences:
     """References of segments, for one metric."""

@@ -90,7 +90,8 @@ class PassThrough:
     """Rules minted for words of the input, that translate each by itself, or by what ``target`` says ("": nothing).
 
     There is one for each of ``labels``, with these features and those that ``features`` gives for the word. Records of
-    rules have what ``shown`` makes of a translation, which features do not see. ``unknown_only`` leaves out words over whose span there is another rule that begins with a word.
+    rules have what ``shown`` makes of a translation, which features do not see. ``unknown_only`` leaves out words over
+    whose span there is another rule that begins with a word.
     """
 
     labels: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: {"X": {"PassThrough": 1.0}})

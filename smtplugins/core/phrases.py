@@ -115,7 +115,8 @@ def steps_of(rules: GrammarColumns) -> GrammarColumns:
 
     import numpy as np
 
-    count = len(rules) - 1
+    # A sentence without words has no rules at all.
+    count = max(len(rules) - 1, 0)
     added = np.minimum(np.arange(len(rules) + 1), count)
     lhs = rules.lhs[:count]
     return replace(

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 PHASES = ("loading", "parsing", "search", "output")
 COUNTS = ("sentences", "nodes", "edges", "bundles", "pops", "lm_queries")
+_OF_PHRASES = ("hypotheses", "moves")
 _TABLE = "translation-model"
 _LATTICES = ("plf-lattice", "slf-lattice", "confusion-network")
 _INPUTS = {"lattice": "plf-lattice", "confusion-net": "confusion-network"}
@@ -35,7 +36,10 @@ _MARKED = "moses-xml"
 
 @dataclass(frozen=True)
 class Translator:
-    """A decoder and a model, as a configuration says, and the names of features that lists always show."""
+    """A decoder and a model, as a configuration says, and the names of features that lists always show.
+
+    ``arc_name`` is what numbers of arcs are called, ``arc_scores`` how many there are of each, where a feature says so.
+    """
 
     decoder: Decoder
     model: Model
@@ -44,6 +48,7 @@ class Translator:
     stateful: frozenset[str] = frozenset()
     arc_name: str | None = None
     loading: Mapping[str, float] = field(default_factory=dict)
+    arc_scores: int | None = None
 
     def names(self) -> tuple[str, ...]:
         """The features that a list always shows, in their order; those of tables are known when tables are loaded.
@@ -132,10 +137,12 @@ def make_translator(
     weights = given.weights if weights is None else weights
     with config.at("decoder"):
         decoder: Decoder = host.registry.make("decoders", config.decoder, given={"resources": given})
-    arcs = next((one.label for one in given.features if hasattr(one.feature, "arcs")), None)
+    arcs, scores = next(
+        ((one.label, one.feature.arcs) for one in given.features if hasattr(one.feature, "arcs")), (None, None)
+    )
     model = Model(dict(weights or {}))
     loading = {"cpu.loading": time.process_time() - begun[0], "wall.loading": time.perf_counter() - begun[1]}
-    return Translator(decoder, model, config, tuple(columns), frozenset(stateful), arcs, loading)
+    return Translator(decoder, model, config, tuple(columns), frozenset(stateful), arcs, loading, scores)
 
 
 def _with_missing(
@@ -168,10 +175,12 @@ def read_source(
     """
     config = translator.config
     given = config.decoder.options if config.decoder is not None else {}
-    format = format or config.source_format or _INPUTS.get(str(given.get("input")))
-    if format is None and "xml" in given:
-        format = f"{_MARKED},tags=false" if given["xml"] == "pass-through" else _MARKED
-    return read_sentences(host, path, format, arc_name=translator.arc_name, note=note)
+    wanted = format or config.source_format or _INPUTS.get(str(given.get("input")))
+    if wanted == _INPUTS["confusion-net"] and translator.arc_scores is not None:
+        wanted += f",scores={translator.arc_scores}"
+    if wanted is None and "xml" in given:
+        wanted = f"{_MARKED},tags=false" if given["xml"] == "pass-through" else _MARKED
+    return read_sentences(host, path, wanted, arc_name=translator.arc_name, note=note)
 
 
 def read_sentences(
@@ -279,15 +288,17 @@ def candidates_of(
     always = tuple(name for name in names if name not in hidden)
     extras: dict[str, list[str]] = {}
     if k == 1 and not fields:
-        rows = [dict(one.features)]
-        texts, totals = [one.best], [one.score or 0.0]
+        texts, rows, totals = _only(one)
     else:
         if graph is None:
             what = f"a list with {fields[0]}" if fields else "a list of more than one translation"
             raise UsageError(f"the decoder gives no graph, so that there is no {what}")
         texts, rows, totals, extras = _derivations(graph, k, unique, fields)
-        if not texts:
+        if not texts and one.best:
             return None
+        if not texts:
+            # Nothing is the translation of nothing, and no search made it.
+            (texts, rows, totals), extras = _only(one), {name: [""] for name in fields}
         texts = texts if one.shown is None else [one.shown(text) for text in texts]
     values, layouts = [], []
     for row in rows:
@@ -296,6 +307,11 @@ def candidates_of(
         layouts.append(layout)
         values.append(rounded([row.get(name, 0.0) for name in layout]))
     return Candidates(id=one.id, texts=texts, layouts=layouts, values=values, totals=rounded(totals), extras=extras)
+
+
+def _only(one: Decoding) -> tuple[list[str], list[dict[str, float]], list[float]]:
+    """The best translation alone."""
+    return [one.best], [dict(one.features)], [one.score or 0.0]
 
 
 def _derivations(
@@ -338,7 +354,7 @@ class Statistics:
         }
         # In kilobytes, on macOS in bytes.
         made["peak_rss_mb"] = round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1)
-        for name in COUNTS:
+        for name in (*COUNTS, *(one for one in _OF_PHRASES if one in self.sums)):
             made[name] = self.sentences if name == "sentences" else int(self.sums.get(name, 0))
         return made
 

@@ -23,6 +23,7 @@ from smtplugins.host import markup
 from smtplugins.host.errors import UsageError
 from smtplugins.host.lattices import lattice_of
 from smtplugins.host.markup import Markup
+from smtplugins.host.phrase_conventions import PhraseConventions
 from smtplugins.host.rule_columns import Block, blocks_of, column_names, sorted_out
 
 if TYPE_CHECKING:
@@ -41,27 +42,6 @@ _JOSHUA_SPAN = 20
 
 
 @dataclass(frozen=True)
-class UnknownWords:
-    """Words without a rule of their own, as phrase decoders have them: copied, dropped, or shown with marks around them.
-
-    Words with a digit are never dropped. Marks are for readers: features do not see them.
-    """
-
-    drop: bool = False
-    mark: bool = False
-    prefix: str = "UNK"
-    suffix: str = ""
-
-    def target(self, word: str) -> str:
-        """What a word is translated as."""
-        return "" if self.drop and not any(one in "0123456789" for one in word) else word
-
-    def shown(self, word: str) -> str:
-        """How its translation is given out."""
-        return f"{self.prefix}{word}{self.suffix}"
-
-
-@dataclass(frozen=True)
 class Conventions:
     """How sentences become forests.
 
@@ -69,8 +49,7 @@ class Conventions:
     word of the input, for the ``unknown`` ones or for none; with one of ``oov_labels`` as its left-hand side, whose
     numbers are probabilities. ``joshua`` is what Joshua alone does: rules for words have spans of 20 words, ``<eps>``
     is a word of lattices, brackets and bars of the input are spelt out, and a sentence without a parse is its own
-    translation. ``xml`` is what becomes of tags in a sentence (``host/markup.py``); ``reorders`` says whether the search
-    may do what they forbid.
+    translation.
     """
 
     goal: str | None = "S"
@@ -86,9 +65,6 @@ class Conventions:
     max_options: int = 0
     joshua: bool = False
     lattice: bool = False
-    xml: str = markup.PASS_THROUGH
-    reorders: bool = True
-    unknown: UnknownWords = UnknownWords()
 
     def shown(self, text: str) -> str:
         """Words as they are given out: without the marks of sentences, and Joshua's brackets spelt back."""
@@ -121,9 +97,12 @@ def oov_labels(text: str | None, path: Path | None) -> dict[str, float]:
 class Forests:
     """Makes forests with the tables and features of a run; what weights do to tables is done once for each weights."""
 
-    def __init__(self, resources: Resources, conventions: Conventions) -> None:
+    def __init__(
+        self, resources: Resources, conventions: Conventions, phrases: PhraseConventions = PhraseConventions()
+    ) -> None:
         self.resources = resources
         self.conventions = conventions
+        self.phrases = phrases
         self.tables = Tables()
         self._lock = threading.Lock()
         self._grammars: list[Grammar] | None = None
@@ -137,7 +116,7 @@ class Forests:
 
     def _minting(self) -> tuple[PassThrough | None, list[Active]]:
         """Rules for words of the input; and the features of rules, without that one which knows their labels."""
-        by = self.conventions
+        by, phrases = self.conventions, self.phrases
         if by.pass_through == "none":
             return None, self.rule_features
         labels: dict[str, dict[str, float]] = {by.nonterminal: {}}
@@ -151,8 +130,8 @@ class Forests:
             }
         minting = PassThrough(
             labels,
-            target=(lambda word: f"{word}_OOV") if by.mark_oovs else by.unknown.target if by.unknown.drop else None,
-            shown=by.unknown.shown if by.unknown.mark else None,
+            target=(lambda word: f"{word}_OOV") if by.mark_oovs else phrases.target if phrases.drop_unknown else None,
+            shown=phrases.shown if phrases.mark_unknown else None,
             span_limit=_JOSHUA_SPAN if by.joshua else _MINTED_SPAN,
             unknown_only=by.pass_through == "unknown",
             except_for=frozenset(MARKS) if by.markers else frozenset(),
@@ -308,7 +287,7 @@ class Weighted:
         times = Times()
         by = self.maker.conventions
         if sentence.marks:
-            markup.check(sentence, by.xml, reorders=by.reorders)
+            markup.check(sentence, self.maker.phrases)
         given: Any = sentence.tokens
         if by.max_length is not None and len(sentence.tokens) > by.max_length:
             given = ()
@@ -322,7 +301,9 @@ class Weighted:
         # Grammars that are a sentence's alone do not make the tables of the run grow.
         alone = bool(own) and not self.maker.resources.tables and by.glue_path is None
         tables = Tables() if alone else self.maker.tables
-        tags = Markup(sentence, by.xml, self.maker.first_names, by.nonterminal, tables) if sentence.marks else None
+        tags = None
+        if sentence.marks:
+            tags = Markup(sentence, self.maker.phrases.xml, self.maker.first_names, by.nonterminal, tables)
         with times("loading"):
             columns = [self.maker.load_own(table.path) for table in own]
         with times("parsing"):

@@ -5,9 +5,9 @@
 whole tag and have one of its texts in them. ``ignore``: tags are left out. Words that have no translation by all this
 are copied, as unknown ones are.
 
-A translation has the logarithm of its probability, at least -100, in equal parts as the scores of the first table. As
-in Moses it is a phrase like others to all other features, has no limit of length, and is not counted for that of a
-table. Moses' constraint looks at the first tag and its first text alone; here all count.
+A translation has the logarithm of its probability, at least -100, in equal parts as the scores of the first table, and
+is a phrase like others to all other features. Otherwise than in Moses it may be longer than other phrases, and of the
+tags and texts of a constraint all count, where Moses looks at the first alone.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.phrase_conventions import CONSTRAINT, IGNORE, INCLUSIVE, PASS_THROUGH
 
 if TYPE_CHECKING:
     from smtformats import GrammarColumns
@@ -26,31 +27,25 @@ if TYPE_CHECKING:
     from smtplugins.core.grammar import Grammar, Tables
     from smtplugins.core.parsing import Forest
     from smtplugins.host.contracts import Sentence
+    from smtplugins.host.phrase_conventions import PhraseConventions
 
 OWNER = "markup"
-PASS_THROUGH, IGNORE, EXCLUSIVE, INCLUSIVE, CONSTRAINT = MODES = (
-    "pass-through",
-    "ignore",
-    "exclusive",
-    "inclusive",
-    "constraint",
-)
 FLOOR = -100.0  # of logarithms, as Moses has it
 _REORDERING = ("zone", "wall")
 _MODEL = ("update", "weight-overwrite")
 
 
-def check(sentence: Sentence, mode: str, *, reorders: bool) -> None:
-    """Tags that cannot be done what they ask for are errors; ``reorders`` if a decoder may."""
+def check(sentence: Sentence, conventions: PhraseConventions) -> None:
+    """Tags for which cannot be done what they ask are errors."""
     tags = [mark.tag for mark in sentence.marks]
-    if tags and mode == PASS_THROUGH:
+    if tags and conventions.xml == PASS_THROUGH:
         shown = ", ".join(f"<{tag}>" for tag in dict.fromkeys(tags))
         raise UsageError(
             f"sentence {sentence.id}: mark-up {shown}: expected a decoder that takes it (decoder.xml: exclusive, "
             "inclusive, constraint or ignore), or sentences whose tags are words (moses-xml,tags=false)"
         )
     for tag in tags:
-        if tag in _REORDERING and reorders:
+        if tag in _REORDERING and conventions.reorders:
             raise SmtError(
                 f"sentence {sentence.id}: <{tag}> limits reordering, which this decoder does for whole searches alone: "
                 "expected order=monotone or distortion_limit=0, or no such tag"

@@ -17,7 +17,8 @@ from smtplugins.core.phrases import distortion, hypergraph_of_phrases, phrase_se
 from smtplugins.core.search import SearchLimit, forest_of_parse
 from smtplugins.host.contracts import Decoding
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.forests import Conventions, Forests, Times, UnknownWords, added
+from smtplugins.host.forests import Conventions, Forests, Times, added
+from smtplugins.host.phrase_conventions import PhraseConventions
 from smtplugins.host.rule_columns import column_names
 from smtplugins.host.stateful import SearchScorers
 from smtplugins.host.threads import in_order
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from smtplugins.host.model import Model
     from smtplugins.host.resources import Resources
     from smtplugins.host.scoring import Active
+
+
+AS_WRITTEN = PhraseConventions()
 
 
 @dataclass(frozen=True)
@@ -54,8 +58,7 @@ class PhraseOptions:
     cube_diversity: int = 0
     max_edges: int = 1 << 28
     lattice: bool = False
-    xml: str = "pass-through"
-    unknown: UnknownWords = UnknownWords()
+    phrases: PhraseConventions = AS_WRITTEN
 
     def __post_init__(self) -> None:
         for name, least in (
@@ -115,11 +118,9 @@ class PhraseDecoder:
             max_span=options.max_phrase_length,
             max_options=options.max_options,
             lattice=options.lattice,
-            xml=options.xml,
-            reorders=options.order != "monotone" and options.distortion_limit != 0,
-            unknown=options.unknown,
         )
-        self._forests = Forests(resources, conventions)
+        reorders = options.order != "monotone" and options.distortion_limit != 0
+        self._forests = Forests(resources, conventions, replace(options.phrases, reorders=reorders))
         self._options = options
         self._weights: Mapping[str, float] | None = None
         self._weighted: Weighted | None = None
@@ -178,7 +179,7 @@ class _Worker:
         self._rows = rows
         self._scorers = SearchScorers([one for one in features if one not in self._orders])
         self._searcher: PhraseSearcher | None = None
-        self._marked = options.unknown.mark
+        self._marked = options.phrases.mark_unknown
         self.names: list[str] = []
 
     def decode(self, sentence: Sentence) -> Decoding:

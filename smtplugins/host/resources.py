@@ -27,8 +27,8 @@ class Table:
     """A file of rules.
 
     ``name`` is what its columns of numbers are called, where the format leaves that open; ``limit`` how many target
-    sides of a source side count, 0 for all; ``max_span`` the longest span, where it is not the decoder's own; ``scores``
-    how many numbers each rule has, if that is said.
+    sides of a source side count, 0 for all; ``max_span`` the longest span, where it is not the decoder's own;
+    ``scores`` how many numbers each rule has, if that is said.
     """
 
     path: Path

@@ -81,6 +81,8 @@ class Active:
                 # A tree says nothing to a feature that is shown a hypothesis as one edge.
                 whole = kind == "derivation" and hasattr(self.feature, "score_candidates")
                 there = one.source is not None if kind == "source" else ("tree" if whole else kind) in one.extras
+                # An empty sentence has no phrases, which leaves nothing to print.
+                there = there or (kind == "segmentation" and not any(one.texts))
                 remedy = _REMEDIES[kind]
             if not there:
                 raise UsageError(f"feature {self.label!r} needs the {kind} {name}".rstrip() + f": {remedy}")

@@ -33,6 +33,8 @@ def phrases_of(one: Candidates) -> list[list[Phrase]]:
     from smtformats.tokens import blanks
 
     segmentation = one.segmentation
+    if segmentation is None and not any(one.texts):
+        segmentation = [()] * len(one)
     if segmentation is None:
         raise UsageError(f"list {one.id}: expected a segmentation, found none")
     # A lattice has more nodes than any of its paths has words.

@@ -220,9 +220,12 @@ def searches_and_lists_agree(subject: Subject) -> None:
     feature = subject.make()
     start = _start(subject)
     every = derivations()
-    listed = _on_a_list(subject, feature, every)
-    for one, row, wanted in zip(every, listed, start().whole(every), strict=True):
+    layouts, listed = _on_a_list(subject, feature, every)
+    for one, layout, row, wanted in zip(every, layouts, listed, start().whole(every), strict=True):
         values = list(wanted.values())
+        # A feature that names its columns has them in the order of the names on lists.
+        named = dict(zip(layout, row, strict=True))
+        row = [named[name] for name in wanted] if set(layout) == set(wanted) else row
         assert _close(row, values), f"{_shown(one)} has {row} on a list, and {values} from the scorer"
         found = _searched(subject, feature, one)
         assert _close(found, values), f"{_shown(one)} has {found} in a search, and {values} from the scorer"
@@ -265,7 +268,9 @@ def _close(one: Sequence[float], other: Sequence[float]) -> bool:
     return all(math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-4) for a, b in pairs)
 
 
-def _on_a_list(subject: Subject, feature: Any, every: Sequence[Derivation]) -> list[list[float]]:
+def _on_a_list(
+    subject: Subject, feature: Any, every: Sequence[Derivation]
+) -> tuple[list[tuple[str, ...]], list[list[float]]]:
     from smtformats import Candidates
     from smtplugins.host.scoring import Active
 
@@ -282,7 +287,7 @@ def _on_a_list(subject: Subject, feature: Any, every: Sequence[Derivation]) -> l
     notes = _sentence(subject, SOURCE).annotations
     extras = {"segmentation": segments}
     made = Candidates("0", texts, [()] * rows, [[]] * rows, extras=extras, source=" ".join(SOURCE), annotations=notes)
-    return Active(subject.offer.name, subject.offer, feature).score(made)[1]
+    return Active(subject.offer.name, subject.offer, feature).score(made)
 
 
 def _searched(subject: Subject, feature: Any, one: Derivation) -> list[float]:

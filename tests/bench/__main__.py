@@ -25,6 +25,7 @@ from judging import judging
 from learners import learners
 from lm import lm, lm_big
 from loading import loading
+from localized import localized
 from measure import best_child, interleaved
 from mert import mert
 from metrics import metrics
@@ -125,6 +126,7 @@ def main() -> None:
     benchmarks |= {"learners": lambda: learners(SHARED)}
     benchmarks |= {"tuning": tuning}
     benchmarks |= {"umt": lambda: umt(SHARED)}
+    benchmarks |= {"localized": lambda: localized(SHARED)}
     benchmarks |= {"tables": lambda: tables(SHARED, ROOT / "examples/plugin-template")}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*benchmarks, []], help="which (default: all)")

@@ -69,6 +69,38 @@ MOSES_GLUE = """\
 [X][S] </s> [X] ||| [X][S] </s> [S] ||| 1 ||| 0-0
 [X][S] [X][X] [X] ||| [X][S] [X][X] [S] ||| 2.718 ||| 0-0 1-1
 """
+PHRASES = """\
+[search-algorithm]
+0
+[stack]
+50
+[feature]
+UnknownWordPenalty
+WordPenalty
+PhrasePenalty
+PhraseDictionaryMemory name=TM0 num-features=2 path=phrases
+Distortion
+KENLM name=LM0 path=en.arpa
+[weight]
+UnknownWordPenalty0= 1
+WordPenalty0= -0.5
+PhrasePenalty0= 0.2
+TM0= 0.4 0.2
+Distortion0= 0.1
+LM0= 0.5
+[distortion-limit]
+6
+"""
+PHRASE_TABLE = """\
+der ||| the ||| 0.7 0.3 ||| 0-0 ||| |||
+das ||| the ||| 0.6 0.3 ||| 0-0 ||| |||
+koch ||| cook ||| 0.9 0.8 ||| 0-0 ||| |||
+koch ||| chef ||| 0.1 0.7 ||| 0-0 ||| |||
+das brot ||| the bread ||| 0.5 0.9 ||| 0-0 1-1 ||| |||
+brot ||| bread ||| 0.9 0.9 ||| 0-0 ||| |||
+hat ||| has ||| 0.6 0.7 ||| 0-0 ||| |||
+gekocht ||| cooked ||| 0.6 0.7 ||| 0-0 ||| |||
+"""
 JOSHUA = """\
 lm = kenlm 3 false false 100 en.arpa
 tm = thrax pt 12 rules
@@ -120,6 +152,13 @@ def toolkit(name: str) -> str:
     Path("rules").write_text(rules)
     Path("glue").write_text(glue)
     return path
+
+
+def phrases() -> str:
+    """The files of a tiny phrase-based Moses; gives the name of its configuration."""
+    Path("phrases.ini").write_text(PHRASES)
+    Path("phrases").write_text(PHRASE_TABLE)
+    return "phrases.ini"
 
 
 def changed(old: str, new: str) -> str:
@@ -241,8 +280,13 @@ class TestLists:
         assert len(lists) == (9 if name == "cdec" else 3)
         for one in lists:
             assert one.totals == sorted(one.totals, reverse=True)
-            for printed, total in zip(one.totals, weigher.totals(one), strict=True):
-                assert printed == pytest.approx(total, abs=2e-5)
+            for text, printed, total in zip(one.texts, one.totals, weigher.totals(one), strict=True):
+                # Moses shows nothing of unknown words, which are counted all the same.
+                unseen = -100 * text.split().count("petersen") if name == "moses" else 0
+                assert printed == pytest.approx(total + unseen, abs=2e-5)
+        assert ("UnknownWordPenalty0" in smt("decode", "-c", config, "-i", "in", "-k", 5, "--to", "jsonl").ok()) == (
+            name == "moses"
+        )
 
     def test_the_one_best_has_the_models_score(self, smt: Smt) -> None:
         first = smt("decode", "-c", "run.yaml", "-k", 1).ok().splitlines()
@@ -284,6 +328,135 @@ class TestLists:
     def test_the_configurations_size(self, smt: Smt) -> None:
         config = changed("cdec-nbest", "cdec-nbest, nbest: 2")
         assert smt("decode", "-c", config).ok() == smt("decode", "-c", "run.yaml", "-k", 2).ok()
+
+
+class TestPhrases:
+    """What ``moses`` writes of phrases: fields of lists, search graphs in its formats, options of the search."""
+
+    def lists(self, smt: Smt, *options: Any) -> list[Any]:
+        smt("decode", "-c", phrases(), "-k", 20, "-o", "lists", *options, stdin=BAKER).ok()
+        return smt_read("lists")
+
+    def test_translations(self, smt: Smt) -> None:
+        assert smt("decode", "-c", phrases(), stdin=BAKER).ok() == "the cook has cooked the bread\nthe petersen\n\n"
+
+    def test_fields_of_lists(self, smt: Smt) -> None:
+        first, second, empty = self.lists(smt, "--fields", "alignment,segmentation,input")
+        assert first.texts[0] == "the cook has cooked the bread"
+        assert first.extras["segmentation"][0] == "0=0 1=1 2=2 5=3 3-4=4-5"
+        assert first.extras["alignment"][0] == "0-0 1-1 2-2 5-3 3-4 4-5"
+        assert set(first.extras["input"]) == {"der koch hat das brot gekocht"}
+        assert second.alignment[0] == ((0, 0), (1, 1))
+        assert empty.texts == [""]
+        line = Path("lists").read_text().splitlines()[0]
+        assert line.endswith(
+            " ||| 0=0 1=1 2=2 5=3 3-4=4-5 ||| 0-0 1-1 2-2 5-3 3-4 4-5  ||| der koch hat das brot gekocht"
+        )
+        # Features that walk the phrases find what the decoder found.
+        Path("in").write_text(BAKER)
+        smt("score", "-i", "lists", "-o", "scored", "-s", "in", "--feature", "distortion,name=again").ok()
+        for one in smt_read("scored"):
+            for _, row, _ in one.rows():
+                assert row["again"] == row["Distortion0"]
+
+    def test_fields_of_the_configuration(self, smt: Smt) -> None:
+        config = phrases()
+        Path(config).write_text(PHRASES + "[include-segmentation-in-n-best]\ntrue\n")
+        given = smt("decode", "-c", config, "-k", 1, stdin="der koch\n").ok()
+        assert given.endswith(" ||| 0=0 1=1\n")
+        assert smt("decode", "-c", config, stdin="der koch\n").ok() == "the cook\n"
+        assert (
+            smt("decode", "-c", config, "-k", 1, "--fields", "alignment", stdin="der koch\n")
+            .ok()
+            .endswith(" ||| 0-0 1-1 \n")
+        )
+
+    def test_stateful_features_come_first_and_unknown_words_are_not_shown(self, smt: Smt) -> None:
+        for one in self.lists(smt):
+            assert set(one.layouts) == {("Distortion0", "LM0", "WordPenalty0", "PhrasePenalty0", "TM0[0]", "TM0[1]")}
+
+    def test_options_of_the_search(self, smt: Smt) -> None:
+        def hypotheses(*options: Any) -> int:
+            smt("decode", "-c", phrases(), "-o", "out", "--stats", "stats.json", *options, stdin=BAKER).ok()
+            found: int = json.loads(Path("stats.json").read_text())["hypotheses"]
+            return found
+
+        assert hypotheses("--stack", 1) < hypotheses() == hypotheses("--stack", 50)
+        cubes = ("--search", "cube", "--pop-limit")
+        assert hypotheses(*cubes, 1) < hypotheses(*cubes, 4) < hypotheses(*cubes, 200)
+        assert hypotheses("--decoder", "phrase,beam_threshold=0", "--stack", 1) == hypotheses("--stack", 1)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (["--stack", 5], "--stack: decoder 'hiero' has no option 'stack_size'"),
+            (["--search", "cube"], "--set: decoder.search: expected one of cube_pruning, full, found 'cube'"),
+            (["--forests-format", "slf-lattice"], "--forests-format is for forests: say where they go with --forests"),
+            (["--fields", "segmentation"], "--fields is for lists: say how long they are with -k N"),
+            (["-k", 2, "--fields", "segments"], "unknown field 'segments' of lists; did you mean 'segmentation'?"),
+            (["-k", 2, "--fields", "input", "--to", "cdec-nbest"], "cdec-nbest has no place for input"),
+            (["--forests", "f", "--forests-format", "moses-chart-graph"], "moses-chart-graph can only be read; name"),
+            (["--forests", "f", "--forests-format", "text"], "format 'text' is of kind corpus, expected hypergraph"),
+        ],
+    )
+    def test_wrong_calls(self, smt: Smt, options: list[Any], message: str) -> None:
+        result = smt("decode", "-c", "run.yaml", "-i", "-", *options, stdin="der koch\n")
+        assert (result.code, result.out) == (2, "")
+        assert result.err.startswith(f"smt: {message}")
+
+    def test_charts_have_no_phrases(self, smt: Smt) -> None:
+        options = ["-k", 2, "--fields", "segmentation", "--to", "moses-nbest"]
+        result = smt("decode", "-c", "run.yaml", "-i", "-", *options, stdin="der koch\n")
+        assert result.code == 2
+        assert result.err.startswith("smt: the decoder's derivations are not made of phrases, and have no segmentation")
+        assert smt(
+            "decode", "-c", "run.yaml", "-i", "-", "--forests", "f", "--forests-format", "moses-search-graph",
+            stdin="der koch\n",
+        ).code == 1  # fmt: skip
+
+    @pytest.mark.parametrize(
+        "format",
+        ["moses-search-graph", "moses-search-graph,extended=true", "moses-word-graph", "moses-hypergraph",
+         "slf-lattice", "cdec-json-hypergraph"],
+    )  # fmt: skip
+    @pytest.mark.parametrize("jobs", [1, 2])
+    def test_graphs_are_read_again(self, smt: Smt, format: str, jobs: int) -> None:
+        from smtplugins.core.hypergraph import Hypergraph
+        from smtplugins.core.inference import kbest
+        from smtplugins.host.opening import open_known
+
+        lists = self.lists(smt, "--forests", "f", "--forests-format", format, "-j", jobs)
+        weights = _host().read_weights("phrases.ini")
+        name = format.split(",")[0]
+        assert ("weights" in os.listdir("f")) == (name == "moses-hypergraph")
+        if name == "moses-hypergraph":
+            assert _host().read_weights("f/weights") == weights
+        order = "UnknownWordPenalty0 WordPenalty0 PhrasePenalty0 TM0:2 Distortion0 LM0"
+        assert lists.pop().texts == [""]
+        assert len(os.listdir("f")) == len(lists) + (name == "moses-hypergraph")
+        for one in lists:
+            (path,) = Path("f").glob(f"{one.id}.*")
+            named = f"{name},names={order}" if "extended" in format else name
+            with open_known(path, "hypergraph", named) as opened:
+                (columns,) = opened.records()
+            assert columns.id == one.id
+            graph = Hypergraph.from_columns(columns)
+            if name in ("moses-hypergraph", "cdec-json-hypergraph") or "extended" in format:
+                scored = graph.reweighted(weights)
+            elif name == "slf-lattice":
+                assert columns.extras["scales"] == {x: weights[n] for x, n in columns.extras["names"].items()}
+                scored = graph.reweighted(columns.extras["scales"])
+            else:
+                scored = graph.reweighted({"a": 1.0}) if name == "moses-word-graph" else graph
+            found = kbest(scored, k=20)
+            assert found.scores.tolist() == pytest.approx(one.totals, abs=1e-4)
+            assert sorted(found.texts()) == sorted(one.texts)
+
+    def test_trace(self, smt: Smt) -> None:
+        lines = smt("decode", "-c", phrases(), "--trace", stdin="der koch\n").err.splitlines()
+        assert [line.split("  ")[0] for line in lines] == [
+            "sentence 0", "[0, 1) der ||| the", "[1, 2) koch ||| cook", "end"
+        ]  # fmt: skip
 
 
 class TestEffort:

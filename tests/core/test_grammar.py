@@ -116,7 +116,7 @@ def test_scores_and_arcs_that_lead_out_are_refused() -> None:
         ({"arcs": np.array([[0, 1, 0, 0]], np.int32)}, "score"),
         ({"positions": 5000}, "4096"),
         ({"labels": 0}, "goal"),
-        ({"goal": -1}, "goal"),
+        ({"goal": -2}, "goal"),
         ({"grammars": [(trie, np.zeros(2, np.float32), None, False, False)]}, "scores as rules"),
         ({"grammars": [(_core.RuleTrie(**arrays(labels=[1])), None, None, False, False)]}, "more labels"),
         ({"max_edges": -1}, "edges"),

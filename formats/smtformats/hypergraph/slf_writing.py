@@ -63,7 +63,8 @@ def _scaled(
             named = names.get(name, name if name != short else "") if name else "score"
             found = _COMPONENT.fullmatch(named)
             stem, place = (found[1], int(found[2]) + 1) if found is not None else (named, 1)
-            sizes[stem] = max(sizes.get(stem, 0), place)
+            # A component that is alone here is one of two for all that is known.
+            sizes[stem] = max(sizes.get(stem, 0), place, 1 if found is None else 2)
             parts[name] = (stem, place)
     for name, short in fields.items():
         stem, place = parts.get(name, ("", 0))

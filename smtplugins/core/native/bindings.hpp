@@ -14,7 +14,6 @@ void bind_inference(nanobind::module_& m);
 void bind_lm(nanobind::module_& m);
 void bind_kneser_ney(nanobind::module_& m);
 void bind_metrics(nanobind::module_& m);
-void bind_phrase_match(nanobind::module_& m);
 void bind_phrase(nanobind::module_& m);
 void bind_rules(nanobind::module_& m);
 void bind_search(nanobind::module_& m);

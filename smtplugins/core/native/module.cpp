@@ -5,7 +5,6 @@ NB_MODULE(_core, m) {
   m.doc() = "The native core. Use the Python modules around it.";
   smt::bind_trie(m);  // before what takes tries
   smt::bind_chart(m);
-  smt::bind_phrase_match(m);
   smt::bind_text_index(m);
   smt::bind_envelopes(m);
   smt::bind_extract(m);

@@ -36,11 +36,11 @@
 
 Charts have `pops: moses` (as many of our pops as score no worse), `markers: true`, `glue: false` (glue is a table) and
 `pass_through: unknown`. ``name=`` is the one its weights have. In brackets: Moses' default, written out. Language
-models of charts score ``<s>`` and ``</s>`` from the rules (`markers=rules`). All other sections are not used, nor are
-`[mapping]`, `[input-factors]` and `[output-factors]` where they say more than one table after another, factor 0. Several
-tables of phrases are alternatives, each with its own scores and limit. Refused for phrases, because they would change
-translations: a `[mapping]` of steps that go together or leave a table out, `[decoding-graph-backoff]`,
-`[monotone-at-punctuation]`. Paths are relative to the working directory.
+models of charts score ``<s>`` and ``</s>`` from the rules (`markers=rules`). Several tables of phrases are
+alternatives, each with its own scores and limit; their `grammar_format` is `moses-phrases`. All other sections are not used, nor are `[mapping]`,
+`[input-factors]` and `[output-factors]` where they say more than one table after another, factor 0. Refused for
+phrases, because they would change translations: a `[mapping]` of steps that go together or leave a table out,
+`[decoding-graph-backoff]`, `[monotone-at-punctuation]`. Paths are relative to the working directory.
 """
 
 from __future__ import annotations
@@ -150,6 +150,8 @@ def _phrases(draft: Draft) -> None:
     named = [blanks(one.value)[-2:] for one in steps]
     graphs = [blanks(one.value)[0] for one in steps if len(blanks(one.value)) == 3]
     tables = len(_tables(draft))
+    if tables:
+        draft.put("model.grammar_format", "moses-phrases")
     whole = sorted(named) == [["T", str(i)] for i in range(tables)] and len(set(graphs)) == len(graphs)
     if steps and tables and not whole and all(name[0] == "T" for name in named):
         shown = ", ".join(f"'{i} T {i}'" for i in range(tables))

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtformats.columns import Columns
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.plugins.localized.bigrams import BigramWeights
 from smtplugins.plugins.localized.events import EventList
@@ -170,7 +171,7 @@ class _Walk:
         self._tokens = tokens
         self._lm = feature._lm
 
-    def combine(self, edges: Edges, tails: Sequence[Sequence[_State]]) -> tuple[Array, list[_State]]:
+    def combine(self, edges: Edges, tails: Sequence[Sequence[_State]]) -> tuple[Columns, list[_State]]:
         import numpy as np
 
         scores = np.zeros((len(edges), len(COLUMNS)))
@@ -183,7 +184,7 @@ class _Walk:
                 continue
             words = [one for one in edges.rules.target_of(i) if isinstance(one, str)]
             states.append(self._step(before, (first, last), words, scores[i]))
-        return scores, states
+        return Columns.dense(COLUMNS, scores), states
 
     def _step(self, before: _State, span: tuple[int, int], words: list[str], out: Array) -> _State:
         last, previous, context = before
@@ -205,7 +206,7 @@ class _Walk:
             out[10] = -float(no_left) if side == "L" else 0.0
         return span, block, context
 
-    def finish(self, states: Sequence[_State]) -> Array:
+    def finish(self, states: Sequence[_State]) -> Columns:
         import numpy as np
 
         found = np.zeros((len(states), len(COLUMNS)))
@@ -213,9 +214,9 @@ class _Walk:
             end = self._lm.id("</s>")
             for (last, _, context), row in zip(states, found, strict=True):
                 row[7 if last is None else 2] = self._lm.score_word(context, end)[0] * _LN10
-        return found
+        return Columns.dense(COLUMNS, found)
 
-    def estimate(self, edges: Edges) -> Array:
+    def estimate(self, edges: Edges) -> Columns:
         import numpy as np
 
-        return np.zeros((len(edges), len(COLUMNS)))
+        return Columns.dense(COLUMNS, np.zeros((len(edges), len(COLUMNS))))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from smtplugins.host.forests import UnknownWords
+from smtplugins.host.phrase_conventions import PhraseConventions
 from smtplugins.host.phrase_decoding import PhraseDecoder, PhraseOptions
 
 if TYPE_CHECKING:
@@ -83,7 +83,12 @@ class Phrase(PhraseDecoder):
                 cube_diversity=cube_diversity,
                 max_edges=max_edges,
                 lattice=input != "text",
-                xml=xml,
-                unknown=UnknownWords(drop_unknown, mark_unknown, unknown_prefix, unknown_suffix),
+                phrases=PhraseConventions(
+                    xml=xml,
+                    drop_unknown=drop_unknown,
+                    mark_unknown=mark_unknown,
+                    unknown_prefix=unknown_prefix,
+                    unknown_suffix=unknown_suffix,
+                ),
             ),
         )

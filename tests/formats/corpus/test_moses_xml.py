@@ -254,3 +254,10 @@ def test_gold(shared: Path) -> None:
         assert last + 1 == len(record.source.split())
         again = read(written([replace(record, raw=None, attributes={})]))
         assert again[0].marks == record.marks
+
+
+def test_tags_that_are_words() -> None:
+    """Only what is around the whole sentence is taken off."""
+    (found,) = parse(Lines(io.BytesIO(b'<seg id="7">a <n translation="x">b</n> <c</seg>'), "x"), tags=False)
+    assert (found.source, found.marks, found.fault) == ('a <n translation="x">b</n> <c', (), "")
+    assert found.attributes == {"id": "7"}

@@ -90,7 +90,7 @@ def test_phrases(tmp_path: Path) -> None:
             "xml": "pass-through",
         },
     )
-    assert found.model.grammar == (tmp_path / "pt.gz",)
+    assert (found.model.grammar, found.model.grammar_format) == ((tmp_path / "pt.gz",), "moses-phrases")
     assert found.model.weights == tmp_path / "below/moses.ini"
     assert [str(one).replace(f"{tmp_path}/", "") for one in found.model.features] == [
         "oov,value=-100,tuneable=false,name=UnknownWordPenalty0",
@@ -165,7 +165,7 @@ def test_charts(tmp_path: Path) -> None:
             "max_span": 15,
         },
     )
-    assert found.model.grammar == (tmp_path / "rules", tmp_path / "glue")
+    assert (found.model.grammar, found.model.grammar_format) == ((tmp_path / "rules", tmp_path / "glue"), None)
     assert found.model.weights is None
     assert [str(one).replace(f"{tmp_path}/", "") for one in found.model.features] == [
         "word-penalty,value=-1,count_bos=true,name=WordPenalty0",
@@ -222,7 +222,9 @@ def test_brackets_of_mark_up() -> None:
     assert load(text).source_format is None
 
 
-@pytest.mark.parametrize(("value", "meant"), [("true", True), ("1", True), ("Yes", True), ("false", False), ("0", False)])
+@pytest.mark.parametrize(
+    ("value", "meant"), [("true", True), ("1", True), ("Yes", True), ("false", False), ("0", False)]
+)
 def test_unknown_words(value: str, meant: bool) -> None:
     found = options_of(f"[drop-unknown]\n{value}\n[mark-unknown]\n{value}\n[unknown-word-prefix]\n<oov>\n")
     assert (found["drop_unknown"], found["mark_unknown"], found["unknown_prefix"]) == (meant, meant, "<oov>")

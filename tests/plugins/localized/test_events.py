@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from .made import Event, blocks_of, named, places, random_case, slow_events
 
 from smtformats.alignment.links import Alignment
 from smtformats.grammar.gather import grammar_columns
@@ -18,6 +17,8 @@ from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.plugins.localized.blocks import BlockSet
 from smtplugins.plugins.localized.collecting import collect
 from smtplugins.plugins.localized.events import EventList
+
+from .made import Event, blocks_of, named, places, random_case, slow_events
 
 
 def events_of(listed: EventList, sentence: int) -> list[Event]:
@@ -82,7 +83,7 @@ def test_words_before_neutral_blocks(seed: int, tmp_path: Path) -> None:
             at = one.target[0]
             before = [words.get(target[at - k], -1) if at >= k else -2 for k in (2, 1)]
             number = next(i for i in range(len(listed.blocks)) if named(listed.blocks, i) == one.block)
-            wanted[number, *before] += 1
+            wanted[(number, *before)] += 1
     assert found == wanted
 
 

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from .made import blocks_of, named, random_case, tiny_lm
 
 from smtplugins.core.lm import read_native_lm
 from smtplugins.host.errors import UsageError
 from smtplugins.plugins.localized.collecting import collect
 from smtplugins.plugins.localized.events import EventList
 from smtplugins.plugins.localized.features import BoundaryLm, Estimates, LexNorm, block_columns
+
+from .made import blocks_of, named, random_case, tiny_lm
 
 
 @pytest.fixture(name="listed")

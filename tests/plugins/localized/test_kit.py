@@ -11,4 +11,10 @@ from smtplugins.testing import check_plugin
 def test_everything_passes_the_kit(tmp_path: Path) -> None:
     results = check_plugin(smt.load_plugins(), "localized", tmp_path)
     assert [(name, one.check, one.message) for _, name, one in results if not one.ok] == []
-    assert {(kind, name) for kind, name, _ in results} == {("learner", "local-maxent")}
+    assert {(kind, name) for kind, name, _ in results} == {
+        ("decoder", "swap"),
+        ("feature", "block-bigram"),
+        ("feature", "block-model"),
+        ("feature", "orientation"),
+        ("learner", "local-maxent"),
+    }

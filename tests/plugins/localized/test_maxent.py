@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from .made import random_case
-from .test_problem import listed_of, problem_of
 
 from smtformats import Columns
 from smtplugins.host.contracts import EventRows, Events, State, Step
@@ -19,6 +17,9 @@ from smtplugins.host.model import Model
 from smtplugins.plugins.localized.bigrams import BigramWeights
 from smtplugins.plugins.localized.maxent import LocalMaxent
 from smtplugins.testing import samples
+
+from .made import random_case
+from .test_problem import listed_of, problem_of
 
 
 def separable(count: int = 30) -> Events:

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from .made import blocks_of, random_case, tiny_lm
 
 from smtplugins.core.lm import read_native_lm
 from smtplugins.plugins.localized.collecting import collect
 from smtplugins.plugins.localized.events import LEFT, LETTERS, EventList
 from smtplugins.plugins.localized.features import FLOATS, BoundaryLm, block_columns
 from smtplugins.plugins.localized.problem import Bigrams, BlockEvents, bigram_problem, neutral_problem
+
+from .made import blocks_of, random_case, tiny_lm
 
 KEEP = 2
 
@@ -90,7 +91,7 @@ def test_neutral_blocks_have_those_of_their_source_phrase(tmp_path: Path) -> Non
     columns = block_columns(listed.blocks, listed.counts)
     lm = BoundaryLm(read_native_lm(tiny_lm(tmp_path)), listed.blocks)
     problem = neutral_problem(listed, columns, lm, keep=KEEP)
-    groups, right, offsets, ids, values, block, _ = problem.training.rows(0, len(problem.training))
+    groups, right, _, ids, values, block, _ = problem.training.rows(0, len(problem.training))
     counts, blocks = listed.counts.total.tolist(), listed.blocks
     for e, own in enumerate(listed.neutral.tolist()):
         found = block[groups[e] : groups[e + 1]].tolist()

@@ -12,7 +12,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def cut_model(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Iterable[str]], Path]:
-    """``cut_model(ini, words)``: a folder with that ini as ``moses.ini`` and its tables, source sides of these words."""
+    """``cut_model(ini, words)``: a folder with that ini as ``moses.ini``, and its tables for these words."""
 
     def cut(ini: str, words: Iterable[str]) -> Path:
         given, folder = shared / "gold/moses", tmp_path_factory.mktemp("moses")

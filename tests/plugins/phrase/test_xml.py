@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -83,12 +83,12 @@ def test_moses_own_phrases(mode: str, search: str, moses: Path, shared: Path, mo
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("table").write_text(TABLE)
     Path("weights").write_text("TM[0] 1\nTM[1] 0.5\noov 1\nphrase-penalty 0.1\n")
     Path("run.yaml").write_text(CONFIG)
-    yield tmp_path
+    return tmp_path
 
 
 def decode(mode: str, line: str, *overrides: str, graphs: bool = False) -> Decoding:
