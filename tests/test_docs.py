@@ -23,15 +23,19 @@ RUNNABLE = {
     "examples/convert-files/README.md": "examples/convert-files",
     "examples/decode-hiero/README.md": "examples/decode-hiero",
     "examples/external-metric/README.md": "examples/external-metric",
+    "examples/localized/README.md": "examples/localized",
     "examples/umt/README.md": "examples/umt",
     "smtplugins/plugins/hiero/README.md": "examples/decode-hiero",
+    "smtplugins/plugins/localized/README.md": "examples/localized",
     "smtplugins/plugins/phrase/README.md": "examples/classroom",
     "smtplugins/plugins/standard/README.md": "examples/rescore-nbest",
     "smtplugins/plugins/tuning/README.md": "examples/rescore-nbest",
     "smtplugins/plugins/umt/README.md": "examples/umt",
 }
 # A plugin of a paper may be taken out, with its example.
-PAPERS = {"examples/umt/README.md", "smtplugins/plugins/umt/README.md"}
+PAPERS = {
+    f"{folder}/{name}/README.md" for folder in ("examples", "smtplugins/plugins") for name in ("localized", "umt")
+}
 INSTALL = "python -m pip install"
 
 
@@ -117,7 +121,8 @@ def test_hooks_page_is_what_the_hookspecs_say(request: pytest.FixtureRequest) ->
 
 
 @pytest.mark.parametrize(
-    "plugin", [one for one in ("standard", "tuning", "umt") if (ROOT / "smtplugins/plugins" / one).exists()]
+    "plugin",
+    [one for one in ("localized", "standard", "tuning", "umt") if (ROOT / "smtplugins/plugins" / one).exists()],
 )
 def test_plugin_tables_are_what_the_registry_says(plugin: str, request: pytest.FixtureRequest) -> None:
     path = ROOT / "smtplugins/plugins" / plugin / "README.md"

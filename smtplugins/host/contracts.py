@@ -91,7 +91,8 @@ class NativeFeature(Protocol):
     """A feature with states that decoders in native code ask without Python in between, and in its place.
 
     ``native()`` is a scorer of ``core/search.py`` for one thread, and ``numbers`` what its words are called there: a
-    number for each word of a vocabulary. Its values are those of lists. A feature in C has an attribute
+    number for each word of a vocabulary. A scorer that needs source words has ``set_sentence(words)``, called for each
+    sentence. Its values are those of lists. A feature in C has an attribute
     ``smt_feature_v1`` instead, the capsule of ``smt_feature.h``.
     """
 

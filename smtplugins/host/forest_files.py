@@ -67,7 +67,6 @@ class ForestFiles:
             return
         os.makedirs(self.folder, exist_ok=True)
         suffix = self.record.suffixes[0] if self.record.suffixes else ".txt"
-        suffix = ".json" if self.record.name == DEFAULT else suffix
         compressed = "" if self.record.binary or suffix.endswith(".gz") else ".gz"
         name = os.path.join(os.fspath(self.folder), f"{key}{suffix}{compressed}")
         if os.path.dirname(os.path.abspath(name)) != os.path.abspath(self.folder):

@@ -23,7 +23,7 @@ from smtplugins.host import markup
 from smtplugins.host.errors import UsageError
 from smtplugins.host.lattices import lattice_of
 from smtplugins.host.markup import Markup
-from smtplugins.host.phrase_conventions import PhraseConventions
+from smtplugins.host.phrase_conventions import AS_WRITTEN, PhraseConventions
 from smtplugins.host.rule_columns import Block, blocks_of, column_names, sorted_out
 
 if TYPE_CHECKING:
@@ -97,9 +97,7 @@ def oov_labels(text: str | None, path: Path | None) -> dict[str, float]:
 class Forests:
     """Makes forests with the tables and features of a run; what weights do to tables is done once for each weights."""
 
-    def __init__(
-        self, resources: Resources, conventions: Conventions, phrases: PhraseConventions = PhraseConventions()
-    ) -> None:
+    def __init__(self, resources: Resources, conventions: Conventions, phrases: PhraseConventions = AS_WRITTEN) -> None:
         self.resources = resources
         self.conventions = conventions
         self.phrases = phrases

@@ -36,3 +36,7 @@ class PhraseConventions:
     def shown(self, word: str) -> str:
         """How its translation is given out."""
         return f"{self.unknown_prefix}{word}{self.unknown_suffix}"
+
+
+AS_WRITTEN = PhraseConventions()
+"""Tags are words, and unknown words are copied."""

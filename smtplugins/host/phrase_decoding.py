@@ -18,7 +18,7 @@ from smtplugins.core.search import SearchLimit, forest_of_parse
 from smtplugins.host.contracts import Decoding
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.forests import Conventions, Forests, Times, added
-from smtplugins.host.phrase_conventions import PhraseConventions
+from smtplugins.host.phrase_conventions import AS_WRITTEN, PhraseConventions
 from smtplugins.host.rule_columns import column_names
 from smtplugins.host.stateful import SearchScorers
 from smtplugins.host.threads import in_order
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from smtplugins.host.model import Model
     from smtplugins.host.resources import Resources
     from smtplugins.host.scoring import Active
-
-
-AS_WRITTEN = PhraseConventions()
 
 
 @dataclass(frozen=True)

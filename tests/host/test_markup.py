@@ -28,6 +28,7 @@ decoder:
   xml: MODE
 model:
   grammar: table
+  grammar_format: moses-phrases
   features: ["translation-model,path=table,scores=2,name=TM", oov, distortion, "word-penalty"]
   weights: weights
 """

@@ -7,7 +7,7 @@ Each tag is a mark on the words from its start to its end; ``span="i-j"``, count
 have ``translation`` (or ``english``, as it was called), alternatives split at ``||``, and as many probabilities. Words
 are cut at blanks, and a tag ends a word. ``<`` without a letter or ``/`` after it is no tag, yet what follows up to the
 next ``>`` is text, too. ``<seg ...>`` around the whole sentence is taken off. The option ``brackets`` (``< >``) has
-other marks of a tag, as Moses' ``-xml-brackets``. With ``tags=false`` tags are words, as in Moses where nothing is said.
+other marks of a tag, as Moses' ``-xml-brackets``. With ``tags=false`` tags are words, as in Moses by default.
 
 A line whose tags Moses does not take, because one is not closed, not opened or closed by another, because ``<zone>``
 has no word, ``<ne>`` has not one word, or the probabilities are more or fewer than the translations, is read as words,

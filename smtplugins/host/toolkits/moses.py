@@ -37,10 +37,10 @@
 Charts have `pops: moses` (as many of our pops as score no worse), `markers: true`, `glue: false` (glue is a table) and
 `pass_through: unknown`. ``name=`` is the one its weights have. In brackets: Moses' default, written out. Language
 models of charts score ``<s>`` and ``</s>`` from the rules (`markers=rules`). Several tables of phrases are
-alternatives, each with its own scores and limit; their `grammar_format` is `moses-phrases`. All other sections are not used, nor are `[mapping]`,
-`[input-factors]` and `[output-factors]` where they say more than one table after another, factor 0. Refused for
-phrases, because they would change translations: a `[mapping]` of steps that go together or leave a table out,
-`[decoding-graph-backoff]`, `[monotone-at-punctuation]`. Paths are relative to the working directory.
+alternatives, each with its own scores and limit; their `grammar_format` is `moses-phrases`. All other sections are not
+used, nor are `[mapping]`, `[input-factors]` and `[output-factors]` where they say more than one table after another,
+factor 0. Refused for phrases, because they would change translations: a `[mapping]` of steps that go together or leave
+a table out, `[decoding-graph-backoff]`, `[monotone-at-punctuation]`. Paths are relative to the working directory.
 """
 
 from __future__ import annotations

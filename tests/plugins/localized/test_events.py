@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from collections import Counter
@@ -172,3 +173,19 @@ def test_folders_that_are_no_event_lists(tmp_path: Path) -> None:
     with pytest.raises(SmtError, match="expected version 1 of events, found 99"):
         EventList.open(tmp_path / "events")
     assert sorted(one.name for one in tmp_path.iterdir()) == ["events", "full"]
+
+
+@pytest.mark.shared
+def test_events_of_real_sentences(shared: Path, tmp_path: Path) -> None:
+    from smtplugins.host.lists import read_corpus
+    from smtplugins.host.opening import load_grammar
+
+    table = load_grammar(shared / "gold/moses/train/first3k/phrase-table.gz", cache="off")
+    blocks = BlockSet.from_grammar(table, longest=4)
+    sides = [itertools.islice(read_corpus(shared / f"data/multi30k/train.{one}.gz"), 12) for one in ("de", "en")]
+    texts = [(source, target, None) for source, target in zip(*sides, strict=True)]
+    listed = collect(blocks, texts, tmp_path / "events")
+    pairs = [named(blocks, i) for i in range(len(blocks))]
+    for number, (source, target, _) in enumerate(texts):
+        assert Counter(events_of(listed, number)) == Counter(slow_events(pairs, source.split(), target.split()))
+    assert listed.record["bigrams"] > 1000

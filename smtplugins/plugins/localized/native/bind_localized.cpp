@@ -48,7 +48,8 @@ class Finder {
   Column<std::int64_t> counts() const { return column(std::vector<std::int64_t>(finder_.counts())); }
 
   auto collect(const std::vector<std::string_view>& sources, const std::vector<std::string_view>& targets,
-               const std::optional<Input<std::int32_t>>& links, const std::optional<Input<std::int64_t>>& link_offsets) {
+               const std::optional<Input<std::int32_t>>& links,
+               const std::optional<Input<std::int64_t>>& link_offsets) {
     check(sources.size() == targets.size(), "each source sentence needs a target sentence");
     check(links.has_value() == link_offsets.has_value(), "links need offsets");
     if (link_offsets) {
@@ -62,7 +63,8 @@ class Finder {
       for (std::size_t i = 0; i < sources.size(); ++i) {
         std::vector<Link> own;
         if (link_offsets) {
-          for (auto k = static_cast<std::size_t>((*link_offsets)(i)); k < static_cast<std::size_t>((*link_offsets)(i + 1)); ++k) {
+          const auto stop = static_cast<std::size_t>((*link_offsets)(i + 1));
+          for (auto k = static_cast<std::size_t>((*link_offsets)(i)); k < stop; ++k) {
             own.push_back({(*links)(2 * k), (*links)(2 * k + 1)});
           }
         }
@@ -129,8 +131,8 @@ class Trainer {
     nb::gil_scoped_release unlocked;
     training_ = std::make_unique<Training>(
         EventColumns{view(sentences), view(history), view(block), orientation ? view(*orientation) : none},
-        view(context), view(starts), keep, BlockColumns{view(unigram), view(left), view(right), view(rest), view(lexical)},
-        bigrams);
+        view(context), view(starts), keep,
+        BlockColumns{view(unigram), view(left), view(right), view(rest), view(lexical)}, bigrams);
   }
 
   const Training& get() const { return *training_; }
@@ -147,7 +149,8 @@ class Trainer {
   void set_scores(Input<float> scores) { training_->set_scores(view(scores)); }
 
   double descend(Input<std::uint32_t> order, InOut<double> floats, InOut<float> bigrams, double rate, double decay,
-                 std::uint64_t done, const std::string& update, const std::vector<bool>& learn_floats, bool learn_bigrams) {
+                 std::uint64_t done, const std::string& update, const std::vector<bool>& learn_floats,
+                 bool learn_bigrams) {
     check_numbers(view(order), training_->size(), "an event is not there");
     check(learn_floats.size() == kFloats, "expected which of the five weights are learnt");
     Rule rule{update_of(update), rate, decay, {}, learn_bigrams};

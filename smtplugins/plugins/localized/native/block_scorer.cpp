@@ -12,7 +12,10 @@ namespace smt::localized {
 BlockModel::BlockModel(std::vector<std::string_view> words, Runs sources, Runs targets,
                        std::span<const std::int64_t> starts, std::span<const std::int32_t> target_of,
                        BlockValues values, BigramValues bigrams)
-    : sources_(sources, "source"), targets_(targets, "target"), values_(std::move(values)), bigrams_(std::move(bigrams)) {
+    : sources_(sources, "source"),
+      targets_(targets, "target"),
+      values_(std::move(values)),
+      bigrams_(std::move(bigrams)) {
   words_.reserve(words.size());
   for (std::size_t i = 0; i < words.size(); ++i) words_.emplace(words[i], static_cast<std::int32_t>(i));
   blocks_.reserve(target_of.size());
@@ -193,7 +196,8 @@ class BlockScorer final : public AnyBlockScorer {
     return first;
   }
 
-  void fill(const StepOf& one, const State& before, Orientation orientation, float first, float* values) const noexcept {
+  void fill(const StepOf& one, const State& before, Orientation orientation, float first,
+            float* values) const noexcept {
     const BlockValues& known = model().values();
     const auto block = static_cast<std::size_t>(one.block);
     const float unigram = known.unigram[block] / static_cast<float>(one.last - one.first);

@@ -72,7 +72,7 @@ enum Component : std::size_t {
   kComponents
 };
 
-// At work on one sentence after the other. Words of target sides have two numbers, the model's and the language model's.
+// At work on one sentence after the other. Words of target sides have two numbers: the model's, the language model's.
 class AnyBlockScorer : public Scorer {
  public:
   explicit AnyBlockScorer(std::shared_ptr<const BlockModel> model) : model_(std::move(model)) {}
@@ -99,6 +99,7 @@ class AnyBlockScorer : public Scorer {
 };
 
 // `lm` has to outlive it. With `end` the end of the sentence is scored as a first word.
-std::shared_ptr<AnyBlockScorer> make_block_scorer(std::shared_ptr<const BlockModel> model, const LmTables& lm, bool end);
+std::shared_ptr<AnyBlockScorer> make_block_scorer(std::shared_ptr<const BlockModel> model, const LmTables& lm,
+                                                  bool end);
 
 }  // namespace smt::localized

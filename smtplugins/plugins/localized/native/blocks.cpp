@@ -46,9 +46,10 @@ std::vector<std::int32_t> number_phrases(Runs phrases, std::vector<std::int64_t>
   const std::uint64_t mask = slots.size() - 1;
   for (std::size_t i = 0; i < phrases.size(); ++i) {
     std::uint64_t at = hash_of(phrases[i]) & mask;
-    while (slots[at] >= 0 && !std::ranges::equal(phrases[static_cast<std::size_t>(kinds[static_cast<std::size_t>(slots[at])])], phrases[i])) {
-      at = (at + 1) & mask;
-    }
+    const auto known = [&](std::int32_t kind) {
+      return phrases[static_cast<std::size_t>(kinds[static_cast<std::size_t>(kind)])];
+    };
+    while (slots[at] >= 0 && !std::ranges::equal(known(slots[at]), phrases[i])) at = (at + 1) & mask;
     if (slots[at] < 0) {
       slots[at] = static_cast<std::int32_t>(kinds.size());
       kinds.push_back(static_cast<std::int64_t>(i));

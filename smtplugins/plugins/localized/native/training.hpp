@@ -89,9 +89,9 @@ class Training {
   Rows rows(std::size_t first, std::size_t last) const;
 
  private:
-  // A group is all events of a history in a sentence. It lies in words of 32 bits: how many links, alternatives
-  // and bits it has; a link for blocks that stand together, which is the first of them, and 2 * how many + 1 if to the right;
-  // a score of the first word of each alternative; the bits, a feature and an alternative's place in the group.
+  // A group is all events of a history in a sentence. It lies in words of 32 bits: how many links, alternatives and
+  // bits it has; a link for blocks that stand together, the first of them and 2 * how many + 1 if to the right; a score of
+  // the first word of each alternative; the bits, a feature and an alternative's place in the group.
   struct Event {
     std::uint32_t group;  // where it begins
     std::uint32_t right;  // the place of the right alternative
@@ -111,7 +111,6 @@ class Training {
 
   std::vector<Event, Large<Event>> events_;
   std::vector<std::uint32_t, Large<std::uint32_t>> groups_;
-  std::size_t used_ = 0;  // of them; what is behind is never a group's
   // The columns of blocks that are alternatives to each other stand together: all unigrams, all of the next column ..
   std::vector<float, Large<float>> tiles_;
   std::vector<Wanted> wanted_;
