@@ -166,12 +166,12 @@ class Forests:
             self._owners.append(GLUE)
         return found
 
-    @property
-    def static_rules(self) -> int:
-        """How many rules the tables of the run have; rules of sentences alone have numbers behind them."""
+    def static_columns(self) -> list[tuple[str, GrammarColumns]]:
+        """The rules of the run's tables, numbered through, and whose they are; rules of sentences come behind them."""
         self.load()
         assert self._grammars is not None
-        return sum(map(len, self._grammars))
+        each = zip(self._owners, self._grammars, strict=True)
+        return [(owner, part.columns) for owner, grammar in each for part in grammar.parts]
 
     def load_own(self, path: Path) -> GrammarColumns:
         """The rules of one sentence. All such files have the format that is said of grammars, or of the first one."""

@@ -41,6 +41,7 @@ class LoopPlan:
     """How long to go on, and what to take: ``best`` are the weights under which the decoder scored best.
 
     ``epsilon`` bounds the change of weights (the largest, when their absolute values add up to 1) that counts as none.
+    ``rounds`` is how many of the last iterations forests are learnt from, 0 for all; lists are learnt from all.
     """
 
     plan: Plan
@@ -49,6 +50,7 @@ class LoopPlan:
     select: Literal["best", "last"] = "best"
     forests: bool = False
     nbest: int = 100
+    rounds: int = 0
 
     def __post_init__(self) -> None:
         if self.iterations < 1:
@@ -57,6 +59,8 @@ class LoopPlan:
             raise UsageError(f"epsilon: expected 0 or more, found {self.epsilon}")
         if self.nbest < 2 and not self.forests:
             raise UsageError(f"nbest: expected 2 or more to learn from, found {self.nbest}")
+        if self.rounds < 0 or (self.rounds and not self.forests):
+            raise UsageError(f"rounds: expected 0 or more for forests and 0 for lists, found {self.rounds}")
         if self.select not in ("best", "last"):
             raise UsageError(f"select: expected best or last, found {self.select!r}")
 
@@ -104,7 +108,7 @@ class Loop:
         check_sentences(self.sentences, self.references)
         jobs, nbest = self.options.plan.jobs, self.options.nbest
         work = Work(self.host, self.sentences, self.references, self.metric, nbest, jobs, self.quiet)
-        self._pool = (ForestPool if self.options.forests else ListPool)(work)
+        self._pool = ForestPool(work, self.options.rounds) if self.options.forests else ListPool(work)
 
     def go(self, start: Mapping[str, float]) -> Ended:
         """Until there is nothing new, weights stay as they are, or it was enough; the reason is told."""
@@ -231,6 +235,8 @@ def tune_decoder(
         "epsilon": options.epsilon,
         "candidates": "forests" if options.forests else options.nbest,
     }
+    if options.rounds:
+        details["rounds"] = options.rounds
     run = given.run(host, config, plan, folder, resume, command, details)
     parts = given.translator, given.sentences, given.references, given.metric
     return Loop(host, *parts, options, run, **told).go(given.translator.model.weights)

@@ -26,6 +26,7 @@ from smtplugins.host.threads import in_order
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from smtformats.columns import GrammarColumns
     from smtplugins.core.grammar import Tables
     from smtplugins.core.hypergraph import Hypergraph
     from smtplugins.core.phrases import OrderFeature, PhraseGraph, PhraseSearcher
@@ -94,6 +95,14 @@ class PhraseOptions:
         }
 
 
+_SMALL = 1 << 17
+
+
+def _check_phrases(owner: str, columns: GrammarColumns) -> None:
+    if len(columns.source) and int(columns.source.min()) < 0:
+        raise UsageError(f"{owner}: expected phrases, found rules with gaps: a decoder of grammars (hiero) is for them")
+
+
 def usual_lm_beam(pop_limit: int) -> float:
     """The beam that loses next to nothing at a pop limit, as far as Multi30k's sentences tell."""
     return 14.5 + max(0.0, 6.0 * math.log(pop_limit / 200))
@@ -135,8 +144,12 @@ class PhraseDecoder:
             self._weights = model.weights
             self._weighted = self._forests.weighted(model.weights)
             if self._rows is None:
-                models = [one for one in self._forests.stateful if _positional(one) == "reordering"]
-                self._rows = [_Rows(one, self._forests.tables, self._forests.static_rules) for one in models]
+                columns = self._forests.static_columns()
+                for owner, one in columns:
+                    _check_phrases(owner, one)
+                with self._forests.times("loading"):
+                    models = [one for one in self._forests.stateful if _positional(one) == "reordering"]
+                    self._rows = [_Rows(one, self._forests.tables, [part for _, part in columns]) for one in models]
         return self._forests.times.taken()
 
     def decode(
@@ -259,16 +272,25 @@ def _distances(sentence: Sentence, made: SentenceForest) -> NDArray[Any] | None:
 class _Rows:
     """A reordering model's numbers of rules. Those of the run's tables are looked up once; one object serves all."""
 
-    def __init__(self, one: Active, tables: Tables, static: int) -> None:
+    def __init__(self, one: Active, tables: Tables, static: Sequence[GrammarColumns]) -> None:
         import numpy as np
+
+        count = sum(map(len, static))
 
         self._tables = tables
         self._feature = one.feature
         self._lock = threading.Lock()
         # Where the rows of the tables' rules are, -1 for those that nobody asked for. Row 0 is nobody's.
-        self._places = np.full(static, -1, dtype=np.int32)
+        self._places = np.full(count, -1, dtype=np.int32)
         self._rows = np.zeros((1024, one.feature.model.scores), dtype=np.float32)
         self._used = 1
+        # All of a small table at once takes less time; of a large one most phrases are never seen.
+        if count <= _SMALL:
+            before = 0
+            for columns in static:
+                numbers = np.arange(len(columns))
+                self._keep(before + numbers, self._feature.rule_rows(columns, numbers))
+                before += len(columns)
 
     def of(self, made: SentenceForest) -> NDArray[Any]:
         """The numbers of each rule of a forest, one row behind the other; the goal's rule has none."""

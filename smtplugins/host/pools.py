@@ -112,12 +112,14 @@ class ListPool:
 
 
 class ForestPool:
-    """The forests of all iterations; one that comes again counts once."""
+    """The forests of all iterations, or of the last ``rounds``; one that comes again counts once, as the later one."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, rounds: int = 0) -> None:
         self.work = work
         self.count = 0
-        self._graphs: dict[str, list[Hypergraph]] = {}
+        self._rounds = rounds
+        self._round = 0
+        self._graphs: dict[str, list[tuple[int, Hypergraph]]] = {}
 
     def add(self, folder: Path, translator: Translator) -> tuple[dict[str, str], int]:
         """Forests decoded, or those that were, put in: the best text of each sentence, how many are new."""
@@ -135,21 +137,27 @@ class ForestPool:
             write_json(path, dict(made))
         record = json.loads(path.read_text(encoding="utf-8"))
         best = {key: text for key, text in record.items() if text is not None}
-        before = self.count
+        new = 0
+        self._round += 1
         for key in best:
             graph = Hypergraph.load(folder / "forests" / f"{key}.npz").with_scores(None)
             known = self._graphs.setdefault(key, [])
-            if graph not in known:
-                known.append(graph)
-                self.count += 1
+            at = next((i for i, (_, one) in enumerate(known) if one == graph), len(known))
+            new += at == len(known)
+            known[at:] = [(self._round, graph), *known[at + 1 :]]
+        if self._rounds:
+            last = self._round - self._rounds
+            kept = {key: [one for one in known if one[0] > last] for key, known in self._graphs.items()}
+            self._graphs = {key: known for key, known in kept.items() if known}
+        self.count = sum(map(len, self._graphs.values()))
         if not best:
             raise SmtError("no sentence has a translation: expected forests to learn from (see `smt decode --trace`)")
-        return best, self.count - before
+        return best, new
 
     def material(self) -> Material:
         """What there is to learn from."""
         ids = sorted(self._graphs, key=int)
-        graphs = [self._graphs[key] for key in ids]
+        graphs = [[graph for _, graph in self._graphs[key]] for key in ids]
         return joined_forests(graphs, list(map(int, ids)), self.work.references, self.work.metric, None, "forests")
 
 

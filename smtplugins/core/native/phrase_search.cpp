@@ -466,7 +466,7 @@ void PhraseSearcher::expand_cubes(Stack& stack) {
   }
 }
 
-// A point waits with a guess; what stateful features say of it is asked when it comes up.
+// A point is to wait with a guess, at the heap's end for now; what stateful features say of it is asked when it comes up.
 void PhraseSearcher::add_point(std::int32_t number, std::int32_t row, std::int32_t column, const Stack& stack) {
   const Grid& grid = grids_[at(number)];
   const Group& group = groups_[at(grid.group)];
@@ -483,7 +483,6 @@ void PhraseSearcher::add_point(std::int32_t number, std::int32_t row, std::int32
   if (forward_ && !grid.full) total += behind_[at(choice.rule) * kOrientations];
   if (total < stack.floor && options_.cube_diversity <= 0) return;
   heap_.push_back({total, static_cast<std::int32_t>(points_.size())});
-  std::push_heap(heap_.begin(), heap_.end());
   points_.push_back({score, number, tail, option, row, column, none});
 }
 
@@ -493,6 +492,7 @@ void PhraseSearcher::pop_cubes(Stack& stack) {
   heap_.clear();
   usual_surprise_ = surprise_.usual();
   for (const std::int32_t grid : stack.grids) add_point(grid, 0, 0, stack);
+  std::make_heap(heap_.begin(), heap_.end());
   if (states_.costly()) {
     wanted_.clear();
     for (const Point& point : points_) wanted_.emplace_back(hypotheses_[at(point.tail)].state, point.option);
@@ -554,8 +554,12 @@ PhraseSearcher::Point PhraseSearcher::pop_point(const Stack& stack) {
   heap_.pop_back();
   if (!heap_.empty()) sink_first();
   // Each point has one that leads to it.
-  if (point.column == 0) add_point(point.grid, point.row + 1, 0, stack);
-  add_point(point.grid, point.row, point.column + 1, stack);
+  for (const bool down : {true, false}) {
+    if (down && point.column != 0) continue;
+    const std::size_t waiting = heap_.size();
+    add_point(point.grid, point.row + (down ? 1 : 0), point.column + (down ? 0 : 1), stack);
+    if (heap_.size() > waiting) std::push_heap(heap_.begin(), heap_.end());
+  }
   return point;
 }
 
