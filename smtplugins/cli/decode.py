@@ -102,10 +102,11 @@ def run(args: argparse.Namespace) -> None:
     host = options.load_host(args)
     if decoder is not None:
         config = with_decoder(host, config, decoder)
-    for option, (key, _) in effort.items() if config.decoder is not None else ():
+    if config.decoder is not None and config.decoder.name in host.registry.names("decoders"):
         known = parameters(host.registry.entry("decoders", config.decoder.name).record.make)
-        if key not in known:
-            raise UsageError(f"{option}: decoder {config.decoder.name!r} has no option {key!r}")
+        for option, (key, _) in effort.items():
+            if key not in known:
+                raise UsageError(f"{option}: decoder {config.decoder.name!r} has no option {key!r}")
     source = args.input or (str(config.source) if config.source is not None else "-")
     manifest = options.Manifest(args, [args.config, source, args.weights, *map(str, config.model.grammar)])
     weights = host.read_weights(args.weights) if args.weights is not None else None

@@ -52,7 +52,7 @@ def phrase_searcher(features: Sequence[Stateful], orders: Sequence[OrderFeature]
     """Searches sentences, one after another, in one thread at a time; what a language model said is kept between them.
 
     ``search(forest, rows, ...)`` takes what :func:`smtplugins.core.search.forest_of_parse` made of options, and the
-    rows of each reordering model, a rule's behind the other. Values of edges are those of ``features``, then ``orders``.
+    rows of each reordering model, a rule behind the other. Values of edges are those of ``features``, then ``orders``.
     """
     import numpy as np
 

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from smtplugins.host.errors import UsageError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from smtformats import Format, GrammarColumns
     from smtformats.files import Lines
 
@@ -35,7 +37,7 @@ def number(precision: int | None) -> Callable[[float], str]:
     return lambda value: f"{value:.{precision}g}"
 
 
-def rounded(values: Sequence[float]) -> list[float]:
+def rounded(values: Sequence[float] | NDArray[Any]) -> list[float]:
     """Numbers with the digits that 32 bits hold, which is what features are kept in: -1.41, not -1.4100000206."""
     import numpy as np
 

@@ -22,8 +22,8 @@ class Phrase(PhraseDecoder):
     ``search``: ``stack`` tries each hypothesis with all that may come next; ``cube`` makes at most ``pop_limit``
     hypotheses for a stack, the best ones first. A stack keeps ``stack_size`` of them (0: all) and none whose
     probability is less than ``beam_threshold`` times that of the best. With cubes none may lack more than ``lm_beam``
-    either, in nats that a language model's weight makes scores of, so that it means the same whatever the weights add up
-    to; by default 14, more above a pop limit of 200; ``inf`` for none. ``stack_diversity`` and ``cube_diversity`` are
+    either, in nats that a language model's weight makes scores of: it means the same whatever the weights add up
+    to. By default 14.5, more above a pop limit of 200; ``inf`` for none. ``stack_diversity`` and ``cube_diversity`` are
     how many of each set of translated words are kept, and made, whatever they score. Phrases that are less probable
     than ``option_threshold`` times the best one for the same words are not used, and hypotheses that seem less probable
     than ``early_discarding`` times the last one kept are dropped before their words are scored.

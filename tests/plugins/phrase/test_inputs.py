@@ -217,7 +217,7 @@ class TestUnknownWords:
         assert found.features["WordPenalty0"] == -3
 
     def test_marks_are_for_readers_alone(self) -> None:
-        from smtplugins.host.decoding import candidates_of
+        from smtplugins.host.decoded_lists import candidates_of
 
         (plain,) = decode("ein foo\n")
         (found,) = decode("ein foo\n", ini="[mark-unknown]\ntrue\n")

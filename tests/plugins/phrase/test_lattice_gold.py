@@ -8,7 +8,8 @@ import pytest
 
 import smtplugins as smt
 from smtplugins.host.config import load_config
-from smtplugins.host.decoding import candidates_of, make_translator, read_sentences
+from smtplugins.host.decoded_lists import candidates_of
+from smtplugins.host.decoding import make_translator, read_sentences
 
 
 @pytest.mark.shared

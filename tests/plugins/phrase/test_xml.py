@@ -171,7 +171,7 @@ class TestModes:
         assert decode("inclusive", 'haus <x translation="X">haus</x> haus').best == "house X house"
 
     def test_lists_have_all(self) -> None:
-        from smtplugins.host.decoding import candidates_of
+        from smtplugins.host.decoded_lists import candidates_of
 
         found = decode("exclusive", f"ein {HOUSE}", graphs=True)
         assert found.graph is not None
