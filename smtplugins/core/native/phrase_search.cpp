@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <stdexcept>
-#include <string>
 
 #include "search.hpp"
 
@@ -17,8 +15,10 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 std::size_t at(std::int64_t number) noexcept { return static_cast<std::size_t>(number); }
 
+}  // namespace
+
 // Which class of a reordering model an orientation is of.
-std::size_t class_of(ReorderingKind kind, Orientation orientation) noexcept {
+std::size_t OrderFeature::class_of(Orientation orientation) const noexcept {
   switch (kind) {
     case ReorderingKind::kMsd:
       return orientation == Orientation::kMonotone ? 0 : (orientation == Orientation::kSwap ? 1 : 2);
@@ -31,8 +31,6 @@ std::size_t class_of(ReorderingKind kind, Orientation orientation) noexcept {
   }
   return 0;
 }
-
-}  // namespace
 
 std::size_t OrderFeature::classes() const noexcept {
   if (!reordering) return 0;
@@ -173,7 +171,7 @@ void PhraseSearcher::weigh_orders(std::span<const std::vector<float>> rows, std:
     const std::size_t columns = order.columns();
     if (values.size() != rules * columns) throw std::invalid_argument("a reordering model has a row for each rule");
     for (std::size_t o = 0; o < kOrientations; ++o) {
-      const std::size_t c = class_of(order.kind, static_cast<Orientation>(o));
+      const std::size_t c = order.class_of(static_cast<Orientation>(o));
       const std::size_t ahead = order.backward ? classes : 0;
       for (std::size_t r = 0; r < rules; ++r) {
         const float* const row = values.data() + r * columns;
@@ -433,238 +431,6 @@ void PhraseSearcher::prune(Stack& stack, bool last) {
   }
   for (std::size_t i = size; i < kept.size(); ++i) hypotheses_[at(kept[i])].kept = false;
   kept.resize(size);
-}
-
-// Hypotheses with one coverage and one last phrase differ in what they score, not in what may come next.
-void PhraseSearcher::expand_cubes(Stack& stack) {
-  keyed_.clear();
-  for (const std::int32_t one : stack.kept) {
-    const Hypothesis& h = hypotheses_[at(one)];
-    const auto place = static_cast<std::uint64_t>(h.coverage) << 32U | static_cast<std::uint64_t>(h.last) << 16U |
-                       static_cast<std::uint64_t>(h.first + 1);
-    // In their order those that are alike keep theirs: the best in front.
-    keyed_.push_back({place, static_cast<std::uint64_t>(h.row + 1) << 32U | keyed_.size(), one});
-  }
-  std::sort(keyed_.begin(), keyed_.end());
-  for (std::size_t i = 0; i < keyed_.size();) {
-    const auto begin = static_cast<std::int32_t>(members_.size());
-    const Keyed own = keyed_[i];
-    while (i < keyed_.size() && keyed_[i].place == own.place && keyed_[i].row >> 32U == own.row >> 32U) {
-      members_.push_back(keyed_[i++].hypothesis);
-    }
-    const auto group = static_cast<std::int32_t>(groups_.size());
-    groups_.push_back({begin, static_cast<std::int32_t>(members_.size())});
-    const Hypothesis& first = hypotheses_[at(own.hypothesis)];
-    for (const Coverages::Next next : coverages_.next(first.coverage)) {
-      const PhraseSpan& span = spans_[at(next.span)];
-      if (!reaches(first, span.first)) continue;
-      const Orientation orientation = orientation_of(first, span.first, span.last);
-      stacks_[at(coverages_.covered(next.coverage))].grids.push_back(static_cast<std::int32_t>(grids_.size()));
-      grids_.push_back({group, next.span, next.coverage, coverages_.future(next.coverage),
-                        jump_of(first, span.first, orientation), orientation, coverages_.full(next.coverage)});
-    }
-  }
-}
-
-// A point is to wait with a guess, at the heap's end for now; what stateful features say of it is asked when it comes up.
-void PhraseSearcher::add_point(std::int32_t number, std::int32_t row, std::int32_t column, const Stack& stack) {
-  const Grid& grid = grids_[at(number)];
-  const Group& group = groups_[at(grid.group)];
-  const PhraseSpan& span = spans_[at(grid.span)];
-  if (group.begin + row >= group.end || span.begin + column >= span.end) return;
-  const std::int32_t tail = members_[at(group.begin + row)];
-  const std::int32_t option = span.begin + column;
-  const PhraseOption& choice = choices_[at(option)];
-  double score = hypotheses_[at(tail)].score + grid.jump + choice.score;
-  if (swaps_matter_) {
-    score += before_[at(choice.rule) * kOrientations + at(static_cast<std::int64_t>(grid.orientation))];
-  }
-  double total = score + choice.alone + usual_surprise_ + grid.future;
-  if (forward_ && !grid.full) total += behind_[at(choice.rule) * kOrientations];
-  if (total < stack.floor && options_.cube_diversity <= 0) return;
-  heap_.push_back({total, static_cast<std::int32_t>(points_.size())});
-  points_.push_back({score, number, tail, option, row, column, none});
-}
-
-void PhraseSearcher::pop_cubes(Stack& stack) {
-  points_.clear();
-  candidates_.clear();
-  heap_.clear();
-  usual_surprise_ = surprise_.usual();
-  for (const std::int32_t grid : stack.grids) add_point(grid, 0, 0, stack);
-  std::make_heap(heap_.begin(), heap_.end());
-  if (states_.costly()) {
-    wanted_.clear();
-    for (const Point& point : points_) wanted_.emplace_back(hypotheses_[at(point.tail)].state, point.option);
-    states_.ask(wanted_);
-  }
-  // All that is left when the best one is below the floor is worse.
-  for (std::int64_t pops = 0; pops < options_.pop_limit && !heap_.empty() && heap_.front().total >= stack.floor;) {
-    if (!ask_first()) continue;
-    const Point point = pop_point(stack);
-    ++grids_[at(point.grid)].made;
-    offer(candidates_[at(point.candidate)], stack);
-    ++pops;
-  }
-  if (options_.cube_diversity <= 0) return;
-  // Those of a coverage are counted together.
-  std::map<std::int32_t, std::int64_t> made;
-  for (const std::int32_t grid : stack.grids) made[grids_[at(grid)].coverage] += grids_[at(grid)].made;
-  while (!heap_.empty()) {
-    if (!ask_first()) continue;
-    const Candidate& candidate = candidates_[at(pop_point(stack).candidate)];
-    if (made[candidate.coverage]++ < options_.cube_diversity) offer(candidate, stack);
-  }
-}
-
-// Whether all is known of the first point that waits. If not, stateful features are asked, and it waits where its score
-// puts it then.
-bool PhraseSearcher::ask_first() {
-  Point& point = points_[at(heap_.front().point)];
-  if (point.candidate != none) return true;
-  PhraseStates::Move move;
-  states_.moves(hypotheses_[at(point.tail)].state, {&point.option, 1}, &move);
-  surprise_.add(move.score - choices_[at(point.option)].alone);
-  point.candidate = static_cast<std::int32_t>(candidates_.size());
-  candidates_.push_back({point.score + move.score, 0.0, point.tail, point.option, move.next, grids_[at(point.grid)].coverage});
-  Candidate& candidate = candidates_.back();
-  candidate.total = total_of(candidate);
-  heap_.front().total = candidate.total;
-  sink_first();
-  return false;
-}
-
-// The first point moves to where it belongs.
-void PhraseSearcher::sink_first() {
-  const Waiting moved = heap_.front();
-  std::size_t place = 0;
-  for (std::size_t child = 1; child < heap_.size(); child = 2 * place + 1) {
-    if (child + 1 < heap_.size() && heap_[child] < heap_[child + 1]) ++child;
-    if (!(moved < heap_[child])) break;
-    heap_[place] = heap_[child];
-    place = child;
-  }
-  heap_[place] = moved;
-}
-
-// Takes the first point; those that it leads to wait then.
-PhraseSearcher::Point PhraseSearcher::pop_point(const Stack& stack) {
-  const Point point = points_[at(heap_.front().point)];
-  heap_.front() = heap_.back();
-  heap_.pop_back();
-  if (!heap_.empty()) sink_first();
-  // Each point has one that leads to it.
-  for (const bool down : {true, false}) {
-    if (down && point.column != 0) continue;
-    const std::size_t waiting = heap_.size();
-    add_point(point.grid, point.row + (down ? 1 : 0), point.column + (down ? 0 : 1), stack);
-    if (heap_.size() > waiting) std::push_heap(heap_.begin(), heap_.end());
-  }
-  return point;
-}
-
-void PhraseSearcher::order_values(const Hypothesis& before, std::int32_t option, float* values) const {
-  const PhraseOption& choice = choices_[at(option)];
-  const Orientation orientation = orientation_of(before, choice.first, choice.last);
-  std::size_t model = 0;
-  for (const OrderFeature& order : orders_) {
-    if (!order.reordering) {
-      *values++ = -static_cast<float>(coverages_.distance(before.last, choice.first));
-      continue;
-    }
-    const std::vector<float>& rows = rows_[model++];
-    const std::size_t c = class_of(order.kind, orientation);
-    std::fill_n(values, order.components(), 0.0F);
-    std::size_t place = 0;
-    if (order.backward) {
-      values[order.collapse ? 0 : c] = rows[at(choice.rule) * order.columns() + c];
-      place = order.collapse ? 1 : order.classes();
-    }
-    if (order.forward && before.rule != none) {
-      const std::size_t ahead = order.backward ? order.classes() : 0;
-      values[order.collapse ? place : place + c] = rows[at(before.rule) * order.columns() + ahead + c];
-    }
-    values += order.components();
-  }
-}
-
-// The part that leads to the goal.
-PhraseGraph PhraseSearcher::finish(const SearchForest& input) {
-  PhraseGraph graph;
-  graph.components = components_;
-  graph.made = made_;
-  const std::vector<std::int32_t>& last = stacks_.back().kept;
-  if (last.empty()) return graph;
-  std::vector<std::uint8_t> needed(hypotheses_.size(), 0);
-  std::vector<std::int32_t> ends(last);
-  if (!options_.all_edges) ends.resize(1);
-  for (const std::int32_t one : ends) needed[at(one)] = 1;
-  // By what they cover; each comes from one that covers less.
-  std::vector<std::vector<std::int32_t>> levels(stacks_.size());
-  std::size_t edges = ends.size();
-  std::vector<std::int32_t> pending(ends);
-  for (std::size_t i = 0; i < pending.size(); ++i) {
-    const Hypothesis& one = hypotheses_[at(pending[i])];
-    levels[at(coverages_.covered(one.coverage))].push_back(pending[i]);
-    for (std::int32_t arc = one.arcs; arc != none; arc = arcs_[at(arc)].next) {
-      ++edges;
-      std::uint8_t& seen = needed[at(arcs_[at(arc)].tail)];
-      if (seen == 0) pending.push_back(arcs_[at(arc)].tail);
-      seen = 1;
-    }
-  }
-  graph.nodes.reserve(pending.size() + 1);
-  graph.edges.reserve(edges);
-  graph.values.reserve(edges * components_);
-  const auto goal_rule = static_cast<std::int32_t>(input.rules.scores.size()) - 1;
-  std::vector<std::int32_t> numbers(hypotheses_.size(), none);
-  std::vector<float> values(components_);
-  std::vector<std::int32_t> arcs;
-  for (std::vector<std::int32_t>& level : levels) {
-    std::sort(level.begin(), level.end());
-    for (const std::int32_t h : level) {
-      const Hypothesis& one = hypotheses_[at(h)];
-      numbers[at(h)] = static_cast<std::int32_t>(graph.nodes.size());
-      graph.nodes.push_back({coverages_.covered(one.coverage), one.score});
-      arcs.clear();
-      for (std::int32_t arc = one.arcs; arc != none; arc = arcs_[at(arc)].next) arcs.push_back(arc);
-      std::stable_sort(arcs.begin(), arcs.end(), [&](std::int32_t a, std::int32_t b) {
-        return arcs_[at(a)].score > arcs_[at(b)].score;
-      });
-      for (const std::int32_t a : arcs) {
-        const Arc& arc = arcs_[at(a)];
-        const Hypothesis& before = hypotheses_[at(arc.tail)];
-        const PhraseOption& choice = choices_[at(arc.option)];
-        graph.edges.push_back(
-            {numbers[at(arc.tail)], choice.rule, choice.first, choice.last, arc.score - before.score});
-        states_.values(before.state, arc.option, values.data());
-        order_values(before, arc.option, values.data() + states_.components());
-        graph.values.insert(graph.values.end(), values.begin(), values.end());
-      }
-      graph.node_edges.push_back(static_cast<std::int64_t>(graph.edges.size()));
-    }
-  }
-  double best = kNever;
-  for (const std::int32_t h : ends) {
-    const Hypothesis& one = hypotheses_[at(h)];
-    const double score = one.total - one.score;
-    best = std::max(best, one.total);
-    graph.edges.push_back({numbers[at(h)], goal_rule, positions_, positions_, score});
-    std::fill(values.begin(), values.end(), 0.0F);
-    states_.finish_values(one.state, values.data());
-    graph.values.insert(graph.values.end(), values.begin(), values.end());
-  }
-  graph.nodes.push_back({positions_, best});
-  graph.node_edges.push_back(static_cast<std::int64_t>(graph.edges.size()));
-  graph.asked = states_.asked();
-
-  for (auto node = static_cast<std::int32_t>(graph.nodes.size()) - 1; node > 0;) {
-    const auto edge = static_cast<std::int32_t>(graph.node_edges[at(node)]);
-    graph.path.push_back(edge);
-    node = graph.edges[at(edge)].tail;
-  }
-  std::reverse(graph.path.begin(), graph.path.end());
-  return graph;
 }
 
 }  // namespace smt

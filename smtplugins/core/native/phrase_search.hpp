@@ -53,6 +53,7 @@ struct OrderFeature {
   std::vector<double> weights;
 
   std::size_t classes() const noexcept;
+  std::size_t class_of(Orientation orientation) const noexcept;
   std::size_t columns() const noexcept { return classes() * (std::size_t{backward} + std::size_t{forward}); }
   std::size_t components() const noexcept {
     return !reordering ? 1 : (collapse ? std::size_t{backward} + std::size_t{forward} : columns());
