@@ -24,7 +24,7 @@ from smtplugins.host.errors import UsageError
 from smtplugins.host.lattices import lattice_of
 from smtplugins.host.markup import Markup
 from smtplugins.host.phrase_conventions import AS_WRITTEN, PhraseConventions
-from smtplugins.host.rule_columns import Block, blocks_of, column_names, sorted_out
+from smtplugins.host.rule_columns import Block, SparseBlock, blocks_of, column_names, sorted_out
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -425,7 +425,7 @@ class SentenceForest:
     sentence: Sentence
     forest: Forest
     scores: NDArray[Any]
-    blocks: list[Block]
+    blocks: list[Block | SparseBlock]
     stats: dict[str, float]
 
     @cached_property
@@ -436,11 +436,10 @@ class SentenceForest:
         rows, ids, values = _rows(*self.forest.features)
         names = self.forest.tables.names
         for block in self.blocks:
-            for number, column in zip(names.ids(block.names), block.columns, strict=True):
-                places = np.flatnonzero(column)
-                rows = np.concatenate([rows, places])
-                ids = np.concatenate([ids, np.full(len(places), number, dtype=np.int64)])
-                values = np.concatenate([values, column[places]])
+            places, own, more = block.entries()
+            rows = np.concatenate([rows, places])
+            ids = np.concatenate([ids, np.array(names.ids(block.names), dtype=np.int64)[own]])
+            values = np.concatenate([values, more])
         order = np.argsort(rows, kind="stable")
         counts = np.bincount(rows, minlength=len(self.scores))
         return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), ids[order], values[order]
@@ -452,8 +451,8 @@ class SentenceForest:
             for name, value in self.forest.rule_features(rule).items():
                 named[name] = named.get(name, 0.0) + value
         for block in self.blocks:
-            for label, column in zip(block.names, block.columns, strict=True):
-                named[label] = named.get(label, 0.0) + float(column[list(rules)].sum())
+            for label, value in block.sums(rules).items():
+                named[label] = named.get(label, 0.0) + value
         return named
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.errors import SmtError, UsageError
@@ -29,8 +30,66 @@ class Block:
             if weight:
                 scores += column * weight
 
+    def entries(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """The values that are not 0: their rules, numbers of names, and they themselves; by name, then by rule."""
+        import numpy as np
 
-def blocks_of(features: Sequence[Active], rules: Rules, nobodys: int | None = None) -> Iterator[Block]:
+        places = [np.flatnonzero(column) for column in self.columns]
+        ids = np.repeat(np.arange(len(places)), list(map(len, places)))
+        values = [column[at] for column, at in zip(self.columns, places, strict=True)]
+        return np.concatenate(places), ids, np.concatenate(values)
+
+    def sums(self, rules: Sequence[int]) -> dict[str, float]:
+        """The columns' sums over these rules, each as often as it is there."""
+        at = list(rules)
+        return {name: float(column[at].sum()) for name, column in zip(self.names, self.columns, strict=True)}
+
+
+@dataclass(frozen=True)
+class SparseBlock:
+    """The same of names in an open namespace, of which a rule has few: entries by rule; ``size`` rules there are."""
+
+    names: tuple[str, ...]
+    size: int
+    rows: NDArray[Any]
+    ids: NDArray[Any]
+    values: NDArray[Any]
+
+    @cached_property
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        """All written out."""
+        import numpy as np
+
+        table = np.zeros((self.size, len(self.names)))
+        np.add.at(table, (self.rows, self.ids), self.values)
+        return tuple(table.T)
+
+    def add_scores(self, scores: NDArray[Any], weights: Mapping[str, float]) -> None:
+        """Add the weighted sum of each rule."""
+        import numpy as np
+
+        by = np.array([weights.get(name, 0.0) for name in self.names])
+        if by.any():
+            scores += np.bincount(self.rows, self.values * by[self.ids], self.size)
+
+    def entries(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Rules, numbers of names, and values."""
+        return self.rows, self.ids, self.values
+
+    def sums(self, rules: Sequence[int]) -> dict[str, float]:
+        """The sums over these rules, without names that none of them has."""
+        import numpy as np
+
+        found: dict[str, float] = {}
+        at = np.asarray(rules, dtype=np.int64)
+        firsts, lasts = np.searchsorted(self.rows, at), np.searchsorted(self.rows, at, "right")
+        for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
+            for number, value in zip(self.ids[first:last].tolist(), self.values[first:last].tolist(), strict=True):
+                found[self.names[number]] = found.get(self.names[number], 0.0) + value
+        return found
+
+
+def blocks_of(features: Sequence[Active], rules: Rules, nobodys: int | None = None) -> Iterator[Block | SparseBlock]:
     """What features say of rules; the rule ``nobodys`` has 0 of all."""
     import numpy as np
 
@@ -39,6 +98,9 @@ def blocks_of(features: Sequence[Active], rules: Rules, nobodys: int | None = No
     for one in features:
         try:
             result = one.feature.score_rules(rules)
+            if isinstance(result, Columns) and result.names and all(":" in name for name in result.names):
+                yield _sparse(one, result, len(rules), nobodys)
+                continue
             if isinstance(result, Columns):
                 names, table = _table(result)
                 names = tuple(one.column(name, len(names)) for name in names)
@@ -60,6 +122,23 @@ def blocks_of(features: Sequence[Active], rules: Rules, nobodys: int | None = No
             table[nobodys] = 0.0
         if names:
             yield Block(names, tuple(table[:, i] for i in range(len(names))))
+
+
+def _sparse(one: Active, columns: Any, size: int, nobodys: int | None) -> SparseBlock:
+    """Sparse columns as they are."""
+    import numpy as np
+
+    if len(columns) != size:
+        raise ValueError(f"expected a row for each of {size} rules, found {len(columns)}")
+    names = tuple(one.column(name, len(columns.names)) for name in columns.names)
+    rows = np.repeat(np.arange(size), np.diff(columns.offsets))
+    ids, values = np.asarray(columns.ids), np.asarray(columns.values, dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError("expected finite scores")
+    if nobodys is not None:
+        kept = rows != range(size)[nobodys]
+        rows, ids, values = rows[kept], ids[kept], values[kept]
+    return SparseBlock(names, size, rows, ids, values)
 
 
 def _table(columns: Any) -> tuple[tuple[str, ...], NDArray[Any]]:

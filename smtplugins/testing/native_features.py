@@ -78,7 +78,8 @@ def _width(result: Any) -> int:
     from smtformats import Columns
 
     if isinstance(result, Columns):
-        return len(result.names)
+        # Names of an open namespace come and go.
+        return sum(":" not in name for name in result.names)
     shape = np.shape(result)
     return int(shape[1]) if len(shape) == 2 else 1
 
