@@ -17,30 +17,35 @@ _BLOCK = 1 << 21
 
 
 def bootstrap_sums(stats: NDArray[Any], samples: int, seed: int) -> NDArray[Any]:
-    """The summed statistics of each sample of segments with replacement: samples x columns."""
+    """The summed statistics of each sample of segments with replacement: samples x columns.
+
+    Statistics of several systems are systems x segments x columns, and so are the sums. Each system's are a product of
+    their own: in one for all, what a column's rounding is would depend on where it stands.
+    """
     import numpy as np
 
-    segments = len(stats)
+    segments = stats.shape[-2]
     generator = np.random.default_rng(seed)
-    sums = np.empty((samples, stats.shape[1]))
+    sums = np.empty((*stats.shape[:-2], samples, stats.shape[-1]))
     for start, end in _blocks(samples, segments):
         drawn = generator.choice(segments, size=(end - start, segments), replace=True)
         drawn += segments * np.arange(end - start)[:, None]
         counts = np.bincount(drawn.ravel(), minlength=(end - start) * segments).reshape(end - start, segments)
-        sums[start:end] = counts.astype(np.float64) @ stats
+        sums[..., start:end, :] = counts.astype(np.float64) @ stats
     return sums
 
 
 def swapped_sums(stats: NDArray[Any], trials: int, seed: int) -> NDArray[Any]:
-    """The summed statistics of the segments that a coin picks, in each trial: trials x columns."""
+    """The summed statistics of the segments that a coin picks, in each trial: trials x columns, for systems as above."""
     import numpy as np
 
+    segments = stats.shape[-2]
     generator = np.random.default_rng(seed)
-    sums = np.empty((trials, stats.shape[1]))
+    sums = np.empty((*stats.shape[:-2], trials, stats.shape[-1]))
     # numpy makes 32 coins of each number and throws away what a call leaves over: blocks are whole numbers of 32.
-    for start, end in _blocks(trials, len(stats), 32):
-        picked = generator.integers(2, size=(end - start, len(stats)), dtype=bool)
-        sums[start:end] = picked.astype(np.float64) @ stats
+    for start, end in _blocks(trials, segments, 32):
+        picked = generator.integers(2, size=(end - start, segments), dtype=bool)
+        sums[..., start:end, :] = picked.astype(np.float64) @ stats
     return sums
 
 

@@ -158,11 +158,11 @@ def _sampled(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: Pl
 
     runs = [one for system in systems for one in system]
     count = plan.count("bootstrap")
-    sums = resampling.bootstrap_sums(np.hstack(runs), count, plan.seed).reshape(count, len(runs), -1)
+    sums = resampling.bootstrap_sums(np.stack(runs), count, plan.seed)
     scores = np.asarray(metric.score(sums))
     starts = np.cumsum([0] + [len(system) for system in systems[:-1]])
     sizes = np.array([len(system) for system in systems])
-    means: NDArray[Any] = np.add.reduceat(scores, starts, axis=1) / sizes
+    means: NDArray[Any] = np.add.reduceat(scores, starts, axis=0).T / sizes
     return means
 
 
@@ -187,10 +187,9 @@ def _swapped(metric: Metric, base: NDArray[Any], others: Sequence[NDArray[Any]],
     trials, width = plan.count("ar"), base.shape[1]
     # A column more says how many of the segments that differ were exchanged.
     changes = [np.column_stack([base - one, (base != one).any(axis=1)]) for one in others]
-    sums = resampling.swapped_sums(np.hstack(changes), trials, plan.seed)
+    sums = resampling.swapped_sums(np.stack(changes), trials, plan.seed)
     found = []
-    for i, (one, change) in enumerate(zip(others, changes, strict=True)):
-        part = sums[:, i * (width + 1) : (i + 1) * (width + 1)]
+    for one, change, part in zip(others, changes, sums, strict=True):
         first = part[:, :width] + one.sum(axis=0)
         second = base.sum(axis=0) + one.sum(axis=0) - first
         exchanged, all_of_them = part[:, width], change[:, width].sum()
