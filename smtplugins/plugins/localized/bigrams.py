@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.host.array_folders import read_array, read_record, write_arrays
 from smtplugins.host.errors import SmtError
 from smtplugins.plugins.localized.blocks import BlockSet
-from smtplugins.plugins.localized.columns import read_array, read_record, write_arrays
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtformats.columns import StringTable
+from smtplugins.host.array_folders import read_array, write_arrays
 from smtplugins.host.errors import SmtError
-from smtplugins.plugins.localized.columns import read_array, write_arrays
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

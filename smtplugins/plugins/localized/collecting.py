@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.host.array_folders import Growing, new_folder
 from smtplugins.host.errors import SmtError
 from smtplugins.plugins.localized.blocks import BlockSet
-from smtplugins.plugins.localized.columns import Growing, new_folder
 from smtplugins.plugins.localized.events import RECORD, VERSION, EventList
 
 if TYPE_CHECKING:

@@ -23,9 +23,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.host.array_folders import read_array, read_record
 from smtplugins.host.errors import SmtError
 from smtplugins.plugins.localized.blocks import BlockSet
-from smtplugins.plugins.localized.columns import read_array, read_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -38,9 +38,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Do it."""
+    from smtplugins.host.array_folders import new_folder
     from smtplugins.host.progress import hushed
     from smtplugins.plugins.localized import learning
-    from smtplugins.plugins.localized.columns import new_folder
     from smtplugins.plugins.localized.events import EventList
     from smtplugins.plugins.localized.material import check_letters, learn_bigrams, learn_floats
     from smtplugins.plugins.localized.systems import write_table
