@@ -163,6 +163,8 @@ class ForestPool:
 
 def _forest(translator: Translator, folder: Path, sentence: Sentence) -> tuple[str, str | None]:
     """Decode a sentence and keep its forest; gives its id and best text."""
+    from smtplugins.core.compacting import compacted
+
     (one,) = translator.decode([sentence], graphs=True)
     graph = one.graph() if one.graph is not None else None
     if graph is None:
@@ -170,6 +172,6 @@ def _forest(translator: Translator, folder: Path, sentence: Sentence) -> tuple[s
     if not one.found or not graph.nodes:
         return sentence.id, None
     aside = folder / f".{sentence.id}.part.npz"
-    graph.save(aside)
+    compacted(graph).save(aside)
     os.replace(aside, folder / f"{sentence.id}.npz")
     return sentence.id, one.best
