@@ -108,6 +108,30 @@ void conditionals(const Graph& graph, std::span<const double> scores, std::span<
   }
 }
 
+// In the order of sum_of_exps, so that the same comes out.
+double sum_of(const double* values, std::size_t size) {
+  double s[4] = {0.0, 0.0, 0.0, 0.0};
+  std::size_t i = 0;
+  for (; i + 4 <= size; i += 4) {
+    for (std::size_t k = 0; k < 4; ++k) s[k] += values[i + k];
+  }
+  for (; i < size; ++i) s[0] += values[i];
+  return (s[0] + s[1]) + (s[2] + s[3]);
+}
+
+// The share of each of some summands, given by logarithms, and the logarithm of their sum.
+double shares(const double* values, std::size_t size, double* out) {
+  const double most = largest(values, size);
+  if (size == 1 || most == kMinusInfinity) {
+    std::fill_n(out, size, most == kMinusInfinity ? 0.0 : 1.0);
+    return most;
+  }
+  for (std::size_t i = 0; i < size; ++i) out[i] = fast_exp(values[i] - most);
+  const double total = sum_of(out, size);
+  for (std::size_t i = 0; i < size; ++i) out[i] /= total;
+  return most + std::log(total);
+}
+
 }  // namespace
 
 void inside(const Graph& graph, std::span<const double> scores, Semiring semiring, std::span<double> values) {
@@ -210,37 +234,56 @@ Moments moments(const Graph& graph, std::span<const double> scores, std::span<co
                 std::span<double> means, std::span<double> coefficients) {
   const std::size_t nodes = graph.nodes();
   if (nodes == 0) return {kMinusInfinity, 0.0};
-  std::vector<double> inner(nodes + 1);
-  inside(graph, scores, Semiring::kLog, inner);
+  // One pass upwards, so that each edge is looked up and each exponential is taken once.
+  std::vector<double> inner(nodes + 1), below(nodes + 1);
   std::vector<double> probs(graph.edges());
-  conditionals(graph, scores, inner, probs);
   std::vector<double> sums(graph.edges());  // a value with the means below
+  Upwards by_score(graph, scores), by_value(graph, values);
   for (std::size_t v = 0; v < nodes; ++v) {
+    const std::size_t first = graph.first(v), count = graph.last(v) - first;
+    if (count == 0) continue;
+    inner[v] = shares(by_score.sums(v, inner.data()), count, probs.data() + first);
+    const double* whole = by_value.sums(v, below.data());
     double mean = 0.0;
-    for (std::size_t e = graph.first(v); e < graph.last(v); ++e) {
-      double sum = values[e];
-      for (const std::int32_t t : graph.tails(e)) sum += means[static_cast<std::size_t>(t)];
-      sums[e] = sum;
-      mean += probs[e] * sum;
+    for (std::size_t i = 0; i < count; ++i) {
+      sums[first + i] = whole[i];
+      mean += probs[first + i] * whole[i];
     }
-    means[v] = mean;
+    below[v] = mean;
   }
-  const Moments found{inner[nodes - 1], means[nodes - 1]};
+  std::copy_n(below.begin(), nodes, means.begin());
+  const Moments found{inner[nodes - 1], below[nodes - 1]};
   if (coefficients.empty()) return found;
-  // Downwards: how probable a node is, and the mean of what is around it.
-  std::vector<double> reached(nodes, 0.0), around(nodes, 0.0);
-  reached[nodes - 1] = found.log_z == kMinusInfinity ? 0.0 : 1.0;
+  // Downwards: how probable a node is, and the mean of what is around it. What has no tail adds to a place too many.
+  struct Reached {
+    double probability = 0.0;
+    double around = 0.0;
+    double mean = 0.0;
+  };
+  std::vector<Reached> reached(nodes + 1);
+  for (std::size_t v = 0; v < nodes; ++v) reached[v].mean = below[v];
+  reached[nodes - 1].probability = found.log_z == kMinusInfinity ? 0.0 : 1.0;
+  const auto add = [&](std::int32_t tail, double posterior, double whole) {
+    Reached& one = reached[static_cast<std::size_t>(tail)];
+    one.probability += posterior;
+    one.around += posterior * (whole - one.mean);
+  };
+  std::size_t wide = graph.wide().size();
   for (std::size_t v = nodes; v-- > 0;) {
-    const double outer = reached[v] > 0.0 ? around[v] / reached[v] : 0.0;
-    for (std::size_t e = graph.first(v); e < graph.last(v); ++e) {
-      const double posterior = reached[v] * probs[e];
+    const double probability = reached[v].probability;
+    const double outer = probability > 0.0 ? reached[v].around / probability : 0.0;
+    const std::size_t first = graph.first(v), last = graph.last(v);
+    for (std::size_t e = first; e < last; ++e) {
+      const double posterior = probability * probs[e];
       const double whole = outer + sums[e];
       coefficients[e] = posterior * (whole - found.mean);
-      for (const std::int32_t tail : graph.tails(e)) {
-        const auto t = static_cast<std::size_t>(tail);
-        reached[t] += posterior;
-        around[t] += posterior * (whole - means[t]);
-      }
+      const std::int32_t* pair = graph.pairs() + 2 * e;
+      add(pair[0], posterior, whole);
+      add(pair[1], posterior, whole);
+    }
+    for (; wide > 0 && graph.wide()[wide - 1] >= static_cast<std::int64_t>(first); --wide) {
+      const auto e = static_cast<std::size_t>(graph.wide()[wide - 1]);
+      for (const std::int32_t t : graph.tails(e).subspan(2)) add(t, probability * probs[e], outer + sums[e]);
     }
   }
   return found;

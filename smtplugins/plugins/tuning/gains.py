@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.contracts import Forests, Sentence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtplugins.core.hypergraph import Hypergraph
+    from smtplugins.core.weighing import Weighing
     from smtplugins.host.contracts import Metric
 
     Array = NDArray[Any]
@@ -33,18 +35,19 @@ class GainGraph:
     own: Array
     width: int
 
+    @cached_property
+    def _weighing(self) -> Weighing:
+        from smtplugins.core.weighing import Weighing
+
+        return Weighing(self.graph, self.own, self.width)
+
     def scores(self, weights: Array) -> Array:
         """The scores of the edges under weights by all names."""
-        import numpy as np
-
-        return self.graph.scores(np.append(weights, 0.0)[self.own])
+        return self._weighing.scores(weights)
 
     def sums(self, mass: Array) -> Array:
         """The features of all edges, each counted with its mass, by all names."""
-        import numpy as np
-
-        found: Array = np.bincount(self.own, self.graph.feature_sums(mass), self.width + 1)[: self.width]
-        return found
+        return self._weighing.sums(mass)
 
 
 class ForestSource:

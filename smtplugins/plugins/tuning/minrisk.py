@@ -152,15 +152,18 @@ def forest_risk(source: ForestSource, scale: float, temperature: float) -> Objec
                 # With losses T * score more, the mean is the risk and T times the entropy but for log Z.
                 losses = temperature * scores - one.gains
                 parts.append((one, scores, covariance(one.graph, scores, losses)))
+            if len(parts) == 1:
+                one, _, found = parts[0]
+                value += found.mean - temperature * found.log_z
+                slopes += one.sums(found.edges)
+                continue
             totals = np.array([found.log_z for _, _, found in parts])
             log_z = float(np.logaddexp.reduce(totals))
             shares = np.exp(totals - log_z)
             mean = float(shares @ np.array([found.mean for _, _, found in parts]))
             value += mean - temperature * log_z
             for share, (one, scores, found) in zip(shares.tolist(), parts, strict=True):
-                mass = found.edges
-                if len(parts) > 1:
-                    mass = mass + (found.mean - mean) * posteriors(one.graph, scores).edges
+                mass = found.edges + (found.mean - mean) * posteriors(one.graph, scores).edges
                 slopes += share * one.sums(mass)
         return value / len(source), scale * slopes / len(source)
 
