@@ -19,12 +19,14 @@ RUNNABLE = {
     "README.md": "examples/rescore-nbest",
     "examples/rescore-nbest/README.md": "examples/rescore-nbest",
     "examples/rerank-marian/README.md": "examples/rerank-marian",
+    "examples/cdlm/README.md": "examples/cdlm",
     "examples/classroom/README.md": "examples/classroom",
     "examples/convert-files/README.md": "examples/convert-files",
     "examples/decode-hiero/README.md": "examples/decode-hiero",
     "examples/external-metric/README.md": "examples/external-metric",
     "examples/localized/README.md": "examples/localized",
     "examples/umt/README.md": "examples/umt",
+    "smtplugins/plugins/cdlm/README.md": "examples/cdlm",
     "smtplugins/plugins/hiero/README.md": "examples/decode-hiero",
     "smtplugins/plugins/localized/README.md": "examples/localized",
     "smtplugins/plugins/phrase/README.md": "examples/classroom",
@@ -34,7 +36,9 @@ RUNNABLE = {
 }
 # A plugin of a paper may be taken out, with its example.
 PAPERS = {
-    f"{folder}/{name}/README.md" for folder in ("examples", "smtplugins/plugins") for name in ("localized", "umt")
+    f"{folder}/{name}/README.md"
+    for folder in ("examples", "smtplugins/plugins")
+    for name in ("cdlm", "localized", "umt")
 }
 INSTALL = "python -m pip install"
 
@@ -46,7 +50,13 @@ def fences(path: Path) -> list[tuple[str, str]]:
 def run(command: list[str] | str, folder: Path) -> str:
     environment = {**os.environ, "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
     done = subprocess.run(
-        command, cwd=folder, env=environment, shell=isinstance(command, str), capture_output=True, text=True, timeout=60
+        command,
+        cwd=folder,
+        env=environment,
+        shell=isinstance(command, str),
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     # diff and cmp say with 1 that files differ, which is what some examples show.
     assert done.returncode == 0 or (done.returncode == 1 and "diff" in command), done.stderr
@@ -122,7 +132,7 @@ def test_hooks_page_is_what_the_hookspecs_say(request: pytest.FixtureRequest) ->
 
 @pytest.mark.parametrize(
     "plugin",
-    [one for one in ("localized", "standard", "tuning", "umt") if (ROOT / "smtplugins/plugins" / one).exists()],
+    [one for one in ("cdlm", "localized", "standard", "tuning", "umt") if (ROOT / "smtplugins/plugins" / one).exists()],
 )
 def test_plugin_tables_are_what_the_registry_says(plugin: str, request: pytest.FixtureRequest) -> None:
     path = ROOT / "smtplugins/plugins" / plugin / "README.md"

@@ -43,6 +43,7 @@ OFFERS = {
         "learners": ["local-maxent"],
         "decoders": ["swap"],
     },
+    "cdlm": {"features": ["blm", "cdlm", "tsrb"]},
     "umt": {"features": ["cff", "undirected-lm"], "learners": ["drl"], "decoders": ["umt"]},
 }
 

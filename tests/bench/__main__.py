@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from cdlm import cdlm_features, cdlm_grammar, cdlm_training
 from decoding import decoding
 from estimation import estimation
 from extract import extract
@@ -127,6 +128,9 @@ def main() -> None:
     benchmarks |= {"tuning": tuning}
     benchmarks |= {"umt": lambda: umt(SHARED)}
     benchmarks |= {"localized": lambda: localized(SHARED)}
+    benchmarks |= {"cdlm-grammar": lambda: cdlm_grammar(SHARED)}
+    benchmarks |= {"cdlm-features": cdlm_features}
+    benchmarks |= {"cdlm-training": lambda: cdlm_training(SHARED)}
     benchmarks |= {"tables": lambda: tables(SHARED, ROOT / "examples/plugin-template")}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*benchmarks, []], help="which (default: all)")

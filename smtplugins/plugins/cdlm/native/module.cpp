@@ -1,0 +1,9 @@
+// smtplugins.plugins.cdlm._cdlm: kernels of confusion sets. Use the Python modules around it.
+#include "bindings.hpp"
+
+NB_MODULE(_cdlm, m) {
+  m.doc() = "Kernels of confusion sets. Use the Python modules around it.";
+  nanobind::module_::import_("smtplugins.core._core");  // where scorers are from
+  smt::cdlm::bind_confusions(m);
+  smt::cdlm::bind_linear(m);
+}
