@@ -1,0 +1,3 @@
+"""
+Kernels of labels, policies and their decoder. Use the Python modules around it.
+"""

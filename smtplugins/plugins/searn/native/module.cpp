@@ -1,0 +1,7 @@
+// smtplugins.plugins.searn._searn: kernels of labels, policies and their decoder. Use the Python modules around it.
+#include "bindings.hpp"
+
+NB_MODULE(_searn, m) {
+  m.doc() = "Kernels of labels, policies and their decoder. Use the Python modules around it.";
+  nanobind::module_::import_("smtplugins.core._core");  // where scorers are from
+}
