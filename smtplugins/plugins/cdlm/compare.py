@@ -222,6 +222,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
 
     study = study_of(host, args)
     tables = wanted(study, args.table)
+    study.check()
     given = None if args.classes is None else there(args.classes)
     unsaid = {"output", "resume", "format", "paper", "quiet", "verbose", "jobs", "table", "cache"}
     options = {

@@ -90,6 +90,19 @@ class Study:
         """They and their paraphrases."""
         return choosing.references_of(self.host, self.texts.test, self.texts.test_paraphrases)
 
+    def check(self) -> None:
+        """Whether texts have words and as many lines as they should, before anything is made."""
+        from smtplugins.host.decoding import make_translator, read_source
+
+        choosing.references_of(self.host, self.texts.text, self.texts.paraphrases)
+        count = len(self.references[0])
+        source = None if self.system is None else self.system.source
+        if self.system is not None and source is not None:
+            translator = make_translator(self.host, self.system.config, None, self.cache)
+            found = sum(1 for _ in read_source(self.host, translator, source))
+            if found != count:
+                raise UsageError(f"{source}: expected {count} sentences as in {self.texts.test}, found {found}")
+
     def signature(self) -> str:
         """The metric's, which may ask how many references there are, also where all scores are there already."""
         self.metric.stats(self.references[0][:1], [stream[:1] for stream in self.references])
@@ -260,8 +273,6 @@ class Study:
         self.say(f"n-grams: the system's {self.nbest} best for {self.system.source}")
         graphs = self._graphs(self.system.config, self.system.source, None)
         real = [choosing.best_strings(graph, self.nbest) for graph in graphs]
-        if len(real) != len(self.test):
-            raise UsageError(f"{self.system.source}: expected {len(self.test)} sentences, found {len(real)}")
         found = compared_ngrams(self.host, self.setting, self.test, maker, real, self.nbest, self.jobs, self.cache)
         return {"rows": [[one.simulated, one.real, one.both] for one in found]}
 

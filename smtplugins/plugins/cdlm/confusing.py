@@ -130,10 +130,13 @@ def write_words(path: Path, sentences: Iterable[Sentence], unknown: str) -> int:
 
 
 def read_text(host: Host, path: Path) -> list[Sentence]:
-    """A sentence on each line; its id is the number of the line, from 0 on."""
+    """A sentence on each line, at least one of them with a word; its id is the number of the line, from 0 on."""
     from smtplugins.host.decoding import read_sentences
 
-    return list(read_sentences(host, path, "text"))
+    found = list(read_sentences(host, path, "text"))
+    if not any(one.tokens for one in found):
+        raise SmtError(f"{path}: expected sentences, found none with a word")
+    return found
 
 
 def confuser(
@@ -255,8 +258,6 @@ def keep_sets(
 
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder}: expected an empty folder, or none yet, found other files")
-    if not any(one.tokens for one in sentences):
-        raise SmtError("expected sentences to confuse, found none with a word")
     totals = Totals()
     with tempfile.TemporaryDirectory(prefix="cdlm-") as name:
         translator = confuser(host, setting, sentences, Path(name), weights, cache)

@@ -29,6 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, size in {**sizes, "test.xx": 20, "test.en": 20}.items():
         lines = (EXAMPLE / name).read_text(encoding="utf-8").splitlines(keepends=True)
         (path / name).write_text("".join(lines[:size]), encoding="utf-8")
+    (path / "blank").write_text("\n\n", encoding="utf-8")
     lm = ["lm", "-o", "2", "-i", str(path / "train.en"), "--discount-fallback", "-O", str(path / "en.arpa"), "-q"]
     assert main(lm) == 0
     sides = ["-s", str(path / "train.xx"), "-t", str(path / "train.en"), "-a", str(path / "train.align")]
@@ -107,6 +108,10 @@ def test_a_step_that_was_killed_is_made_again(folder: Path, tmp_path: Path, caps
         (["-c", "run.yaml", "--source", "test.xx", "--seeds", "0"], "--seeds"),
         (["-g", "weights", "--nbest", "0"], "--nbest"),
         (["-g", "nowhere"], "nowhere"),
+        (["-g", "weights", "-i", "blank"], "blank: expected sentences, found none with a word"),
+        (["-g", "weights", "-r", "test.en"], "test.en: expected 30 lines"),
+        (["-g", "weights", "--test-ref", "text.en"], "text.en: expected 20 lines"),
+        (["-c", "run.yaml", "--source", "text.en"], "text.en: expected 20 sentences as in"),
     ],
 )
 def test_bad_calls_are_said(
