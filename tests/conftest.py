@@ -10,10 +10,14 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# A shared machine is slow now and then; time is measured in tests/bench.
-settings.register_profile("suite", deadline=None)
+# A shared machine is slow now and then; time is measured in tests/bench. A run between two edits tries a quarter of the
+# examples; `pytest --hypothesis-profile=deep`, which is what .ci/run does, all of them.
+DEEP = settings(deadline=None, max_examples=100)
+settings.register_profile("deep", DEEP)
+settings.register_profile("suite", DEEP, max_examples=25)
 settings.load_profile("suite")
 
+FEWEST = 10
 GOLDEN = Path(__file__).parent / "golden"
 
 
@@ -21,6 +25,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite the files of tests/golden that differ, showing how"
     )
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """A test with a number of examples of its own gets the profile's share of it."""
+    test = getattr(item, "function", None)
+    # All cases of a test are one function: what it asked for is kept beside it.
+    asked = getattr(test, "asked_settings", getattr(test, "_hypothesis_internal_use_settings", None))
+    profile = settings()
+    if asked is not None and asked.max_examples != profile.max_examples:
+        share = asked.max_examples * profile.max_examples // DEEP.max_examples
+        test.asked_settings = asked
+        test._hypothesis_internal_use_settings = settings(
+            asked, max_examples=max(share, min(asked.max_examples, FEWEST))
+        )
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 pytest_plugins = ["pytester"]
 
@@ -51,3 +52,41 @@ def test_missing_file_fails(pytester: pytest.Pytester, suite: Path) -> None:
 def test_shared_is_skipped_when_absent(pytester: pytest.Pytester, suite: Path) -> None:
     pytester.makepyfile("def test_it(shared):\n    assert shared.is_dir()\n")
     pytester.runpytest().assert_outcomes(skipped=1)
+
+
+@pytest.mark.parametrize(("options", "counts"), [((), "25 15 10 8"), (("--hypothesis-profile=deep",), "100 60 30 8")])
+def test_the_profile_says_how_many_examples(pytester: pytest.Pytester, options: tuple[str, ...], counts: str) -> None:
+    pytester.makeconftest((Path(__file__).parent / "conftest.py").read_text())
+    pytester.makepyfile(
+        """
+        import pytest
+        from hypothesis import given, settings, strategies as st
+
+        def counted(decorate):
+            @pytest.mark.parametrize("case", [0, 1])
+            @decorate
+            @given(st.integers())
+            def test(case, number):
+                seen[case] += 1
+
+            seen = [0, 0]
+            test.hypothesis.inner_test.seen = seen
+            return test
+
+        test_default = counted(lambda test: test)
+        test_60 = counted(settings(max_examples=60))
+        test_30 = counted(settings(max_examples=30))
+        test_8 = counted(settings(max_examples=8))
+
+        def test_counts():
+            tests = (test_default, test_60, test_30, test_8)
+            print(*(test.hypothesis.inner_test.seen for test in tests))
+        """
+    )
+    profile = settings.get_current_profile_name()
+    try:
+        result = pytester.runpytest("-s", *options)
+    finally:
+        settings.load_profile(profile)
+    result.assert_outcomes(passed=9)
+    result.stdout.fnmatch_lines([f"*{' '.join(f'[[]{count}, {count}]' for count in counts.split())}*"])
