@@ -164,6 +164,11 @@ class PhraseExtraction:
     def feed(self, source: bytes, target: bytes, links: bytes) -> None:
         """Whole lines, as many of each side."""
 
+    def feed_stretches(self, source: bytes, target: bytes, links: bytes, stretches: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """
+        The same, but phrase pairs are those stretches: rows of the sentence pair (from 0, here), first and last source word, first and last target word, in the order of the pairs.
+        """
+
     def take_lines(self) -> list[bytes]:
         """New lines of the files extract, extract.inv and extract.o."""
 
@@ -178,9 +183,9 @@ class PhraseExtraction:
     def lexical(self, forward: bool) -> bytes:
         """The lines of a lexical table."""
 
-    def finish(self, smoothing: int, tables: Sequence[tuple[int, Sequence[Sequence[int]], bool, bool, bool]], reordering_smoothing: float) -> None:
+    def finish(self, smoothing: int, tables: Sequence[tuple[int, Sequence[Sequence[int]], bool, bool, bool]], reordering_smoothing: float, penalty: float = 0.0) -> None:
         """
-        Counts all up. smoothing: 0 none, 1 Good-Turing, 2 Kneser-Ney. tables: extraction, the orientations of each column, whether there are columns for what comes before and behind, and whether the target side counts.
+        Counts all up. smoothing: 0 none, 1 Good-Turing, 2 Kneser-Ney. tables: extraction, the orientations of each column, whether there are columns for what comes before and behind, and whether the target side counts. penalty: a last score of each phrase pair, unless it is 0.
         """
 
     def next(self, bytes: int) -> list[bytes] | None:

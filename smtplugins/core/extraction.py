@@ -25,6 +25,9 @@ from smtformats.files import open_bytes
 if TYPE_CHECKING:
     from io import BufferedReader
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from smtformats.reordering.models import ReorderingModel
     from smtplugins.core._core import PhraseExtraction
 
@@ -146,6 +149,14 @@ class Phrases:
         """Whole lines, as many of each."""
         self._native.feed(source, target, alignment)
 
+    def feed_stretches(self, source: bytes, target: bytes, alignment: bytes, stretches: NDArray[np.int32]) -> None:
+        """Whole lines, of which only the given stretches are phrase pairs: each has a link, and none leads out.
+
+        A row has the line (from 0), first and last source word, first and last target word; rows come in the order of
+        lines. Those that are too long are left out. There are no orientations.
+        """
+        self._native.feed_stretches(source, target, alignment, stretches)
+
     def new_lines(self) -> tuple[bytes, bytes, bytes]:
         """Lines of Moses' files extract, extract.inv and extract.o, of what was fed since the last call."""
         plain, inverse, oriented = self._native.take_lines()
@@ -159,8 +170,13 @@ class Phrases:
         """The lines of a lexical table, in the order of their bytes."""
         return self._native.lexical(forward)
 
-    def tables(self, smoothing: str = "none", *, reordering_smoothing: float = 0.5) -> Iterator[list[bytes]]:
-        """Pieces of the phrase table and of each model's table, all in the order of `LC_ALL=C sort`."""
+    def tables(
+        self, smoothing: str = "none", *, reordering_smoothing: float = 0.5, penalty: float = 0.0
+    ) -> Iterator[list[bytes]]:
+        """Pieces of the phrase table and of each model's table, all in the order of `LC_ALL=C sort`.
+
+        A ``penalty`` is the last score of each phrase pair, as Moses had it, 2.718; 0 is none.
+        """
         tables = []
         for model in self._models:
             before, behind = ("backward" in model.directions, "forward" in model.directions)
@@ -168,7 +184,7 @@ class Phrases:
             tables.append((at, _COLUMNS[model.orientation], before, behind, model.condition != "f"))
         if self._lexical:
             self._native.count_lexical()
-        self._native.finish(SMOOTHINGS.index(smoothing), tables, reordering_smoothing)
+        self._native.finish(SMOOTHINGS.index(smoothing), tables, reordering_smoothing, penalty)
         return iter(self._pieces, None)
 
     def _pieces(self) -> list[bytes] | None:

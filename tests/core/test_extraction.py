@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import gzip
 import random
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from smtformats.reordering.models import ReorderingModel
 from smtplugins.core.extraction import BadBitext, NoSmoothing, Phrases, read_bitext, read_lines
 
-from .extractions import Extraction, Pair, lexical_lines, random_text
+from .extractions import Extraction, Pair, lexical_lines, random_text, stretches
 
 MODELS = [
     "wbe-msd-bidirectional-fe",
@@ -211,3 +213,59 @@ def test_a_disk_that_fails(tmp_path: Path) -> None:
     phrases = Phrases(tmp_path / "none", memory=0)
     with pytest.raises(FileNotFoundError, match="none/run0"):
         phrases.feed(b"a\n", b"c\n", b"0-0\n")
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("memory", [0, HUGE])
+def test_chosen_stretches(tmp_path: Path, seed: int, memory: int) -> None:
+    rng = random.Random(seed)
+    text = random_text(rng, rng.randint(1, 8))
+    limit = rng.choice([2, 7])
+    rows = [
+        (number, *stretch)
+        for number, pair in enumerate(text)
+        for stretch in sorted(stretches(pair, 7))
+        if pair.source and pair.target
+    ]
+    phrases = Phrases(tmp_path, max_length=limit, memory=memory)
+    phrases.feed_stretches(*files(text), np.array(rows, np.int32).reshape(-1, 5))
+    found = tables(phrases)
+    (tmp_path / "all").mkdir()
+    expected = extracted(tmp_path / "all", text, limit=limit)[:-2]
+    assert found == expected
+
+    # Some of them, with a last score.
+    chosen = [row for row in rows if rng.random() < 0.5]
+    (tmp_path / "some").mkdir()
+    phrases = Phrases(tmp_path / "some", max_length=7, memory=memory)
+    phrases.feed_stretches(*files(text), np.array(chosen, np.int32).reshape(-1, 5))
+    lines = b"".join(piece for (piece,) in phrases.tables(penalty=2.718)).decode().splitlines()
+    sides = Counter((text[number].source[a : b + 1], text[number].target[c : d + 1]) for number, a, b, c, d in chosen)
+    fields = [line.split(" ||| ") for line in lines]
+    assert {(tuple(s.split(" ")), tuple(t.split(" "))) for s, t, *_ in fields} == sides.keys()
+    assert len(fields) == len(sides)
+    for source, target, scores, _, counts, _ in fields:
+        assert scores.endswith(" 2.718")
+        assert int(counts.split()[2]) == sides[tuple(source.split(" ")), tuple(target.split(" "))]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([[0, 0, 0, 1, 1]], "a stretch without links, or one that they lead out of"),
+        ([[0, 0, 2, 0, 0]], "a stretch without links"),
+        ([[0, 1, 0, 0, 0]], "a stretch without links"),
+        ([[1, 0, 0, 0, 0]], "not in the order of the sentence pairs"),
+        ([[-1, 0, 0, 0, 0]], "numbered from 0"),
+    ],
+)
+def test_stretches_that_are_none(tmp_path: Path, rows: list[list[int]], message: str) -> None:
+    phrases = Phrases(tmp_path, memory=HUGE)
+    with pytest.raises(ValueError, match=message):
+        phrases.feed_stretches(b"a b\n", b"c d\n", b"0-0\n", np.array(rows, np.int32))
+
+
+def test_chosen_stretches_have_no_orientations(tmp_path: Path) -> None:
+    phrases = Phrases(tmp_path, models=[ReorderingModel.parse(MODELS[0])], memory=HUGE)
+    with pytest.raises(ValueError, match="no orientations"):
+        phrases.feed_stretches(b"a\n", b"c\n", b"0-0\n", np.zeros((1, 5), np.int32))

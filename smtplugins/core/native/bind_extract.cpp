@@ -1,5 +1,6 @@
 // The extraction of phrase pairs, for Python.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -39,6 +40,10 @@ nb::bytes bytes_of(const std::string& text) { return nb::bytes(text.data(), text
 // Extraction, column classes, before, behind, with the target side.
 using TableSpec = std::tuple<std::size_t, std::vector<std::vector<std::size_t>>, bool, bool, bool>;
 
+// Sentence pair, first and last source word, first and last target word.
+using Rows = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+constexpr std::size_t kStretchFields = 5;
+
 // The counting runs without the interpreter's lock, so the object has one of its own.
 class LockedExtraction {
  public:
@@ -46,6 +51,7 @@ class LockedExtraction {
                    bool keep_lines, std::uint64_t memory, std::string folder)
       : memory_(memory),
         folder_(std::make_shared<SpillFolder>(std::move(folder))),
+        plain_(orientations == std::vector<int>(kExtractions, 0)),
         extractor_(checked(max_length, orientations), skip_bad, count_words, memory, folder_) {
     extractor_.keep_lines(keep_lines);
   }
@@ -56,6 +62,21 @@ class LockedExtraction {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (finished_) throw std::logic_error("the extraction is finished");
     extractor_.feed(source_text, target_text, link_text);
+  }
+  void feed_stretches(const nb::bytes& source, const nb::bytes& target, const nb::bytes& links, Rows rows) {
+    const std::string_view source_text = view(source), target_text = view(target), link_text = view(links);
+    if (rows.shape(1) != kStretchFields) throw nb::value_error("a stretch has five numbers");
+    if (!plain_) throw nb::value_error("chosen stretches have no orientations");
+    nb::gil_scoped_release unlocked;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (finished_) throw std::logic_error("the extraction is finished");
+    std::vector<PlacedStretch> stretches(rows.shape(0));
+    for (std::size_t i = 0; i < stretches.size(); ++i) {
+      const std::int32_t* const row = rows.data() + kStretchFields * i;
+      if (row[0] < 0) throw std::invalid_argument("sentence pairs are numbered from 0");
+      stretches[i] = {static_cast<std::uint64_t>(row[0]), {row[1], row[2], row[3], row[4]}};
+    }
+    extractor_.feed(source_text, target_text, link_text, stretches);
   }
   std::vector<nb::bytes> take_lines() {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -91,7 +112,7 @@ class LockedExtraction {
     }
     return bytes_of(text);
   }
-  void finish(int smoothing, const std::vector<TableSpec>& tables, double reordering_smoothing) {
+  void finish(int smoothing, const std::vector<TableSpec>& tables, double reordering_smoothing, double penalty) {
     if (smoothing < 0 || smoothing > 2) throw nb::value_error("no such smoothing");
     std::vector<ReorderingTable> wanted;
     for (const auto& [extraction, columns, before, behind, with_target] : tables) {
@@ -112,7 +133,7 @@ class LockedExtraction {
     finished_ = true;
     extractor_.finish();
     tables_ = std::make_unique<PhraseTables>(extractor_, forward_, backward_, static_cast<Smoothing>(smoothing),
-                                             std::move(wanted), reordering_smoothing, memory_, folder_);
+                                             std::move(wanted), reordering_smoothing, penalty, memory_, folder_);
   }
   std::optional<std::vector<nb::bytes>> next(std::size_t bytes) {
     bool more = false;
@@ -151,6 +172,7 @@ class LockedExtraction {
   std::mutex mutex_;
   std::uint64_t memory_;
   std::shared_ptr<SpillFolder> folder_;
+  bool plain_;
   PhraseExtractor extractor_;
   LexicalTable forward_, backward_;
   std::unique_ptr<PhraseTables> tables_;
@@ -189,14 +211,19 @@ void bind_extract(nb::module_& m) {
            "orientations"_a, "skip_bad"_a, "count_words"_a, "keep_lines"_a, "memory"_a, "folder"_a,
            "orientations: for word-based, phrase-based and hierarchical extraction 0 none, 1 monotonicity, 2 msd, 3 mslr.")
       .def("feed", &LockedExtraction::feed, "source"_a, "target"_a, "links"_a, "Whole lines, as many of each side.")
+      .def("feed_stretches", &LockedExtraction::feed_stretches, "source"_a, "target"_a, "links"_a, "stretches"_a,
+           "The same, but phrase pairs are those stretches: rows of the sentence pair (from 0, here), first and last "
+           "source word, first and last target word, in the order of the pairs.")
       .def("take_lines", &LockedExtraction::take_lines, "New lines of the files extract, extract.inv and extract.o.")
       .def("count_lexical", &LockedExtraction::count_lexical, "Lexical tables from the words that were counted.")
       .def("read_lexical", &LockedExtraction::read_lexical, "forward"_a, "lines"_a,
            "Whole lines of a lexical table; forward: of target words given source words.")
       .def("lexical", &LockedExtraction::lexical, "forward"_a, "The lines of a lexical table.")
       .def("finish", &LockedExtraction::finish, "smoothing"_a, "tables"_a, "reordering_smoothing"_a,
+           "penalty"_a = 0.0,
            "Counts all up. smoothing: 0 none, 1 Good-Turing, 2 Kneser-Ney. tables: extraction, the orientations of each "
-           "column, whether there are columns for what comes before and behind, and whether the target side counts.")
+           "column, whether there are columns for what comes before and behind, and whether the target side counts. penalty: a "
+           "last score of each phrase pair, unless it is 0.")
       .def("next", &LockedExtraction::next, "bytes"_a,
            "Some more lines of the phrase table and of each table of orientations, or None.")
       .def_prop_ro("sentences", &LockedExtraction::sentences)

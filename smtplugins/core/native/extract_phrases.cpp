@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <stdexcept>
 #include <utility>
 
 namespace smt {
@@ -169,6 +170,18 @@ bool AlignmentGrid::linked(int source, int target) const noexcept {
   return cells_[index(source + 1) * (index(targets_) + 2) + index(target + 1)] != 0;
 }
 
+bool AlignmentGrid::consistent(const Stretch& stretch) const noexcept {
+  const auto inside = [](int first, int last, int words) { return first >= 0 && first <= last && last < words; };
+  const auto [first_source, last_source, first_target, last_target] = stretch;
+  if (!inside(first_source, last_source, sources_) || !inside(first_target, last_target, targets_)) return false;
+  for (int target = first_target; target <= last_target; ++target) {
+    const auto& linked_to = of_target(target);
+    if (!linked_to.empty() && (linked_to.front() < first_source || linked_to.back() > last_source)) return false;
+  }
+  const std::uint32_t links = below_source_[index(last_source) + 1] - below_source_[index(first_source)];
+  return links > 0 && links == below_target_[index(last_target) + 1] - below_target_[index(first_target)];
+}
+
 template <class Visit>
 void AlignmentGrid::for_stretches(int limit, Visit visit) const {
   for (int first_target = 0; first_target < targets_; ++first_target) {
@@ -207,6 +220,27 @@ void PhraseExtractor::feed(std::string_view source, std::string_view target, std
     extract(pair);
     pairs_.relieve(bitext_.source_words(), bitext_.target_words());
   });
+}
+
+void PhraseExtractor::feed(std::string_view source, std::string_view target, std::string_view links,
+                           std::span<const PlacedStretch> stretches) {
+  std::uint64_t number = 0;
+  const Codes none{};
+  bitext_.parse(source, target, links, [&](const SentencePair& pair, bool sound) {
+    if (count_words_) lexical_.add(pair);
+    if (sound) grid_.set(pair);
+    for (; !stretches.empty() && stretches.front().pair == number; stretches = stretches.subspan(1)) {
+      if (!sound) continue;
+      const Stretch& one = stretches.front().stretch;
+      if (!grid_.consistent(one)) throw std::invalid_argument("a stretch without links, or one that they lead out of");
+      const bool is_small = one.last_source - one.first_source < options_.max_length &&
+                            one.last_target - one.first_target < options_.max_length;
+      if (is_small) add(pair, one, none);
+    }
+    ++number;
+    pairs_.relieve(bitext_.source_words(), bitext_.target_words());
+  });
+  if (!stretches.empty()) throw std::invalid_argument("stretches are not in the order of the sentence pairs");
 }
 
 void PhraseExtractor::finish() { pairs_.finish(bitext_.source_words(), bitext_.target_words()); }

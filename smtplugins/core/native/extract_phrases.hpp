@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,12 @@ struct Stretch {
   int first_source, last_source, first_target, last_target;
 };
 
+// A stretch of one of several sentence pairs.
+struct PlacedStretch {
+  std::uint64_t pair;
+  Stretch stretch;
+};
+
 // All that can be asked about the links of one sentence pair.
 class AlignmentGrid {
  public:
@@ -50,6 +57,8 @@ class AlignmentGrid {
   const std::vector<std::uint16_t>& of_target(int target) const noexcept {
     return of_target_[static_cast<std::size_t>(target)];
   }
+  // Whether a stretch of these sentences has a link and none leads out.
+  bool consistent(const Stretch& stretch) const noexcept;
   bool source_linked(int source) const noexcept { return below_source_[index(source)] != below_source_[index(source) + 1]; }
   // Also of the places before and behind both sentences, which are linked to each other.
   bool linked(int source, int target) const noexcept;
@@ -74,6 +83,11 @@ class PhraseExtractor {
 
   // Whole lines, as many of each side.
   void feed(std::string_view source, std::string_view target, std::string_view links);
+  // The same, but phrase pairs are those stretches, in the order of the pairs (the first line's is 0), that are not too
+  // long; of pairs that are not sound, none. They have no orientations. Throws std::invalid_argument for a stretch
+  // that is not consistent.
+  void feed(std::string_view source, std::string_view target, std::string_view links,
+            std::span<const PlacedStretch> stretches);
   void finish();
 
   // With `lines` set: the lines of Moses' files extract, extract.inv and extract.o since the last call.

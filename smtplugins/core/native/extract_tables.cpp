@@ -24,14 +24,15 @@ bool same(WordSpan a, const std::vector<std::uint32_t>& b) noexcept {
 
 PhraseTables::PhraseTables(PhraseExtractor& extractor, const LexicalTable& target_given_source,
                            const LexicalTable& source_given_target, Smoothing smoothing,
-                           std::vector<ReorderingTable> reordering, double reordering_smoothing, std::uint64_t memory,
-                           std::shared_ptr<SpillFolder> folder)
+                           std::vector<ReorderingTable> reordering, double reordering_smoothing, double penalty,
+                           std::uint64_t memory, std::shared_ptr<SpillFolder> folder)
     : extractor_(extractor),
       forward_(target_given_source),
       backward_(source_given_target),
       smoothing_(smoothing),
       reordering_(std::move(reordering)),
       reordering_smoothing_(reordering_smoothing),
+      penalty_(penalty),
       totals_(extractor.pairs(), memory, std::move(folder),
               [this](const CountedPair& pair, std::vector<SideCount>& source, std::vector<SideCount>& target) {
                 const std::uint64_t count = count_of(pair);
@@ -218,6 +219,10 @@ void PhraseTables::write_scores(const CountedPair& pair, std::uint64_t seen, con
   append_short(phrases_, for_source / source);
   phrases_ += ' ';
   append_short(phrases_, static_cast<float>(weight_forward));
+  if (penalty_ != 0) {
+    phrases_ += ' ';
+    append_short(phrases_, penalty_);
+  }
   phrases_ += " |||";
   for (std::size_t i = 0; i < alignment.size(); i += 2) {
     phrases_ += ' ';

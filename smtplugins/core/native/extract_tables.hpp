@@ -51,7 +51,8 @@ class PhraseTables {
  public:
   PhraseTables(PhraseExtractor& extractor, const LexicalTable& target_given_source,
                const LexicalTable& source_given_target, Smoothing smoothing, std::vector<ReorderingTable> reordering,
-               double reordering_smoothing, std::uint64_t memory, std::shared_ptr<SpillFolder> folder);
+               double reordering_smoothing, double penalty, std::uint64_t memory,
+               std::shared_ptr<SpillFolder> folder);
   // Some more lines of each; false if there are none any more.
   bool next(std::size_t bytes);
   const std::string& phrases() const noexcept { return phrases_; }
@@ -83,6 +84,7 @@ class PhraseTables {
   Smoothing smoothing_;
   std::vector<ReorderingTable> reordering_;
   double reordering_smoothing_;
+  double penalty_;  // the last score of each phrase pair, unless it is 0
   std::array<std::uint64_t, kMaxCount + 1> counts_of_counts_{};  // pairs that occur once, twice ..
   SideSums<SideCount> totals_;
   PairStream stream_;
