@@ -1,10 +1,10 @@
-"""Sentence pairs from files, and the event list of a table and a bitext: what the commands share."""
+"""The event list of a table and a bitext: what the commands share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.plugins.localized.blocks import BlockSet
@@ -33,38 +33,9 @@ def add_bitext(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cache", metavar="DIR|off", help="where columns of tables are kept between runs")
 
 
-def pairs_of(host: Host, source: str, target: str, alignment: str | None) -> Iterator[Pair]:
-    """Sentence pairs, with links if there are any; files of other lengths are an error."""
-    from itertools import zip_longest
-
-    from smtplugins.host.lists import read_corpus
-    from smtplugins.host.opening import open_known
-
-    def links() -> Iterator[Any]:
-        if alignment is None:
-            return
-        with open_known(Path(alignment), "alignment", formats=host.formats()) as opened:
-            yield from opened.records()
-
-    stop = object()
-    texts = zip_longest(read_corpus(Path(source)), read_corpus(Path(target)), fillvalue=stop)
-    for number, (one, other) in enumerate(texts, 1):
-        if one is stop or other is stop:
-            short, long = (source, target) if one is stop else (target, source)
-            raise SmtError(f"{short}:{number}: expected as many sentences as in {long}, found the end of the file")
-        if alignment is None:
-            yield str(one), str(other), None
-            continue
-        if number == 1:
-            aligned = links()
-        found = next(aligned, stop)
-        if found is stop:
-            raise SmtError(f"{alignment}:{number}: expected as many lines as in {source}, found the end of the file")
-        yield str(one), str(other), found  # type: ignore[misc]
-
-
 def listed_of(host: Host, args: argparse.Namespace, folder: Path, say: Callable[[str], None], quiet: bool) -> EventList:
     """The event list that the options of :func:`add_bitext` ask for."""
+    from smtplugins.host.aligned_text import read_pairs
     from smtplugins.host.opening import load_grammar
     from smtplugins.host.progress import progress
 
@@ -76,7 +47,8 @@ def listed_of(host: Host, args: argparse.Namespace, folder: Path, say: Callable[
     blocks = BlockSet.from_grammar(grammar, args.max_length)
 
     def pairs(label: str) -> Iterator[Pair]:
-        return progress(pairs_of(host, args.source, args.target, args.alignment), label, quiet=quiet)
+        found = read_pairs(args.source, args.target, args.alignment, formats=host.formats())
+        return progress(found, label, quiet=quiet)
 
     if args.min_count > 1:
         blocks = frequent(blocks, pairs("counting blocks"), args.min_count)
