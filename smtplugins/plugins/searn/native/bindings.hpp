@@ -3,4 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
-namespace smt::searn {}  // namespace smt::searn
+namespace smt::searn {
+
+void bind_items(nanobind::module_& m);
+
+}  // namespace smt::searn

@@ -1,0 +1,144 @@
+// Items and labels of sentence pairs, for Python.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "bindings.hpp"
+#include "items.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace smt::searn {
+namespace {
+
+template <class T>
+using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Rows = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Column = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+template <class T>
+using Table = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
+
+template <class T>
+nb::capsule owner_of(std::unique_ptr<std::vector<T>>& owned) {
+  nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  owned.release();
+  return owner;
+}
+
+template <class T>
+Column<T> column(std::vector<T> values) {
+  auto owned = std::make_unique<std::vector<T>>(std::move(values));
+  T* const data = owned->data();
+  const std::size_t size = owned->size();
+  return Column<T>(data, {size}, owner_of(owned));
+}
+
+template <class T>
+Table<T> table(std::vector<T> values, std::size_t width) {
+  auto owned = std::make_unique<std::vector<T>>(std::move(values));
+  T* const data = owned->data();
+  const std::size_t rows = owned->size() / width;
+  return Table<T>(data, {rows, width}, owner_of(owned));
+}
+
+struct Found {
+  std::vector<std::int64_t> offsets = {0};
+  std::vector<std::int32_t> spans, labels, parts;
+  std::vector<std::uint8_t> kinds;
+};
+
+constexpr std::size_t kSpanFields = 4, kPartFields = 5;
+
+void append(std::vector<std::int32_t>& rows, const Window& window) {
+  rows.insert(rows.end(), {window.first_source, window.end_source, window.first_target, window.end_target});
+}
+
+class Batch {
+ public:
+  void add(std::int32_t sources, std::int32_t targets, std::span<const Point> links) {
+    finder_.find(sources, targets, links);
+    windows_.clear();
+    for (const Item& item : finder_.items()) {
+      windows_.push_back(item.window);
+      append(found_.spans, item.window);
+      found_.kinds.push_back(static_cast<std::uint8_t>(item.kind));
+    }
+    if (labeller_.label(windows_, found_.labels) > 1) throw std::logic_error("items that can't be reduced");
+    for (const Window& part : finder_.parts()) {
+      found_.parts.push_back(static_cast<std::int32_t>(found_.offsets.size() - 1));
+      append(found_.parts, part);
+    }
+    found_.offsets.push_back(static_cast<std::int64_t>(found_.kinds.size()));
+  }
+  Found take() { return std::exchange(found_, {}); }
+  const std::vector<std::string>& names() const noexcept { return labeller_.names(); }
+
+ private:
+  ItemFinder finder_;
+  Labeller labeller_;
+  std::vector<Window> windows_;
+  Found found_;
+};
+
+auto find_items(Input<std::int32_t> sources, Input<std::int32_t> targets, Input<std::int64_t> offsets, Rows links) {
+  const std::size_t pairs = sources.shape(0), points = links.shape(0);
+  if (targets.shape(0) != pairs || offsets.shape(0) != pairs + 1) throw nb::value_error("each pair needs its lengths and links");
+  if (links.shape(1) != 2) throw nb::value_error("a link has two numbers");
+  std::vector<Point> all(points);
+  Batch batch;
+  Found found;
+  {
+    nb::gil_scoped_release unlocked;
+    for (std::size_t i = 0; i < points; ++i) all[i] = {links.data()[2 * i], links.data()[2 * i + 1]};
+    for (std::size_t i = 0; i < pairs; ++i) {
+      const std::int64_t begin = offsets.data()[i], end = offsets.data()[i + 1];
+      if (begin < 0 || end < begin || end > static_cast<std::int64_t>(points)) {
+        throw std::invalid_argument("offsets must rise to the number of links");
+      }
+      if (sources.data()[i] < 0 || targets.data()[i] < 0) throw std::invalid_argument("a length below 0");
+      batch.add(sources.data()[i], targets.data()[i],
+                std::span(all).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+    }
+    found = batch.take();
+  }
+  return std::make_tuple(column(std::move(found.offsets)), table(std::move(found.spans), kSpanFields),
+                         column(std::move(found.kinds)), column(std::move(found.labels)), batch.names(),
+                         table(std::move(found.parts), kPartFields));
+}
+
+auto label_spans(const std::vector<std::pair<std::int32_t, std::int32_t>>& targets) {
+  std::vector<Window> windows;
+  for (const auto& [first, end] : targets) {
+    if (first < 0 || end < first) throw std::invalid_argument("a span that ends before it begins");
+    windows.push_back({0, 0, first, end});
+  }
+  Labeller labeller;
+  std::vector<std::int32_t> numbers;
+  const std::size_t left = labeller.label(windows, numbers);
+  std::vector<std::string> labels;
+  for (const std::int32_t number : numbers) labels.push_back(labeller.names()[static_cast<std::size_t>(number)]);
+  return std::make_tuple(std::move(labels), left);
+}
+
+}  // namespace
+
+void bind_items(nb::module_& m) {
+  m.def("find_items", &find_items, "sources"_a, "targets"_a, "offsets"_a, "links"_a,
+        "Items of sentence pairs of so many words: where those of each pair begin; first and end of their source and "
+        "target words; their kinds (0 unaligned, 1 linked, 2 crossing, 3 simple); their labels, as places among the "
+        "labels that follow; and parts of items: pair, first and end of source and target words. offsets: where the "
+        "links of each pair begin.");
+  m.def("label_spans", &label_spans, "targets"_a,
+        "Labels of items with these target words (first, end), and how many are left on the stack.");
+}
+
+}  // namespace smt::searn
