@@ -216,10 +216,14 @@ class TestRefused:
 def test_a_killed_run_ends_in_the_same_bytes(host: Host, forests: bool) -> None:
     learner = "nudging" if forests else "toy-perceptron,epochs=2"
     options: dict[str, Any] = {"iterations": 2, "epsilon": 0.0, "forests": forests, "nbest": 5}
+    # Nothing that happens in a run happens only with more sentences.
+    for name in ("source.de", "ref.en"):
+        Path(name).write_text("".join(Path(name).read_text().splitlines(keepends=True)[:3]))
 
     def go(folder: str, resume: bool) -> Callable[[], Ended]:
         return lambda: run(host, folder, learner, resume=resume, runs=2, **options)
 
+    go("here", False)()  # imports what each child would import again
     events = killed(go("whole", False), -1, EVENTS)
     wanted = tree("whole")
     assert events > 40

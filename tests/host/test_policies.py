@@ -181,6 +181,7 @@ def test_a_killed_run_ends_in_the_same_bytes(host: Host) -> None:
     def go(folder: str, resume: bool) -> Callable[[], Tuned]:
         return lambda: tune(host, folder, "learner.epochs=3", runs=2, resume=resume)
 
+    go("here", False)()  # imports what each child would import again
     events = killed(go("whole", False), -1, EVENTS)
     wanted = tree("whole")
     assert events > 40
