@@ -400,6 +400,16 @@ class GuidedTask(Protocol):
     def ranked(self, state: Any, weights: search_tasks.Weights) -> tuple[Sequence[Any], NDArray[Any]]: ...
 
 
+@runtime_checkable
+class OptimalTask(Protocol):
+    """A search task that knows for its examples what is best: no action earns more than ``optimal`` of a state.
+
+    The reward of an action is what it brings at once and all that is brought when ``optimal`` is taken from there on.
+    """
+
+    def optimal(self, state: Any) -> Any: ...
+
+
 @dataclass(frozen=True)
 class Task:
     """A problem for a learner: examples of a search task, whose policy is to be learnt.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.contracts import GuidedTask, Sentence, Task, TaskDecoder
+from smtplugins.host.contracts import GuidedTask, OptimalTask, Sentence, Task, TaskDecoder
 from smtplugins.host.model import Model
 from smtplugins.host.search_tasks import Path, Weights, follow, ranked
 from smtplugins.testing import grammars, samples
@@ -46,7 +46,10 @@ class _Plain:
 
 
 def assert_search_task(task: SearchTask, examples: Sequence[Any], weights: Mapping[str, float]) -> None:
-    """A task keeps to its contract on the paths of a policy; if it is guided, it follows it as it should."""
+    """A task keeps to its contract on the paths of a policy; if it is guided, it follows it as it should.
+
+    If it knows what is optimal, no other action earns more.
+    """
     plain = _Plain(task)
     for example in examples:
         path = follow(plain, plain.begin(example), Weights.of(weights))
@@ -59,6 +62,8 @@ def assert_search_task(task: SearchTask, examples: Sequence[Any], weights: Mappi
             assert _equal(first[0][0], path.action(i)), f"{place}: a state was changed by what came after it"
             if isinstance(task, GuidedTask):
                 _assert_guided(task, plain, state, first, weights, place)
+            if isinstance(task, OptimalTask):
+                _assert_optimal(task, state, place)
 
 
 def _assert_guided(
@@ -76,6 +81,27 @@ def _assert_guided(
             # What was handed on can be gone on from.
             again = task.follow(own.state(i), numbers).action(0)
             assert i == 0 or _equal(again, own.action(i)), f"{how}: `follow` from state {i} begins with {again!r}"
+
+
+def _assert_optimal(task: Any, state: Any, place: str) -> None:
+    actions, taken = task.actions(state), task.optimal(state)
+    assert any(_equal(one, taken) for one in actions), f"{place}: `optimal` is {taken!r}, which is none of the actions"
+    wanted = _completed(task, state, taken)
+    for other in actions:
+        earned = _completed(task, state, other)
+        assert earned <= wanted + TOLERANCE * max(1.0, abs(wanted)), (
+            f"{place}: `optimal` is {taken!r}, which earns {wanted!r}, and {other!r} would earn {earned!r}"
+        )
+
+
+def _completed(task: Any, state: Any, action: Any) -> float:
+    """What an action earns if only optimal ones are taken behind it."""
+    state = task.after(state, action)
+    earned = [float(task.reward(state))]
+    while len(task.actions(state)):
+        state = task.after(state, task.optimal(state))
+        earned.append(float(task.reward(state)))
+    return math.fsum(earned)
 
 
 def _replayed(plain: SearchTask, state: Any, own: Path, weights: Weights, first: Any, how: str) -> Path:

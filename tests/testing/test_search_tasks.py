@@ -78,8 +78,27 @@ class Poor(Guided):
         )
 
 
+class Knowing(samples.Tagging):
+    """Knows what is best: the right tag."""
+
+    def optimal(self, state: Any) -> Any:
+        return state.wanted[len(state.tags)]
+
+
+class Mistaken(samples.Tagging):
+    """Thinks that the first is always best."""
+
+    def optimal(self, state: Any) -> Any:
+        return self.tags[0]
+
+
+class Lost(samples.Tagging):
+    def optimal(self, state: Any) -> Any:
+        return "X"
+
+
 def test_good_tasks_pass() -> None:
-    for task in (samples.Tagging(), Guided()):
+    for task in (samples.Tagging(), Guided(), Knowing()):
         assert_search_task(task, PROBLEM.examples, WEIGHTS)
         assert_search_task(task, PROBLEM.examples, {})
 
@@ -92,6 +111,8 @@ def test_good_tasks_pass() -> None:
         (Deaf(), "beginning with"),
         (Blind(), "`features(0)` of the path is"),
         (Poor(), "not the sum"),
+        (Mistaken(), "`optimal` is 'D', which earns 0.333"),
+        (Lost(), "`optimal` is 'X', which is none of the actions"),
     ],
 )
 def test_bad_tasks_fail(task: Any, words: str) -> None:

@@ -6,5 +6,6 @@
 namespace smt::searn {
 
 void bind_items(nanobind::module_& m);
+void bind_sequences(nanobind::module_& m);
 
 }  // namespace smt::searn
