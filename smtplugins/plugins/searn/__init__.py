@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from smtplugins.host.hookspecs import hookimpl
-from smtplugins.host.offers import Offer
+from smtplugins.host.offers import Command, Offer
 
 PAPER = "Zhang, Sun and Li (2008)"
 
@@ -21,3 +21,11 @@ def smt_learners() -> Iterator[Offer]:
         summary="a policy for any search task: classifiers learnt from what actions cost where earlier ones lead",
         reference=f"Daume, Langford and Marcu (2009); {PAPER}",
     )
+
+
+@hookimpl
+def smt_commands() -> Iterator[Command]:
+    """``smt searn label``."""
+    from smtplugins.plugins.searn.label_command import LABEL
+
+    yield LABEL

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 RECORD = "items.json"
 _WHAT = "labelled items"
 _VERSION = 1
+_TEXTS = {"sources": "source-phrases.txt", "targets": "target-phrases.txt", "labels": "labels.txt"}
 _ARRAYS = {"offsets": "<i8", "labels": "<i4", "sources": "<i4", "targets": "<i4", "spans": "<u2"}
 
 
@@ -43,16 +44,19 @@ class ItemFolder:
     @classmethod
     def open(cls, folder: Path) -> ItemFolder:
         """Map a folder: `items/` itself, or the one that it is in."""
+        import numpy as np
+
         folder = Path(folder)
         if not (folder / RECORD).is_file() and (folder / "items" / RECORD).is_file():
             folder = folder / "items"
         record = read_record(folder, RECORD, _WHAT, _VERSION)
-        arrays = {name: read_array(folder, name, "iu") for name in _ARRAYS}
+        # Plain views of what is mapped: taking a slice of a memmap costs more.
+        arrays = {name: np.asarray(read_array(folder, name, "iu")) for name in _ARRAYS}
         found = cls(
             **{**arrays, "spans": arrays["spans"].reshape(-1, 4)},
-            label_names=_read_texts(folder / "labels.txt"),
-            source_phrases=_read_texts(folder / "source-phrases.txt"),
-            target_phrases=_read_texts(folder / "target-phrases.txt"),
+            label_names=_read_texts(folder / _TEXTS["labels"]),
+            source_phrases=_read_texts(folder / _TEXTS["sources"]),
+            target_phrases=_read_texts(folder / _TEXTS["targets"]),
         )
         found._check(folder, record)
         return found
@@ -80,7 +84,9 @@ class ItemFolder:
         at = self.sentence(number)
         return [
             (self.source_phrases[source], self.target_phrases[target], self.label_names[label])
-            for source, target, label in zip(self.sources[at], self.targets[at], self.labels[at], strict=True)
+            for source, target, label in zip(
+                self.sources[at].tolist(), self.targets[at].tolist(), self.labels[at].tolist(), strict=True
+            )
         ]
 
     def __iter__(self) -> Iterator[list[tuple[str, str, str]]]:
@@ -89,15 +95,13 @@ class ItemFolder:
 
 
 class ItemWriter:
-    """Writes an `items/` folder, sentence pair by sentence pair."""
+    """Writes an `items/` folder, sentence pair by sentence pair; as a context, complete if nothing fails inside."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
         self._folder = folder
         self._columns = {name: Growing(folder / f"{name}.npy", dtype) for name, dtype in _ARRAYS.items()}
-        self._label_ids: dict[str, int] = {}
-        self._source_ids: dict[str, int] = {"": 0}
-        self._target_ids: dict[str, int] = {"": 0}
+        self._ids = {"sources": _Ids({"": 0}), "targets": _Ids({"": 0}), "labels": _Ids()}
         self._items = 0
         self._sentences = 0
         self._append("offsets", [0])
@@ -109,29 +113,30 @@ class ItemWriter:
 
     def add(self, sentences: Sequence[Sequence[tuple[str, str, str]]], spans: object) -> None:
         """Sentence pairs, each a list of (source words, target words, label), and the spans of all of their items."""
-        columns: tuple[list[int], list[int], list[int]] = ([], [], [])
-        ends = []
-        for items in sentences:
-            for source, target, label in items:
-                columns[0].append(self._source_ids.setdefault(source, len(self._source_ids)))
-                columns[1].append(self._target_ids.setdefault(target, len(self._target_ids)))
-                columns[2].append(self._label_ids.setdefault(label, len(self._label_ids)))
-            self._items += len(items)
-            ends.append(self._items)
-        for name, values in zip(("sources", "targets", "labels"), columns, strict=True):
-            self._append(name, values)
+        import numpy as np
+
+        ends = self._items + np.cumsum([len(items) for items in sentences], dtype=np.int64)
+        flat = [item for items in sentences for item in items]
+        for place, (name, ids) in enumerate(self._ids.items()):
+            self._append(name, [ids[item[place]] for item in flat])
         self._append("spans", spans)
         self._append("offsets", ends)
+        self._items += len(flat)
         self._sentences += len(sentences)
 
-    def close(self) -> None:
-        """Complete the folder."""
+    def __enter__(self) -> ItemWriter:
+        return self
+
+    def __exit__(self, kind: object, *error: object) -> None:
         for column in self._columns.values():
             column.close()
+        if kind is None:
+            self._complete()
+
+    def _complete(self) -> None:
         self._order_labels()
-        texts = {"labels": self._label_ids, "source-phrases": self._source_ids, "target-phrases": self._target_ids}
-        for name, ids in texts.items():
-            with open(self._folder / f"{name}.txt", "w", encoding="utf-8", newline="\n") as stream:
+        for name, ids in self._ids.items():
+            with open(self._folder / _TEXTS[name], "w", encoding="utf-8", newline="\n") as stream:
                 stream.writelines(f"{text}\n" for text in ids)
         record = {"version": _VERSION, "sentences": self._sentences, "items": self._items}
         (self._folder / RECORD).write_text(json.dumps(record) + "\n", encoding="utf-8")
@@ -140,14 +145,23 @@ class ItemWriter:
         """The most frequent label first; equally frequent ones by name."""
         import numpy as np
 
+        known = self._ids["labels"]
         places = np.load(self._folder / "labels.npy", mmap_mode="r+") if self._items else np.zeros(0, np.int32)
-        counts = np.bincount(places, minlength=len(self._label_ids))
-        names = sorted(self._label_ids, key=lambda name: (-counts[self._label_ids[name]], name))
+        counts = np.bincount(places, minlength=len(known))
+        names = sorted(known, key=lambda name: (-counts[known[name]], name))
         order = np.zeros(len(names), np.int32)
         for place, name in enumerate(names):
-            order[self._label_ids[name]] = place
+            order[known[name]] = place
         places[:] = order[places]
-        self._label_ids = {name: place for place, name in enumerate(names)}
+        self._ids["labels"] = _Ids({name: place for place, name in enumerate(names)})
+
+
+class _Ids(dict[str, int]):
+    """Numbers in the order of first use."""
+
+    def __missing__(self, text: str) -> int:
+        number = self[text] = len(self)
+        return number
 
 
 def _read_texts(path: Path) -> tuple[str, ...]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -71,10 +70,12 @@ class AlignedFiles:
                     file=shown_name(self.alignment),
                     line=alignment.line,
                 )
-        inside = all(i < len(source) and j < len(target) for i, j in alignment.points)
         # Of an empty sentence nothing is taken anyway.
-        empty = not source or not target
-        return source, target, () if empty else alignment.points if inside else None
+        if not source or not target or not alignment.points:
+            return source, target, ()
+        last, last_target = map(max, zip(*alignment.points, strict=True))
+        inside = last < len(source) and last_target < len(target)
+        return source, target, alignment.points if inside else None
 
     def _complain(self, pair: Pair, source: list[str], target: list[str]) -> None:
         from smtformats.files import shown_name
@@ -173,16 +174,12 @@ def label_text(
     statistics = Statistics()
     nulls = _Nulls()
     with new_folder(folder, STATISTICS) as aside:
-        writer = ItemWriter(aside / ITEMS)
-        with ExitStack() as stack:
-            spilled = stack.enter_context(spill_folder(aside))
-            stack.enter_context(naming())
+        with spill_folder(aside) as spilled, naming():
             table = LeafTable(spilled, max_length=max_length, parts=parts, memory=memory)
-            with open_binary_write(aside / LABELS) as labels:
+            with open_binary_write(aside / LABELS) as labels, ItemWriter(aside / ITEMS) as writer:
                 pairs = progress(files.pairs(host, skip_bad, statistics), "labelling", quiet=quiet)
                 for batch in _batches(pairs):
                     _take(batch, table, writer, nulls, statistics, labels)
-            writer.close()
             with open_binary_write(aside / TABLE) as stream:
                 lengths = table.write(stream)
             with open_binary_write(aside / NULLS) as stream:
@@ -224,9 +221,9 @@ def _take(
 def _texts(batch: list[AlignedWords], found: FoundItems) -> Iterator[list[tuple[str, str, str]]]:
     """Words and label of each item of each pair."""
     spans, labels, offsets = found.spans.tolist(), found.labels.tolist(), found.offsets.tolist()
-    join: Callable[[list[str]], str] = " ".join
+    names = found.label_names
     for (source, target, _), begin, end in zip(batch, offsets, offsets[1:], strict=False):
         yield [
-            (join(source[a:b]), join(target[c:d]), found.label_names[label])
+            (" ".join(source[a:b]), " ".join(target[c:d]), names[label])
             for (a, b, c, d), label in zip(spans[begin:end], labels[begin:end], strict=True)
         ]

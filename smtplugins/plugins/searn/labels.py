@@ -1,12 +1,13 @@
 """Labels of items (Zhang, Sun and Li 2008, section 3.2): S, and the reductions that follow it.
 
-`S` shifts an item, `R+` reduces the two elements on top of the stack in order, `R-` in reverse order. Elements are reduced
-as soon as they can be, so that the fewest are on the stack; one without target words is reduced in order.
+`S` shifts an item, `R+` reduces the two elements on top of the stack in order, `R-` in reverse order. Whatever can be
+reduced is reduced at once, so that the fewest elements are on the stack; one without target words is reduced in order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from smtplugins.plugins.searn.items import Item, Span
 from smtplugins.plugins.searn.trees import Node, Tree, target_order
@@ -33,12 +34,13 @@ def labels_of_spans(targets: Sequence[Span]) -> tuple[list[str], int]:
     return labels, left
 
 
-def reductions(label: str) -> list[bool]:
+@lru_cache(1024)
+def reductions(label: str) -> tuple[bool, ...]:
     """Of each reduction of a label, whether it is in reverse order."""
     shift, *rest = label.split(",")
     if shift != SHIFT or not all(one in REDUCTIONS for one in rest):
         raise BadLabels(f"expected a label as S,R+,R-, found {label!r}")
-    return [REDUCTIONS[one] for one in rest]
+    return tuple(REDUCTIONS[one] for one in rest)
 
 
 def tree_of(labels: Iterable[str], *, lenient: bool = False) -> Tree:

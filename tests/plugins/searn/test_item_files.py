@@ -20,10 +20,9 @@ SPANS = [[0, 1, 0, 1], [1, 2, 1, 2], [0, 1, 0, 1], [0, 1, 0, 0], [1, 3, 0, 2]]
 
 
 def written(folder: Path) -> Path:
-    writer = ItemWriter(folder)
-    writer.add(SENTENCES[:3], SPANS[:3])
-    writer.add(SENTENCES[3:], SPANS[3:])
-    writer.close()
+    with ItemWriter(folder) as writer:
+        writer.add(SENTENCES[:3], SPANS[:3])
+        writer.add(SENTENCES[3:], SPANS[3:])
     return folder
 
 
@@ -36,7 +35,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         assert found.spans.tolist() == SPANS
         assert found.target_phrases[0] == found.source_phrases[0] == ""
         assert found.label_names == ("S,R+", "S")
-        assert isinstance(found.labels, np.memmap)
+        assert isinstance(found.labels.base, np.memmap)
 
 
 def test_a_broken_folder_is_refused(tmp_path: Path) -> None:

@@ -89,6 +89,6 @@ def test_labels_that_are_refused(labels: list[str], message: str) -> None:
 
 
 def test_reductions() -> None:
-    assert reductions("S,R+,R-") == [False, True]
+    assert reductions("S,R+,R-") == (False, True)
     with pytest.raises(ValueError, match="a span that ends before it begins"):
         labels_of_spans([(2, 1)])
