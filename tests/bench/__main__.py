@@ -36,6 +36,8 @@ from phrase_loading import phrase_loading
 from python_feature import python_feature
 from report import report
 from search import search
+from searn import searn_tagging
+from searn_labels import searn_labels
 from tables import tables
 from tuning import tuning
 from umt import umt
@@ -131,6 +133,8 @@ def main() -> None:
     benchmarks |= {"cdlm-grammar": lambda: cdlm_grammar(SHARED)}
     benchmarks |= {"cdlm-features": cdlm_features}
     benchmarks |= {"cdlm-training": lambda: cdlm_training(SHARED)}
+    benchmarks |= {"searn-labels": lambda: searn_labels(SHARED)}
+    benchmarks |= {"searn-tagging": searn_tagging}
     benchmarks |= {"tables": lambda: tables(SHARED, ROOT / "examples/plugin-template")}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*benchmarks, []], help="which (default: all)")

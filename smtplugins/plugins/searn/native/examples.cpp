@@ -7,6 +7,19 @@
 namespace smt::searn {
 namespace {
 
+// Items come in random order, from far more memory than a cache holds: what they need is asked for this much earlier.
+constexpr std::size_t kIdsAhead = 16, kRowsAhead = 6;
+
+// Asks for the rows of weights of an item.
+void fetch_rows(const SequenceColumns& columns, std::size_t item, const double* weights) {
+  const std::size_t labels = columns.labels;
+  const auto stop = static_cast<std::size_t>(columns.starts[item + 1]);
+  for (auto k = static_cast<std::size_t>(columns.starts[item]); k < stop; ++k) {
+    const double* const row = weights + static_cast<std::size_t>(columns.ids[k]) * labels;
+    for (std::size_t l = 0; l < labels; l += 8) __builtin_prefetch(row + l);
+  }
+}
+
 // What an example says of its actions: the best by score, of the cheapest the best, and how far costs are apart.
 struct Judged {
   std::size_t best, right;
@@ -69,7 +82,16 @@ Passed pass(const ItemExamples& examples, std::span<const std::uint32_t> order, 
   double* const total = averaged.total.data();
   std::vector<double> scores(labels), ones(labels);
   Passed passed;
-  for (const std::uint32_t item : order) {
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::uint32_t item = order[i];
+    if (i + kIdsAhead < order.size()) {
+      const std::uint32_t later = order[i + kIdsAhead];
+      __builtin_prefetch(&columns.starts[later]);
+      __builtin_prefetch(columns.ids.data() + static_cast<std::size_t>(columns.starts[later]));
+      __builtin_prefetch(&columns.gold[later]);
+      __builtin_prefetch(examples.history.data() + later * width);
+    }
+    if (i + kRowsAhead < order.size()) fetch_rows(columns, order[i + kRowsAhead], weights);
     const auto start = static_cast<std::size_t>(columns.starts[item]);
     const auto stop = static_cast<std::size_t>(columns.starts[item + 1]);
     const std::int32_t* const history = examples.history.data() + item * width;
