@@ -21,6 +21,7 @@ NAMES = [
     "rescore",
 ]
 METHODS = [
+    "align",
     "evaluate",
     "formats",
     "metric",

@@ -29,6 +29,7 @@ COMMANDS = {
     "rerank": "rerank",
     "report": "report",
     "decode": "decode",
+    "align": "align",
     "extract": "extract",
     "lm": "lm",
     "config": "config",

@@ -14,6 +14,8 @@ from smtplugins.host.spec import Spec
 
 if TYPE_CHECKING:
     from smtformats import Candidates, Format
+    from smtformats.alignment.links import Alignment
+    from smtplugins.host.alignment import Text
     from smtplugins.host.config import RunConfig
     from smtplugins.host.contracts import Metric, Runner
     from smtplugins.host.decoding import Translator
@@ -214,6 +216,29 @@ class Host:
         plan = plan_of(self, chosen, keep, runs, seed=record.seed, combine=combine, jobs=jobs)
         begin = self.read_weights(start) if isinstance(start, (str, os.PathLike)) else start
         return tune_policy(self, record, plan, pathlib.Path(place), start=begin, **options)
+
+    def align(
+        self,
+        source: Text | None = None,
+        target: Text | None = None,
+        *,
+        forward: Path | None = None,
+        backward: Path | None = None,
+        model: AnySpec | None = None,
+        heuristic: str = "grow-diag-final-and",
+        **options: Any,
+    ) -> Iterator[Alignment]:
+        """Word alignments of a text, files or sequences of sentences, by a model trained on it in both directions.
+
+        ``forward`` and ``backward`` are files with the alignments of both directions instead; then the text may be
+        left out. Further options are those of ``align`` in ``host/alignment.py``: ``iterations``, ``seed``, ``jobs``,
+        ``format``, ``keep_forward``, ``keep_backward``, ``note`` and ``quiet``.
+        """
+        from smtplugins.host.alignment import align
+
+        return align(
+            self, source, target, forward=forward, backward=backward, model=model, heuristic=heuristic, **options
+        )
 
     def rerank(
         self,
