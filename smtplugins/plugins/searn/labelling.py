@@ -205,14 +205,13 @@ def _take(
     statistics: Statistics,
     labels: BinaryIO,
 ) -> None:
-    sources, targets, links = ([pair[place] for pair in batch] for place in range(3))
     found = find_items([(len(source), len(target), points) for source, target, points in batch])
     statistics.count(batch, found)
-    table.add(sources, targets, links, found)  # type: ignore[arg-type]
+    table.add(batch, found)
     texts = list(_texts(batch, found))
     writer.add(texts, found.spans)
-    for source, items in zip(sources, texts, strict=True):
-        nulls.seen.update(source)  # type: ignore[arg-type]
+    for (source, _, _), items in zip(batch, texts, strict=True):
+        nulls.seen.update(source)
         nulls.alone.update(item[0] for item in items if not item[1])
     lines = (" ||| ".join(map(" ### ".join, items)) + "\n" for items in texts)
     labels.write("".join(lines).encode())

@@ -26,13 +26,9 @@ class LeafTable:
         self._parts = parts
 
     def add(
-        self,
-        sources: Sequence[Sequence[str]],
-        targets: Sequence[Sequence[str]],
-        links: Sequence[Sequence[tuple[int, int]]],
-        found: FoundItems,
+        self, pairs: Sequence[tuple[Sequence[str], Sequence[str], Sequence[tuple[int, int]]]], found: FoundItems
     ) -> None:
-        """Sentence pairs, their links and their items."""
+        """Sentence pairs, as source words, target words and links, and their items."""
         import numpy as np
 
         counts = np.diff(found.offsets)
@@ -42,9 +38,10 @@ class LeafTable:
             rows = np.concatenate([rows, found.parts])
         rows = rows[np.argsort(rows[:, 0], kind="stable")].astype(np.int32)
         rows[:, [2, 4]] -= 1
-        texts = ["".join(f"{' '.join(words)}\n" for words in side).encode() for side in (sources, targets)]
-        points = "".join(" ".join(f"{i}-{j}" for i, j in one) + "\n" for one in links)
-        self._phrases.feed_stretches(texts[0], texts[1], points.encode(), np.ascontiguousarray(rows))
+        sources = "".join(f"{' '.join(pair[0])}\n" for pair in pairs).encode()
+        targets = "".join(f"{' '.join(pair[1])}\n" for pair in pairs).encode()
+        links = "".join(" ".join(f"{i}-{j}" for i, j in pair[2]) + "\n" for pair in pairs).encode()
+        self._phrases.feed_stretches(sources, targets, links, np.ascontiguousarray(rows))
 
     def write(self, stream: BinaryIO) -> Counter[int]:
         """Write the table; returns how many entries there are with so many source words."""

@@ -126,10 +126,12 @@ def test_the_table_is_that_of_leaves(capsys: pytest.CaptureFixture[str]) -> None
     assert same > 0.5 * len(lines)
 
     record = json.loads(Path("out/statistics.json").read_text())
-    words = Counter(len(one.split(" ")) for one, _ in counts)
+    by_length = Counter(len(one.split(" ")) for one, _ in counts)
     assert record["table"]["entries"] == len(counts)
-    assert record["table"]["single_word_share"] == words[1] / len(counts)
-    assert record["table"]["entries_of_source_words"] == {str(length): words[length] for length in sorted(words)}
+    assert record["table"]["single_word_share"] == by_length[1] / len(counts)
+    assert record["table"]["entries_of_source_words"] == {
+        str(length): by_length[length] for length in sorted(by_length)
+    }
 
     assert label(f"{files} -o short --max-length 2 --no-parts -q") == 0
     short = [line.split(" ||| ")[:2] for line in lines_of("short/phrase-table.gz")]
