@@ -25,7 +25,9 @@ def smt_learners() -> Iterator[Offer]:
 
 @hookimpl
 def smt_commands() -> Iterator[Command]:
-    """``smt searn label``."""
+    """``smt searn label`` and ``train``."""
     from smtplugins.plugins.searn.label_command import LABEL
+    from smtplugins.plugins.searn.train_command import TRAIN
 
     yield LABEL
+    yield TRAIN

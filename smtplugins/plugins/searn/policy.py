@@ -206,7 +206,7 @@ class Policy:
 
         folder.mkdir(parents=True, exist_ok=True)
         np.save(folder / "weights.npy", self.weights.astype("<f4"), allow_pickle=False)
-        (folder / "names.txt").write_text("".join(f"{name}\n" for name in self.names), encoding="utf-8")
+        (folder / "names.txt").write_bytes("".join(f"{name}\n" for name in self.names).encode())
         text = json.dumps(self._record(), ensure_ascii=False, indent=1)
         (folder / "policy.json").write_text(text + "\n", encoding="utf-8")
 
@@ -217,7 +217,7 @@ class Policy:
 
         try:
             record = json.loads((folder / "policy.json").read_text(encoding="utf-8"))
-            names = (folder / "names.txt").read_text(encoding="utf-8").split("\n")[:-1]
+            names = (folder / "names.txt").read_bytes().decode().split("\n")[:-1]
             weights = np.load(folder / "weights.npy", allow_pickle=False).astype(np.float32)
         except FileNotFoundError as error:
             raise SmtError(f"{folder}: expected a policy, found no {Path(error.filename).name}") from None
