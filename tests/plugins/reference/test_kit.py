@@ -6,18 +6,9 @@ from pathlib import Path
 
 import smtplugins as smt
 from smtplugins.testing import check_plugin
-from smtplugins.testing.cases import DecoderChecks
 
 
-class TestReference(DecoderChecks):
-    offer = "reference"
-
-
-class TestReferencePhrase(DecoderChecks):
-    offer = "reference-phrase"
-
-
-def test_nothing_is_left_out(tmp_path: Path) -> None:
+def test_everything_passes_the_kit_and_nothing_is_left_out(tmp_path: Path) -> None:
     from smtplugins.testing.decoders import CHECKS, steps_build_the_tree, what_has_no_translation_is_said
     from smtplugins.testing.search_tasks import CHECKS as OF_TASKS
 
