@@ -331,15 +331,23 @@ def searcher(features: Sequence[Stateful]) -> _core.Searcher:
     """
     import numpy as np
 
-    from smtplugins.core._core import Scorers, Searcher
+    from smtplugins.core._core import Searcher
+
+    scorer = joint_scorer(features)
+    weights = np.array([weight for feature in features for weight in feature.weights], dtype=np.float64)
+    return Searcher(scorer, weights)
+
+
+def joint_scorer(features: Sequence[Stateful]) -> _core.Scorer:
+    """Features as one, whose components are those of all in their order; of one feature, its own scorer."""
+    from smtplugins.core._core import Scorers
 
     for feature in features:
         if not len(feature.names) == len(feature.weights) == feature.scorer.components:
             wanted = f"{feature.scorer.components} names and weights, one for each component"
             raise ValueError(f"expected {wanted}, found {len(feature.names)} and {len(feature.weights)}")
     parts = [feature.scorer for feature in features]
-    weights = np.array([weight for feature in features for weight in feature.weights], dtype=np.float64)
-    return Searcher(parts[0] if len(parts) == 1 else Scorers(parts), weights)
+    return parts[0] if len(parts) == 1 else Scorers(parts)
 
 
 def refine(graph: Hypergraph, features: Sequence[Stateful], *, phrases: bool = False, **options: Any) -> Part:

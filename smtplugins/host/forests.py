@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Format, GrammarColumns
+    from smtformats.grammar.rules import Rule
     from smtplugins.core.parsing import Forest
     from smtplugins.host.contracts import Sentence
     from smtplugins.host.resources import Resources, Table
@@ -97,10 +98,19 @@ def oov_labels(text: str | None, path: Path | None) -> dict[str, float]:
 class Forests:
     """Makes forests with the tables and features of a run; what weights do to tables is done once for each weights."""
 
-    def __init__(self, resources: Resources, conventions: Conventions, phrases: PhraseConventions = AS_WRITTEN) -> None:
+    def __init__(
+        self,
+        resources: Resources,
+        conventions: Conventions,
+        phrases: PhraseConventions = AS_WRITTEN,
+        *,
+        own: Mapping[str, Sequence[Rule]] | None = None,
+    ) -> None:
+        """``own`` are rules of the decoder itself, by the name of their owner."""
         self.resources = resources
         self.conventions = conventions
         self.phrases = phrases
+        self._own_rules = dict(own or {})
         self.tables = Tables()
         self._lock = threading.Lock()
         self._grammars: list[Grammar] | None = None
@@ -164,6 +174,9 @@ class Forests:
         if self.conventions.glue:
             found.append(self._glue(self.tables))
             self._owners.append(GLUE)
+        for owner, rules in self._own_rules.items():
+            found.append(Grammar.of_rules(rules, self.tables, span_limit=self.conventions.max_span))
+            self._owners.append(owner)
         return found
 
     def static_columns(self) -> list[tuple[str, GrammarColumns]]:

@@ -3,7 +3,8 @@
 A decoder whose constructor has ``resources`` is made with tiny grammars (``grammars.py``), whose derivations the kit
 enumerates itself; the options ``glue``, ``pass_through`` and ``max_span`` mean there what they mean in ``hiero``. One
 with ``max_phrase_length`` gets tiny tables of phrases (``phrase_systems.py``), where this and ``distortion_limit`` mean
-what they mean in ``phrase``. What a decoder does not have (resources, a score, features, graphs) is not checked.
+what they mean in ``phrase``; if it has ``labels``, too, as ``amasis`` has it, its derivations are those of binary trees
+(``itg_systems.py``). What a decoder does not have (resources, a score, features, graphs) is not checked.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from smtplugins.host.contracts import Sentence
 from smtplugins.host.model import Model
 from smtplugins.host.spec import evaluated, parameters
-from smtplugins.testing import decoder_graphs, grammars, phrase_systems, samples, search_tasks
+from smtplugins.testing import decoder_graphs, grammars, itg_systems, phrase_systems, samples, search_tasks
 from smtplugins.testing.checks import Check, DoesNotApply, Subject, can_be_made, is_documented
 from smtplugins.testing.grammars import TOLERANCE, System, assert_among, total
 from smtplugins.testing.phrase_systems import PhraseSystem
@@ -54,7 +55,8 @@ class DecoderSubject(Subject):
     @property
     def systems(self) -> Sequence[System | PhraseSystem]:
         """The tiny systems for a decoder of its kind."""
-        return _phrase_systems() if "max_phrase_length" in parameters(self.offer.make) else _systems()
+        kind = _kind(self.offer)
+        return _systems() if kind == "grammars" else _phrase_systems() if kind == "phrases" else _itg_systems()
 
     def made(self, system: System | PhraseSystem, more: Mapping[str, Any] | None = None) -> Any:
         """A new decoder for a system."""
@@ -77,8 +79,7 @@ class DecoderSubject(Subject):
         """Each tiny system's sentences, decoded; once for each of such calls."""
         if not self.with_resources:
             raise DoesNotApply("the decoder has no `resources`, so that the kit has no grammar for it")
-        own = parameters(self.offer.make).keys()
-        lacking = (phrase_systems.OPTIONS if "max_phrase_length" in own else {"glue", "pass_through", "max_span"}) - own
+        lacking = _OPTIONS[_kind(self.offer)] - parameters(self.offer.make).keys()
         if lacking:
             raise DoesNotApply(f"the decoder has no option {min(lacking)!r}, so that the kit does not know its rules")
         key = (bool(more), graphs)
@@ -107,6 +108,26 @@ def _systems() -> tuple[System, ...]:
     return tuple(grammars.systems())
 
 
+_OPTIONS = {
+    "grammars": frozenset({"glue", "pass_through", "max_span"}),
+    "phrases": phrase_systems.OPTIONS,
+    "itg": itg_systems.OPTIONS,
+}
+
+
+def _kind(offer: Offer) -> str:
+    """What a decoder translates with."""
+    own = parameters(offer.make)
+    if "max_phrase_length" not in own:
+        return "grammars"
+    return "itg" if "labels" in own else "phrases"
+
+
+@functools.cache
+def _itg_systems() -> tuple[PhraseSystem, ...]:
+    return tuple(itg_systems.systems())
+
+
 @functools.cache
 def _phrase_systems() -> tuple[PhraseSystem, ...]:
     return tuple(phrase_systems.systems())
@@ -130,7 +151,8 @@ def subject(
     if exact is None and search is not None and "full" in typing.get_args(search.annotation):
         exact = {"search": "full"}
     if exact is None and "stack_size" in known:
-        exact = {name: value for name, value in phrase_systems.UNPRUNED.items() if name in known}
+        unpruned = itg_systems.UNPRUNED if _kind(offer) == "itg" else phrase_systems.UNPRUNED
+        exact = {name: value for name, value in unpruned.items() if name in known}
     return DecoderSubject(offer, folder, host, options, model, exact)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 from smtplugins.host.hookspecs import hookimpl
 from smtplugins.host.offers import Command, Offer
@@ -21,6 +23,53 @@ def smt_learners() -> Iterator[Offer]:
         summary="a policy for any search task: classifiers learnt from what actions cost where earlier ones lead",
         reference=f"Daume, Langford and Marcu (2009); {PAPER}",
     )
+
+
+@hookimpl
+def smt_decoders() -> Iterator[Offer]:
+    """The decoder."""
+    from smtplugins.plugins.searn.decoder import Amasis
+
+    yield Offer(
+        name="amasis",
+        make=Amasis,
+        summary="left to right with a stack of fragments, which labels of a policy put together",
+        trial=tiny_policy,
+        reference=PAPER,
+    )
+
+
+@hookimpl
+def smt_features() -> Iterator[Offer]:
+    """The feature."""
+    from smtplugins.plugins.searn.history import ItgHistory
+
+    yield Offer(
+        name="itg-history",
+        make=ItgHistory,
+        summary="what a policy says of a derivation's labels, how many reductions are reversed, how many it left out",
+        needs=frozenset({"source", "target", "segmentation"}),
+        trial=lambda folder: {"path": tiny_policy(folder)["policy_path"]},
+    )
+
+
+def tiny_policy(folder: Path) -> dict[str, Any]:
+    """A policy with all labels of up to five reductions and weights of no meaning, for trials."""
+    import itertools
+
+    import numpy as np
+
+    from smtplugins.plugins.searn.policy import Policy
+
+    labels = ["S", *(",".join(("S", *some)) for k in range(1, 6) for some in itertools.product(("R+", "R-"), repeat=k))]
+    names = ("source=a", "source=b", "previous=a", "target=A", "depth=1", "label=S")
+    draw = np.random.default_rng(1)
+    weights = draw.normal(size=(2, len(names), len(labels))).astype(np.float32)
+    # Long labels are rare.
+    weights -= np.array([one.count(",") for one in labels], dtype=np.float32)
+    made = Policy(tuple(labels), ("source", "previous", "target", "depth", "label"), names, weights, np.full(2, 0.5))
+    made.save(folder / "policy")
+    return {"policy_path": folder / "policy"}
 
 
 @hookimpl

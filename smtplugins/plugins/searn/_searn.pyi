@@ -13,6 +13,90 @@ import smtplugins.core._core
 
 LABEL_COLUMNS: int = 3
 
+class AmasisGraph:
+    """Fragments and how they were put together, the goal last."""
+
+    @property
+    def nodes(self) -> int: ...
+
+    @property
+    def node_edges(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    @property
+    def rules(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """Those of the forest, the last of them above the goal, then R+ and R-."""
+
+    @property
+    def firsts(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def lasts(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Of each edge alone."""
+
+    @property
+    def tails(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def tail_offsets(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    @property
+    def values(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+        """Of each edge: what stateful features gave, then the columns of labels."""
+
+    @property
+    def path(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """
+        The edges of the best derivation, each before its children's, these from left to right.
+        """
+
+    @property
+    def words(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """Of the best derivation."""
+
+    @property
+    def item_rules(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """The items of the best derivation, from left to right."""
+
+    @property
+    def item_firsts(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def item_lasts(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def item_labels(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def item_reductions(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """How many reductions each label made."""
+
+    @property
+    def score(self) -> float:
+        """Of the best derivation."""
+
+    @property
+    def made(self) -> int:
+        """Hypotheses that were made."""
+
+    @property
+    def asked(self) -> int:
+        """Edges that stateful features scored."""
+
+class Labels:
+    """A policy, as the search follows it."""
+
+    def __init__(self, weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reductions: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], operations: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], label_rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], pair_rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], depth_rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], fragments: bool, fragment_begin: int, fragment_empty: int) -> None: ...
+
+class Amasis:
+    """Translation with a stack of fragments, one sentence after the other."""
+
+    def __init__(self, scorer: smtplugins.core._core.Scorer, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Labels, stack_size: int, beam: float, wanted: int, decide: str, seed: int, logs: bool, strings: bool, all_edges: bool, max_edges: int) -> None: ...
+
+    def search(self, forest: smtplugins.core._core.SearchForest, sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], fragments: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], key: int) -> AmasisGraph: ...
+
 def find_items(sources: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], links: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None, None))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], list[str], Annotated[NDArray[numpy.int32], dict(shape=(None, None))]]:
     """
     Items of sentence pairs of so many words: where those of each pair begin; first and end of their source and target words; their kinds (0 unaligned, 1 linked, 2 crossing, 3 simple); their labels, as places among the labels that follow; and parts of items: pair, first and end of source and target words. offsets: where the links of each pair begin.

@@ -5,6 +5,7 @@
 
 namespace smt::searn {
 
+void bind_amasis(nanobind::module_& m);
 void bind_items(nanobind::module_& m);
 void bind_sequences(nanobind::module_& m);
 

@@ -1,0 +1,73 @@
+// Reductions of many candidates at once; included where they are made.
+#pragma once
+
+#include <utility>
+
+#include "amasis_search.hpp"
+
+namespace smt::searn {
+
+// Behind those that a label may have all keep the order.
+inline bool reduces_in_order(std::uint32_t operations, std::int32_t k) noexcept {
+  return k >= 32 || (operations >> static_cast<std::uint32_t>(k) & 1U) != 0;
+}
+
+template <class OnStep, class OnDone>
+void AmasisSearcher::reduce(std::span<Candidate> batch, bool ending, OnStep step, OnDone done) {
+  active_.clear();
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (batch[i].arc.count == 0) {
+      done(i);
+    } else {
+      active_.push_back(i);
+    }
+  }
+  for (std::int32_t round = 0; !active_.empty(); ++round) {
+    batch_rules_.clear();
+    batch_tails_.clear();
+    batch_offsets_.assign(1, 0);
+    for (const std::size_t i : active_) {
+      const Candidate& one = batch[i];
+      const bool in_order = reduces_in_order(one.arc.operations, round);
+      batch_rules_.push_back(in_order ? plus_ : plus_ + 1);
+      batch_tails_.push_back(state_of(nodes_[static_cast<std::size_t>(one.under)].state));
+      batch_tails_.push_back(one.state);
+      batch_offsets_.push_back(static_cast<std::int32_t>(batch_tails_.size()));
+    }
+    // What the round before wrote is still read from.
+    std::vector<std::uint64_t>& out = out_[round % 2];
+    combine(out);
+    next_.clear();
+    const std::byte* record = reinterpret_cast<const std::byte*>(out.data());
+    for (const std::size_t i : active_) {
+      Candidate& one = batch[i];
+      const Node& left = nodes_[static_cast<std::size_t>(one.under)];
+      const bool in_order = reduces_in_order(one.arc.operations, round);
+      const auto* const values = reinterpret_cast<const float*>(record);
+      double score = weighed(values);
+      if (!in_order) score += weights_[components_ + 1];
+      if (ending) score += weights_[components_ + 2];
+      one.arc.inside += left.inside + score;
+      one.state = record + state_at_;
+      if (options_.strings) one.string = in_order ? joined(left.string, one.string) : joined(one.string, left.string);
+      if (one.fragment == empty) {
+        one.root = left.root;
+        one.fragment = left.fragment;
+      } else if (left.fragment != empty) {
+        one.root = in_order ? Root::kInOrder : Root::kReversed;
+        if (!in_order) one.fragment = left.fragment;
+      }
+      one.under = left.below;
+      step(i, score, values);
+      if (round + 1 == one.arc.count) {
+        done(i);
+      } else {
+        next_.push_back(i);
+      }
+      record += stride_;
+    }
+    std::swap(active_, next_);
+  }
+}
+
+}  // namespace smt::searn

@@ -1,0 +1,246 @@
+// The decoder of fragments, for Python. Use amasis.py.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "amasis_search.hpp"
+#include "bindings.hpp"
+#include "search.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace smt::searn {
+namespace {
+
+template <class T>
+using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Weights = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Column = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+constexpr auto kMoved = nb::rv_policy::move;
+constexpr const char* kCleared = "the searcher is being taken apart";
+
+template <class T>
+std::vector<T> values_of(const Input<T>& input) {
+  return {input.data(), input.data() + input.shape(0)};
+}
+
+template <class T>
+Column<T> owned(std::vector<T> values) {
+  auto kept = std::make_unique<std::vector<T>>(std::move(values));
+  T* const data = kept->data();
+  const std::size_t size = kept->size();
+  nb::capsule owner(kept.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  kept.release();
+  return Column<T>(data, {size}, owner);
+}
+
+void check(bool good, const char* what) {
+  if (!good) throw nb::value_error(what);
+}
+
+// A policy's labels and weights; the array of weights is kept alive with it.
+struct KeptLabels {
+  KeptLabels(Weights given, Input<double> shares, Input<std::int32_t> reductions, Input<std::uint32_t> operations,
+             Input<std::int32_t> label_rows, Input<std::int32_t> pair_rows, Input<std::int32_t> depth_rows,
+             bool fragments, std::int32_t fragment_begin, std::int32_t fragment_empty)
+      : weights(std::move(given)) {
+    const std::size_t policies = weights.shape(0);
+    model.rows = weights.shape(1);
+    model.labels = weights.shape(2);
+    check(policies != 0 && model.labels != 0, "a policy has labels and a share");
+    check(shares.shape(0) == policies, "each policy has a share");
+    check(reductions.shape(0) == model.labels && operations.shape(0) == model.labels, "each label has reductions");
+    model.weights = {weights.data(), policies * model.rows * model.labels};
+    model.shares = values_of(shares);
+    model.reductions = values_of(reductions);
+    model.operations = values_of(operations);
+    model.label_rows = values_of(label_rows);
+    model.pair_rows = values_of(pair_rows);
+    model.depth_rows = values_of(depth_rows);
+    model.fragments = fragments;
+    model.fragment_begin = fragment_begin;
+    model.fragment_empty = fragment_empty;
+    for (const std::int32_t count : model.reductions) {
+      check(count >= 0 && count <= 32, "a label has up to 32 reductions");
+    }
+    const std::size_t some = model.labels + 1;
+    check(model.label_rows.empty() || model.label_rows.size() == some, "each label has a row");
+    check(model.pair_rows.empty() || model.pair_rows.size() == some * some, "each pair of labels has a row");
+    for (const auto* rows : {&model.label_rows, &model.pair_rows, &model.depth_rows}) {
+      for (const std::int32_t row : *rows) check_row(row);
+    }
+    check_row(fragment_begin);
+    check_row(fragment_empty);
+  }
+
+  void check_row(std::int32_t row) const {
+    check(row >= LabelModel::none && row < static_cast<std::int32_t>(model.rows), "a row is not there");
+  }
+
+  Weights weights;
+  LabelModel model;
+};
+
+// A search keeps its memory: one call at a time.
+class LockedAmasis {
+ public:
+  LockedAmasis(std::shared_ptr<Scorer> scorer, Input<double> weights, std::shared_ptr<KeptLabels> labels,
+               std::int64_t stack_size, double beam, std::size_t wanted, const std::string& decide, std::uint64_t seed,
+               bool logs, bool strings, bool all_edges, std::int64_t max_edges)
+      : scorer_(std::move(scorer)), labels_(std::move(labels)) {
+    AmasisOptions options;
+    check(stack_size >= 0 && beam >= 0.0 && max_edges >= 1, "limits must not be negative, max_edges not 0");
+    options.stack_size = stack_size;
+    options.beam = beam;
+    options.labels = wanted;
+    check(decide == "vote" || decide == "draw" || decide == "last", "expected vote, draw or last");
+    options.decide = decide == "vote" ? Decide::kVote : (decide == "draw" ? Decide::kDraw : Decide::kLast);
+    options.seed = seed;
+    options.logs = logs;
+    options.strings = strings;
+    options.all_edges = all_edges;
+    options.max_edges = max_edges;
+    std::vector<double> weighed = values_of(weights);
+    check(weighed.size() == scorer_->components() + kLabelColumns, "a weight for each component and column of labels");
+    check(std::all_of(weighed.begin(), weighed.end(), [](double w) { return std::isfinite(w); }),
+          "weights must be finite");
+    searcher_ = std::make_unique<AmasisSearcher>(scorer_, std::move(weighed), labels_->model, options);
+  }
+
+  const std::shared_ptr<Scorer>& scorer() const noexcept { return scorer_; }
+  void clear() {
+    searcher_.reset();
+    scorer_.reset();
+  }
+
+  AmasisGraph search(const SearchForest& input, Input<double> sums, Input<std::int32_t> fragments,
+                     std::uint64_t key) {
+    const std::size_t rules = input.rules.scores.size();
+    const LabelModel& model = labels_->model;
+    check(sums.shape(0) == input.forest.edges() * model.shares.size() * model.labels,
+          "sums are by edge, policy and label");
+    check(fragments.shape(0) == rules, "each rule has a last word");
+    for (std::size_t i = 0; i < rules; ++i) {
+      check(fragments(i) >= -2 && fragments(i) < static_cast<std::int32_t>(model.rows), "a row is not there");
+    }
+    check(input.forest.tails.values.empty(), "expected options without gaps");
+    const std::span<const double> given(sums.data(), sums.shape(0));
+    const std::span<const std::int32_t> last(fragments.data(), fragments.shape(0));
+    bool limited = false;
+    AmasisGraph found;
+    {
+      nb::gil_scoped_release unlocked;
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (searcher_ == nullptr) throw std::runtime_error(kCleared);
+      try {
+        found = searcher_->run(input, given, last, key);
+      } catch (const SearchLimit&) {
+        limited = true;
+      }
+    }
+    if (limited) {
+      PyErr_SetString(nb::module_::import_("smtplugins.core.search").attr("SearchLimit").ptr(), "too many hypotheses");
+      throw nb::python_error();
+    }
+    return found;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unique_ptr<AmasisSearcher> searcher_;
+  std::shared_ptr<Scorer> scorer_;
+  std::shared_ptr<KeptLabels> labels_;
+};
+
+int visit_searcher(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  const nb::handle object = nb::find(nb::inst_ptr<LockedAmasis>(self)->scorer());
+  Py_VISIT(object.ptr());
+  return 0;
+}
+
+int clear_searcher(PyObject* self) {
+  if (nb::inst_ready(self)) nb::inst_ptr<LockedAmasis>(self)->clear();
+  return 0;
+}
+
+PyType_Slot searcher_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_searcher)},
+                                {Py_tp_clear, reinterpret_cast<void*>(clear_searcher)},
+                                {0, nullptr}};
+
+template <class T, class Records, class Get>
+auto column(Records records, Get get) {
+  return [records, get](const AmasisGraph& graph) {
+    std::vector<T> values;
+    values.reserve((graph.*records).size());
+    for (const auto& one : graph.*records) values.push_back(get(one));
+    return owned(std::move(values));
+  };
+}
+
+}  // namespace
+
+void bind_amasis(nb::module_& m) {
+  m.attr("LABEL_COLUMNS") = static_cast<std::size_t>(kLabelColumns);
+  using Graph = AmasisGraph;
+  const auto edge = [](auto get) { return column<std::int32_t>(&Graph::edges, get); };
+  const auto item = [](auto get) { return column<std::int32_t>(&Graph::items, get); };
+  nb::class_<Graph>(m, "AmasisGraph", "Fragments and how they were put together, the goal last.")
+      .def_prop_ro("nodes", [](const Graph& graph) { return graph.node_edges.size() - 1; })
+      .def_prop_ro("node_edges", [](const Graph& graph) { return owned(graph.node_edges); }, kMoved)
+      .def_prop_ro("rules", edge([](const auto& one) { return one.rule; }), kMoved,
+                   "Those of the forest, the last of them above the goal, then R+ and R-.")
+      .def_prop_ro("firsts", edge([](const auto& one) { return one.first; }), kMoved)
+      .def_prop_ro("lasts", edge([](const auto& one) { return one.last; }), kMoved)
+      .def_prop_ro("scores", column<double>(&Graph::edges, [](const auto& one) { return one.score; }), kMoved,
+                   "Of each edge alone.")
+      .def_prop_ro("tails", [](const Graph& graph) { return owned(graph.tails.values); }, kMoved)
+      .def_prop_ro("tail_offsets", [](const Graph& graph) { return owned(graph.tails.offsets); }, kMoved)
+      .def_prop_ro("values", [](const Graph& graph) { return owned(graph.values); }, kMoved,
+                   "Of each edge: what stateful features gave, then the columns of labels.")
+      .def_prop_ro("path", [](const Graph& graph) { return owned(graph.path); }, kMoved,
+                   "The edges of the best derivation, each before its children's, these from left to right.")
+      .def_prop_ro("words", [](const Graph& graph) { return owned(graph.words); }, kMoved, "Of the best derivation.")
+      .def_prop_ro("item_rules", item([](const auto& one) { return one.rule; }), kMoved,
+                   "The items of the best derivation, from left to right.")
+      .def_prop_ro("item_firsts", item([](const auto& one) { return one.first; }), kMoved)
+      .def_prop_ro("item_lasts", item([](const auto& one) { return one.last; }), kMoved)
+      .def_prop_ro("item_labels", item([](const auto& one) { return one.label; }), kMoved)
+      .def_prop_ro("item_reductions", item([](const auto& one) { return one.applied; }), kMoved,
+                   "How many reductions each label made.")
+      .def_ro("score", &Graph::score, "Of the best derivation.")
+      .def_ro("made", &Graph::made, "Hypotheses that were made.")
+      .def_ro("asked", &Graph::asked, "Edges that stateful features scored.");
+
+  nb::class_<KeptLabels>(m, "Labels", "A policy, as the search follows it.")
+      .def(nb::init<Weights, Input<double>, Input<std::int32_t>, Input<std::uint32_t>, Input<std::int32_t>,
+                    Input<std::int32_t>, Input<std::int32_t>, bool, std::int32_t, std::int32_t>(),
+           "weights"_a, "shares"_a, "reductions"_a, "operations"_a, "label_rows"_a, "pair_rows"_a, "depth_rows"_a,
+           "fragments"_a, "fragment_begin"_a, "fragment_empty"_a);
+  nb::class_<LockedAmasis>(m, "Amasis", nb::type_slots(searcher_slots),
+                           "Translation with a stack of fragments, one sentence after the other.")
+      .def(nb::init<std::shared_ptr<Scorer>, Input<double>, std::shared_ptr<KeptLabels>, std::int64_t, double,
+                    std::size_t, const std::string&, std::uint64_t, bool, bool, bool, std::int64_t>(),
+           "scorer"_a, "weights"_a, "labels"_a, "stack_size"_a, "beam"_a, "wanted"_a, "decide"_a, "seed"_a, "logs"_a,
+           "strings"_a, "all_edges"_a, "max_edges"_a)
+      .def("search", &LockedAmasis::search, "forest"_a, "sums"_a, "fragments"_a, "key"_a);
+}
+
+}  // namespace smt::searn
