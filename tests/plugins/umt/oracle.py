@@ -414,6 +414,10 @@ class Oracle:
         self.plain = plain
         self.features = features
         self.weights = weights
+        # Trees are made once, and so is what an action on one is worth: prefixes are asked about again and again.
+        self._root = Tree(plain.goal)
+        self._moves: dict[tuple[int, Action], Move] = {}
+        self._values: dict[tuple[int, Action], list[float]] = {}
 
     def actions(self, tree: Tree) -> list[Action]:
         """All that can be done now."""
@@ -428,21 +432,29 @@ class Oracle:
                 found += [(edge.number, step, link, slot) for edge, slot in self.plain.uses[node]]
         return found
 
+    def move(self, tree: Tree, action: Action) -> Move:
+        # It holds the tree, so that no other gets its id.
+        key = id(tree), action
+        if key not in self._moves:
+            edge, *where = action
+            self._moves[key] = Move(tree, tree.put(self.plain.edges[edge], *where), *where)
+        return self._moves[key]
+
     def after(self, tree: Tree, action: Action) -> Tree:
-        edge, place, link, slot = action
-        return tree.put(self.plain.edges[edge], place, link, slot)
+        return self.move(tree, action).after
 
     def value(self, tree: Tree, action: Action) -> tuple[float, list[float]]:
         """Score and values of one action."""
-        after = self.after(tree, action)
-        move = Move(tree, after, *action[1:])
-        values = [value for feature in self.features for value in feature.values(move)]
+        key, move = (id(tree), action), self.move(tree, action)
+        if key not in self._values:
+            self._values[key] = [value for feature in self.features for value in feature.values(move)]
+        values = self._values[key]
         score = self.plain.edges[action[0]].score
         score += sum(weight * value for weight, value in zip(self.weights, values, strict=True))
         return score, values
 
     def begin(self) -> Tree:
-        return Tree(self.plain.goal)
+        return self._root
 
     def replay(self, prefix: Sequence[Action]) -> Found:
         """What the actions of a prefix are worth, and the tree they make."""
