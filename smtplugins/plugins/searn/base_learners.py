@@ -1,6 +1,6 @@
 """What SEARN makes classifiers with: linear ones learnt in passes over cost-sensitive examples.
 
-The perceptron is that of D. Zhang, L. Sun, W. Li (2008), 6.1, with the update of methods for costs: if the action with
+The perceptron is that of D. Zhang, L. Sun, W. Li (2008), 6.1, its update weighted by costs: if the action with
 the best score is not a cheapest one, the weights move by what it costs more, towards the features of the best scored
 among the cheapest and away from its own. Averages are those of H. Daume III (2006), 2.1.1, counted by example. The
 logistic one is ours.

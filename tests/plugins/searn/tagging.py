@@ -159,7 +159,7 @@ class Slow:
         return found
 
     def classifier(self, examples: Sequence[Any], random: Any) -> dict[tuple[str, str], float]:
-        """The cost-sensitive perceptron, averaged as methods.md 0.1 says; or the logistic one of our README."""
+        """The cost-sensitive perceptron, averaged by example; or the logistic one of the README."""
         w: dict[tuple[str, str], float] = {}
         u: dict[tuple[str, str], float] = {}
         c = 1

@@ -120,7 +120,7 @@ def generic_names(given: Sequences) -> list[str]:
 
 
 def test_by_the_papers_features_it_is_the_multiclass_perceptron() -> None:
-    """No feature knows of earlier labels: all iterations are that perceptron on the same examples (methods.md 3.4)."""
+    """No feature knows of earlier labels: all iterations are that perceptron on the same examples."""
     items = tagging.sentences(2, 30)
     given = Sequences.of(items)
     labels, flat = given.labels, [item for one in items for item in one]
