@@ -30,6 +30,7 @@ RUNNABLE = {
     "smtplugins/plugins/hiero/README.md": "examples/decode-hiero",
     "smtplugins/plugins/localized/README.md": "examples/localized",
     "smtplugins/plugins/phrase/README.md": "examples/classroom",
+    "smtplugins/plugins/searn/README.md": "examples/rescore-nbest",
     "smtplugins/plugins/standard/README.md": "examples/rescore-nbest",
     "smtplugins/plugins/tuning/README.md": "examples/rescore-nbest",
     "smtplugins/plugins/umt/README.md": "examples/umt",
@@ -132,7 +133,11 @@ def test_hooks_page_is_what_the_hookspecs_say(request: pytest.FixtureRequest) ->
 
 @pytest.mark.parametrize(
     "plugin",
-    [one for one in ("cdlm", "localized", "standard", "tuning", "umt") if (ROOT / "smtplugins/plugins" / one).exists()],
+    [
+        one
+        for one in ("cdlm", "localized", "searn", "standard", "tuning", "umt")
+        if (ROOT / "smtplugins/plugins" / one).exists()
+    ],
 )
 def test_plugin_tables_are_what_the_registry_says(plugin: str, request: pytest.FixtureRequest) -> None:
     path = ROOT / "smtplugins/plugins" / plugin / "README.md"

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from amasis import amasis
 from cdlm import cdlm_features, cdlm_grammar, cdlm_training
 from decoding import decoding
 from estimation import estimation
@@ -133,6 +134,7 @@ def main() -> None:
     benchmarks |= {"cdlm-grammar": lambda: cdlm_grammar(SHARED)}
     benchmarks |= {"cdlm-features": cdlm_features}
     benchmarks |= {"cdlm-training": lambda: cdlm_training(SHARED)}
+    benchmarks |= {"amasis": lambda: amasis(SHARED)}
     benchmarks |= {"searn-labels": lambda: searn_labels(SHARED)}
     benchmarks |= {"searn-tagging": searn_tagging}
     benchmarks |= {"tables": lambda: tables(SHARED, ROOT / "examples/plugin-template")}

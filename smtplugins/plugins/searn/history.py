@@ -36,6 +36,8 @@ class ItgHistory:
     On lists, which need a segmentation, a label that the policy does not know has the probability exp(``unknown``).
     """
 
+    components = len(COLUMNS)
+
     def __init__(self, path: Path, *, unknown: float = -10.0) -> None:
         if not unknown <= 0:
             raise UsageError(f"itg-history: unknown: expected the logarithm of a probability, found {unknown}")
