@@ -154,19 +154,20 @@ def _order(given: Bitree, number: int) -> Order:
         below = given.tree.nodes[child]
         linked = [place for place in given.places[below.first : below.last] if place >= 0]
         places.append((min(linked), max(linked)) if linked else None)
+    head = node.head_child
     loose = 0
-    while True:
-        ranks = _ranks(places)
-        good = _good(ranks, node.head_child)
-        if good[node.head_child, node.head_child + 1]:
-            return Order(ranks, good, loose)
-        sizes = [
-            (given.sizes[node.children[k]], -k)
-            for k, place in enumerate(places)
-            if place is not None and k != node.head_child
-        ]
-        places[-min(sizes)[1]] = None
+    while not _good(_ranks(places), head)[head, head + 1]:
+        # The smallest child goes whose absence helps, or simply the smallest; of several the last one.
+        linked = [k for k, place in enumerate(places) if place is not None and k != head]
+        linked.sort(key=lambda k: (given.sizes[node.children[k]], -k))
+        places[next((k for k in linked if _good(_ranks(_without(places, k)), head)[head, head + 1]), linked[0])] = None
         loose += 1
+    ranks = _ranks(places)
+    return Order(ranks, _good(ranks, head), loose)
+
+
+def _without(places: Sequence[tuple[int, int] | None], child: int) -> list[tuple[int, int] | None]:
+    return [None if k == child else place for k, place in enumerate(places)]
 
 
 def _ranks(places: Sequence[tuple[int, int] | None]) -> tuple[int, ...]:

@@ -85,7 +85,7 @@ def test_correct_sequences_are_all_that_make_the_order() -> None:
             for order in itertools.permutations(words):
                 bitree = Bitree(tree, words, tuple(order.index(word) for word in words))
                 if order not in ways:
-                    assert bitree.loose == 1
+                    assert bitree.loose in (1, 2)
                     loose += 1
                     continue
                 paths = bitree.paths(count)
