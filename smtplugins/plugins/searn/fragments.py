@@ -112,18 +112,16 @@ def built(made: SentenceForest, found: AmasisGraph) -> list[Built]:
         column[found.path].tolist() for column in (found.rules, found.firsts, found.lasts, found.scores)
     )
     widths = (found.tail_offsets[found.path + 1] - found.tail_offsets[found.path]).tolist()
-    steps: list[Built] = []
+    # The path has each edge before its children: from its end, these are known when it comes, the left one last.
+    children: dict[int, list[int]] = {}
     done: list[int] = []
-    # The path has each edge before its children: from its end, children come first, the left one last.
-    order: list[tuple[int, list[int]]] = []
     for place in range(len(rules) - 1, -1, -1):
-        children = [done.pop() for _ in range(widths[place])]
-        order.append((place, children))
+        children[place] = [done.pop() for _ in range(widths[place])]
         done.append(place)
+    steps: list[Built] = []
     numbers: dict[int, int] = {}
-    children_of = dict(order)
-    for place in _upwards(children_of):
-        below = [numbers[child] for child in children_of[place]]
+    for place in _upwards(children):
+        below = [numbers[child] for child in children[place]]
         beside = below[0] if below else -1
         rule = rule_text(_rule(made, rules[place]))
         further = tuple((step, k + 1) for k, step in enumerate(below[1:]))
