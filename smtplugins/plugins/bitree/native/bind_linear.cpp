@@ -1,0 +1,103 @@
+// Linear classifiers of a problem's classes, for Python: ../baselines.py.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <tuple>
+
+#include "bindings.hpp"
+#include "linear.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace smt::bitree {
+
+namespace {
+
+template <class T>
+using Given = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void expect(bool good, const char* what) {
+  if (!good) throw nb::value_error(what);
+}
+
+template <class T>
+std::span<const T> seen(const Given<T>& array) {
+  return {array.data(), array.shape(0)};
+}
+
+// Rows, the class of each, and a row of weights for each class.
+struct Problem {
+  RowsOfAtoms rows;
+  std::span<const std::int32_t> classes;
+
+  Problem(const Given<std::int64_t>& offsets, const Given<std::int32_t>& ids, const Given<std::int32_t>& given,
+          const Matrix& weights)
+      : classes(seen(given)) {
+    expect(weights.shape(1) > 0, "weights need a column for what is always true");
+    rows = {seen(offsets), seen(ids), weights.shape(1) - 1};
+    const auto ends = rows.offsets;
+    expect(!ends.empty() && ends.front() == 0 && ends.back() == static_cast<std::int64_t>(rows.ids.size()) &&
+               std::is_sorted(ends.begin(), ends.end()),
+           "offsets must rise to the number of atoms");
+    expect(classes.size() == rows.size(), "each row needs a class");
+    for (const std::int32_t id : rows.ids) {
+      expect(id >= 0 && static_cast<std::size_t>(id) < rows.atoms, "an atom has no weight");
+    }
+  }
+};
+
+std::span<double> row_of(const Matrix& weights, std::size_t row) {
+  return {weights.data() + row * weights.shape(1), weights.shape(1)};
+}
+
+std::int64_t loglinear(Given<std::int64_t> offsets, Given<std::int32_t> ids, Given<std::int32_t> classes,
+                       Matrix weights, double penalty, double tolerance, int steps) {
+  const Problem problem(offsets, ids, classes, weights);
+  expect(penalty > 0 && tolerance > 0 && steps >= 0, "expected a penalty and a tolerance above 0");
+  nb::gil_scoped_release unlocked;
+  std::int64_t made = 0;
+  for (std::size_t one = 0; one < weights.shape(0); ++one) {
+    made += fit_loglinear(problem.rows, problem.classes, static_cast<std::int32_t>(one), penalty, tolerance, steps,
+                          row_of(weights, one));
+  }
+  return made;
+}
+
+std::tuple<std::int64_t, double> online_svm(Given<std::int64_t> offsets, Given<std::int32_t> ids,
+                                            Given<std::int32_t> classes, Matrix weights, Given<std::int32_t> order,
+                                            double cost, double tolerance, int finish, std::uint64_t seed) {
+  const Problem problem(offsets, ids, classes, weights);
+  expect(cost > 0 && tolerance > 0 && finish >= 0, "expected a cost and a tolerance above 0");
+  for (const std::int32_t row : seen(order)) {
+    expect(row >= 0 && static_cast<std::size_t>(row) < problem.rows.size(), "a row of the order is not there");
+  }
+  nb::gil_scoped_release unlocked;
+  std::int64_t count = 0;
+  double violation = 0;
+  for (std::size_t one = 0; one < weights.shape(0); ++one) {
+    const SupportVectors found =
+        fit_online_svm(problem.rows, problem.classes, static_cast<std::int32_t>(one), seen(order), cost, tolerance,
+                       finish, seed + one, row_of(weights, one));
+    count += static_cast<std::int64_t>(found.count);
+    violation = std::max(violation, found.violation);
+  }
+  return {count, violation};
+}
+
+}  // namespace
+
+void bind_linear(nb::module_& m) {
+  m.def("fit_loglinear", &loglinear, "offsets"_a, "ids"_a, "classes"_a, "weights"_a, "penalty"_a, "tolerance"_a,
+        "steps"_a, "Weights of each class against the rest, in place; how many steps of Newton's were made.");
+  m.def("fit_online_svm", &online_svm, "offsets"_a, "ids"_a, "classes"_a, "weights"_a, "order"_a, "cost"_a,
+        "tolerance"_a, "finish"_a, "seed"_a,
+        "Weights of each class against the rest, in place; support vectors of all, and the worst violation.");
+}
+
+}  // namespace smt::bitree

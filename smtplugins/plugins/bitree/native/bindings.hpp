@@ -1,0 +1,11 @@
+// What each file of bindings puts into the module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace smt::bitree {
+
+void bind_boosting(nanobind::module_& m);
+void bind_linear(nanobind::module_& m);
+
+}  // namespace smt::bitree

@@ -1,0 +1,160 @@
+// The search for the best split of a node, and the sums that it needs: part of tree_growth.hpp.
+#include <algorithm>
+#include <cmath>
+
+#include "boosting.hpp"
+#include "tree_growth.hpp"
+
+namespace smt::bitree {
+namespace {
+
+constexpr std::size_t kBlock = 64, kLanes = 4;
+// Fewer entries than this part of the atoms are kept by the atoms that they touch.
+constexpr std::size_t kSparse = 4;
+
+}  // namespace
+
+// Equation 7.12; of equally good atoms the one with the lowest number. Only splits that fulfil 7.13 are found.
+TreeGrowth::Split TreeGrowth::best_split(const Node& node, const Sums& sums) const {
+  Split best;
+  best.gain = node.gain;
+  scan_known(best, node, sums);
+  if (sums.all) {
+    scan_all(best, sums, node.pull());
+  } else {
+    scan_touched(best, sums, node.pull());
+  }
+  return best;
+}
+
+inline void TreeGrowth::try_split(Split& best, double gain, std::uint32_t atom) const {
+  const bool better =
+      gain > best.gain || (best.found && gain == best.gain && examples_.names[atom] < examples_.names[best.atom]);
+  if (better) best = {gain, atom, true};
+}
+
+// The gains of children that no tree had before.
+void TreeGrowth::scan_all(Split& best, const Sums& sums, double pull) const {
+  const std::size_t size = sums.by_atom.size();
+  const double* const at = sums.by_atom.data();
+  const double lambda = lambda_;
+  const auto gain = [=](double one) {
+    const double yes = std::fabs(one) - lambda, no = std::fabs(pull - one) - lambda;
+    return (yes > 0 ? yes : 0.0) + (no > 0 ? no : 0.0);
+  };
+  const double alone = std::max(std::fabs(pull) - lambda, 0.0);
+  for (std::size_t first = 0; first < size; first += kBlock) {
+    // Atoms stand by how often they occur. What m examples pull moves the sum of gains by so much at most.
+    const double most = largest_pull_ * static_cast<double>(examples_.column(first).size());
+    if ((alone + most + std::max(most - lambda, 0.0)) * (1 + 1e-14) < best.gain) return;
+    const std::size_t end = std::min(first + kBlock, size);
+    double top[kLanes] = {};
+    std::size_t i = first;
+    for (; i + kLanes <= end; i += kLanes) {
+      for (std::size_t k = 0; k < kLanes; ++k) {
+        const double one = gain(at[i + k]);
+        top[k] = one > top[k] ? one : top[k];
+      }
+    }
+    for (; i < end; ++i) top[0] = std::max(top[0], gain(at[i]));
+    const double highest = std::max(std::max(top[0], top[1]), std::max(top[2], top[3]));
+    if (highest < best.gain || (highest == best.gain && !best.found)) continue;
+    for (i = first; i < end; ++i) try_split(best, gain(at[i]), static_cast<std::uint32_t>(i));
+  }
+}
+
+void TreeGrowth::scan_touched(Split& best, const Sums& sums, double pull) const {
+  for (const std::uint32_t atom : sums.touched) {
+    const double one = sums.by_atom[atom];
+    try_split(best, std::max(std::fabs(one) - lambda_, 0.0) + std::max(std::fabs(pull - one) - lambda_, 0.0), atom);
+  }
+}
+
+// Children that have a parameter. Its gain is never less than that of a parameter that is 0, so the other scans, which
+// know nothing of these, cannot mislead.
+void TreeGrowth::scan_known(Split& best, const Node& node, const Sums& sums) const {
+  for (const Extension& one : node.extensions) {
+    const auto atom = static_cast<std::uint32_t>(one.literal / 2);
+    const bool negated = one.literal % 2 != 0;
+    double other = 0;
+    for (const Extension& two : node.extensions) {
+      if (two.literal == (one.literal ^ 1)) other = two.value;
+    }
+    const double pull = sums.by_atom[atom];
+    const double yes = gain_of(pull, negated ? other : one.value);
+    try_split(best, yes + gain_of(node.pull() - pull, negated ? one.value : other), atom);
+  }
+}
+
+bool TreeGrowth::many(const Node& node) const {
+  return node.entries >= examples_.atoms() / kSparse;
+}
+
+std::unique_ptr<Sums> TreeGrowth::take_sums() {
+  if (free_.empty()) {
+    auto made = std::make_unique<Sums>();
+    made->by_atom.assign(examples_.atoms(), 0);
+    made->seen.assign(examples_.atoms(), 0);
+    return made;
+  }
+  std::unique_ptr<Sums> sums = std::move(free_.back());
+  free_.pop_back();
+  return sums;
+}
+
+void TreeGrowth::give_back(std::unique_ptr<Sums> sums) {
+  if (sums->all) {
+    std::ranges::fill(sums->by_atom, 0.0);
+  } else {
+    for (const std::uint32_t atom : sums->touched) {
+      sums->by_atom[atom] = 0;
+      sums->seen[atom] = 0;
+    }
+  }
+  sums->touched.clear();
+  sums->all = false;
+  free_.push_back(std::move(sums));
+}
+
+void TreeGrowth::add_up(const Node& node, Sums& sums) const {
+  sums.all = many(node);
+  for (const std::uint32_t r : node.rows) {
+    if (label_of_[r] != node.label) continue;
+    const double pull = pulls_[r];
+    for (const std::uint32_t atom : examples_.row(r)) {
+      sums.by_atom[atom] += pull;
+      if (!sums.all && sums.seen[atom] == 0) {
+        sums.seen[atom] = 1;
+        sums.touched.push_back(atom);
+      }
+    }
+  }
+}
+
+void TreeGrowth::take_away(const Node& node, Sums& sums) const {
+  for (const std::uint32_t r : node.rows) {
+    if (label_of_[r] != node.label) continue;
+    for (const std::uint32_t atom : examples_.row(r)) sums.by_atom[atom] -= pulls_[r];
+  }
+}
+
+void TreeGrowth::take_away(const Sums& part, Sums& sums) const {
+  if (part.all) {
+    for (std::size_t a = 0; a < sums.by_atom.size(); ++a) sums.by_atom[a] -= part.by_atom[a];
+  } else {
+    for (const std::uint32_t atom : part.touched) sums.by_atom[atom] -= part.by_atom[atom];
+  }
+}
+
+// Sums whose size fits what is left of a node: those of rows that went away are all 0, but take time to scan.
+std::unique_ptr<Sums> TreeGrowth::fitting(const Node& node, std::unique_ptr<Sums> sums) {
+  const std::size_t scanned = sums->all ? examples_.atoms() : sums->touched.size();
+  const std::size_t least = sums->all ? examples_.atoms() / (2 * kSparse) : scanned / 2;
+  if (node.entries >= least) return sums;
+  give_back(std::move(sums));
+  std::unique_ptr<Sums> anew = take_sums();
+  add_up(node, *anew);
+  return anew;
+}
+
+}  // namespace smt::bitree

@@ -1,0 +1,71 @@
+// Confidence-rated trees over binary atoms as flat arrays: what they say of rows, and their parameters.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace smt::bitree {
+
+// Node i of a tree splits on an atom: rows that have it go on at i + 1, others at others[i]. A leaf has split -1.
+struct Tree {
+  std::span<const std::int32_t> splits, others;
+  std::span<const double> values;
+};
+
+// The trees of many classifiers: those of classifier c are starts[c] to before starts[c + 1], and tree t has the nodes
+// nodes[t] to before nodes[t + 1].
+struct Forest {
+  std::span<const std::int64_t> starts, nodes;
+  std::span<const std::int32_t> splits, others;
+  std::span<const double> values;
+
+  Tree tree(std::size_t t) const {
+    const auto first = static_cast<std::size_t>(nodes[t]);
+    const auto size = static_cast<std::size_t>(nodes[t + 1]) - first;
+    return {splits.subspan(first, size), others.subspan(first, size), values.subspan(first, size)};
+  }
+};
+
+// Trees that are being made, one behind the other.
+struct TreeStore {
+  std::vector<double> lambdas;
+  std::vector<std::int64_t> nodes = {0};
+  std::vector<std::int32_t> splits, others;
+  std::vector<double> values;
+
+  std::size_t size() const { return lambdas.size(); }
+  Tree tree(std::size_t t) const;
+};
+
+// Whether children stand behind their parents, each node but the first is the child of one, and splits are atoms.
+bool is_sound(const Tree& tree, std::size_t atoms);
+
+struct RowsOfAtoms {
+  std::span<const std::int64_t> offsets;
+  std::span<const std::int32_t> ids;
+  std::size_t atoms = 0;
+
+  std::size_t size() const { return offsets.size() - 1; }
+  std::span<const std::int32_t> operator[](std::size_t row) const {
+    const auto first = static_cast<std::size_t>(offsets[row]);
+    return ids.subspan(first, static_cast<std::size_t>(offsets[row + 1]) - first);
+  }
+};
+
+// What the first counts[k] trees of classifier first + k give in sum to each row: scores[row * counts.size() + k].
+void evaluate(const Forest& forest, std::size_t first, std::span<const std::int64_t> counts, const RowsOfAtoms& rows,
+              std::size_t threads, std::span<double> scores);
+
+// Conjunctions by their sorted literals (twice an atom, and one more if it has to be false), and their parameters.
+struct Parameters {
+  std::vector<std::int64_t> offsets = {0};
+  std::vector<std::int32_t> literals;
+  std::vector<double> values;
+};
+
+// The sums over the first `count` trees of a classifier that are not 0, in the order in which they first came up.
+Parameters parameters(const Forest& forest, std::size_t classifier, std::size_t count);
+
+}  // namespace smt::bitree
