@@ -25,12 +25,13 @@ RUNNABLE = {
     "examples/decode-hiero/README.md": "examples/decode-hiero",
     "examples/external-metric/README.md": "examples/external-metric",
     "examples/localized/README.md": "examples/localized",
+    "examples/searn/README.md": "examples/searn",
     "examples/umt/README.md": "examples/umt",
     "smtplugins/plugins/cdlm/README.md": "examples/cdlm",
     "smtplugins/plugins/hiero/README.md": "examples/decode-hiero",
     "smtplugins/plugins/localized/README.md": "examples/localized",
     "smtplugins/plugins/phrase/README.md": "examples/classroom",
-    "smtplugins/plugins/searn/README.md": "examples/rescore-nbest",
+    "smtplugins/plugins/searn/README.md": "examples/searn",
     "smtplugins/plugins/standard/README.md": "examples/rescore-nbest",
     "smtplugins/plugins/tuning/README.md": "examples/rescore-nbest",
     "smtplugins/plugins/umt/README.md": "examples/umt",
@@ -39,7 +40,7 @@ RUNNABLE = {
 PAPERS = {
     f"{folder}/{name}/README.md"
     for folder in ("examples", "smtplugins/plugins")
-    for name in ("cdlm", "localized", "umt")
+    for name in ("cdlm", "localized", "searn", "umt")
 }
 INSTALL = "python -m pip install"
 
@@ -77,6 +78,7 @@ def check_output(expected: list[str], found: list[str]) -> None:
             assert line == wanted
 
 
+@pytest.mark.timeout(600)  # all commands of a page, also where others work
 @pytest.mark.parametrize("name", [one for one in RUNNABLE if one not in PAPERS or (ROOT / one).exists()])
 def test_fences_run_as_they_stand(name: str, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")

@@ -44,6 +44,7 @@ OFFERS = {
         "decoders": ["swap"],
     },
     "cdlm": {"features": ["blm", "cdlm", "tsrb"]},
+    "searn": {"features": ["itg-history"], "learners": ["searn"], "decoders": ["amasis"]},
     "umt": {"features": ["cff", "undirected-lm"], "learners": ["drl"], "decoders": ["umt"]},
 }
 

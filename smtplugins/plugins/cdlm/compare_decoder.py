@@ -54,9 +54,9 @@ def effect(study: Study, model: Path) -> list[dict[str, Any]]:
 
 def _tuned(study: Study, key: str, seed: int, model: Path) -> Mapping[str, Any]:
     """Tune with one seed, and translate the test sentences."""
-    from smtplugins.host.decoding import make_translator, read_source
-    from smtplugins.host.loop import LoopPlan, tune_decoder
-    from smtplugins.host.opening import find_format, write_all
+    from smtplugins.host.comparing import tune_and_test
+    from smtplugins.host.decoding import make_translator
+    from smtplugins.host.loop import LoopPlan
     from smtplugins.host.tuning import plan_of
 
     system = study.system
@@ -70,21 +70,17 @@ def _tuned(study: Study, key: str, seed: int, model: Path) -> Mapping[str, Any]:
     if key == "with":
         start.setdefault(NAME, 0.0)
     study.say(f"decoder, {key} cdlm, seed {seed}: tuning")
-    ended = tune_decoder(
+    ended = tune_and_test(
         study.host,
         config,
         options,
-        folder / "run",
+        folder,
+        system.source,
         start=start,
-        resume=True,
         cache=study.cache,
         quiet=study.quiet,
         told=lambda text: study.say(f"decoder, {key} cdlm, seed {seed}: {text}"),
     )
-    translator = make_translator(study.host, config, ended.weights, study.cache)
-    sentences = list(read_source(study.host, translator, system.source))
-    texts = [one.best if one.found else "" for one in translator.decode(sentences, threads=study.jobs)]
-    write_all(find_format("text", "corpus", study.host.formats()), texts, folder / "test.txt")
     return {"tuned": ended.score, "weights": dict(ended.weights), "reason": ended.reason}
 
 

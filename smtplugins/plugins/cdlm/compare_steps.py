@@ -5,7 +5,6 @@ Grammar, class map, two models (with and without rule bigrams), what is picked, 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -110,15 +109,9 @@ class Study:
 
     def once(self, name: str, make: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
         """A record that a file of the folder has, or that is made now."""
-        from smtplugins.host.pools import write_json
+        from smtplugins.host.comparing import once
 
-        path = self.folder / f"{name}.json"
-        if path.exists():
-            self.say(f"{name}: is there already")
-            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            return found
-        write_json(path, dict(make()))
-        return dict(json.loads(path.read_text(encoding="utf-8")))
+        return once(self.folder, name, make, self.say)
 
     # Grammar and classes.
 

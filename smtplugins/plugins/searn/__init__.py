@@ -74,9 +74,11 @@ def tiny_policy(folder: Path) -> dict[str, Any]:
 
 @hookimpl
 def smt_commands() -> Iterator[Command]:
-    """``smt searn label`` and ``train``."""
+    """``smt searn label``, ``train`` and ``compare``."""
+    from smtplugins.plugins.searn.compare import COMPARE
     from smtplugins.plugins.searn.label_command import LABEL
     from smtplugins.plugins.searn.train_command import TRAIN
 
     yield LABEL
     yield TRAIN
+    yield COMPARE

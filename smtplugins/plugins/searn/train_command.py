@@ -123,7 +123,7 @@ def _sequences(host: Host, args: argparse.Namespace) -> tuple[Sequences, int]:
         raise UsageError("expected --dev or --held-out, found both")
     if args.held_out is not None and not 0 < args.held_out < 1:
         raise UsageError(f"--held-out: expected a part between 0 and 1, found {args.held_out}")
-    templates = (*PAPER, *(("bias",) if args.bias else ()), *_history(args.history), *args.feature)
+    templates = (*PAPER, *(("bias",) if args.bias else ()), *read_history(args.history), *args.feature)
     folders = [ItemFolder.open(Path(one)) for one in (args.input, args.dev) if one is not None]
     held = len(folders[1]) if args.dev is not None else math.ceil((args.held_out or 0.0) * len(folders[0]))
     if args.beta == "search" and not held:
@@ -139,7 +139,8 @@ def _sequences(host: Host, args: argparse.Namespace) -> tuple[Sequences, int]:
     return given, held
 
 
-def _history(text: str) -> tuple[str, ...]:
+def read_history(text: str) -> tuple[str, ...]:
+    """The features that --history names."""
     from smtplugins.host.spec import suggestion
     from smtplugins.plugins.searn.policy import HISTORY
 
