@@ -358,7 +358,8 @@ def _traced(made: SentenceForest, found: PhraseGraph) -> Iterator[str]:
         if first == last:
             yield f"end  {score:.4f}  {total:.4f}"
         else:
-            yield f"[{first}, {last}) {' '.join(map(str, rule.source))} ||| {' '.join(map(str, rule.target))}  {score:.4f}  {total:.4f}"
+            source, target = (" ".join(map(str, side)) for side in (rule.source, rule.target))
+            yield f"[{first}, {last}) {source} ||| {target}  {score:.4f}  {total:.4f}"
 
 
 class _Sums(collections.abc.Mapping[str, float]):

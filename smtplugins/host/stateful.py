@@ -1,4 +1,4 @@
-"""The scorers of features with states, for searches in native code: one set for each thread, sentence after sentence."""
+"""The scorers of features with states, for searches in native code: a set for each thread, sentence after sentence."""
 
 from __future__ import annotations
 

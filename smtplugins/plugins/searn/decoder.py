@@ -70,8 +70,8 @@ class Amasis:
     ``nulls_path`` are words that may be left out, each with the probability that it has no translation, as ``smt searn
     label`` writes them; those below ``null_threshold`` are not used. The logarithm is the feature ``null``.
 
-    ``max_phrase_length`` is that of source sides, ``max_options`` the number of target sides for the same words (0: all),
-    for each table that has no limit of its own. Words without an option of their own are copied.
+    ``max_phrase_length`` is that of source sides, ``max_options`` the number of target sides for the same words (0:
+    all), for each table that has no limit of its own. Words without an option of their own are copied.
     """
 
     def __init__(

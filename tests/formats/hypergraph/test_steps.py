@@ -222,7 +222,10 @@ def test_what_was_read_comes_back(record: Format) -> None:
     [
         (replace(small(), scores=None), "expected a graph whose edges have scores, found features alone"),
         (replace(small(), id="x"), r"expected a sentence id \(a whole number\), found 'x'"),
-        (replace(small(), spans=small().spans * 0 - 1), "expected the source words that each phrase translates, found none for 'this'"),
+        (
+            replace(small(), spans=small().spans * 0 - 1),
+            "expected the source words that each phrase translates, found none for 'this'",
+        ),
         (replace(small(), tails=small().tails * 0), "expected a goal that one edge without words leads to from each"),
     ],
 )
