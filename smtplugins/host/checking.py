@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Note = Callable[[str], None]
 _AT_ONCE, _VALUES = 16, 1 << 20
-_COMPONENT = re.compile(r"(.*)\[([0-9]+)\]")
+COMPONENT = re.compile(r"(.*)\[([0-9]+)\]")
 
 
 def components(problem: Lists, matrix: Matrix) -> None:
@@ -25,7 +25,7 @@ def components(problem: Lists, matrix: Matrix) -> None:
 
     stems: dict[str, list[int]] = {}
     for i, name in enumerate(matrix.names):
-        found = _COMPONENT.fullmatch(name)
+        found = COMPONENT.fullmatch(name)
         if found is not None:
             stems.setdefault(found[1], []).append(i)
     for i, name in enumerate(matrix.names):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.host.checking import COMPONENT
 from smtplugins.host.errors import UsageError
 from smtplugins.host.opening import rounded
 
@@ -27,7 +28,8 @@ def candidates_of(
 ) -> Candidates | None:
     """The best ``k`` derivations of a decoding as a list; none if there is no translation.
 
-    Features that are ``hidden`` count in the totals alone.
+    Features that are 0 are left out, unless they are among the ``names`` that are always shown, or others of the same
+    feature (``NAME[0]``, ``NAME[1]``) are not. Features that are ``hidden`` count in the totals alone.
     """
     from smtformats import Candidates
 
@@ -50,8 +52,11 @@ def candidates_of(
             (texts, rows, totals), extras = _only(one), {name: [""] for name in fields}
         texts = texts if one.shown is None else [one.shown(text) for text in texts]
     values, layouts = [], []
+    several = {name: found[1] for name in (rows[0] if rows else ()) if (found := COMPONENT.fullmatch(name))}
     for row in rows:
-        others = (name for name, value in row.items() if value and name not in always and name not in hidden)
+        there = {several[name] for name, value in row.items() if value and name in several}
+        shown = (name for name, value in row.items() if value or several.get(name) in there)
+        others = (name for name in shown if name not in always and name not in hidden)
         layout = always + tuple(sorted(others))
         layouts.append(layout)
         values.append(rounded([row.get(name, 0.0) for name in layout]))

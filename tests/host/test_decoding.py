@@ -165,6 +165,13 @@ class TestLists:
         assert (one.id, one.texts, one.totals) == ("3", ["the house"], [-1.5])
         assert (one.layouts, one.values) == ([("always", "p")], [[0.0, 2.0]])
 
+    def test_a_feature_of_several_values_has_all_of_them_or_none(self) -> None:
+        # Learners take lists with fewer for lists of another system.
+        values = {"t[0]": 0.0, "t[1]": 2.0, "u[0]": 0.0, "u[1]": 0.0, "v[x]": 0.0, "v[y]": 1.0}
+        one = decoding.candidates_of(Decoding("3", "the house", -1.5, values), 1)
+        assert one is not None
+        assert (one.layouts, one.values) == ([("t[0]", "t[1]", "v[y]")], [[0.0, 2.0, 1.0]])
+
     def test_no_translation_no_list(self) -> None:
         assert decoding.candidates_of(Decoding("3", "", found=False), 1) is None
 
