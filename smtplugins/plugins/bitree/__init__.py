@@ -2,4 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from smtplugins.host.hookspecs import hookimpl
+from smtplugins.host.offers import Command, Offer
+
 PAPER = "Wellington, Turian and Melamed (2009)"
+
+
+@hookimpl
+def smt_decoders() -> Iterator[Offer]:
+    """The decoders."""
+    from smtplugins.plugins.bitree.bag import Bag
+    from smtplugins.plugins.bitree.decoder import BitreeDecoder
+    from smtplugins.plugins.bitree.trial import transducer_trial
+    from smtplugins.plugins.bitree.word_trial import bag_trial
+
+    yield Offer(
+        name="bag",
+        make=Bag,
+        summary="each source word becomes the word its classifiers are most confident of, or nothing: a bag of words",
+        trial=bag_trial,
+        reference=PAPER,
+    )
+    yield Offer(
+        name="bitree",
+        make=BitreeDecoder,
+        summary="a source tree is translated from its leaves up: words by classifiers, parts kept or swapped",
+        trial=transducer_trial,
+        reference=PAPER,
+    )
+
+
+@hookimpl
+def smt_features() -> Iterator[Offer]:
+    """What word transduction says of anybody's lists."""
+    from smtplugins.plugins.bitree.feature import AlignedWords, BitreeWords
+    from smtplugins.plugins.bitree.trial import words_trial
+
+    needs = frozenset({"source", "target"})
+    yield Offer(
+        name="bitree",
+        make=BitreeWords,
+        summary="how well source words become any of a candidate's words, by the classifiers of word transduction",
+        needs=needs,
+        trial=words_trial,
+        reference=PAPER,
+    )
+    yield Offer(
+        name="bitree-aligned",
+        make=AlignedWords,
+        summary="how well source words become the words they are linked to, by the classifiers of word transduction",
+        needs=needs | {"alignment"},
+        trial=words_trial,
+        reference=PAPER,
+    )
+
+
+@hookimpl
+def smt_commands() -> Iterator[Command]:
+    """``smt bitree words`` and ``train``."""
+    from smtplugins.plugins.bitree.train_command import TRAIN
+    from smtplugins.plugins.bitree.words_command import WORDS
+
+    yield WORDS
+    yield TRAIN
