@@ -38,8 +38,6 @@ def from_brackets(tree: Tree) -> SourceTree:
             found.append((_plain(one.label), []))
         else:
             _close(found, done, tags)
-    while found:
-        _close(found, done, tags)
     maker = TreeMaker(tuple(words), tuple(tags))
     numbers: list[int] = []
     for label, children in done:
