@@ -61,9 +61,11 @@ def smt_features() -> Iterator[Offer]:
 
 @hookimpl
 def smt_commands() -> Iterator[Command]:
-    """``smt bitree words`` and ``train``."""
+    """``smt bitree words``, ``trees`` and ``train``."""
     from smtplugins.plugins.bitree.train_command import TRAIN
+    from smtplugins.plugins.bitree.trees_command import TREES
     from smtplugins.plugins.bitree.words_command import WORDS
 
     yield WORDS
+    yield TREES
     yield TRAIN

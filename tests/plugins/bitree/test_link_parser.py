@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from smtplugins.cli.main import main
 from smtplugins.host.errors import SmtError
 from smtplugins.plugins.bitree.link_parser import bracketed, parse, tag
 
@@ -47,3 +48,17 @@ def test_sentences_and_their_trees(tmp_path: Path) -> None:
         list(parse(given, [str(tmp_path / "nothing")]))
     with pytest.raises(SmtError, match=r"failed \(1\)"):
         list(parse(given, [sys.executable, "-c", "import sys; sys.exit('broken')"]))
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "parser.py"
+    script.write_text(
+        "import sys\nfor line in sys.stdin:\n    print(line, end='')\n    print('(S (NP a man.n))')\n    print()\n"
+    )
+    (tmp_path / "text").write_text("a man\nb\na man\n")
+    given = ["bitree", "trees", "-i", str(tmp_path / "text"), "-o", str(tmp_path / "out")]
+    assert main([*given, "--parser", f"{sys.executable} {script}", "--batch", "2"]) == 0
+    tree = "(S (NP (DT a) (NN man)))\n"
+    assert (tmp_path / "out").read_text() == f"{tree}()\n{tree}"
+    assert "3 sentences, 1 without a tree" in capsys.readouterr().err
+    assert main([*given, "--batch", "0"]) == 2
