@@ -61,7 +61,8 @@ def smt_features() -> Iterator[Offer]:
 
 @hookimpl
 def smt_commands() -> Iterator[Command]:
-    """``smt bitree words``, ``trees`` and ``train``."""
+    """``smt bitree words``, ``trees``, ``train`` and ``compare``."""
+    from smtplugins.plugins.bitree.compare import COMPARE
     from smtplugins.plugins.bitree.train_command import TRAIN
     from smtplugins.plugins.bitree.trees_command import TREES
     from smtplugins.plugins.bitree.words_command import WORDS
@@ -69,3 +70,4 @@ def smt_commands() -> Iterator[Command]:
     yield WORDS
     yield TREES
     yield TRAIN
+    yield COMPARE

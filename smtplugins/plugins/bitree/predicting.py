@@ -25,20 +25,61 @@ Score = Callable[[int, "Examples"], "Array"]
 
 def predict(score: Score, rows: Rows, words: Iterable[int]) -> Array:
     """The class of each row of some words; that of all others is 0, which is the most frequent or NULL."""
+    return predict_each([score], rows, words)[0]
+
+
+def predict_each(scores: Sequence[Score], rows: Rows, words: Iterable[int]) -> list[Array]:
+    """The same by several."""
     import numpy as np
 
-    found = np.zeros(len(rows), dtype=np.int32)
+    found = [np.zeros(len(rows), dtype=np.int32) for _ in scores]
     for word in words:
         own = rows.of(word)
         if own.start < own.stop and len(rows.translations[word]) > 1:
-            found[own] = score(word, rows.examples(word)).argmax(axis=1)
+            examples = rows.examples(word)
+            for classes, score in zip(found, scores, strict=True):
+                classes[own] = score(word, examples).argmax(axis=1)
     return found
 
 
-def predict_boosted(model: BoostedModel, rows: Rows, least: float | None = None) -> Array:
-    """What boosted trees predict, those for lambda ``least``. Rows may have atoms that the model does not know of."""
-    cut = model if least is None else model.cut(least)
-    return predict(lambda word, examples: cut.scores(rows.words[word], examples), rows, range(len(model.problems)))
+def alone(model: BoostedModel, problem: int) -> BoostedModel:
+    """The part of a model that is about one problem, so that what is asked of it takes no look at all others."""
+    from smtplugins.plugins.bitree.boosted_model import BoostedModel, Trees
+
+    trees = model.trees
+    first, last = model.firsts[problem], model.firsts[problem + 1]
+    begin, end = int(trees.starts[first]), int(trees.starts[last])
+    low, high = int(trees.nodes[begin]), int(trees.nodes[end])
+    own = Trees(
+        trees.starts[first : last + 1] - begin,
+        trees.lambdas[begin:end],
+        trees.nodes[begin : end + 1] - low,
+        trees.splits[low:high],
+        trees.others[low:high],
+        trees.values[low:high],
+    )
+    return BoostedModel(model.atoms, (model.problems[problem],), (model.classes[problem],), own, model.least)
+
+
+def predict_boosted(model: BoostedModel, rows: Rows) -> Array:
+    """What boosted trees predict. Rows may have atoms that the model does not know of."""
+    return predict_path(model, rows, [model.least])[0]
+
+
+def predict_path(model: BoostedModel, rows: Rows, leasts: Sequence[float]) -> list[Array]:
+    """What boosted trees predict at several lambdas of their path."""
+    parts: dict[int, BoostedModel] = {}
+
+    def at(least: float) -> Score:
+        def score(word: int, examples: Examples) -> Array:
+            if word not in parts:
+                parts.clear()
+                parts[word] = alone(model, word)
+            return parts[word].scores(0, examples, least)
+
+        return score
+
+    return predict_each([at(least) for least in leasts], rows, range(len(model.problems)))
 
 
 def accuracy(rows: Rows, classes: Array) -> float:
@@ -145,6 +186,8 @@ def lambdas(least: float, greatest: float) -> list[float]:
 def choose_lambda(model: BoostedModel, rows: Rows) -> tuple[float, list[tuple[float, float]]]:
     """Where on the path accuracy is best (of equal ones the smaller model), and the accuracy of each lambda tried."""
     largest = float(model.trees.lambdas.max(initial=model.least))
-    curve = [(one, accuracy(rows, predict_boosted(model, rows, one))) for one in lambdas(model.least, largest)]
+    tried = lambdas(model.least, largest)
+    predicted = predict_path(model, rows, tried)
+    curve = [(one, accuracy(rows, classes)) for one, classes in zip(tried, predicted, strict=True)]
     best = max(value for _, value in curve)
     return next(one for one, value in curve if value == best), curve

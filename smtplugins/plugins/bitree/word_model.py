@@ -18,7 +18,7 @@ from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.plugins.bitree.atoms import DEPENDENCY
 from smtplugins.plugins.bitree.boosted_model import BoostedModel
 from smtplugins.plugins.bitree.examples import Examples
-from smtplugins.plugins.bitree.predicting import Mixture
+from smtplugins.plugins.bitree.predicting import Mixture, alone
 from smtplugins.plugins.bitree.words import NULL, sentence_rows
 
 if TYPE_CHECKING:
@@ -57,6 +57,11 @@ class WordModel:
         first = next(iter(self.models.values()))
         return {atom: number for number, atom in enumerate(first.atoms)}
 
+    @cached_property
+    def _parts(self) -> dict[tuple[str, int], BoostedModel]:
+        """Trees of single words, by configuration and number."""
+        return {}
+
     def configuration(self, name: str) -> str:
         """``name``, if there is such a configuration; ``best`` is the one that was best of all on the tuning text."""
         if name == "best":
@@ -91,7 +96,8 @@ class WordModel:
                 found.append(((NULL,), np.zeros(1)))
                 continue
             examples = Examples(np.array([0, len(row)]), np.array(row, dtype=np.int32), model.atoms)
-            found.append((model.classes[at], model.scores(at, examples)[0]))
+            part = self._parts.get((own, at)) or self._parts.setdefault((own, at), alone(model, at))
+            found.append((model.classes[at], part.scores(0, examples)[0]))
         return found
 
     def save(self, folder: Path) -> None:

@@ -18,6 +18,7 @@ from smtplugins.plugins.bitree.predicting import (
     lambdas,
     predict,
     predict_boosted,
+    predict_path,
     upper_bound,
 )
 from smtplugins.plugins.bitree.words import NULL, Pair, Rows, count_links, rows_like, training_rows
@@ -57,7 +58,10 @@ def test_boosted_trees_know_what_the_most_frequent_translation_does_not(texts: t
     assert [one for one, _ in curve] == lambdas(0.5, float(model.trees.lambdas.max()))
     best = max(value for _, value in curve)
     assert least == max(one for one, value in curve if value == best)
-    found = predict_boosted(model, more, least)
+    found = predict_boosted(model.cut(least), more)
+    assert np.array_equal(found, predict_path(model, more, [least])[0])
+    whole = predict(lambda word, examples: model.scores(word, examples, least), more, range(len(rows.words)))
+    assert np.array_equal(found, whole)
     assert accuracy(more, found) == dict(curve)[least]
     frequent = np.zeros(len(more), dtype=int)
     # Those of `c` that have a link are too few.
