@@ -11,6 +11,20 @@ PAPER = "Wellington, Turian and Melamed (2009)"
 
 
 @hookimpl
+def smt_learners() -> Iterator[Offer]:
+    """The learner."""
+    from smtplugins.plugins.bitree.l1_boost import L1Boost
+
+    yield Offer(
+        name="l1-boost",
+        make=L1Boost,
+        summary="boosted trees of conjunctions under an l1 penalty, along its whole path: rows, and lists to rerank",
+        trial=lambda folder: {"bins": 6, "steps": 6},
+        reference=PAPER,
+    )
+
+
+@hookimpl
 def smt_decoders() -> Iterator[Offer]:
     """The decoders."""
     from smtplugins.plugins.bitree.bag import Bag
@@ -37,6 +51,7 @@ def smt_decoders() -> Iterator[Offer]:
 @hookimpl
 def smt_features() -> Iterator[Offer]:
     """What word transduction says of anybody's lists."""
+    from smtplugins.plugins.bitree.boosted_feature import Boosted, boosted_trial
     from smtplugins.plugins.bitree.feature import AlignedWords, BitreeWords
     from smtplugins.plugins.bitree.trial import words_trial
 
@@ -55,6 +70,14 @@ def smt_features() -> Iterator[Offer]:
         summary="how well source words become the words they are linked to, by the classifiers of word transduction",
         needs=needs | {"alignment"},
         trial=words_trial,
+        reference=PAPER,
+    )
+    yield Offer(
+        name="boosted",
+        make=Boosted,
+        summary="what trees that l1-boost learnt from lists say of hypotheses, by the other features of the list",
+        needs=frozenset({"target", "list"}),
+        trial=boosted_trial,
         reference=PAPER,
     )
 

@@ -60,7 +60,8 @@ class Trees:
         import numpy as np
 
         kept = np.concatenate([[0], np.cumsum(self.lambdas >= least)])
-        return kept[self.starts[1:]] - kept[self.starts[:-1]]
+        found: Array = kept[self.starts[1:]] - kept[self.starts[:-1]]
+        return found
 
     def cut(self, least: float) -> Trees:
         """The trees made at ``least`` or above."""

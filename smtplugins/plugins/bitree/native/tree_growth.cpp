@@ -11,6 +11,7 @@
 #include "boosting.hpp"
 
 namespace smt::bitree {
+
 TreeGrowth::TreeGrowth(const Incidence& examples, const std::vector<std::int8_t>& labels,
                        const std::vector<double>& weights, const std::vector<double>& odds,
                        const std::vector<double>& pulls, const Conjunctions& known)

@@ -80,6 +80,7 @@ class TreeGrowth {
 
   std::unique_ptr<Sums> take_sums();
   void give_back(std::unique_ptr<Sums> sums);
+  void fetch_ahead(const Node& node, std::size_t at) const;
   void add_up(const Node& node, Sums& sums) const;
   void take_away(const Node& node, Sums& sums) const;
   void take_away(const Sums& part, Sums& sums) const;

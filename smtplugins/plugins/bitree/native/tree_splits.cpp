@@ -1,6 +1,8 @@
 // The search for the best split of a node, and the sums that it needs: part of tree_growth.hpp.
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 #include "boosting.hpp"
 #include "tree_growth.hpp"
@@ -8,7 +10,9 @@
 namespace smt::bitree {
 namespace {
 
-constexpr std::size_t kBlock = 64, kLanes = 4;
+constexpr std::size_t kBlock = 64;
+// Of lambda. Behind a line search a slope is lambda but for rounding, and that is no gain.
+constexpr double kResolution = 1e-9;
 // Fewer entries than this part of the atoms are kept by the atoms that they touch.
 constexpr std::size_t kSparse = 4;
 
@@ -17,7 +21,7 @@ constexpr std::size_t kSparse = 4;
 // Equation 7.12; of equally good atoms the one with the lowest number. Only splits that fulfil 7.13 are found.
 TreeGrowth::Split TreeGrowth::best_split(const Node& node, const Sums& sums) const {
   Split best;
-  best.gain = node.gain;
+  best.gain = node.gain + kResolution * lambda_;
   scan_known(best, node, sums);
   if (sums.all) {
     scan_all(best, sums, node.pull());
@@ -33,33 +37,28 @@ inline void TreeGrowth::try_split(Split& best, double gain, std::uint32_t atom) 
   if (better) best = {gain, atom, true};
 }
 
-// The gains of children that no tree had before.
+// The gains of children that no tree had before. max(x, 0) is (|x| + x) / 2 to the last bit, and numbers that are not
+// negative compare like their bits: that way compilers make vector code of it.
 void TreeGrowth::scan_all(Split& best, const Sums& sums, double pull) const {
   const std::size_t size = sums.by_atom.size();
-  const double* const at = sums.by_atom.data();
   const double lambda = lambda_;
-  const auto gain = [=](double one) {
-    const double yes = std::fabs(one) - lambda, no = std::fabs(pull - one) - lambda;
-    return (yes > 0 ? yes : 0.0) + (no > 0 ? no : 0.0);
-  };
   const double alone = std::max(std::fabs(pull) - lambda, 0.0);
+  double gains[kBlock];
   for (std::size_t first = 0; first < size; first += kBlock) {
     // Atoms stand by how often they occur. What m examples pull moves the sum of gains by so much at most.
     const double most = largest_pull_ * static_cast<double>(examples_.column(first).size());
     if ((alone + most + std::max(most - lambda, 0.0)) * (1 + 1e-14) < best.gain) return;
-    const std::size_t end = std::min(first + kBlock, size);
-    double top[kLanes] = {};
-    std::size_t i = first;
-    for (; i + kLanes <= end; i += kLanes) {
-      for (std::size_t k = 0; k < kLanes; ++k) {
-        const double one = gain(at[i + k]);
-        top[k] = one > top[k] ? one : top[k];
-      }
+    const std::size_t count = std::min(kBlock, size - first);
+    const double* const at = sums.by_atom.data() + first;
+    const auto least = std::bit_cast<std::int64_t>(best.gain) + (best.found ? 0 : 1);
+    std::int64_t reached = 0;  // Its sign, if any gain is enough.
+    for (std::size_t k = 0; k < count; ++k) {
+      const double yes = std::fabs(at[k]) - lambda, no = std::fabs(pull - at[k]) - lambda;
+      gains[k] = 0.5 * ((std::fabs(yes) + yes) + (std::fabs(no) + no));
+      reached |= least - 1 - std::bit_cast<std::int64_t>(gains[k]);
     }
-    for (; i < end; ++i) top[0] = std::max(top[0], gain(at[i]));
-    const double highest = std::max(std::max(top[0], top[1]), std::max(top[2], top[3]));
-    if (highest < best.gain || (highest == best.gain && !best.found)) continue;
-    for (i = first; i < end; ++i) try_split(best, gain(at[i]), static_cast<std::uint32_t>(i));
+    if (reached >= 0) continue;
+    for (std::size_t k = 0; k < count; ++k) try_split(best, gains[k], static_cast<std::uint32_t>(first + k));
   }
 }
 
@@ -116,9 +115,21 @@ void TreeGrowth::give_back(std::unique_ptr<Sums> sums) {
   free_.push_back(std::move(sums));
 }
 
+// Rows lie anywhere in memory.
+inline void TreeGrowth::fetch_ahead(const Node& node, std::size_t at) const {
+  constexpr std::size_t kAhead = 8;
+  if (at + 2 * kAhead >= node.rows.size()) return;
+  __builtin_prefetch(examples_.offsets.data() + node.rows[at + 2 * kAhead]);
+  const std::uint32_t* const ids = examples_.ids.data() + examples_.offsets[node.rows[at + kAhead]];
+  __builtin_prefetch(ids);
+  __builtin_prefetch(ids + 16);
+}
+
 void TreeGrowth::add_up(const Node& node, Sums& sums) const {
   sums.all = many(node);
-  for (const std::uint32_t r : node.rows) {
+  for (std::size_t k = 0; k < node.rows.size(); ++k) {
+    fetch_ahead(node, k);
+    const std::uint32_t r = node.rows[k];
     if (label_of_[r] != node.label) continue;
     const double pull = pulls_[r];
     for (const std::uint32_t atom : examples_.row(r)) {
@@ -132,9 +143,12 @@ void TreeGrowth::add_up(const Node& node, Sums& sums) const {
 }
 
 void TreeGrowth::take_away(const Node& node, Sums& sums) const {
-  for (const std::uint32_t r : node.rows) {
+  for (std::size_t k = 0; k < node.rows.size(); ++k) {
+    fetch_ahead(node, k);
+    const std::uint32_t r = node.rows[k];
     if (label_of_[r] != node.label) continue;
-    for (const std::uint32_t atom : examples_.row(r)) sums.by_atom[atom] -= pulls_[r];
+    const double pull = pulls_[r];
+    for (const std::uint32_t atom : examples_.row(r)) sums.by_atom[atom] -= pull;
   }
 }
 
