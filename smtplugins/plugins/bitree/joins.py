@@ -120,12 +120,13 @@ def join_problem(bitrees: Iterable[Bitree], seed: int = 1) -> Problem:
 
 
 class JoinCosts:
-    """What joins cost by a model of permutations. Atoms that no tree asks for are left out of its rows."""
+    """What joins cost by a model of permutations. Atoms that no parameter is about are left out of its rows."""
 
     def __init__(self, model: BoostedModel) -> None:
-        used = set(model.trees.splits.tolist())
-        self._model = model
-        self._numbers = {name: number for number, name in enumerate(model.atoms) if number in used}
+        from smtplugins.plugins.bitree.conjunction_index import ConjunctionIndex
+
+        self._index = ConjunctionIndex(model, PROBLEM)
+        self._numbers = {model.atoms[number]: number for number in self._index.atoms.tolist()}
 
     def atoms(self, tree: SourceTree) -> JoinAtoms:
         """The atoms of a sentence's joins."""
@@ -138,15 +139,9 @@ class JoinCosts:
         from smtplugins.plugins.bitree.boosted_model import costs
 
         rows, where = atoms.rows(join, heads, siblings)
-        found = costs(self._model.scores(PROBLEM, examples_of(rows, self._model.atoms)))
+        offsets = np.zeros(len(rows) + 1, dtype=np.int64)
+        np.cumsum([len(row) for row in rows], out=offsets[1:])
+        ids = np.array([number for row in rows for number in row], dtype=np.int64)
+        found = costs(self._index.scores(offsets, ids))
         made: Array = found[np.array(where)].T.reshape(len(ORDERS), len(heads), len(siblings))
         return made
-
-
-def examples_of(rows: Sequence[Sequence[int]], atoms: Sequence[str]) -> Examples:
-    """Rows of numbers in ascending order as examples."""
-    import numpy as np
-
-    offsets = np.zeros(len(rows) + 1, dtype=np.int64)
-    np.cumsum([len(row) for row in rows], out=offsets[1:])
-    return Examples(offsets, np.array([number for row in rows for number in row], dtype=np.int32), atoms)
