@@ -19,6 +19,7 @@ RUNNABLE = {
     "README.md": "examples/rescore-nbest",
     "examples/rescore-nbest/README.md": "examples/rescore-nbest",
     "examples/rerank-marian/README.md": "examples/rerank-marian",
+    "examples/bitree/README.md": "examples/bitree",
     "examples/cdlm/README.md": "examples/cdlm",
     "examples/classroom/README.md": "examples/classroom",
     "examples/convert-files/README.md": "examples/convert-files",
@@ -27,6 +28,7 @@ RUNNABLE = {
     "examples/localized/README.md": "examples/localized",
     "examples/searn/README.md": "examples/searn",
     "examples/umt/README.md": "examples/umt",
+    "smtplugins/plugins/bitree/README.md": "examples/bitree",
     "smtplugins/plugins/cdlm/README.md": "examples/cdlm",
     "smtplugins/plugins/hiero/README.md": "examples/decode-hiero",
     "smtplugins/plugins/localized/README.md": "examples/localized",
@@ -40,7 +42,7 @@ RUNNABLE = {
 PAPERS = {
     f"{folder}/{name}/README.md"
     for folder in ("examples", "smtplugins/plugins")
-    for name in ("cdlm", "localized", "searn", "umt")
+    for name in ("bitree", "cdlm", "localized", "searn", "umt")
 }
 INSTALL = "python -m pip install"
 
@@ -137,7 +139,7 @@ def test_hooks_page_is_what_the_hookspecs_say(request: pytest.FixtureRequest) ->
     "plugin",
     [
         one
-        for one in ("cdlm", "localized", "searn", "standard", "tuning", "umt")
+        for one in ("bitree", "cdlm", "localized", "searn", "standard", "tuning", "umt")
         if (ROOT / "smtplugins/plugins" / one).exists()
     ],
 )

@@ -43,6 +43,11 @@ OFFERS = {
         "learners": ["local-maxent"],
         "decoders": ["swap"],
     },
+    "bitree": {
+        "features": ["bitree", "bitree-aligned", "boosted"],
+        "learners": ["l1-boost"],
+        "decoders": ["bag", "bitree"],
+    },
     "cdlm": {"features": ["blm", "cdlm", "tsrb"]},
     "searn": {"features": ["itg-history"], "learners": ["searn"], "decoders": ["amasis"]},
     "umt": {"features": ["cff", "undirected-lm"], "learners": ["drl"], "decoders": ["umt"]},
