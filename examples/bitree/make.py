@@ -10,11 +10,17 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-PEOPLE = [("man", "homme", "le"), ("woman", "femme", "la"), ("boy", "garçon", "le"), ("girl", "fille", "la"),
-          ("doctor", "médecin", "le"), ("teacher", "maîtresse", "la")]  # fmt: skip
-MACHINES = [("motor", "moteur", "le"), ("machine", "machine", "la"), ("radio", "radio", "la"), ("clock", "horloge", "la")]
-THINGS = [("bag", "sac", "le"), ("box", "boîte", "la"), ("table", "table", "la"), ("room", "chambre", "la"),
-          ("wall", "mur", "le"), ("house", "maison", "la"), ("hat", "chapeau", "le"), ("book", "livre", "le")]  # fmt: skip
+PEOPLE = [
+    ("man", "homme", "le"), ("woman", "femme", "la"), ("boy", "garçon", "le"), ("girl", "fille", "la"),
+    ("doctor", "médecin", "le"), ("teacher", "maîtresse", "la"),
+]  # fmt: skip
+MACHINES = [
+    ("motor", "moteur", "le"), ("machine", "machine", "la"), ("radio", "radio", "la"), ("clock", "horloge", "la"),
+]  # fmt: skip
+THINGS = [
+    ("bag", "sac", "le"), ("box", "boîte", "la"), ("table", "table", "la"), ("room", "chambre", "la"),
+    ("wall", "mur", "le"), ("house", "maison", "la"), ("hat", "chapeau", "le"), ("book", "livre", "le"),
+]  # fmt: skip
 MONEY = [("money", "argent", "le"), ("coin", "monnaie", "la")]
 WATER = [("river", "rivière", "la"), ("boat", "bateau", "le")]
 BEHIND = [("red", "rouge"), ("modern", "moderne"), ("dirty", "sale"), ("strange", "étrange"), ("sad", "triste")]
@@ -87,8 +93,8 @@ def sentence(draw: random.Random) -> Part:
         return node("S", [thing(draw, PEOPLE), node("VP", [verb, near_the_bank(draw, water)]), stop])
     seen = owned(draw, THINGS, PEOPLE) if draw.random() < 0.3 else thing(draw, THINGS)
     if draw.random() < 0.3:
-        verb, french = draw.choice(VERBS)
-        parts = [word("VBZ", "does", ""), word("RB", "not", "pas"), word("VB", verb[:-1], french), seen]
+        english, french = draw.choice(VERBS)
+        parts = [word("VBZ", "does", ""), word("RB", "not", "pas"), word("VB", english[:-1], french), seen]
         return node("S", [thing(draw, PEOPLE), node("VP", parts, [0, 2, 1, 3]), stop])
     return node("S", [thing(draw, PEOPLE), node("VP", [word("VBZ", *draw.choice(VERBS)), seen]), stop])
 
@@ -96,7 +102,8 @@ def sentence(draw: random.Random) -> Part:
 def lines(draw: random.Random) -> tuple[str, str, str, str]:
     """Source, translation, links and tree of a sentence."""
     tree, words, order = sentence(draw)
-    french, links = [], []
+    french: list[str] = []
+    links: list[tuple[int, int]] = []
     for place in order:
         text = words[place][1]
         if text:
