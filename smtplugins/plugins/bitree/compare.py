@@ -214,7 +214,7 @@ def _transducers(
         if kind == "generative":
             model = learn_generative(bitrees, seed=args.seed, say=say)
         else:
-            recipe = JoinRecipe(path.least, path.eta, seed=args.seed, threads=path.jobs)
+            recipe = JoinRecipe(eta=path.eta, seed=args.seed, threads=path.jobs)
             model = learn_discriminative(bitrees, classifiers.word_model(), recipe, say)
         say(f"{kind} transducer: {len(test)} sentences")
         return {"texts": transduced(model, test, threads=path.jobs), "trained": dict(model.trained)}

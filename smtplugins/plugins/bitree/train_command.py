@@ -28,7 +28,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--words", metavar="DIR", help="the word model, which `smt bitree words` made: for a discriminative model")
     add("--generative", action="store_true", help="the generative model instead")
     add("--iterations", type=int, default=5, metavar="N", help="of Viterbi EM (default: 5)")
-    add("--least", type=float, default=1.0, metavar="X", help="the lambda at which the path ends (default: 1)")
+    add(
+        "--least",
+        type=float,
+        metavar="X",
+        help="where lambda's path ends (default: a thousandth of the examples, >= 1)",
+    )
     add("--eta", type=float, default=0.9, metavar="X", help="factor by which lambda falls (default: 0.9)")
     add("--held-out", type=float, default=0.1, metavar="X", help="part of the text that chooses lambda (default: 0.1)")
     add("--seed", type=int, default=1, metavar="N", help="of random sequences of inferences (default: 1)")

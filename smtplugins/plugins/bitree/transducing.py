@@ -33,9 +33,13 @@ def _silent(text: str) -> None:
 
 @dataclass(frozen=True)
 class JoinRecipe:
-    """How permutations are learnt: down to ``least``; of the sentences the last ``held_out`` part chooses lambda."""
+    """How permutations are learnt: down to ``least``; of the sentences the last ``held_out`` part chooses lambda.
 
-    least: float = 1.0
+    Without ``least`` it is a thousandth of the number of examples, 1 or more: all joins are one problem, whose gains
+    grow with it.
+    """
+
+    least: float | None = None
     eta: float = 0.9
     held_out: float = 0.1
     seed: int = 1
@@ -84,8 +88,9 @@ def learn_discriminative(
     held = round(len(bitrees) * recipe.held_out)
     given, rest = bitrees[: len(bitrees) - held], bitrees[len(bitrees) - held :]
     problem = join_problem(given, recipe.seed)
-    model = boost([problem], least=recipe.least, eta=recipe.eta, threads=recipe.threads)
-    trained: dict[str, Any] = {"bitrees": len(given), "examples": len(problem.examples), "least": recipe.least}
+    least = recipe.least if recipe.least is not None else max(1.0, len(problem.examples) / 1000)
+    model = boost([problem], least=least, eta=recipe.eta, threads=recipe.threads)
+    trained: dict[str, Any] = {"bitrees": len(given), "examples": len(problem.examples), "least": least}
     if held:
         curve = right_orders(model, join_problem(rest, recipe.seed))
         best = max(share for _, share in curve)
