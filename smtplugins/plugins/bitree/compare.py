@@ -109,12 +109,10 @@ def _classifiers(host: Host, args: argparse.Namespace) -> Classifiers:
 def compared(host: Host, args: argparse.Namespace, classifiers: Classifiers) -> dict[str, Any]:
     """All tables."""
     from smtplugins.plugins.bitree.compare_steps import L1, L2, PRUNED, SVM
-    from smtplugins.plugins.bitree.predicting import accuracy
 
     letters = classifiers.letters
     kinds = [L1, *([] if "l2" in args.without else [L2, PRUNED]), *([] if "svm" in args.without else [SVM])]
-    baseline = {name: accuracy(rows, classifiers.baseline(name)) for name, rows in classifiers.rows.items()
-                if name != "training"}  # fmt: skip
+    baseline = classifiers.accuracies({name: classifiers.baseline(name) for name in classifiers.sets})
     rows: dict[str, Any] = {"baseline": {one: {"accuracy": baseline, "size": 0} for one in letters}}
     for kind in kinds:
         rows[kind] = {one: classifiers.record(kind, one) for one in letters}

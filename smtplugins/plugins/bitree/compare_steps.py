@@ -95,9 +95,14 @@ class Classifiers:
 
         for one, classes in predictions.items():
             np.save(self.folder / f"{name}-{letters}.{one}.npy", classes, allow_pickle=False)
-        found = {one: accuracy(self.rows[one], classes) for one, classes in predictions.items()}
+        found = self.accuracies(predictions)
         self.say(f"{name}, {shown_configuration(letters)}: " + ", ".join(f"{k} {v:.2f} %" for k, v in found.items()))
         return found
+
+    def accuracies(self, predictions: Mapping[str, Array]) -> dict[str, float]:
+        """How often predictions are right, in those sets that have links."""
+        linked = [name for name in predictions if self.rows[name].linked.any()]
+        return {name: accuracy(self.rows[name], predictions[name]) for name in linked}
 
     def model(self, letters: str) -> BoostedModel:
         """The boosted trees of a configuration."""
