@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtplugins.host.contracts import Decoding
+from smtplugins.host.errors import UsageError
 from smtplugins.host.threads import in_order
 from smtplugins.plugins.bitree.boosted_model import costs
 from smtplugins.plugins.bitree.word_model import MIXTURE, WordModel
@@ -44,6 +45,8 @@ class Bag:
         weight = model.weights.get(COLUMN, 0.0)
 
         def one(sentence: Sentence) -> Decoding:
+            if sentence.lattice is not None:
+                raise UsageError(f"sentence {sentence.id}: bag: expected words, found a lattice")
             tree = self._trees.of(sentence)
             words, cost = [], 0.0
             for names, confidence in self._model.confidences(sentence.tokens, tree, self._configuration):
