@@ -18,28 +18,41 @@ constexpr double kLargest = 600;  // Of -y h: products with factors of line sear
 }  // namespace
 
 Incidence::Incidence(const RowsOfAtoms& given) {
-  // Only atoms that occur take room: a problem may be small and share its atoms with thousands of others.
-  std::vector<std::int32_t> used(given.ids.begin(), given.ids.end());
-  std::ranges::sort(used);
+  // A problem may be small and share its atoms with thousands of others: only what occurs takes room, but for a moment.
   std::vector<std::pair<std::size_t, std::int32_t>> counted;
-  for (std::size_t i = 0; i < used.size();) {
-    std::size_t end = i;
-    while (end < used.size() && used[end] == used[i]) ++end;
-    counted.emplace_back(end - i, used[i]);
-    i = end;
+  std::vector<std::uint32_t> number;
+  const bool small = given.atoms > 4 * given.ids.size() + 1024;
+  std::vector<std::int32_t> used;
+  if (small) {
+    used.assign(given.ids.begin(), given.ids.end());
+    std::ranges::sort(used);
+    for (std::size_t i = 0, end = 0; i < used.size(); i = end) {
+      while (end < used.size() && used[end] == used[i]) ++end;
+      counted.emplace_back(end - i, used[i]);
+    }
+    used.erase(std::ranges::unique(used).begin(), used.end());
+  } else {
+    std::vector<std::size_t> counts(given.atoms, 0);
+    for (const std::int32_t id : given.ids) ++counts[static_cast<std::size_t>(id)];
+    for (std::size_t a = 0; a < counts.size(); ++a) {
+      if (counts[a] != 0) counted.emplace_back(counts[a], static_cast<std::int32_t>(a));
+    }
   }
+  const auto place_of = [&](std::int32_t id) {
+    return small ? static_cast<std::size_t>(std::ranges::lower_bound(used, id) - used.begin())
+                 : static_cast<std::size_t>(id);
+  };
   std::ranges::stable_sort(counted, [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::unordered_map<std::int32_t, std::uint32_t> number;
-  number.reserve(counted.size());
+  number.resize(small ? used.size() : given.atoms);
   starts.push_back(0);
   for (const auto& [count, name] : counted) {
-    number.emplace(name, static_cast<std::uint32_t>(names.size()));
+    number[place_of(name)] = static_cast<std::uint32_t>(names.size());
     names.push_back(name);
     starts.push_back(starts.back() + count);
   }
   offsets.assign(given.offsets.begin(), given.offsets.end());
   ids.reserve(given.ids.size());
-  for (const std::int32_t id : given.ids) ids.push_back(number.find(id)->second);
+  for (const std::int32_t id : given.ids) ids.push_back(number[place_of(id)]);
   rows.resize(ids.size());
   std::vector<std::size_t> next(starts.begin(), starts.end() - 1);
   for (std::size_t r = 0; r < size(); ++r) {

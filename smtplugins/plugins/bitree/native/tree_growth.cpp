@@ -11,6 +11,12 @@
 #include "boosting.hpp"
 
 namespace smt::bitree {
+namespace {
+
+// So many rows further on, what is read of a row is asked for: rows lie anywhere in memory.
+constexpr std::size_t kAhead = 16;
+
+}  // namespace
 
 TreeGrowth::TreeGrowth(const Incidence& examples, const std::vector<std::int8_t>& labels,
                        const std::vector<double>& weights, const std::vector<double>& odds,
@@ -117,10 +123,19 @@ void TreeGrowth::grow_from(Node node, std::unique_ptr<Sums> sums) {
 }
 
 void TreeGrowth::count(Node& node) const {
-  for (const std::uint32_t r : node.rows) {
+  for (std::size_t k = 0; k < node.rows.size(); ++k) {
+    if (k + kAhead < node.rows.size()) {
+      __builtin_prefetch(pulls_.data() + node.rows[k + kAhead]);
+      __builtin_prefetch(examples_.offsets.data() + node.rows[k + kAhead]);
+    }
+    const std::uint32_t r = node.rows[k];
     if (label_of_[r] != node.label) continue;
     (pulls_[r] > 0 ? node.positive : node.negative) += pulls_[r];
-    node.entries += examples_.row(r).size();
+    const auto row = examples_.row(r);
+    // Sums over these rows are most likely what comes next.
+    __builtin_prefetch(row.data());
+    __builtin_prefetch(row.data() + row.size());
+    node.entries += row.size();
     ++node.live;
   }
 }
@@ -140,8 +155,9 @@ void TreeGrowth::part(Node& node, std::uint32_t atom, Node& yes, Node& no) {
   const auto column = examples_.column(atom);
   const std::size_t mean = node.live == 0 ? 1 : node.entries / node.live + 1;
   if (column.size() <= node.rows.size() * mean) {
-    for (const std::uint32_t r : column) {
-      if (label_of_[r] == node.label) take(r);
+    for (std::size_t k = 0; k < column.size(); ++k) {
+      if (k + kAhead < column.size()) __builtin_prefetch(label_of_.data() + column[k + kAhead]);
+      if (label_of_[column[k]] == node.label) take(column[k]);
     }
   } else {
     for (const std::uint32_t r : node.rows) {
