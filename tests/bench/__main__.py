@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from amasis import amasis
+from bitree import bitree_boosting
 from cdlm import cdlm_features, cdlm_grammar, cdlm_training
 from decoding import decoding
 from estimation import estimation
@@ -135,6 +136,7 @@ def main() -> None:
     benchmarks |= {"cdlm-features": cdlm_features}
     benchmarks |= {"cdlm-training": lambda: cdlm_training(SHARED)}
     benchmarks |= {"amasis": lambda: amasis(SHARED)}
+    benchmarks |= {"bitree-boosting": bitree_boosting}
     benchmarks |= {"searn-labels": lambda: searn_labels(SHARED)}
     benchmarks |= {"searn-tagging": searn_tagging}
     benchmarks |= {"tables": lambda: tables(SHARED, ROOT / "examples/plugin-template")}
