@@ -77,6 +77,7 @@ class Carries:
         gaps = targets < 0
         self._children: list[int] = (-1 - targets[gaps]).tolist()
         self._child_offsets = np.concatenate([[0], np.cumsum(gaps)])[offsets].tolist()
+        self._alone: dict[int, Edges] = {}
         self.reset()
 
     def reset(self) -> None:
@@ -144,16 +145,12 @@ class Carries:
 
     def _contexts(self, part: Part, shown: list[list[Any]], step: int) -> list[Any]:
         """What a step's edge shows at each of its links, by what its neighbours show it."""
-        import numpy as np
-
         one = self._steps[step]
         known = [None if beside is None else shown[beside[0]][beside[1]] for beside in one.beside]
         if one.top:
             known[0] = OUTSIDE
         children = self._children_of(one.rule)
-        _, results = part.scorer.attach(
-            self._edges(np.array([one.rule])), [[known[0], *(known[1 + child] for child in children)]]
-        )
+        _, results = part.scorer.attach(self._edge(one.rule), [[known[0], *(known[1 + child] for child in children)]])
         (contexts,) = results
         if len(contexts) != 1 + len(children):
             raise ValueError(f"expected {1 + len(children)} contexts, one for each link, found {len(contexts)}")
@@ -174,6 +171,14 @@ class Carries:
 
     def _children_of(self, rule: int) -> list[int]:
         return self._children[self._child_offsets[rule] : self._child_offsets[rule + 1]]
+
+    def _edge(self, rule: int) -> Edges:
+        known = self._alone.get(rule)
+        if known is None:
+            import numpy as np
+
+            known = self._alone[rule] = self._edges(np.array([rule]))
+        return known
 
     def _edges(self, rules: Array) -> Edges:
         from smtplugins.core.grammar import gathered

@@ -97,6 +97,10 @@ class Searcher:
         """
         return self._growth.ranked(rows(prefix))[:2]
 
+    def values(self, prefix: Any, actions: Any) -> Array:
+        """What each of these actions would have after the prefix: a row as in :class:`Grown`."""
+        return self._growth.values(rows(prefix), rows(actions))
+
     def expanded(self, prefix: Any) -> tuple[Array, Array]:
         """The same, with what each action changes: of what was counted for a missing branch it takes the place."""
         actions, scores, filled = self._growth.ranked(rows(prefix))

@@ -134,10 +134,10 @@ class Translating:
         from smtformats import Columns
 
         weights = Weights()
-        found = [self.follow(state, weights, action).first(0) for action in actions]
-        names = tuple(weights.names)
-        table = [dict(zip(ids.tolist(), values.tolist(), strict=True)) for ids, values in found]
-        return Columns.dense(names, [[row.get(i, 0.0) for i in range(len(names))] for row in table])
+        searcher, one = self._ready(state.sentence, weights)
+        taken = rows([*actions])
+        found = self._rows(one, weights, taken, searcher.values(state.actions, taken))
+        return Columns(tuple(weights.names), *found)
 
     def after(self, state: State, action: Any) -> State:
         """One action more."""

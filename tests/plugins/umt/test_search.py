@@ -99,6 +99,15 @@ class Pair:
             assert found.values.tolist() == expected.values
         return expected.actions
 
+    def assert_same_values(self, prefix: Sequence[Action]) -> None:
+        """What each action has after a prefix."""
+        tree = self.oracle.replay(prefix).tree
+        actions = self.oracle.actions(tree)
+        found = self.search.values(prefix, actions)
+        assert found.shape == (len(actions), self.search.components)
+        if self.search.components:
+            assert found.tolist() == [self.oracle.value(tree, action)[1] for action in actions]
+
     def random_prefix(self, rng: random.Random, most: int = 1000) -> list[Action]:
         tree, prefix = self.oracle.begin(), []
         while len(prefix) < most and (actions := self.oracle.actions(tree)):
@@ -112,6 +121,7 @@ def check(pair: Pair, rng: random.Random) -> None:
     for path in (pair.assert_same_path(), pair.random_prefix(rng)):
         for length in range(len(path) + 1):
             pair.assert_same_ranking(path[:length])
+        pair.assert_same_values(path[: rng.randint(0, len(path))])
         pair.assert_same_path(path[: rng.randint(0, len(path))])
         pair.assert_same_path(path)
 

@@ -217,6 +217,18 @@ class LockedGrowth {
     return {rows_of(found.actions), column(std::move(found.scores)), column(std::move(found.filled))};
   }
 
+  Table<double> values(const Rows& prefix, const Rows& actions) {
+    const std::vector<Action> taken = actions_of(prefix), asked = actions_of(actions);
+    std::vector<double> found;
+    {
+      nb::gil_scoped_release unlocked;
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ready();
+      found = growth_.values(taken, asked);
+    }
+    return table(std::move(found), asked.size(), growth_.components());
+  }
+
  private:
   template <class Work>
   std::tuple<Table<std::int64_t>, Column<double>, Table<double>, std::int64_t> told(Work work, const Rows& prefix) {
@@ -275,5 +287,6 @@ NB_MODULE(_umt, m) {
            "estimates"_a)
       .def("follow", &LockedGrowth::follow, "prefix"_a)
       .def("draw", &LockedGrowth::draw, "prefix"_a, "temperature"_a, "seed"_a)
-      .def("ranked", &LockedGrowth::ranked, "prefix"_a);
+      .def("ranked", &LockedGrowth::ranked, "prefix"_a)
+      .def("values", &LockedGrowth::values, "prefix"_a, "actions"_a);
 }

@@ -144,6 +144,17 @@ void Growth::find_best(Open& open) {
   open.score = totals_[best];
 }
 
+double Growth::describe(const Open& open, const Candidate& edge, double* values) const {
+  double total =
+      static_cast<double>(scores_[static_cast<std::size_t>(edge.rule)]) + bound_of(open, edge.bundle, edge.slot, values);
+  std::size_t c = options_.components;
+  for (const auto& part : parts_) {
+    part->score(open.place, {&edge, 1}, values + c, part->components());
+    for (const std::size_t end = c + part->components(); c < end; ++c) total += weights_[c] * values[c];
+  }
+  return total;
+}
+
 // An edge comes to an open place, which is open no longer.
 void Growth::put(std::size_t which, const Candidate& edge, double score, Grown* grown) {
   const Open open = open_[which];
@@ -151,14 +162,7 @@ void Growth::put(std::size_t which, const Candidate& edge, double score, Grown* 
     grown->actions.push_back({edge.edge, open.place, edge.slot});
     const std::size_t begin = grown->values.size();
     grown->values.resize(begin + components_);
-    double* at = grown->values.data() + begin;
-    double total = static_cast<double>(scores_[static_cast<std::size_t>(edge.rule)]) +
-                   bound_of(open, edge.bundle, edge.slot, at);
-    std::size_t c = options_.components;
-    for (const auto& part : parts_) {
-      part->score(open.place, {&edge, 1}, at + c, part->components());
-      for (const std::size_t end = c + part->components(); c < end; ++c) total += weights_[c] * at[c];
-    }
+    const double total = describe(open, edge, grown->values.data() + begin);
     grown->scores.push_back(std::isnan(score) ? total : score);
   }
   open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(which));
@@ -182,6 +186,26 @@ void Growth::put(std::size_t which, const Candidate& edge, double score, Grown* 
   }
 }
 
+std::pair<std::size_t, Candidate> Growth::fitted(const Action& action) const {
+  const auto edges = static_cast<std::int64_t>(index_.input->forest.edges());
+  if (action.edge < 0 || action.edge >= edges) throw BadAction("there is no such edge");
+  const auto open = std::find_if(open_.begin(), open_.end(), [&](const Open& o) { return o.place == action.place; });
+  if (open == open_.end()) throw BadAction("there is no such open place");
+  const Candidate edge = index_.edge(action.edge, action.slot);
+  const auto tails = index_.tails(edge.bundle);
+  bool fits = bounds_.alive(edge.bundle);
+  if (open->node == kNowhere) {
+    fits = fits && tails.empty() && action.slot == -1;
+  } else if (open->place.link == 0) {
+    fits = fits && action.slot >= 0 && static_cast<std::size_t>(action.slot) < tails.size() &&
+           tails[static_cast<std::size_t>(action.slot)] == open->node;
+  } else {
+    fits = fits && action.slot == -1 && index_.heads[static_cast<std::size_t>(edge.bundle)] == open->node;
+  }
+  if (!fits) throw BadAction("the edge does not fit the place");
+  return {static_cast<std::size_t>(open - open_.begin()), edge};
+}
+
 void Growth::restart(std::span<const Action> prefix, Grown* grown) {
   steps_.clear();
   open_.clear();
@@ -190,24 +214,9 @@ void Growth::restart(std::span<const Action> prefix, Grown* grown) {
   if (index_.goal < 0) return;
   open_.push_back({{}, kNowhere, 0.0, {}});
   lazy_ = false;
-  const std::int64_t edges = static_cast<std::int64_t>(index_.input->forest.edges());
   for (const Action& action : prefix) {
-    if (action.edge < 0 || action.edge >= edges) throw BadAction("there is no such edge");
-    const auto open = std::find_if(open_.begin(), open_.end(), [&](const Open& o) { return o.place == action.place; });
-    if (open == open_.end()) throw BadAction("there is no such open place");
-    const Candidate edge = index_.edge(action.edge, action.slot);
-    const auto tails = index_.tails(edge.bundle);
-    bool fits = bounds_.alive(edge.bundle);
-    if (open->node == kNowhere) {
-      fits = fits && tails.empty() && action.slot == -1;
-    } else if (open->place.link == 0) {
-      fits = fits && action.slot >= 0 && static_cast<std::size_t>(action.slot) < tails.size() &&
-             tails[static_cast<std::size_t>(action.slot)] == open->node;
-    } else {
-      fits = fits && action.slot == -1 && index_.heads[static_cast<std::size_t>(edge.bundle)] == open->node;
-    }
-    if (!fits) throw BadAction("the edge does not fit the place");
-    put(static_cast<std::size_t>(open - open_.begin()), edge, std::numeric_limits<double>::quiet_NaN(), grown);
+    const auto [open, edge] = fitted(action);
+    put(open, edge, std::numeric_limits<double>::quiet_NaN(), grown);
   }
   lazy_ = true;
 }
@@ -230,6 +239,18 @@ Grown Growth::follow(std::span<const Action> prefix) {
   }
   grown.scored = scored_;
   return grown;
+}
+
+std::vector<double> Growth::values(std::span<const Action> prefix, std::span<const Action> actions) {
+  restart(prefix, nullptr);
+  std::vector<double> found(actions.size() * components_);
+  double* at = found.data();
+  for (const Action& action : actions) {
+    const auto [open, edge] = fitted(action);
+    describe(open_[open], edge, at);
+    at += components_;
+  }
+  return found;
 }
 
 Grown Growth::draw(std::span<const Action> prefix, double temperature, std::uint64_t seed) {

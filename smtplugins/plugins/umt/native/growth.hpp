@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "bounds.hpp"
@@ -65,6 +66,8 @@ class Growth {
   Grown draw(std::span<const Action> prefix, double temperature, std::uint64_t seed);
   // What could be done after these actions, the best first.
   Ranked ranked(std::span<const Action> prefix);
+  // The values that each of some actions would have after the prefix: actions times components.
+  std::vector<double> values(std::span<const Action> prefix, std::span<const Action> actions);
 
  private:
   struct Open {
@@ -74,6 +77,10 @@ class Growth {
     Candidate best;
   };
   void restart(std::span<const Action> prefix, Grown* grown);
+  // An action's edge, and which open place it goes to.
+  std::pair<std::size_t, Candidate> fitted(const Action& action) const;
+  // The values of an edge at an open place; gives its score.
+  double describe(const Open& open, const Candidate& edge, double* values) const;
   void put(std::size_t open, const Candidate& edge, double score, Grown* grown);
   void collect(const Open& open);
   void evaluate(const Open& open);
