@@ -1,6 +1,4 @@
 // The parser, for Python.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -9,12 +7,12 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
 #include "bind_trie.hpp"
 #include "bindings.hpp"
 #include "chart.hpp"
@@ -25,32 +23,17 @@ using namespace nb::literals;
 namespace smt {
 namespace {
 
-template <class T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Owned = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-template <class T>
-using View = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
-using Table = nb::ndarray<const std::int32_t, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>;
+using Arcs = nb::ndarray<const std::int32_t, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>;
 
 constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
 // The parser goes as deep as a sentence has positions.
 constexpr std::int32_t most_positions = 4096;
 
-template <class T>
-std::span<const T> view(const Input<T>& values) noexcept {
-  return {values.data(), values.shape(0)};
-}
-
-void check(bool good, const char* wanted) {
-  if (!good) throw nb::value_error(wanted);
-}
-
 // A trie, scores of its rules or none, the longest span or none, whether rules apply to spans from 0 on alone, and
 // whether only to unknown arcs.
 using Applied = std::tuple<const RuleTrie*, std::optional<Input<float>>, std::optional<std::int32_t>, bool, bool>;
 
-ParsedForest parse_arcs(const std::vector<Applied>& grammars, Table arcs, std::int32_t positions,
+ParsedForest parse_arcs(const std::vector<Applied>& grammars, Arcs arcs, std::int32_t positions,
                         Input<double> feature_scores, std::int32_t labels, std::int32_t goal, std::int32_t top,
                         std::int64_t max_edges) {
   check(positions >= 0 && positions <= most_positions, "a sentence must have at most 4096 positions");

@@ -1,6 +1,4 @@
 // Upper envelopes and line search, for Python.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
@@ -8,11 +6,11 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <memory>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "envelope.hpp"
 #include "line_search.hpp"
@@ -23,27 +21,8 @@ using namespace nb::literals;
 namespace smt {
 namespace {
 
-template <class T>
-using Column = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-template <class T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Rectangle = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Doubles = Input<double>;
-
-template <class T>
-Column<T> column(std::vector<T> values) {
-  auto kept = std::make_unique<std::vector<T>>(std::move(values));
-  T* const data = kept->data();
-  const std::size_t size = kept->size();
-  nb::capsule owner(kept.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  kept.release();
-  return Column<T>(data, {size}, owner);
-}
-
-template <class T>
-std::span<const T> span(const Input<T>& array) {
-  return {array.data(), array.shape(0)};
-}
 
 std::span<const double> checked(const double* data, std::size_t size, const char* message) {
   bool good = true;
@@ -52,17 +31,11 @@ std::span<const double> checked(const double* data, std::size_t size, const char
   return {data, size};
 }
 
+constexpr const char* kParted = "offsets must run from 0 to the number of lines";
 constexpr const char* kFinite = "values and slopes must be finite numbers, of 1e150 at most";
 
-Rows rows_of(const Table& stats) {
+Rows rows_of(const Rectangle& stats) {
   return {checked(stats.data(), stats.size(), "statistics must be finite numbers"), stats.shape(1)};
-}
-
-void check_offsets(std::span<const std::int64_t> offsets, std::size_t end) {
-  if (offsets.empty() || offsets.front() != 0 || offsets.back() != static_cast<std::int64_t>(end) ||
-      !std::is_sorted(offsets.begin(), offsets.end())) {
-    throw nb::value_error("offsets must run from 0 to the number of lines");
-  }
 }
 
 template <class Function>
@@ -110,13 +83,13 @@ SurfacesFound given(Surfaces found) {
 
 // A search with the arrays that it reads.
 struct HeldSearch {
-  Table table;
-  Table stats;
+  Rectangle table;
+  Rectangle stats;
   ListSearch search;
 };
 
-void make_search(HeldSearch* self, const Input<std::int64_t>& lists, const Table& table, const Table& stats) {
-  check_offsets(span(lists), table.shape(1));
+void make_search(HeldSearch* self, const Input<std::int64_t>& lists, const Rectangle& table, const Rectangle& stats) {
+  check_offsets(view(lists), table.shape(1), kParted);
   const std::int64_t* const end = lists.data() + lists.shape(0);
   if (std::adjacent_find(lists.data(), end, std::greater_equal<>()) != end) {
     throw nb::value_error("a list without hypotheses");
@@ -131,7 +104,7 @@ void make_search(HeldSearch* self, const Input<std::int64_t>& lists, const Table
   new (self) HeldSearch{table, stats, std::move(search)};
 }
 
-SurfacesFound surfaces_of(const HeldSearch& self, const Doubles& weights, const Table& directions) {
+SurfacesFound surfaces_of(const HeldSearch& self, const Doubles& weights, const Rectangle& directions) {
   const std::size_t features = self.search.features();
   if (weights.shape(0) != features || directions.shape(1) != features) {
     throw nb::value_error("a weight and a direction for each feature are wanted");
@@ -142,19 +115,19 @@ SurfacesFound surfaces_of(const HeldSearch& self, const Doubles& weights, const 
 }
 
 SurfacesFound surface_of(const Input<std::int64_t>& items, const Doubles& starts, const Input<std::int64_t>& rows,
-                         const Table& stats) {
-  check_offsets(span(items), starts.shape(0));
+                         const Rectangle& stats) {
+  check_offsets(view(items), starts.shape(0), kParted);
   if (rows.shape(0) != starts.shape(0)) throw nb::value_error("one row for each line is wanted");
-  for (const std::int64_t row : span(rows)) {
+  for (const std::int64_t row : view(rows)) {
     if (row < 0 || row >= static_cast<std::int64_t>(stats.shape(0))) throw nb::value_error("no such row");
   }
-  for (const double start : span(starts)) {
+  for (const double start : view(starts)) {
     if (std::isnan(start)) throw nb::value_error("starts must be numbers");
   }
   const Rows table = rows_of(stats);
   return given(unlocked([&] {
     Surfaces found;
-    add_surface(span(items), span(starts), span(rows), table, found);
+    add_surface(view(items), view(starts), view(rows), table, found);
     return found;
   }));
 }

@@ -1,6 +1,4 @@
 // What large grammars are made ready with, for Python.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -11,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "lm_batch.hpp"
 #include "table_limit.hpp"
@@ -21,26 +20,6 @@ using namespace nb::literals;
 
 namespace smt {
 namespace {
-
-template <class T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Column = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-
-template <class T>
-std::span<const T> view(const Input<T>& values) noexcept {
-  return {values.data(), values.shape(0)};
-}
-
-template <class T>
-Column<T> column(std::unique_ptr<T[]> values, std::size_t size) {
-  const nb::capsule owner(values.get(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return Column<T>(values.release(), {size}, owner);
-}
-
-void check(bool good, const char* wanted) {
-  if (!good) throw nb::value_error(wanted);
-}
 
 void check_offsets(std::span<const std::int64_t> offsets, std::size_t values) {
   check(!offsets.empty(), "there must be an offset more than parts");

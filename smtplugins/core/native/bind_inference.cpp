@@ -1,6 +1,4 @@
 // Hypergraphs and inference over them, for Python.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
@@ -8,12 +6,12 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "graph.hpp"
 #include "inference.hpp"
@@ -24,35 +22,8 @@ using namespace nb::literals;
 namespace smt {
 namespace {
 
-template <class T>
-using Column = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-template <class T>
-using View = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
-template <class T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Doubles = Input<double>;
 using Drawn = std::tuple<Column<double>, Column<std::int64_t>, Column<std::int32_t>>;
-
-// An array that owns a vector.
-template <class T>
-Column<T> column(std::vector<T> values) {
-  auto kept = std::make_unique<std::vector<T>>(std::move(values));
-  T* const data = kept->data();
-  const std::size_t size = kept->size();
-  nb::capsule owner(kept.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  kept.release();
-  return Column<T>(data, {size}, owner);
-}
-
-template <class T>
-std::span<const T> span(const Input<T>& array) {
-  return {array.data(), array.shape(0)};
-}
-
-template <class T>
-std::vector<T> copy(const Input<T>& array) {
-  return {array.data(), array.data() + array.shape(0)};
-}
 
 // A value for each edge; none of them may poison a sum.
 std::span<const double> by_edge(const Graph& graph, const Doubles& values, bool infinite = true) {
@@ -66,26 +37,19 @@ std::span<const double> by_edge(const Graph& graph, const Doubles& values, bool 
   if (!good) {
     throw nb::value_error(infinite ? "scores must be numbers or -inf" : "values must be finite numbers");
   }
-  return span(values);
+  return view(values);
 }
 
 std::span<const double> by_node(const Graph& graph, const Doubles& values) {
   if (values.shape(0) != graph.nodes()) throw nb::value_error("one number for each node is wanted");
-  return span(values);
+  return view(values);
 }
 
 Semiring semiring(bool best) { return best ? Semiring::kMax : Semiring::kLog; }
 
-void check_offsets(std::span<const std::int64_t> offsets, std::size_t end, const char* message) {
-  if (offsets.empty() || offsets.front() != 0 || offsets.back() != static_cast<std::int64_t>(end) ||
-      !std::is_sorted(offsets.begin(), offsets.end())) {
-    throw nb::value_error(message);
-  }
-}
-
 Targets targets_of(const Graph& graph, const Input<std::int32_t>& rules, const Input<std::int64_t>& offsets,
                    const Input<std::int32_t>& symbols) {
-  const Targets targets{span(rules), span(offsets), span(symbols)};
+  const Targets targets{view(rules), view(offsets), view(symbols)};
   check_offsets(targets.offsets, targets.symbols.size(), "offsets of target sides must run from 0 to their symbols");
   const auto known = static_cast<std::int64_t>(targets.offsets.size()) - 1;
   if (targets.rules.size() != graph.edges()) throw nb::value_error("one rule for each edge is wanted");
@@ -113,8 +77,8 @@ Drawn drawn(Derivations found) {
 void make_graph(Graph* self, const Input<std::int64_t>& edge_offsets, const Input<std::int32_t>& tails,
                 const Input<std::int64_t>& tail_offsets) {
   if (edge_offsets.shape(0) == 0 || tail_offsets.shape(0) == 0) throw nb::value_error("offsets begin with 0");
-  std::vector<std::int64_t> offsets = copy(edge_offsets);
-  Parts<std::int32_t> parts{copy(tail_offsets), copy(tails)};
+  std::vector<std::int64_t> offsets = values_of(edge_offsets);
+  Parts<std::int32_t> parts{values_of(tail_offsets), values_of(tails)};
   nb::gil_scoped_release unlocked;
   new (self) Graph(std::move(offsets), std::move(parts));
 }
@@ -182,7 +146,7 @@ std::tuple<Column<std::int64_t>, Column<std::int32_t>> spell_of(
     const Graph& graph, const Input<std::int64_t>& offsets, const Input<std::int32_t>& edges,
     const Input<std::int32_t>& rules, const Input<std::int64_t>& target_offsets, const Input<std::int32_t>& symbols) {
   const Targets targets = targets_of(graph, rules, target_offsets, symbols);
-  Parts<std::int32_t> derivations{copy(offsets), copy(edges)};
+  Parts<std::int32_t> derivations{values_of(offsets), values_of(edges)};
   check_offsets(derivations.offsets, derivations.values.size(), "offsets must run from 0 to the number of edges");
   for (const std::int32_t edge : derivations.values) {
     if (edge < 0 || static_cast<std::size_t>(edge) >= graph.edges()) throw nb::value_error("no edge of this graph");
@@ -226,7 +190,7 @@ Intersected intersect_with(const Graph& graph, const Input<std::int32_t>& rules,
                            const Input<std::int32_t>& arc_targets, const Doubles& arc_weights, const Doubles& finals,
                            std::size_t max_edges) {
   const Targets targets = targets_of(graph, rules, target_offsets, symbols);
-  const Acceptor acceptor{copy(arc_offsets), copy(arc_words), copy(arc_targets), copy(arc_weights), copy(finals)};
+  const Acceptor acceptor{values_of(arc_offsets), values_of(arc_words), values_of(arc_targets), values_of(arc_weights), values_of(finals)};
   check_offsets(acceptor.offsets, acceptor.words.size(), "offsets of arcs must run from 0 to their number");
   if (acceptor.offsets.size() != acceptor.finals.size() + 1 || acceptor.targets.size() != acceptor.words.size() ||
       acceptor.weights.size() != acceptor.words.size()) {
@@ -243,9 +207,9 @@ Intersected intersect_with(const Graph& graph, const Input<std::int32_t>& rules,
 // Of each row of a sparse table: the sum of its values times those of their columns.
 Column<double> sparse_scores(const Input<std::int64_t>& offsets, const Input<std::int32_t>& ids,
                              const Input<float>& values, const Doubles& weights) {
-  check_offsets(span(offsets), ids.shape(0), "offsets must run from 0 to the number of values");
+  check_offsets(view(offsets), ids.shape(0), "offsets must run from 0 to the number of values");
   if (ids.shape(0) != values.shape(0)) throw nb::value_error("ids and values are not of one length");
-  for (const std::int32_t id : span(ids)) {
+  for (const std::int32_t id : view(ids)) {
     if (id < 0 || static_cast<std::size_t>(id) >= weights.shape(0)) throw nb::value_error("an id without a weight");
   }
   std::vector<double> sums(offsets.shape(0) - 1);
@@ -265,10 +229,10 @@ Column<double> sparse_scores(const Input<std::int64_t>& offsets, const Input<std
 // Of each column of a sparse table: the sum of its values times those of their rows.
 Column<double> sparse_sums(const Input<std::int64_t>& offsets, const Input<std::int32_t>& ids,
                            const Input<float>& values, const Doubles& rows, std::size_t width) {
-  check_offsets(span(offsets), ids.shape(0), "offsets must run from 0 to the number of values");
+  check_offsets(view(offsets), ids.shape(0), "offsets must run from 0 to the number of values");
   if (ids.shape(0) != values.shape(0)) throw nb::value_error("ids and values are not of one length");
   if (rows.shape(0) + 1 != offsets.shape(0)) throw nb::value_error("one number for each row is wanted");
-  for (const std::int32_t id : span(ids)) {
+  for (const std::int32_t id : view(ids)) {
     if (id < 0 || static_cast<std::size_t>(id) >= width) throw nb::value_error("an id beyond the width");
   }
   std::vector<double> sums(width, 0.0);
@@ -285,7 +249,7 @@ Column<double> sparse_sums(const Input<std::int64_t>& offsets, const Input<std::
 }
 
 template <class T>
-View<T> view(nb::handle self, const std::vector<T>& values) {
+View<T> seen(nb::handle self, const std::vector<T>& values) {
   return View<T>(values.data(), {values.size()}, self);
 }
 
@@ -297,13 +261,13 @@ void bind_inference(nb::module_& m) {
       .def_prop_ro("nodes", &Graph::nodes)
       .def_prop_ro("edges", &Graph::edges)
       .def_prop_ro("edge_offsets", [](nb::handle_t<Graph> self) {
-            return view(self, nb::cast<const Graph&>(self).edge_offsets());
+            return seen(self, nb::cast<const Graph&>(self).edge_offsets());
           })
       .def_prop_ro("tails", [](nb::handle_t<Graph> self) {
-            return view(self, nb::cast<const Graph&>(self).all_tails().values);
+            return seen(self, nb::cast<const Graph&>(self).all_tails().values);
           })
       .def_prop_ro("tail_offsets", [](nb::handle_t<Graph> self) {
-            return view(self, nb::cast<const Graph&>(self).all_tails().offsets);
+            return seen(self, nb::cast<const Graph&>(self).all_tails().offsets);
           })
       .def("inside", &inside_of, "scores"_a, "best"_a = false, "A sum (or the best) for each node.")
       .def("outside", &outside_of, "scores"_a, "inside"_a, "best"_a = false, "A sum (or the best) for each node.")

@@ -1,6 +1,4 @@
 // The language model and its readers, for Python.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
@@ -20,6 +18,7 @@
 #include <vector>
 
 #include "arpa.hpp"
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "kenlm_file.hpp"
 #include "lm.hpp"
@@ -32,24 +31,9 @@ using namespace nb::literals;
 namespace smt {
 namespace {
 
-template <class T>
-using Column = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-template <class T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Scores = std::tuple<Column<double>, Column<std::int32_t>>;
 using States = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<2>>;
 using StatesInput = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-nb::capsule owner_of(T* values) {
-  return nb::capsule(values, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-}
-
-template <class T>
-Column<T> column(std::unique_ptr<T[]> values, std::size_t size) {
-  const nb::capsule owner = owner_of(values.get());
-  return Column<T>(values.release(), {size}, owner);
-}
 
 std::string_view utf8(nb::handle text, const char* what) {
   if (!PyUnicode_Check(text.ptr())) throw nb::type_error(what);
@@ -195,8 +179,8 @@ States states(const LanguageModel& model, std::size_t size, bool bos) {
   const State state = model.begin(bos);
   auto rows = std::make_unique<std::int32_t[]>(size * columns);
   for (std::size_t i = 0; i < size; ++i) write_row(state, columns / 2, &rows[i * columns]);
-  const nb::capsule owner = owner_of(rows.get());
-  return States(rows.release(), {size, columns}, owner);
+  std::int32_t* const data = rows.get();
+  return States(data, {size, columns}, owner_of(std::move(rows)));
 }
 
 std::tuple<Column<float>, States> step_all(const LanguageModel& model, StatesInput states, Input<std::int32_t> words) {
@@ -232,8 +216,8 @@ std::tuple<Column<float>, States> step_all(const LanguageModel& model, StatesInp
       }
     }
   }
-  const nb::capsule owner = owner_of(rows.get());
-  return {column(std::move(probs), size), States(rows.release(), {size, columns}, owner)};
+  std::int32_t* const data = rows.get();
+  return {column(std::move(probs), size), States(data, {size, columns}, owner_of(std::move(rows)))};
 }
 
 // A chart state with the model that its pointers belong to.

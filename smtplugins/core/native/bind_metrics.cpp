@@ -1,6 +1,4 @@
 // Statistics and scores of metrics, for Python.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -17,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "metric_segments.hpp"
 #include "ngram_gain.hpp"
@@ -27,24 +26,16 @@ using namespace nb::literals;
 namespace smt {
 namespace {
 
-template <class T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Rectangle = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T, std::size_t N>
 using Array = nb::ndarray<nb::numpy, T, nb::ndim<N>>;
 
 constexpr std::size_t kMostOrder = 1000;
 
-void check(bool good, const char* what) {
-  if (!good) throw nb::value_error(what);
-}
-
 template <class T, class... Sizes>
 auto array(std::unique_ptr<T[]> values, Sizes... sizes) {
   T* const data = values.get();
-  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  values.release();
-  return Array<T, sizeof...(Sizes)>(data, {sizes...}, owner);
+  return Array<T, sizeof...(Sizes)>(data, {sizes...}, owner_of(std::move(values)));
 }
 
 std::size_t product(std::size_t a, std::size_t b) {
@@ -199,7 +190,7 @@ Array<std::int32_t, 1> word_numbers(const MetricReferences& references, const nb
 }
 
 template <class Score>
-Array<double, 1> scores_of(const Table& stats, std::size_t width, Score score) {
+Array<double, 1> scores_of(const Rectangle& stats, std::size_t width, Score score) {
   check(stats.shape(1) == width, "rows of statistics have another width");
   const std::size_t size = stats.shape(0);
   auto scores = std::make_unique_for_overwrite<double[]>(size);
@@ -210,7 +201,7 @@ Array<double, 1> scores_of(const Table& stats, std::size_t width, Score score) {
   return array(std::move(scores), size);
 }
 
-Array<double, 1> bleu_scores(Table stats, std::size_t order, const std::string& smooth_method, double smooth_value,
+Array<double, 1> bleu_scores(Rectangle stats, std::size_t order, const std::string& smooth_method, double smooth_value,
                              bool effective_order) {
   check(order >= 1 && order <= kMostOrder, "the order must be from 1 to 1000");
   BleuOptions options{order, BleuOptions::Smoothing::kNone, smooth_value, effective_order};
@@ -226,7 +217,7 @@ Array<double, 1> bleu_scores(Table stats, std::size_t order, const std::string& 
   return scores_of(stats, 2 + 2 * order, [&](const double* row) { return bleu_score(row, options); });
 }
 
-Array<double, 1> chrf_scores(Table stats, std::size_t characters, std::size_t words, double beta, bool eps_smoothing) {
+Array<double, 1> chrf_scores(Rectangle stats, std::size_t characters, std::size_t words, double beta, bool eps_smoothing) {
   const ChrfOptions options = chrf_options(characters, words, beta, false, eps_smoothing);
   return scores_of(stats, 3 * (characters + words), [&](const double* row) { return chrf_score(row, options); });
 }

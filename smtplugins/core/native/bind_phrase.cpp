@@ -1,6 +1,4 @@
 // Phrase-based search, for Python.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -16,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "phrase_search.hpp"
 
@@ -24,11 +23,6 @@ using namespace nb::literals;
 
 namespace smt {
 namespace {
-
-template <class T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Column = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
 constexpr auto kMoved = nb::rv_policy::move;
 constexpr const char* kCleared = "the searcher is being taken apart";
@@ -174,23 +168,13 @@ PyType_Slot searcher_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_s
                                 {Py_tp_clear, reinterpret_cast<void*>(clear_searcher)},
                                 {0, nullptr}};
 
-template <class T>
-Column<T> owned(std::vector<T> values) {
-  auto kept = std::make_unique<std::vector<T>>(std::move(values));
-  T* const data = kept->data();
-  const std::size_t size = kept->size();
-  nb::capsule owner(kept.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  kept.release();
-  return Column<T>(data, {size}, owner);
-}
-
 template <class T, class Get>
 auto of_edges(Get get) {
   return [get](const PhraseGraph& graph) {
     std::vector<T> values;
     values.reserve(graph.edges.size());
     for (const PhraseGraph::Edge& edge : graph.edges) values.push_back(get(edge));
-    return owned(std::move(values));
+    return column(std::move(values));
   };
 }
 
@@ -207,7 +191,7 @@ void bind_phrase(nb::module_& m) {
                    [](const PhraseGraph& graph) {
                      std::vector<std::int32_t> values;
                      for (const auto& node : graph.nodes) values.push_back(node.covered);
-                     return owned(std::move(values));
+                     return column(std::move(values));
                    },
                    kMoved,
                    "Source positions that each node has translated.")
@@ -215,19 +199,19 @@ void bind_phrase(nb::module_& m) {
                    [](const PhraseGraph& graph) {
                      std::vector<double> values;
                      for (const auto& node : graph.nodes) values.push_back(node.best);
-                     return owned(std::move(values));
+                     return column(std::move(values));
                    },
                    kMoved,
                    "The score of each node's best derivation.")
-      .def_prop_ro("node_edges", [](const PhraseGraph& graph) { return owned(graph.node_edges); }, kMoved)
+      .def_prop_ro("node_edges", [](const PhraseGraph& graph) { return column(graph.node_edges); }, kMoved)
       .def_prop_ro("tails", of_edges<std::int32_t>([](const auto& edge) { return edge.tail; }), kMoved)
       .def_prop_ro("rules", of_edges<std::int32_t>([](const auto& edge) { return edge.rule; }), kMoved)
       .def_prop_ro("firsts", of_edges<std::int32_t>([](const auto& edge) { return edge.first; }), kMoved)
       .def_prop_ro("lasts", of_edges<std::int32_t>([](const auto& edge) { return edge.last; }), kMoved)
       .def_prop_ro("scores", of_edges<double>([](const auto& edge) { return edge.score; }), kMoved, "Of each edge alone.")
-      .def_prop_ro("values", [](const PhraseGraph& graph) { return owned(graph.values); }, kMoved,
+      .def_prop_ro("values", [](const PhraseGraph& graph) { return column(graph.values); }, kMoved,
                    "What stateful features gave, edge by edge.")
-      .def_prop_ro("path", [](const PhraseGraph& graph) { return owned(graph.path); }, kMoved,
+      .def_prop_ro("path", [](const PhraseGraph& graph) { return column(graph.path); }, kMoved,
                    "The edges of the best derivation, the first step first.")
       .def_prop_ro("nodes", [](const PhraseGraph& graph) { return graph.nodes.size(); })
       .def_ro("made", &PhraseGraph::made, "Hypotheses that were made.")

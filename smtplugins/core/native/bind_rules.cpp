@@ -1,12 +1,11 @@
 // Counts and numberings over the target sides of many rules, for Python.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 
 namespace nb = nanobind;
@@ -15,19 +14,7 @@ using namespace nb::literals;
 namespace smt {
 namespace {
 
-template <class T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Owned = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-
-template <class T>
-Owned<T> owned(std::vector<T> values) {
-  auto* const kept = new std::vector<T>(std::move(values));
-  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return Owned<T>(kept->data(), {kept->size()}, owner);
-}
-
-void check(const Input<std::int64_t>& offsets, std::size_t values) {
+void check_parts(const Input<std::int64_t>& offsets, std::size_t values) {
   const std::int64_t* const first = offsets.data();
   const std::size_t size = offsets.shape(0);
   if (size == 0 || first[0] < 0 || static_cast<std::uint64_t>(first[size - 1]) > values ||
@@ -37,8 +24,8 @@ void check(const Input<std::int64_t>& offsets, std::size_t values) {
 }
 
 // How many values of each part are marked.
-Owned<std::int64_t> count_flags(Input<bool> flags, Input<std::int64_t> offsets) {
-  check(offsets, flags.shape(0));
+Column<std::int64_t> count_flags(Input<bool> flags, Input<std::int64_t> offsets) {
+  check_parts(offsets, flags.shape(0));
   const std::size_t parts = offsets.shape(0) - 1;
   // Parts are a few values long: loops over each would be mispredicted more often than not.
   std::vector<std::int64_t> before(flags.shape(0) + 1);
@@ -48,12 +35,12 @@ Owned<std::int64_t> count_flags(Input<bool> flags, Input<std::int64_t> offsets) 
     const auto bound = [&](std::size_t at) { return before[static_cast<std::size_t>(offsets.data()[at])]; };
     counts[i] = bound(i + 1) - bound(i);
   }
-  return owned(std::move(counts));
+  return column(std::move(counts));
 }
 
 // Target sides with their gaps, -1 - k, numbered as they stand there.
-Owned<std::int32_t> target_order(Input<std::int32_t> target, Input<std::int64_t> offsets) {
-  check(offsets, target.shape(0));
+Column<std::int32_t> target_order(Input<std::int32_t> target, Input<std::int64_t> offsets) {
+  check_parts(offsets, target.shape(0));
   std::vector<std::int32_t> made(target.data(), target.data() + target.shape(0));
   for (std::size_t i = 0; i + 1 < offsets.shape(0); ++i) {
     std::int32_t next = -1;
@@ -62,7 +49,7 @@ Owned<std::int32_t> target_order(Input<std::int32_t> target, Input<std::int64_t>
       if (symbol < 0) symbol = next--;
     }
   }
-  return owned(std::move(made));
+  return column(std::move(made));
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 // Searches with stateful features, for Python.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
@@ -20,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "chart.hpp"
 #include "lm.hpp"
@@ -33,26 +32,6 @@ using namespace nb::literals;
 
 namespace smt {
 namespace {
-
-template <class T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Column = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-
-template <class T>
-std::vector<T> values_of(const Input<T>& input) {
-  return std::vector<T>(input.data(), input.data() + input.shape(0));
-}
-
-template <class T>
-Column<T> copied(const std::vector<T>& values) {
-  auto owned = std::make_unique<std::vector<T>>(values);
-  T* const data = owned->data();
-  const std::size_t size = owned->size();
-  nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  owned.release();
-  return Column<T>(data, {size}, owner);
-}
 
 // Columns of a result live as long as somebody looks at them.
 template <class T>
@@ -210,14 +189,14 @@ class CallbackScorer final : public Scorer {
       std::vector<std::int32_t> found(chosen.size());
       std::transform(chosen.begin(), chosen.end(), found.begin(),
                      [&](std::int32_t rule) { return places[static_cast<std::size_t>(rule)]; });
-      return copied(found);
+      return column(found);
     };
     nb::gil_scoped_acquire locked;
     const nb::object prepare = object_.attr("prepare");
     const auto given = nb::cast<Input<float>>(
         rules.firsts.empty()
-            ? prepare(copied(targets), copied(offsets))
-            : prepare(copied(targets), copied(offsets), of_chosen(rules.firsts), of_chosen(rules.lasts)));
+            ? prepare(column(targets), column(offsets))
+            : prepare(column(targets), column(offsets), of_chosen(rules.firsts), of_chosen(rules.lasts)));
     check(given.shape(0), chosen.size() * components_, "prepare");
     std::copy_n(given.data(), given.shape(0), estimates);
   }
@@ -228,8 +207,8 @@ class CallbackScorer final : public Scorer {
     for (std::size_t i = 0; i < total; ++i) tails[i] = number(batch.tails[i]);
     nb::gil_scoped_acquire locked;
     const auto given = nb::cast<std::tuple<Input<float>, Input<std::int64_t>>>(object_.attr("combine")(
-        copied(std::vector<std::int32_t>(batch.rules, batch.rules + batch.size)), copied(tails),
-        copied(std::vector<std::int32_t>(batch.tail_offsets, batch.tail_offsets + batch.size + 1))));
+        column(std::vector<std::int32_t>(batch.rules, batch.rules + batch.size)), column(tails),
+        column(std::vector<std::int32_t>(batch.tail_offsets, batch.tail_offsets + batch.size + 1))));
     const auto& [values, states] = given;
     check(values.shape(0), batch.size * components_, "combine");
     check(states.shape(0), batch.size, "combine");
@@ -324,7 +303,7 @@ class LockedSearcher {
       if (scorer_ == nullptr) throw std::runtime_error(kCleared);
       values = smt::score_words(*scorer_, copy);
     }
-    return copied(values);
+    return column(values);
   }
 
  private:
@@ -379,7 +358,7 @@ PyType_Slot searcher_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_s
                                 {0, nullptr}};
 
 template <class Part>
-auto column(Part part) {
+auto shown(Part part) {
   return [part](nb::handle_t<Refined> self) { return view(part(*nb::inst_ptr<Refined>(self)), self); };
 }
 
@@ -396,7 +375,7 @@ std::tuple<Column<std::int64_t>, Column<std::int32_t>, double> derivation(const 
     }
   }
   const Derivation best = best_derivation(refined, input.rules);
-  return {copied(best.edges), copied(best.words), best.score};
+  return {column(best.edges), column(best.words), best.score};
 }
 
 void raise_limit(const std::exception_ptr& thrown, void* /*unused*/) {
@@ -450,21 +429,21 @@ void bind_search(nb::module_& m) {
       .def(nb::init<std::vector<std::shared_ptr<Scorer>>>(), "parts"_a);
 
   nb::class_<Refined>(m, "Refined", "A forest whose nodes know the states of stateful features.")
-      .def_prop_ro("node_of", column([](Refined& r) -> auto& { return r.node_of; }),
+      .def_prop_ro("node_of", shown([](Refined& r) -> auto& { return r.node_of; }),
                    "Which node of the forest searched each node was.")
-      .def_prop_ro("best", column([](Refined& r) -> auto& { return r.best; }),
+      .def_prop_ro("best", shown([](Refined& r) -> auto& { return r.best; }),
                    "The score of each node's best derivation.")
-      .def_prop_ro("node_bundles", column([](Refined& r) -> auto& { return r.forest.node_bundles; }))
-      .def_prop_ro("tails", column([](Refined& r) -> auto& { return r.forest.tails.values; }))
-      .def_prop_ro("tail_offsets", column([](Refined& r) -> auto& { return r.forest.tails.offsets; }),
+      .def_prop_ro("node_bundles", shown([](Refined& r) -> auto& { return r.forest.node_bundles; }))
+      .def_prop_ro("tails", shown([](Refined& r) -> auto& { return r.forest.tails.values; }))
+      .def_prop_ro("tail_offsets", shown([](Refined& r) -> auto& { return r.forest.tails.offsets; }),
                    "Of the bundles.")
-      .def_prop_ro("rules", column([](Refined& r) -> auto& { return r.forest.rules.values; }), "Of each edge.")
-      .def_prop_ro("rule_offsets", column([](Refined& r) -> auto& { return r.forest.rules.offsets; }),
+      .def_prop_ro("rules", shown([](Refined& r) -> auto& { return r.forest.rules.values; }), "Of each edge.")
+      .def_prop_ro("rule_offsets", shown([](Refined& r) -> auto& { return r.forest.rules.offsets; }),
                    "Of the bundles.")
-      .def_prop_ro("edge_of", column([](Refined& r) -> auto& { return r.edge_of; }),
+      .def_prop_ro("edge_of", shown([](Refined& r) -> auto& { return r.edge_of; }),
                    "Which edge of the forest searched each edge was.")
-      .def_prop_ro("scores", column([](Refined& r) -> auto& { return r.scores; }), "Of each edge alone.")
-      .def_prop_ro("values", column([](Refined& r) -> auto& { return r.values; }),
+      .def_prop_ro("scores", shown([](Refined& r) -> auto& { return r.scores; }), "Of each edge alone.")
+      .def_prop_ro("values", shown([](Refined& r) -> auto& { return r.values; }),
                    "What stateful features gave: edges times components.")
       .def_prop_ro("pops", [](const Refined& r) { return r.counts.pops; })
       .def_prop_ro("evaluated", [](const Refined& r) { return r.counts.evaluated; },

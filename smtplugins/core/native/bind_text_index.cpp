@@ -1,6 +1,4 @@
 // Texts found by their bytes, for Python.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "text_index.hpp"
 
@@ -22,22 +21,8 @@ using namespace nb::literals;
 namespace smt {
 namespace {
 
-template <class T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Owned = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-
 constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
 constexpr std::string_view kBar = " ||| ";
-
-template <class T>
-std::span<const T> view(const Input<T>& values) noexcept {
-  return {values.data(), values.shape(0)};
-}
-
-void check(bool good, const char* wanted) {
-  if (!good) throw nb::value_error(wanted);
-}
 
 TextColumn column_of(const Input<std::uint8_t>& text, const Input<std::int64_t>& offsets) {
   const std::span<const std::int64_t> bounds = view(offsets);
@@ -48,7 +33,7 @@ TextColumn column_of(const Input<std::uint8_t>& text, const Input<std::int64_t>&
   return {{reinterpret_cast<const char*>(text.data()), text.shape(0)}, bounds};
 }
 
-Owned<std::uint64_t> text_slots(Input<std::uint8_t> text, Input<std::int64_t> offsets) {
+Column<std::uint64_t> text_slots(Input<std::uint8_t> text, Input<std::int64_t> offsets) {
   auto made = std::make_unique<LargeVector<std::uint64_t>>();
   {
     nb::gil_scoped_release unlocked;
@@ -56,8 +41,7 @@ Owned<std::uint64_t> text_slots(Input<std::uint8_t> text, Input<std::int64_t> of
   }
   std::uint64_t* const slots = made->data();
   const std::size_t size = made->size();
-  nb::capsule owner(made.release(), [](void* p) noexcept { delete static_cast<LargeVector<std::uint64_t>*>(p); });
-  return Owned<std::uint64_t>(slots, {size}, owner);
+  return Column<std::uint64_t>(slots, {size}, owner_of(std::move(made)));
 }
 
 // An index, and the arrays it is over.
@@ -66,7 +50,7 @@ class PairIndex {
   PairIndex(Input<std::uint8_t> text, Input<std::int64_t> offsets, Input<std::uint64_t> slots)
       : text_(text), offsets_(offsets), slots_(slots), index_(sound(text, offsets, slots)) {}
 
-  Owned<std::int32_t> find(nb::sequence sources, std::optional<nb::sequence> targets) const {
+  Column<std::int32_t> find(nb::sequence sources, std::optional<nb::sequence> targets) const {
     const std::size_t size = nb::len(sources);
     check(!targets || nb::len(*targets) == size, "there must be as many targets as sources");
     auto rows = std::make_unique_for_overwrite<std::int32_t[]>(size);
@@ -76,11 +60,10 @@ class PairIndex {
       const bool known = append(key, sources[i]) && (!targets || (key.append(kBar), append(key, (*targets)[i])));
       rows[i] = known ? index_.find(key) : TextIndex::none;
     }
-    nb::capsule owner(rows.get(), [](void* p) noexcept { delete[] static_cast<std::int32_t*>(p); });
-    return Owned<std::int32_t>(rows.release(), {size}, owner);
+    return column(std::move(rows), size);
   }
 
-  Owned<std::int32_t> find_rules(Input<std::uint8_t> words, Input<std::int64_t> word_offsets, Input<std::int32_t> source,
+  Column<std::int32_t> find_rules(Input<std::uint8_t> words, Input<std::int64_t> word_offsets, Input<std::int32_t> source,
                                  Input<std::int64_t> source_offsets, Input<std::int32_t> target,
                                  Input<std::int64_t> target_offsets, Input<std::int32_t> chosen, bool paired) const {
     const TextColumn texts = column_of(words, word_offsets);
@@ -112,8 +95,7 @@ class PairIndex {
         rows[i] = index_.find(key);
       }
     }
-    nb::capsule owner(rows.get(), [](void* p) noexcept { delete[] static_cast<std::int32_t*>(p); });
-    return Owned<std::int32_t>(rows.release(), {size}, owner);
+    return column(std::move(rows), size);
   }
 
  private:

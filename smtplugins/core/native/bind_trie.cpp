@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 
 namespace nb = nanobind;
@@ -19,28 +20,12 @@ using namespace nb::literals;
 namespace smt {
 namespace {
 
-template <class T>
-using Input = RuleTrie::Input<T>;
-template <class T>
-using Owned = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-template <class T>
-using View = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
-
 constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
-
-template <class T>
-std::span<const T> view(const Input<T>& values) noexcept {
-  return {values.data(), values.shape(0)};
-}
 
 template <class T>
 std::span<const T> records(const Input<std::int32_t>& values) {
   static_assert(sizeof(T) % sizeof(std::int32_t) == 0 && alignof(T) == alignof(std::int32_t));
   return {reinterpret_cast<const T*>(values.data()), values.shape(0) / (sizeof(T) / sizeof(std::int32_t))};
-}
-
-void check(bool good, const char* wanted) {
-  if (!good) throw nb::value_error(wanted);
 }
 
 void check_offsets(std::span<const std::int64_t> offsets, std::size_t rules, std::size_t values) {
@@ -203,12 +188,11 @@ bool RuleTrie::targets_fit(const Trie::Bin& bin, std::int32_t gaps) const {
 namespace {
 
 template <class T>
-Owned<std::int32_t> copied(std::span<const T> values) {
+Column<std::int32_t> copied(std::span<const T> values) {
   const std::size_t size = values.size_bytes() / sizeof(std::int32_t);
   auto numbers = std::make_unique_for_overwrite<std::int32_t[]>(size);
   if (size > 0) std::memcpy(numbers.get(), values.data(), values.size_bytes());
-  nb::capsule owner(numbers.get(), [](void* p) noexcept { delete[] static_cast<std::int32_t*>(p); });
-  return Owned<std::int32_t>(numbers.release(), {size}, owner);
+  return column(std::move(numbers), size);
 }
 
 nb::tuple rule_index(Input<std::int32_t> lhs, Input<std::uint8_t> level, Input<std::int32_t> source,
@@ -231,7 +215,7 @@ nb::tuple rule_index(Input<std::int32_t> lhs, Input<std::uint8_t> level, Input<s
                         copied(made.order));
 }
 
-Owned<float> rule_scores(Input<std::int32_t> features, Input<float> values, Input<std::int64_t> offsets,
+Column<float> rule_scores(Input<std::int32_t> features, Input<float> values, Input<std::int64_t> offsets,
                          Input<double> weights) {
   check(offsets.shape(0) > 0, "there must be an offset more than rules");
   const std::size_t rules = offsets.shape(0) - 1;
@@ -256,8 +240,7 @@ Owned<float> rule_scores(Input<std::int32_t> features, Input<float> values, Inpu
     }
   }
   check(known, "a feature has no weight");
-  nb::capsule owner(scores.get(), [](void* p) noexcept { delete[] static_cast<float*>(p); });
-  return Owned<float>(scores.release(), {rules}, owner);
+  return column(std::move(scores), rules);
 }
 
 }  // namespace

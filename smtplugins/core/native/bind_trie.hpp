@@ -1,9 +1,6 @@
 // A grammar's trie as Python holds it, for what is bound to Python and takes one.
 #pragma once
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +9,7 @@
 #include <span>
 #include <tuple>
 
+#include "arrays.hpp"
 #include "trie.hpp"
 
 namespace smt {
@@ -19,9 +17,6 @@ namespace smt {
 // A grammar's trie, and the columns it was made from.
 class RuleTrie {
  public:
-  template <class T>
-  using Input = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
-
   // The arrays of a trie, of 32-bit numbers: places, symbols, bins, unaries, order.
   using Index = std::array<Input<std::int32_t>, 5>;
 

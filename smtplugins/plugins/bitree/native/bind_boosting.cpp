@@ -1,5 +1,4 @@
 // Boosted trees, for Python: ../boosting.py and ../boosted_model.py.
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -10,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "boosting.hpp"
 
@@ -19,55 +19,20 @@ using namespace nb::literals;
 namespace smt::bitree {
 namespace {
 
-template <class T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Column = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-using Table = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 using Longs = Input<std::int64_t>;
 using Ints = Input<std::int32_t>;
 using Doubles = Input<double>;
 // lambdas, nodes, splits, others, values
 using Path = std::tuple<Column<double>, Column<std::int64_t>, Column<std::int32_t>, Column<std::int32_t>, Column<double>>;
 
-void expect(bool good, const char* what) {
-  if (!good) throw nb::value_error(what);
-}
-
-template <class T>
-std::span<const T> view(const Input<T>& array) {
-  return {array.data(), array.shape(0)};
-}
-
-template <class T>
-std::pair<T*, nb::capsule> owned(std::vector<T> values) {
-  auto kept = std::make_unique<std::vector<T>>(std::move(values));
-  T* const data = kept->data();
-  nb::capsule owner(kept.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  kept.release();
-  return {data, owner};
-}
-
-template <class T>
-Column<T> column(std::vector<T> values) {
-  const std::size_t size = values.size();
-  const auto [data, owner] = owned(std::move(values));
-  return Column<T>(data, {size}, owner);
-}
-
-void check_offsets(std::span<const std::int64_t> offsets, std::size_t end, const char* what) {
-  expect(!offsets.empty() && offsets.front() == 0 && offsets.back() == static_cast<std::int64_t>(end), what);
-  for (std::size_t i = 1; i < offsets.size(); ++i) expect(offsets[i - 1] <= offsets[i], what);
-}
-
 RowsOfAtoms rows_of(const Longs& offsets, const Ints& ids, std::size_t atoms) {
   const RowsOfAtoms rows{view(offsets), view(ids), atoms};
   check_offsets(rows.offsets, rows.ids.size(), "expected offsets that rise from 0 to the number of ids");
-  expect(rows.size() < std::numeric_limits<std::uint32_t>::max(), "expected fewer than 2^32 - 1 rows");
+  check(rows.size() < std::numeric_limits<std::uint32_t>::max(), "expected fewer than 2^32 - 1 rows");
   for (std::size_t r = 0; r < rows.size(); ++r) {
     std::int64_t last = -1;
     for (const std::int32_t id : rows[r]) {
-      expect(id > last && static_cast<std::size_t>(id) < atoms, "expected the atoms of a row in ascending order");
+      check(id > last && static_cast<std::size_t>(id) < atoms, "expected the atoms of a row in ascending order");
       last = id;
     }
   }
@@ -77,14 +42,14 @@ RowsOfAtoms rows_of(const Longs& offsets, const Ints& ids, std::size_t atoms) {
 Forest forest_of(const Longs& starts, const Doubles& lambdas, const Longs& nodes, const Ints& splits,
                  const Ints& others, const Doubles& values) {
   check_offsets(view(starts), lambdas.shape(0), "expected starts that rise from 0 to the number of trees");
-  expect(nodes.shape(0) == lambdas.shape(0) + 1, "expected nodes of each tree");
+  check(nodes.shape(0) == lambdas.shape(0) + 1, "expected nodes of each tree");
   check_offsets(view(nodes), splits.shape(0), "expected nodes that rise from 0 to their number");
-  expect(others.shape(0) == splits.shape(0) && values.shape(0) == splits.shape(0), "expected arrays of one length");
+  check(others.shape(0) == splits.shape(0) && values.shape(0) == splits.shape(0), "expected arrays of one length");
   return {view(starts), view(nodes), view(splits), view(others), view(values)};
 }
 
 void check_trees(const Forest& forest, std::size_t first, std::size_t end, std::size_t atoms) {
-  for (std::size_t t = first; t < end; ++t) expect(is_sound(forest.tree(t), atoms), "expected trees, found other nodes");
+  for (std::size_t t = first; t < end; ++t) check(is_sound(forest.tree(t), atoms), "expected trees, found other nodes");
 }
 
 Path path_of(const TreeStore& trees) {
@@ -92,8 +57,8 @@ Path path_of(const TreeStore& trees) {
 }
 
 BoostOptions checked(double eta, double epsilon, std::size_t trees, std::size_t depth) {
-  expect(eta > 0 && eta < 1, "expected an eta between 0 and 1");
-  expect(epsilon >= 0, "expected an epsilon of 0 or more");
+  check(eta > 0 && eta < 1, "expected an eta between 0 and 1");
+  check(epsilon >= 0, "expected an epsilon of 0 or more");
   return {eta, epsilon, trees, depth};
 }
 
@@ -104,13 +69,13 @@ class Boosted {
           const std::optional<Doubles>& weights)
       : atoms_(atoms) {
     const RowsOfAtoms rows = rows_of(offsets, ids, atoms);
-    expect(labels.shape(0) == rows.size(), "expected a label for each row");
-    for (const std::int8_t one : view(labels)) expect(one == 1 || one == -1, "expected labels 1 and -1");
+    check(labels.shape(0) == rows.size(), "expected a label for each row");
+    for (const std::int8_t one : view(labels)) check(one == 1 || one == -1, "expected labels 1 and -1");
     std::vector<double> own;
     if (weights) {
-      expect(weights->shape(0) == rows.size(), "expected a weight for each row");
+      check(weights->shape(0) == rows.size(), "expected a weight for each row");
       for (const double one : view(*weights)) {
-        expect(one >= 0 && one < std::numeric_limits<double>::infinity(), "expected weights of 0 or more");
+        check(one >= 0 && one < std::numeric_limits<double>::infinity(), "expected weights of 0 or more");
       }
       own.assign(weights->data(), weights->data() + weights->shape(0));
     }
@@ -128,10 +93,10 @@ class Boosted {
 
   void replay(const Doubles& lambdas, const Longs& nodes, const Ints& splits, const Ints& others,
               const Doubles& values, double lambda) {
-    expect(boosting_->trees().size() == 0, "expected no trees so far");
-    expect(nodes.shape(0) == lambdas.shape(0) + 1, "expected nodes of each tree");
+    check(boosting_->trees().size() == 0, "expected no trees so far");
+    check(nodes.shape(0) == lambdas.shape(0) + 1, "expected nodes of each tree");
     check_offsets(view(nodes), splits.shape(0), "expected nodes that rise from 0 to their number");
-    expect(others.shape(0) == splits.shape(0) && values.shape(0) == splits.shape(0), "expected arrays of one length");
+    check(others.shape(0) == splits.shape(0) && values.shape(0) == splits.shape(0), "expected arrays of one length");
     TreeStore trees;
     trees.lambdas.assign(lambdas.data(), lambdas.data() + lambdas.shape(0));
     trees.nodes.assign(nodes.data(), nodes.data() + nodes.shape(0));
@@ -139,7 +104,7 @@ class Boosted {
     trees.others.assign(others.data(), others.data() + others.shape(0));
     trees.values.assign(values.data(), values.data() + values.shape(0));
     for (std::size_t t = 0; t < trees.size(); ++t) {
-      expect(is_sound(trees.tree(t), atoms_), "expected trees, found other nodes");
+      check(is_sound(trees.tree(t), atoms_), "expected trees, found other nodes");
     }
     const nb::gil_scoped_release release;
     boosting_->replay(trees, lambda);
@@ -160,12 +125,12 @@ using Given = std::tuple<Longs, Ints, std::size_t, Ints, std::size_t>;
 std::tuple<Column<std::int64_t>, Path> boost_problems(const std::vector<Given>& given, double least, double ratio,
                                                       double eta, double epsilon, std::size_t trees, std::size_t depth,
                                                       std::size_t threads) {
-  expect(least >= 0 && ratio >= 0 && (least > 0 || ratio > 0), "expected an end of the path above 0");
+  check(least >= 0 && ratio >= 0 && (least > 0 || ratio > 0), "expected an end of the path above 0");
   const BoostOptions options = checked(eta, epsilon, trees, depth);
   std::vector<BoostProblem> problems;
   for (const auto& [offsets, ids, atoms, classes, count] : given) {
     problems.push_back({rows_of(offsets, ids, atoms), view(classes), count});
-    expect(classes.shape(0) == problems.back().rows.size(), "expected a class for each row");
+    check(classes.shape(0) == problems.back().rows.size(), "expected a class for each row");
   }
   TreeStore all;
   std::vector<std::int64_t> starts = {0};
@@ -186,15 +151,15 @@ std::tuple<Column<std::int64_t>, Path> boost_problems(const std::vector<Given>& 
   return {column(std::move(starts)), path_of(all)};
 }
 
-Table evaluate_trees(const Longs& starts, const Doubles& lambdas, const Longs& nodes, const Ints& splits,
+Table<double> evaluate_trees(const Longs& starts, const Doubles& lambdas, const Longs& nodes, const Ints& splits,
                      const Ints& others, const Doubles& values, std::size_t first, const Longs& counts,
                      const Longs& offsets, const Ints& ids, std::size_t atoms, std::size_t threads) {
   const Forest forest = forest_of(starts, lambdas, nodes, splits, others, values);
   const std::size_t width = counts.shape(0);
-  expect(first + width < forest.starts.size(), "expected numbers of classifiers that there are");
+  check(first + width < forest.starts.size(), "expected numbers of classifiers that there are");
   for (std::size_t k = 0; k < width; ++k) {
     const std::int64_t begin = forest.starts[first + k], end = forest.starts[first + k + 1];
-    expect(counts.data()[k] >= 0 && counts.data()[k] <= end - begin, "expected no more trees than there are");
+    check(counts.data()[k] >= 0 && counts.data()[k] <= end - begin, "expected no more trees than there are");
     check_trees(forest, static_cast<std::size_t>(begin), static_cast<std::size_t>(end), atoms);
   }
   const RowsOfAtoms rows = rows_of(offsets, ids, atoms);
@@ -203,17 +168,16 @@ Table evaluate_trees(const Longs& starts, const Doubles& lambdas, const Longs& n
     const nb::gil_scoped_release release;
     evaluate(forest, first, view(counts), rows, threads, scores);
   }
-  const auto [data, owner] = owned(std::move(scores));
-  return Table(data, {rows.size(), width}, owner);
+  return table(std::move(scores), rows.size(), width);
 }
 
 std::tuple<Column<std::int64_t>, Column<std::int32_t>, Column<double>> tree_parameters(
     const Longs& starts, const Doubles& lambdas, const Longs& nodes, const Ints& splits, const Ints& others,
     const Doubles& values, std::size_t classifier, std::size_t count) {
   const Forest forest = forest_of(starts, lambdas, nodes, splits, others, values);
-  expect(classifier + 1 < forest.starts.size(), "expected the number of a classifier that there is");
+  check(classifier + 1 < forest.starts.size(), "expected the number of a classifier that there is");
   const auto first = static_cast<std::size_t>(forest.starts[classifier]);
-  expect(first + count <= static_cast<std::size_t>(forest.starts[classifier + 1]), "expected no more trees than there are");
+  check(first + count <= static_cast<std::size_t>(forest.starts[classifier + 1]), "expected no more trees than there are");
   check_trees(forest, first, first + count, std::numeric_limits<std::int32_t>::max() / 2);
   Parameters found = parameters(forest, classifier, count);
   return {column(std::move(found.offsets)), column(std::move(found.literals)), column(std::move(found.values))};

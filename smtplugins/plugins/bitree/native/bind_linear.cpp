@@ -1,5 +1,4 @@
 // Linear classifiers of a problem's classes, for Python: ../baselines.py.
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <span>
 #include <tuple>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "linear.hpp"
 
@@ -18,36 +18,25 @@ namespace smt::bitree {
 
 namespace {
 
-template <class T>
-using Given = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-void expect(bool good, const char* what) {
-  if (!good) throw nb::value_error(what);
-}
-
-template <class T>
-std::span<const T> seen(const Given<T>& array) {
-  return {array.data(), array.shape(0)};
-}
 
 // Rows, the class of each, and a row of weights for each class.
 struct Problem {
   RowsOfAtoms rows;
   std::span<const std::int32_t> classes;
 
-  Problem(const Given<std::int64_t>& offsets, const Given<std::int32_t>& ids, const Given<std::int32_t>& given,
+  Problem(const Input<std::int64_t>& offsets, const Input<std::int32_t>& ids, const Input<std::int32_t>& given,
           const Matrix& weights)
-      : classes(seen(given)) {
-    expect(weights.shape(1) > 0, "weights need a column for what is always true");
-    rows = {seen(offsets), seen(ids), weights.shape(1) - 1};
+      : classes(view(given)) {
+    check(weights.shape(1) > 0, "weights need a column for what is always true");
+    rows = {view(offsets), view(ids), weights.shape(1) - 1};
     const auto ends = rows.offsets;
-    expect(!ends.empty() && ends.front() == 0 && ends.back() == static_cast<std::int64_t>(rows.ids.size()) &&
+    check(!ends.empty() && ends.front() == 0 && ends.back() == static_cast<std::int64_t>(rows.ids.size()) &&
                std::is_sorted(ends.begin(), ends.end()),
            "offsets must rise to the number of atoms");
-    expect(classes.size() == rows.size(), "each row needs a class");
+    check(classes.size() == rows.size(), "each row needs a class");
     for (const std::int32_t id : rows.ids) {
-      expect(id >= 0 && static_cast<std::size_t>(id) < rows.atoms, "an atom has no weight");
+      check(id >= 0 && static_cast<std::size_t>(id) < rows.atoms, "an atom has no weight");
     }
   }
 };
@@ -56,10 +45,10 @@ std::span<double> row_of(const Matrix& weights, std::size_t row) {
   return {weights.data() + row * weights.shape(1), weights.shape(1)};
 }
 
-std::int64_t loglinear(Given<std::int64_t> offsets, Given<std::int32_t> ids, Given<std::int32_t> classes,
+std::int64_t loglinear(Input<std::int64_t> offsets, Input<std::int32_t> ids, Input<std::int32_t> classes,
                        Matrix weights, double penalty, double tolerance, int steps) {
   const Problem problem(offsets, ids, classes, weights);
-  expect(penalty > 0 && tolerance > 0 && steps >= 0, "expected a penalty and a tolerance above 0");
+  check(penalty > 0 && tolerance > 0 && steps >= 0, "expected a penalty and a tolerance above 0");
   nb::gil_scoped_release unlocked;
   std::int64_t made = 0;
   for (std::size_t one = 0; one < weights.shape(0); ++one) {
@@ -69,20 +58,20 @@ std::int64_t loglinear(Given<std::int64_t> offsets, Given<std::int32_t> ids, Giv
   return made;
 }
 
-std::tuple<std::int64_t, double> online_svm(Given<std::int64_t> offsets, Given<std::int32_t> ids,
-                                            Given<std::int32_t> classes, Matrix weights, Given<std::int32_t> order,
+std::tuple<std::int64_t, double> online_svm(Input<std::int64_t> offsets, Input<std::int32_t> ids,
+                                            Input<std::int32_t> classes, Matrix weights, Input<std::int32_t> order,
                                             double cost, double tolerance, int finish, std::uint64_t seed) {
   const Problem problem(offsets, ids, classes, weights);
-  expect(cost > 0 && tolerance > 0 && finish >= 0, "expected a cost and a tolerance above 0");
-  for (const std::int32_t row : seen(order)) {
-    expect(row >= 0 && static_cast<std::size_t>(row) < problem.rows.size(), "a row of the order is not there");
+  check(cost > 0 && tolerance > 0 && finish >= 0, "expected a cost and a tolerance above 0");
+  for (const std::int32_t row : view(order)) {
+    check(row >= 0 && static_cast<std::size_t>(row) < problem.rows.size(), "a row of the order is not there");
   }
   nb::gil_scoped_release unlocked;
   std::int64_t count = 0;
   double violation = 0;
   for (std::size_t one = 0; one < weights.shape(0); ++one) {
     const SupportVectors found =
-        fit_online_svm(problem.rows, problem.classes, static_cast<std::int32_t>(one), seen(order), cost, tolerance,
+        fit_online_svm(problem.rows, problem.classes, static_cast<std::int32_t>(one), view(order), cost, tolerance,
                        finish, seed + one, row_of(weights, one));
     count += static_cast<std::int64_t>(found.count);
     violation = std::max(violation, found.violation);

@@ -1,6 +1,4 @@
 // Confusion grammars, for Python.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
@@ -17,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "groups.hpp"
 #include "pairs.hpp"
@@ -26,30 +25,6 @@ using namespace nb::literals;
 
 namespace smt::cdlm {
 namespace {
-
-template <class T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Column = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-
-template <class T>
-std::span<const T> view(const Input<T>& values) noexcept {
-  return {values.data(), values.shape(0)};
-}
-
-template <class T>
-Column<T> column(std::vector<T> values) {
-  auto owned = std::make_unique<std::vector<T>>(std::move(values));
-  T* const data = owned->data();
-  const std::size_t size = owned->size();
-  const nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  owned.release();
-  return Column<T>(data, {size}, owner);
-}
-
-void check(bool good, const char* wanted) {
-  if (!good) throw nb::value_error(wanted);
-}
 
 void check_offsets(std::span<const std::int64_t> offsets, std::size_t rows, std::size_t values) {
   check(offsets.size() == rows + 1 && offsets.front() == 0, "expected offsets from 0, one more than rows");

@@ -1,6 +1,4 @@
 // A trained model in searches, for Python. Use model.py.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/shared_ptr.h>
 
 #include <cstddef>
@@ -9,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "linear_scorer.hpp"
 
@@ -18,14 +17,6 @@ using namespace nb::literals;
 namespace smt::cdlm {
 namespace {
 
-template <class T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-std::vector<T> copied(const Input<T>& array) {
-  return {array.data(), array.data() + array.shape(0)};
-}
-
 using Pairs = nb::ndarray<const std::int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
 
 std::shared_ptr<LinearScorer> make(std::shared_ptr<AnyLmScorer> lm, Input<std::int64_t> keys, Input<double> values,
@@ -34,7 +25,7 @@ std::shared_ptr<LinearScorer> make(std::shared_ptr<AnyLmScorer> lm, Input<std::i
   for (std::size_t i = 1; i < keys.shape(0); ++i) {
     if (keys(i - 1) >= keys(i)) throw nb::value_error("keys must rise");
   }
-  return std::make_shared<LinearScorer>(std::move(lm), PairWeights{copied(keys), copied(values), size}, word);
+  return std::make_shared<LinearScorer>(std::move(lm), PairWeights{values_of(keys), values_of(values), size}, word);
 }
 
 void set_words(LinearScorer& scorer, Pairs numbers) {

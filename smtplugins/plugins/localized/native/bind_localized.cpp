@@ -1,6 +1,4 @@
 // smtplugins.plugins.localized._localized: events of blocks and learning from them, for Python. Use its modules.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -20,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "arrays.hpp"
+#include "block_arrays.hpp"
 #include "blocks.hpp"
 #include "lexical.hpp"
 #include "training.hpp"
@@ -113,8 +111,8 @@ class Trainer {
     check(starts.shape(0) > 0, "starts must not be empty");
     const auto blocks = static_cast<std::size_t>(starts(starts.shape(0) - 1));
     check_offsets(view(starts), blocks, "starts must rise to the number of blocks");
-    check_numbers(view(history), context.shape(0), "a history has no context");
-    check_numbers(view(block), blocks, "a block is not there");
+    check_numbers(view(history), 0, context.shape(0), "a history has no context");
+    check_numbers(view(block), 0, blocks, "a block is not there");
     check(keep >= 1, "keep must be 1 or more");
     for (const auto* one : {&unigram, &left, &right, &rest, &lexical}) {
       check(one->shape(0) == blocks, "each block needs a value in each column");
@@ -151,7 +149,7 @@ class Trainer {
   double descend(Input<std::uint32_t> order, InOut<double> floats, InOut<float> bigrams, double rate, double decay,
                  std::uint64_t done, const std::string& update, const std::vector<bool>& learn_floats,
                  bool learn_bigrams) {
-    check_numbers(view(order), training_->size(), "an event is not there");
+    check_numbers(view(order), 0, training_->size(), "an event is not there");
     check(learn_floats.size() == kFloats, "expected which of the five weights are learnt");
     Rule rule{update_of(update), rate, decay, {}, learn_bigrams};
     for (std::size_t f = 0; f < kFloats; ++f) rule.learn_float[f] = learn_floats[f];
@@ -239,8 +237,8 @@ double descend_rows(Input<std::int64_t> groups, Input<std::int64_t> right, Input
   for (std::size_t i = 0; i < right.shape(0); ++i) {
     check(right(i) >= 0 && right(i) < groups(i + 1) - groups(i), "a right row is not in its group");
   }
-  check_numbers(view(ids), weights.shape(0), "an id has no weight");
-  check_numbers(view(order), right.shape(0), "an event is not there");
+  check_numbers(view(ids), 0, weights.shape(0), "an id has no weight");
+  check_numbers(view(order), 0, right.shape(0), "an event is not there");
   check(fixed.shape(0) == weights.shape(0), "each weight needs a flag");
   const Rule rule{update_of(update), rate, decay};
   nb::gil_scoped_release unlocked;
@@ -253,6 +251,7 @@ double descend_rows(Input<std::int64_t> groups, Input<std::int64_t> right, Input
 
 NB_MODULE(_localized, m) {
   using namespace smt::localized;
+  using smt::Input;
   m.doc() = "Events of blocks and learning from them. Use the Python modules around it.";
   m.attr("UNKNOWN") = kUnknown;
   m.attr("BOUNDARY") = kBoundary;

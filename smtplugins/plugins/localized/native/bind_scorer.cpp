@@ -1,6 +1,4 @@
 // The features of blocks in decoders, for Python. Use block_model.py.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -12,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "arrays.hpp"
+#include "block_arrays.hpp"
 #include "block_scorer.hpp"
 #include "lm.hpp"
 
@@ -21,11 +19,6 @@ using namespace nb::literals;
 
 namespace smt::localized {
 namespace {
-
-template <class T>
-std::vector<T> copied(const Input<T>& array) {
-  return {array.data(), array.data() + array.shape(0)};
-}
 
 // The arrays that a model looks into, kept alive with it.
 class KeptModel {
@@ -51,8 +44,8 @@ class KeptModel {
     model_ = std::make_shared<const BlockModel>(
         strings(words_, word_offsets), arrays_.sources(), arrays_.targets(), view(arrays_.starts),
         view(arrays_.target_of),
-        BlockValues{copied(unigram), copied(left), copied(right), copied(rest), copied(lexical), copied(no_left)},
-        BigramValues{copied(first), copied(second), copied(weights)});
+        BlockValues{values_of(unigram), values_of(left), values_of(right), values_of(rest), values_of(lexical), values_of(no_left)},
+        BigramValues{values_of(first), values_of(second), values_of(weights)});
   }
 
   const std::shared_ptr<const BlockModel>& get() const noexcept { return model_; }

@@ -1,6 +1,4 @@
 // The decoder of fragments, for Python. Use amasis.py.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -17,6 +15,7 @@
 #include <vector>
 
 #include "amasis_search.hpp"
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "search.hpp"
 
@@ -26,33 +25,10 @@ using namespace nb::literals;
 namespace smt::searn {
 namespace {
 
-template <class T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Weights = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Column = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
 constexpr auto kMoved = nb::rv_policy::move;
 constexpr const char* kCleared = "the searcher is being taken apart";
-
-template <class T>
-std::vector<T> values_of(const Input<T>& input) {
-  return {input.data(), input.data() + input.shape(0)};
-}
-
-template <class T>
-Column<T> owned(std::vector<T> values) {
-  auto kept = std::make_unique<std::vector<T>>(std::move(values));
-  T* const data = kept->data();
-  const std::size_t size = kept->size();
-  nb::capsule owner(kept.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  kept.release();
-  return Column<T>(data, {size}, owner);
-}
-
-void check(bool good, const char* what) {
-  if (!good) throw nb::value_error(what);
-}
 
 // A policy's labels and weights; the array of weights is kept alive with it.
 struct KeptLabels {
@@ -186,12 +162,12 @@ PyType_Slot searcher_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_s
                                 {0, nullptr}};
 
 template <class T, class Records, class Get>
-auto column(Records records, Get get) {
+auto of_records(Records records, Get get) {
   return [records, get](const AmasisGraph& graph) {
     std::vector<T> values;
     values.reserve((graph.*records).size());
     for (const auto& one : graph.*records) values.push_back(get(one));
-    return owned(std::move(values));
+    return column(std::move(values));
   };
 }
 
@@ -200,24 +176,24 @@ auto column(Records records, Get get) {
 void bind_amasis(nb::module_& m) {
   m.attr("LABEL_COLUMNS") = static_cast<std::size_t>(kLabelColumns);
   using Graph = AmasisGraph;
-  const auto edge = [](auto get) { return column<std::int32_t>(&Graph::edges, get); };
-  const auto item = [](auto get) { return column<std::int32_t>(&Graph::items, get); };
+  const auto edge = [](auto get) { return of_records<std::int32_t>(&Graph::edges, get); };
+  const auto item = [](auto get) { return of_records<std::int32_t>(&Graph::items, get); };
   nb::class_<Graph>(m, "AmasisGraph", "Fragments and how they were put together, the goal last.")
       .def_prop_ro("nodes", [](const Graph& graph) { return graph.node_edges.size() - 1; })
-      .def_prop_ro("node_edges", [](const Graph& graph) { return owned(graph.node_edges); }, kMoved)
+      .def_prop_ro("node_edges", [](const Graph& graph) { return column(graph.node_edges); }, kMoved)
       .def_prop_ro("rules", edge([](const auto& one) { return one.rule; }), kMoved,
                    "Those of the forest, the last of them above the goal, then R+ and R-.")
       .def_prop_ro("firsts", edge([](const auto& one) { return one.first; }), kMoved)
       .def_prop_ro("lasts", edge([](const auto& one) { return one.last; }), kMoved)
-      .def_prop_ro("scores", column<double>(&Graph::edges, [](const auto& one) { return one.score; }), kMoved,
+      .def_prop_ro("scores", of_records<double>(&Graph::edges, [](const auto& one) { return one.score; }), kMoved,
                    "Of each edge alone.")
-      .def_prop_ro("tails", [](const Graph& graph) { return owned(graph.tails.values); }, kMoved)
-      .def_prop_ro("tail_offsets", [](const Graph& graph) { return owned(graph.tails.offsets); }, kMoved)
-      .def_prop_ro("values", [](const Graph& graph) { return owned(graph.values); }, kMoved,
+      .def_prop_ro("tails", [](const Graph& graph) { return column(graph.tails.values); }, kMoved)
+      .def_prop_ro("tail_offsets", [](const Graph& graph) { return column(graph.tails.offsets); }, kMoved)
+      .def_prop_ro("values", [](const Graph& graph) { return column(graph.values); }, kMoved,
                    "Of each edge: what stateful features gave, then the columns of labels.")
-      .def_prop_ro("path", [](const Graph& graph) { return owned(graph.path); }, kMoved,
+      .def_prop_ro("path", [](const Graph& graph) { return column(graph.path); }, kMoved,
                    "The edges of the best derivation, each before its children's, these from left to right.")
-      .def_prop_ro("words", [](const Graph& graph) { return owned(graph.words); }, kMoved, "Of the best derivation.")
+      .def_prop_ro("words", [](const Graph& graph) { return column(graph.words); }, kMoved, "Of the best derivation.")
       .def_prop_ro("item_rules", item([](const auto& one) { return one.rule; }), kMoved,
                    "The items of the best derivation, from left to right.")
       .def_prop_ro("item_firsts", item([](const auto& one) { return one.first; }), kMoved)

@@ -1,15 +1,14 @@
 // Items and labels of sentence pairs, for Python.
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <memory>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "items.hpp"
 
@@ -19,36 +18,7 @@ using namespace nb::literals;
 namespace smt::searn {
 namespace {
 
-template <class T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Rows = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Column = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-template <class T>
-using Table = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
-
-template <class T>
-nb::capsule owner_of(std::unique_ptr<std::vector<T>>& owned) {
-  nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  owned.release();
-  return owner;
-}
-
-template <class T>
-Column<T> column(std::vector<T> values) {
-  auto owned = std::make_unique<std::vector<T>>(std::move(values));
-  T* const data = owned->data();
-  const std::size_t size = owned->size();
-  return Column<T>(data, {size}, owner_of(owned));
-}
-
-template <class T>
-Table<T> table(std::vector<T> values, std::size_t width) {
-  auto owned = std::make_unique<std::vector<T>>(std::move(values));
-  T* const data = owned->data();
-  const std::size_t rows = owned->size() / width;
-  return Table<T>(data, {rows, width}, owner_of(owned));
-}
 
 struct Found {
   std::vector<std::int64_t> offsets = {0};
@@ -110,9 +80,10 @@ auto find_items(Input<std::int32_t> sources, Input<std::int32_t> targets, Input<
     }
     found = batch.take();
   }
-  return std::make_tuple(column(std::move(found.offsets)), table(std::move(found.spans), kSpanFields),
+  const std::size_t items = found.kinds.size(), parts = found.parts.size() / kPartFields;
+  return std::make_tuple(column(std::move(found.offsets)), table(std::move(found.spans), items, kSpanFields),
                          column(std::move(found.kinds)), column(std::move(found.labels)), batch.names(),
-                         table(std::move(found.parts), kPartFields));
+                         table(std::move(found.parts), parts, kPartFields));
 }
 
 auto label_spans(const std::vector<std::pair<std::int32_t, std::int32_t>>& targets) {

@@ -1,6 +1,4 @@
 // Sequences under policies, and learning from examples, for Python. Use sequences.py, learning.py and searn.py.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>

@@ -1,6 +1,4 @@
 // smtplugins.plugins.umt._umt: undirected decoding, for Python. Use search.py.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -16,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
 #include "growth.hpp"
 #include "lm_part.hpp"
 #include "lm_scorer.hpp"
@@ -27,35 +26,7 @@ using namespace nb::literals;
 namespace smt::umt {
 namespace {
 
-template <class T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Rows = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Column = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-template <class T>
-using Table = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
-
-template <class T>
-nb::capsule owner_of(std::unique_ptr<std::vector<T>>& owned) {
-  nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  owned.release();
-  return owner;
-}
-
-template <class T>
-Column<T> column(std::vector<T> values) {
-  auto owned = std::make_unique<std::vector<T>>(std::move(values));
-  T* const data = owned->data();
-  const std::size_t size = owned->size();
-  return Column<T>(data, {size}, owner_of(owned));
-}
-
-template <class T>
-Table<T> table(std::vector<T> values, std::size_t rows, std::size_t width) {
-  auto owned = std::make_unique<std::vector<T>>(std::move(values));
-  T* const data = owned->data();
-  return Table<T>(data, {rows, width}, owner_of(owned));
-}
 
 constexpr std::size_t kFields = 4;
 
