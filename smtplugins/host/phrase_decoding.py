@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import math
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +17,11 @@ from smtplugins.core.phrases import distortion, hypergraph_of_phrases, phrase_se
 from smtplugins.core.search import SearchLimit, forest_of_parse
 from smtplugins.host.contracts import Decoding
 from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.forest_decoding import ForestDecoder
 from smtplugins.host.forests import Conventions, Forests, Times, added
 from smtplugins.host.phrase_conventions import AS_WRITTEN, PhraseConventions
 from smtplugins.host.rule_columns import column_names
 from smtplugins.host.stateful import SearchScorers
-from smtplugins.host.threads import in_order
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from smtplugins.core.phrases import OrderFeature, PhraseGraph, PhraseSearcher
     from smtplugins.host.contracts import Sentence
     from smtplugins.host.forests import SentenceForest, Weighted
-    from smtplugins.host.model import Model
     from smtplugins.host.resources import Resources
     from smtplugins.host.scoring import Active
 
@@ -113,7 +112,7 @@ def _lack(probability: float) -> float:
     return -math.log(probability) if probability > 0 else math.inf
 
 
-class PhraseDecoder:
+class PhraseDecoder(ForestDecoder["Weighted"]):
     """Decodes with a stack for each number of translated words."""
 
     def __init__(self, resources: Resources, options: PhraseOptions) -> None:
@@ -126,54 +125,26 @@ class PhraseDecoder:
             lattice=options.lattice,
         )
         reorders = options.order != "monotone" and options.distortion_limit != 0
-        self._forests = Forests(resources, conventions, replace(options.phrases, reorders=reorders))
+        super().__init__(Forests(resources, conventions, replace(options.phrases, reorders=reorders)))
         self._options = options
-        self._weights: Mapping[str, float] | None = None
-        self._weighted: Weighted | None = None
         self._rows: list[_Rows] | None = None
-        self._local = threading.local()
 
-    @property
-    def dense_names(self) -> tuple[str, ...]:
-        """The features that each phrase of a table has, table by table; known when the first sentence is decoded."""
-        return tuple(self._forests.dense_names)
+    def system(self, weights: Mapping[str, float]) -> Weighted:
+        """The tables under weights, and what reordering models say of their phrases."""
+        weighted = self.forests.weighted(weights)
+        if self._rows is None:
+            columns = self.forests.static_columns()
+            for owner, one in columns:
+                _check_phrases(owner, one)
+            with self.forests.times("loading"):
+                models = [one for one in self.forests.stateful if _positional(one) == "reordering"]
+                self._rows = [_Rows(one, self.forests.tables, [part for _, part in columns]) for one in models]
+        return weighted
 
-    def load(self, model: Model) -> dict[str, float]:
-        """Read the tables, and do to them what weights do; what that took. Decoding does it if nobody did before."""
-        if self._weighted is None or self._weights is not model.weights:
-            self._weights = model.weights
-            self._weighted = self._forests.weighted(model.weights)
-            if self._rows is None:
-                columns = self._forests.static_columns()
-                for owner, one in columns:
-                    _check_phrases(owner, one)
-                with self._forests.times("loading"):
-                    models = [one for one in self._forests.stateful if _positional(one) == "reordering"]
-                    self._rows = [_Rows(one, self._forests.tables, [part for _, part in columns]) for one in models]
-        return self._forests.times.taken()
-
-    def decode(
-        self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1, graphs: bool = False
-    ) -> Iterator[Decoding]:
-        """Translations in the order of the input."""
-        loading = self.load(model)
-        assert self._weighted is not None
-        weighted = self._weighted
-
-        def work(sentence: Sentence) -> Decoding:
-            return self._worker(weighted, graphs).decode(sentence)
-
-        for one in in_order(work, sentences, threads):
-            yield replace(one, stats=added(one.stats, loading)) if loading else one
-            loading = {}
-
-    def _worker(self, weighted: Weighted, graphs: bool) -> _Worker:
-        """The thread's own: what a language model said is kept from sentence to sentence."""
-        known: tuple[Weighted, bool, _Worker] | None = getattr(self._local, "worker", None)
-        if known is None or known[0] is not weighted or known[1] != graphs:
-            assert self._rows is not None
-            known = self._local.worker = (weighted, graphs, _Worker(weighted, self._options, self._rows, graphs))
-        return known[2]
+    def worker(self, system: Weighted, graphs: bool) -> _Worker:
+        """What decodes in one thread."""
+        assert self._rows is not None
+        return _Worker(system, self._options, self._rows, graphs)
 
 
 class _Worker:

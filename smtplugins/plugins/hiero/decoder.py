@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import collections
 import math
-import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,9 +16,9 @@ from smtplugins.core.refining import hypergraph_of
 from smtplugins.core.search import SearchLimit, best, forest_of_parse
 from smtplugins.host.contracts import Decoding
 from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.forest_decoding import ForestDecoder
 from smtplugins.host.forests import Conventions, Forests, Times, added, oov_labels
 from smtplugins.host.stateful import SearchScorers
-from smtplugins.host.threads import in_order
 from smtplugins.plugins.hiero.limits import TOOLKITS, own_limit, pruning
 from smtplugins.plugins.hiero.tracing import built, traced
 
@@ -30,11 +28,10 @@ if TYPE_CHECKING:
     from smtplugins.core.vocabulary import Vocabulary
     from smtplugins.host.contracts import Sentence
     from smtplugins.host.forests import SentenceForest, Weighted
-    from smtplugins.host.model import Model
     from smtplugins.host.resources import Resources
 
 
-class Hiero:
+class Hiero(ForestDecoder["Weighted"]):
     """Charts with cube pruning.
 
     ``search``: ``cube_pruning`` looks at ``pop_limit`` edges of a node, fewer where the best derivation through it
@@ -108,48 +105,15 @@ class Hiero:
             joshua=joshua,
             lattice=input == "lattice",
         )
-        self._forests = Forests(resources, conventions)
-        self._weights: Mapping[str, float] | None = None
-        self._weighted: Weighted | None = None
-        self._local = threading.local()
+        super().__init__(Forests(resources, conventions))
 
-    @property
-    def dense_names(self) -> tuple[str, ...]:
-        """The features that each rule of a table has, table by table; known when the first sentence is decoded."""
-        return tuple(self._forests.dense_names)
+    def system(self, weights: Mapping[str, float]) -> Weighted:
+        """The tables under weights."""
+        return self.forests.weighted(weights)
 
-    def load(self, model: Model) -> dict[str, float]:
-        """Read the tables, and do to them what weights do; what that took. Decoding does it if nobody did before."""
-        # A decoder in a loop has the same weights again and again, and there may be many.
-        if self._weighted is None or self._weights is not model.weights:
-            self._weights = model.weights
-            self._weighted = self._forests.weighted(model.weights)
-        return self._forests.times.taken()
-
-    def decode(
-        self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1, graphs: bool = False
-    ) -> Iterator[Decoding]:
-        """Translations in the order of the input."""
-        loading = self.load(model)
-        assert self._weighted is not None
-        for one in self._each(sentences, self._weighted, threads, graphs):
-            yield replace(one, stats=added(one.stats, loading)) if loading else one
-            loading = {}
-
-    def _each(
-        self, sentences: Iterable[Sentence], weighted: Weighted, threads: int, graphs: bool
-    ) -> Iterator[Decoding]:
-        def work(sentence: Sentence) -> Decoding:
-            return self._worker(weighted, graphs).decode(sentence)
-
-        return in_order(work, sentences, threads)
-
-    def _worker(self, weighted: Weighted, graphs: bool) -> _Worker:
-        """The thread's own: what scorers have learnt of joins is kept from sentence to sentence."""
-        known: tuple[Weighted, bool, _Worker] | None = getattr(self._local, "worker", None)
-        if known is None or known[0] is not weighted or known[1] != graphs:
-            known = self._local.worker = (weighted, graphs, _Worker(weighted, self._options, self._prune, graphs))
-        return known[2]
+    def worker(self, system: Weighted, graphs: bool) -> _Worker:
+        """What decodes in one thread."""
+        return _Worker(system, self._options, self._prune, graphs)
 
 
 class _Worker:

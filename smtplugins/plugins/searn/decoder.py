@@ -7,9 +7,8 @@ Options of a sentence are those of phrase decoders (``host/forests.py``), the se
 from __future__ import annotations
 
 import math
-import threading
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -17,9 +16,9 @@ from typing import TYPE_CHECKING, Literal
 from smtplugins.core.search import SearchLimit, forest_of_parse
 from smtplugins.host.contracts import Decoding
 from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.forest_decoding import ForestDecoder
 from smtplugins.host.forests import Conventions, Forests, Times, added
 from smtplugins.host.stateful import SearchScorers
-from smtplugins.host.threads import in_order
 from smtplugins.plugins.searn.following import Follower, load_policy, monotone
 from smtplugins.plugins.searn.fragments import Sums, built, hypergraph_of_fragments, traced
 from smtplugins.plugins.searn.history import COLUMNS, ItgHistory
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from smtplugins.core.hypergraph import Hypergraph
     from smtplugins.host.contracts import Sentence
     from smtplugins.host.forests import SentenceForest, Weighted
-    from smtplugins.host.model import Model
     from smtplugins.host.resources import Resources
     from smtplugins.host.scoring import Active
     from smtplugins.plugins.searn._searn import Amasis as Searcher
@@ -50,7 +48,7 @@ class Search:
     max_edges: int
 
 
-class Amasis:
+class Amasis(ForestDecoder["Weighted"]):
     """Left to right, a stack of fragments for each hypothesis.
 
     For each option of the next source words a policy names a label: the option is put on the stack as a fragment, and
@@ -120,53 +118,26 @@ class Amasis:
         )
         silent = null_rules(nulls_path, null_threshold) if nulls_path is not None else []
         self._silent = bool(silent)
-        self._forests = Forests(replace(resources, features=rest), conventions, own={NULLS: silent} if silent else None)
+        super().__init__(
+            Forests(replace(resources, features=rest), conventions, own={NULLS: silent} if silent else None)
+        )
         self._search = Search(stack_size, beam_threshold, labels, decide, seed, recombine == "strings", max_edges)
-        self._weights: Mapping[str, float] | None = None
-        self._weighted: Weighted | None = None
-        self._local = threading.local()
 
-    @property
-    def dense_names(self) -> tuple[str, ...]:
-        """The features that each phrase of a table has, table by table; known when the first sentence is decoded."""
-        return tuple(self._forests.dense_names)
+    def system(self, weights: Mapping[str, float]) -> Weighted:
+        """The tables under weights; the policy knows their rules."""
+        if self._silent and NULL not in weights:
+            raise UsageError(f"amasis: expected a weight of {NULL!r}, as words may be left out, found none")
+        weighted = self.forests.weighted(weights)
+        columns = self.forests.static_columns()
+        for owner, one in columns:
+            if len(one.source) and int(one.source.min()) < 0:
+                raise UsageError(f"{owner}: expected phrases, found rules with gaps: the decoder hiero is for them")
+        self._follower.begin(self.forests.tables, sum(len(one) for _, one in columns))
+        return weighted
 
-    def load(self, model: Model) -> dict[str, float]:
-        """Read the tables, and do to them what weights do; what that took. Decoding does it if nobody did before."""
-        if self._weighted is None or self._weights is not model.weights:
-            if self._silent and NULL not in model.weights:
-                raise UsageError(f"amasis: expected a weight of {NULL!r}, as words may be left out, found none")
-            self._weights = model.weights
-            self._weighted = self._forests.weighted(model.weights)
-            columns = self._forests.static_columns()
-            for owner, one in columns:
-                if len(one.source) and int(one.source.min()) < 0:
-                    raise UsageError(f"{owner}: expected phrases, found rules with gaps: the decoder hiero is for them")
-            self._follower.begin(self._forests.tables, sum(len(one) for _, one in columns))
-        return self._forests.times.taken()
-
-    def decode(
-        self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1, graphs: bool = False
-    ) -> Iterator[Decoding]:
-        """Translations in the order of the input."""
-        loading = self.load(model)
-        assert self._weighted is not None
-        weighted = self._weighted
-
-        def work(sentence: Sentence) -> Decoding:
-            return self._worker(weighted, graphs).decode(sentence)
-
-        for one in in_order(work, sentences, threads):
-            yield replace(one, stats=added(one.stats, loading)) if loading else one
-            loading = {}
-
-    def _worker(self, weighted: Weighted, graphs: bool) -> _Worker:
-        """The thread's own: what scorers have learnt of joins is kept from sentence to sentence."""
-        known: tuple[Weighted, bool, _Worker] | None = getattr(self._local, "worker", None)
-        if known is None or known[0] is not weighted or known[1] != graphs:
-            made = _Worker(weighted, self._follower, self._history, self._search, graphs)
-            known = self._local.worker = (weighted, graphs, made)
-        return known[2]
+    def worker(self, system: Weighted, graphs: bool) -> _Worker:
+        """What decodes in one thread."""
+        return _Worker(system, self._follower, self._history, self._search, graphs)
 
 
 def _only(own: Sequence[Active]) -> Active | None:

@@ -7,17 +7,16 @@ forest is that of the other decoders (``host/forests.py``), the search native (`
 from __future__ import annotations
 
 import math
-import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtplugins.host.contracts import Decoding
 from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.forest_decoding import ForestDecoder
 from smtplugins.host.forests import Conventions, Forests, Times, added, oov_labels
-from smtplugins.host.threads import in_order
 from smtplugins.plugins.umt.beams import beams
 from smtplugins.plugins.umt.cff import Cff
 from smtplugins.plugins.umt.search import CffMode, LmMode
@@ -48,7 +47,7 @@ class Search:
     seed: int = 1
 
 
-class Umt:
+class Umt(ForestDecoder["System"]):
     """Undirected greedy decoding.
 
     ``cff``, ``cff_scale``, ``cff_lm``, ``cff_joins`` and ``first_pass_path`` say how the missing branches are bounded,
@@ -128,15 +127,7 @@ class Umt:
             lattice=input == "lattice",
         )
         self._configured = resources.weights
-        self.forests = Forests(resources, conventions)
-        self._weights: Mapping[str, float] | None = None
-        self._system: System | None = None
-        self._local = threading.local()
-
-    @property
-    def dense_names(self) -> tuple[str, ...]:
-        """The features that each rule of a table has, table by table; known when the first sentence is decoded."""
-        return tuple(self.forests.dense_names)
+        super().__init__(Forests(resources, conventions))
 
     @property
     def notes(self) -> list[str]:
@@ -151,13 +142,6 @@ class Umt:
         features = self.forests.resources.features
         return Working(features, self.forests.stateful, self.cff, self.cff_label, self.lm_mode)
 
-    def load(self, model: Model) -> dict[str, float]:
-        """Read the tables, and do to them what weights do; what that took. Decoding does it if nobody did before."""
-        if self._system is None or self._weights is not model.weights:
-            self._weights = model.weights
-            self._system = self.system(model.weights)
-        return self.forests.times.taken()
-
     def system(self, weights: Mapping[str, float]) -> System:
         """The tables under weights, and under those of the first pass."""
         first = self.cff.first_pass(self.cff_label, weights, self._configured)
@@ -169,20 +153,9 @@ class Umt:
         first = self.cff.first_pass(self.cff_label, weights, self._configured)
         return {f"{self.cff_label}:{name}": value for name, value in first.items() if self.cff.components}
 
-    def decode(
-        self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1, graphs: bool = False
-    ) -> Iterator[Decoding]:
-        """Translations in the order of the input."""
-        loading = self.load(model)
-        assert self._system is not None
-        system = self._system
-
-        def work(sentence: Sentence) -> Decoding:
-            return self._worker(system).decode(sentence, graphs)
-
-        for one in in_order(work, sentences, threads):
-            yield replace(one, stats=added(one.stats, loading)) if loading else one
-            loading = {}
+    def worker(self, system: System, graphs: bool) -> _Worker:
+        """What decodes in one thread."""
+        return _Worker(system, self.working(), self.search, graphs)
 
     def task(
         self, sentences: Sequence[Sentence], references: Sequence[Sequence[str]], metric: Metric, model: Model
@@ -191,12 +164,6 @@ class Umt:
         from smtplugins.plugins.umt.task import make_task
 
         return make_task(self, sentences, references, metric, model.weights)
-
-    def _worker(self, system: System) -> _Worker:
-        known: _Worker | None = getattr(self._local, "worker", None)
-        if known is None or known.system is not system:
-            known = self._local.worker = _Worker(system, self.working(), self.search)
-        return known
 
 
 @dataclass(frozen=True)
@@ -237,8 +204,9 @@ class Derivation:
 class _Worker:
     """Decodes one sentence after the other, in one thread."""
 
-    def __init__(self, system: System, working: Working, search: Search) -> None:
-        self.system = system
+    def __init__(self, system: System, working: Working, search: Search, graphs: bool) -> None:
+        self._system = system
+        self._graphs = graphs
         self._working = working
         self._search = search
         weights = system.weighted.weights
@@ -247,10 +215,10 @@ class _Worker:
         self._estimates = working.estimates(system.first_pass)
         self._conventions = system.weighted.maker.conventions
 
-    def decode(self, sentence: Sentence, graphs: bool) -> Decoding:
+    def decode(self, sentence: Sentence) -> Decoding:
         from smtplugins.core.search import forest_of_parse
 
-        forest, bounds = self.system.forest(sentence)
+        forest, bounds = self._system.forest(sentence)
         times = Times()
         found: list[Derivation] = []
         scored = 0
@@ -280,7 +248,7 @@ class _Worker:
             best=text,
             score=None if best is None else best.score,
             features={} if best is None else self._features(forest, best),
-            graph=(lambda: self._graph(forest, found)) if graphs else None,
+            graph=(lambda: self._graph(forest, found)) if self._graphs else None,
             shown=self._conventions.shown,
             trace=lambda: ["no derivation"] if best is None else traced(best.tree, best.grown, self._working.names),
             built=lambda: [] if best is None else built(best.tree, best.grown),
