@@ -167,6 +167,23 @@ def test_without_trees_w_and_c_run_alone(
     assert not Path("other").exists()
 
 
+def test_weights_of_phrases_can_be_tuned(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(data)
+    less = "--without l2 --without svm --without trees --configuration W"
+    assert run(f"{command()} {less} --lm fr.arpa --tuner mert,restarts=0 -o tuned -q") == 0
+    kept = {}
+    for name in ("phrase-without-lm", "phrase-with-lm"):
+        kept[name] = json.loads(Path(f"tuned/{name}-done.json").read_text())
+        assert kept[name]["tuner"] == "mert,restarts=0"
+        assert len(Path(f"tuned/{name}.test").read_text().splitlines()) == SETS["test"]
+    without, with_lm = (kept[name]["weights"] for name in kept)
+    assert "lm" in with_lm
+    assert "lm" not in without
+    untuned = json.loads((data / "out/phrase-with-lm-done.json").read_text())["weights"]
+    assert untuned.keys() == with_lm.keys()
+    assert untuned != with_lm
+
+
 def test_tables_have_the_paper_s_numbers(result: dict[str, Any]) -> None:
     for style in ("text", "tsv", "latex"):
         text = shown(result, style)
