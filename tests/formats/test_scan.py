@@ -1,45 +1,10 @@
-"""The native scanner: its committed stub, an engine that knows nothing of Python, and its life once spent."""
+"""The native scanner: bad lines, and its life once spent."""
 
 from __future__ import annotations
 
-import ast
-import inspect
-from pathlib import Path
-
 import pytest
 
-import smtformats
 from smtformats import _scan
-
-NATIVE = Path(__file__).parents[2] / "formats" / "native"
-REMEDY = "python -m nanobind.stubgen -m smtformats._scan -o formats/smtformats/_scan.pyi"
-
-
-def outline(stub: str) -> str:
-    """A stub without its spacing, which differs between versions of the generator."""
-    tree = ast.parse(stub)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            node.value = inspect.cleandoc(node.value)
-    return ast.dump(tree, indent=1)
-
-
-def test_the_stub_is_what_the_generator_writes() -> None:
-    stubgen = pytest.importorskip("nanobind.stubgen")
-    generator = stubgen.StubGen(_scan)
-    generator.put(_scan)
-    committed = Path(smtformats.__file__).with_name("_scan.pyi").read_text(encoding="utf-8")
-    assert outline(generator.get()) == outline(committed), f"write it anew: {REMEDY}"
-
-
-def test_only_bindings_include_python() -> None:
-    sources = sorted([*NATIVE.glob("*.hpp"), *NATIVE.glob("*.cpp")])
-    assert {"cdec.hpp", "cdec.cpp"} <= {source.name for source in sources}
-    for source in sources:
-        if not source.name.startswith("bind") and source.name != "module.cpp":
-            text = source.read_text(encoding="utf-8")
-            assert "nanobind" not in text, source
-            assert "Python.h" not in text, source
 
 
 def test_a_bad_line_is_set_aside() -> None:

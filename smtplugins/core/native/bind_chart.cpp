@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "arrays.hpp"
+#include "bind_arrays.hpp"
 #include "bind_trie.hpp"
 #include "bindings.hpp"
 #include "chart.hpp"

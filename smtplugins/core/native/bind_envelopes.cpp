@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "arrays.hpp"
+#include "bind_arrays.hpp"
 #include "bindings.hpp"
 #include "envelope.hpp"
 #include "line_search.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "arrays.hpp"
+#include "bind_arrays.hpp"
 #include "bindings.hpp"
 #include "lm_batch.hpp"
 #include "table_limit.hpp"

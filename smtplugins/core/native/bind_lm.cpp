@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "arpa.hpp"
-#include "arrays.hpp"
+#include "bind_arrays.hpp"
 #include "bindings.hpp"
 #include "kenlm_file.hpp"
 #include "lm.hpp"

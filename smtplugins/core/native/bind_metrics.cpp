@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "arrays.hpp"
+#include "bind_arrays.hpp"
 #include "bindings.hpp"
 #include "metric_segments.hpp"
 #include "ngram_gain.hpp"

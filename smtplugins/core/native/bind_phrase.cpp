@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "arrays.hpp"
+#include "bind_arrays.hpp"
 #include "bindings.hpp"
 #include "phrase_search.hpp"
 

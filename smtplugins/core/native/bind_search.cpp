@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "arrays.hpp"
+#include "bind_arrays.hpp"
 #include "bindings.hpp"
 #include "chart.hpp"
 #include "lm.hpp"

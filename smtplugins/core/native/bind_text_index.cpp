@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "arrays.hpp"
+#include "bind_arrays.hpp"
 #include "bindings.hpp"
 #include "text_index.hpp"
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <tuple>
 
-#include "arrays.hpp"
+#include "bind_arrays.hpp"
 #include "trie.hpp"
 
 namespace smt {

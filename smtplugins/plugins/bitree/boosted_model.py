@@ -134,7 +134,11 @@ class BoostedModel:
     def counts(self, least: float | None = None) -> Array:
         """How many trees each classifier has in the model for lambda ``least``."""
         self._check(least)
-        return self.trees.counts(self.least if least is None else least)
+        return self._all_counts if least is None else self.trees.counts(least)
+
+    @cached_property
+    def _all_counts(self) -> Array:
+        return self.trees.counts(self.least)
 
     def cut(self, least: float) -> BoostedModel:
         """The model for lambda ``least``: the path up to where lambda fell below it."""

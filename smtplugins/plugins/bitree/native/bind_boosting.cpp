@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "arrays.hpp"
+#include "bind_arrays.hpp"
 #include "bindings.hpp"
 #include "boosting.hpp"
 

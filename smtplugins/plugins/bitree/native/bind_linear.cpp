@@ -7,7 +7,7 @@
 #include <span>
 #include <tuple>
 
-#include "arrays.hpp"
+#include "bind_arrays.hpp"
 #include "bindings.hpp"
 #include "linear.hpp"
 

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "block_arrays.hpp"
+#include "bind_blocks.hpp"
 #include "blocks.hpp"
 #include "lexical.hpp"
 #include "training.hpp"

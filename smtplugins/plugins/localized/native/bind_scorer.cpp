@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "block_arrays.hpp"
+#include "bind_blocks.hpp"
 #include "block_scorer.hpp"
 #include "lm.hpp"
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "amasis_search.hpp"
-#include "arrays.hpp"
+#include "bind_arrays.hpp"
 #include "bindings.hpp"
 #include "search.hpp"
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "arrays.hpp"
+#include "bind_arrays.hpp"
 #include "growth.hpp"
 #include "lm_part.hpp"
 #include "lm_scorer.hpp"
