@@ -18,7 +18,7 @@ from smtformats.grammar.rules import NonTerminal, Rule
 from smtplugins.host.contracts import Sentence
 from smtplugins.testing import grammars
 from smtplugins.testing.grammars import LABEL, MOST, Derivation
-from smtplugins.testing.phrase_systems import PhraseSystem
+from smtplugins.testing.phrase_systems import PhraseSystem, once, random_rules, random_sentences, random_values
 
 if TYPE_CHECKING:
     from smtplugins.core.hypergraph import Hypergraph
@@ -140,24 +140,11 @@ def systems(count: int = 6, seed: int = 13) -> list[ItgSystem]:
 
 
 def _random(source: random.Random, number: int) -> ItgSystem:
-    rules = []
-    for size, count in ((1, 2), (2, 3), (3, 2)):
-        for words in source.sample(list(itertools.product("abc", repeat=size)), count):
-            for _ in range(source.randint(1, 2)):
-                target = tuple(source.choice("ABC") for _ in range(source.randint(1, 3)))
-                rules.append(Rule(LABEL, words, target, ("p", "q"), _two(source)))
+    rules = random_rules(source, ((1, 2), (2, 3), (3, 2)))
     if number % 2:
-        rules += [Rule(LABEL, (source.choice("abc"),), (), ("p", "q"), _two(source))]
-    # The same phrases twice would be one derivation for some decoders and two for others.
-    rules = list({(one.source, one.target): one for one in rules}.values())
+        rules += [Rule(LABEL, (source.choice("abc"),), (), ("p", "q"), random_values(source))]
     options = {"max_phrase_length": (3, 20, 2)[number % 3]}
-    texts = [tuple(source.choice("abc") for _ in range(size)) for size in (1, 2, 3, 4, 4, 5)]
-    texts.insert(2, ("z", "a"))
-    sentences = [Sentence(f"{number}-{i}", words) for i, words in enumerate(texts)]
+    sentences = random_sentences(source, number)
     names = ("p", "q", "kit-words", "kit-origin[0]", "kit-pairs")
     weights = {name: round(source.uniform(-1, 1), 3) for name in names}
-    return ItgSystem(number, tuple(rules), tuple(sentences), weights, options)
-
-
-def _two(source: random.Random) -> tuple[float, float]:
-    return round(source.uniform(-1, 1), 2), round(source.uniform(-1, 1), 2)
+    return ItgSystem(number, once(rules), sentences, weights, options)

@@ -189,19 +189,37 @@ def systems(count: int = 6, seed: int = 11) -> list[PhraseSystem]:
 
 
 def _random(source: random.Random, number: int) -> PhraseSystem:
+    rules = once(random_rules(source, ((1, 2), (2, 4), (3, 3))))
+    options = {"distortion_limit": (-1, 6, 1, 2, 0, -1)[number % 6], "max_phrase_length": (3, 20, 2)[number % 3]}
+    sentences = random_sentences(source, number)
+    names = ("p", "q", "kit-words", "kit-origin[0]", "kit-pairs", JUMPS)
+    weights = {name: round(source.uniform(-1, 1), 3) for name in names}
+    return PhraseSystem(number, rules, sentences, weights, options)
+
+
+def random_rules(source: random.Random, counts: Sequence[tuple[int, int]]) -> list[Rule]:
+    """One or two translations of so many phrases of each length."""
     rules = []
-    for size, count in ((1, 2), (2, 4), (3, 3)):
+    for size, count in counts:
         for words in source.sample(list(itertools.product("abc", repeat=size)), count):
             for _ in range(source.randint(1, 2)):
                 target = tuple(source.choice("ABC") for _ in range(source.randint(1, 3)))
-                values = (round(source.uniform(-1, 1), 2), round(source.uniform(-1, 1), 2))
-                rules.append(Rule(LABEL, words, target, ("p", "q"), values))
-    # The same phrases twice would be one derivation for some decoders and two for others.
-    rules = list({(one.source, one.target): one for one in rules}.values())
-    options = {"distortion_limit": (-1, 6, 1, 2, 0, -1)[number % 6], "max_phrase_length": (3, 20, 2)[number % 3]}
+                rules.append(Rule(LABEL, words, target, ("p", "q"), random_values(source)))
+    return rules
+
+
+def random_values(source: random.Random) -> tuple[float, float]:
+    """Those of a rule's two features."""
+    return round(source.uniform(-1, 1), 2), round(source.uniform(-1, 1), 2)
+
+
+def once(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """Each phrase pair once: the same ones twice would be one derivation for some decoders and two for others."""
+    return tuple({(one.source, one.target): one for one in rules}.values())
+
+
+def random_sentences(source: random.Random, number: int) -> tuple[Sentence, ...]:
+    """Up to five words, one sentence with a word that no phrase has."""
     texts = [tuple(source.choice("abc") for _ in range(size)) for size in (1, 2, 3, 4, 4, 5)]
     texts.insert(2, ("z", "a"))
-    sentences = [Sentence(f"{number}-{i}", words) for i, words in enumerate(texts)]
-    names = ("p", "q", "kit-words", "kit-origin[0]", "kit-pairs", JUMPS)
-    weights = {name: round(source.uniform(-1, 1), 3) for name in names}
-    return PhraseSystem(number, tuple(rules), tuple(sentences), weights, options)
+    return tuple(Sentence(f"{number}-{i}", words) for i, words in enumerate(texts))
