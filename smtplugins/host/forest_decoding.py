@@ -53,8 +53,8 @@ class ForestDecoder(ABC, Generic[SystemT]):
         """Read the tables, and do to them what weights do; what that took. Decoding does it if nobody did before."""
         # A decoder in a loop has the same weights again and again, and there may be many.
         if self._system is None or self._weights is not model.weights:
-            self._weights = model.weights
             self._system = self.system(model.weights)
+            self._weights = model.weights
         return self.forests.times.taken()
 
     def decode(

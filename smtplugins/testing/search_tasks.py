@@ -77,8 +77,8 @@ def _assert_guided(
         own = task.follow(state, numbers, first)
         how = place if first is None else f"{place}, beginning with {first!r}"
         _assert_followed(own, _replayed(plain, state, own, numbers, first, how), numbers, how)
-        # What was handed on can be gone on from: all of the policy's own states, and the one behind another action.
-        for i in range(len(own)) if first is None else range(1, min(2, len(own))):
+        # What was handed on can be gone on from; an action that was asked for is not the policy's.
+        for i in range(first is not None, len(own)):
             again = task.follow(own.state(i), numbers).action(0)
             assert _equal(again, own.action(i)), f"{how}: `follow` from state {i} begins with {again!r}"
 

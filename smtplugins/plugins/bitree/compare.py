@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -207,21 +208,21 @@ def _transducers(
         training, test = shaped(training, args.shape), shaped(test, args.shape)
     path, say = classifiers.path, classifiers.say
 
+    @functools.cache
+    def bitrees() -> Any:
+        return bitrees_of(training)
+
     def made(kind: str) -> dict[str, Any]:
-        bitrees = bitrees_of(training)
         if kind == "generative":
-            model = learn_generative(bitrees, seed=args.seed, say=say)
+            model = learn_generative(bitrees(), seed=args.seed, say=say)
         else:
             recipe = JoinRecipe(eta=path.eta, seed=args.seed, threads=path.jobs)
-            model = learn_discriminative(bitrees, classifiers.word_model(), recipe, say)
+            model = learn_discriminative(bitrees(), classifiers.word_model(), recipe, say)
         say(f"{kind} transducer: {len(test)} sentences")
         return {"texts": transduced(model, test, threads=path.jobs), "trained": dict(model.trained)}
 
     kinds = ("generative", "discriminative")
-    systems = {
-        kind: classifiers.once(f"transducer-{kind}", lambda kind=kind: made(kind))["texts"]  # type: ignore[misc]
-        for kind in kinds
-    }
+    systems = {kind: classifiers.once(f"transducer-{kind}", functools.partial(made, kind))["texts"] for kind in kinds}
     if phrases is not None:
         systems[WITHOUT] = [" ".join(one) for one in phrases.translations(WITHOUT, "test")]
     return judged(host, systems, [" ".join(one.target) for one in test])
