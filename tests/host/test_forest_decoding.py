@@ -52,7 +52,8 @@ class Upper(ForestDecoder[Mapping[str, float]]):
         if "bad" in weights:
             raise ValueError("bad weights")
         self.systems.append(weights)
-        self.forests.times.left = {"loading": 2.0}  # type: ignore[attr-defined]
+        times: Any = self.forests.times
+        times.left = {"loading": 2.0}
         return dict(weights)
 
     def worker(self, system: Mapping[str, float], graphs: bool) -> Worker:
