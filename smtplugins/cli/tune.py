@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from smtplugins.host.config import RunConfig
     from smtplugins.host.host import Host
 
-_LOOP = ("iterations", "epsilon", "select")
+_LOOP = ("iterations", "epsilon", "select", "reach")
 
 
 def summary(name: str) -> str:
@@ -95,6 +95,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--select",
         choices=("best", "last"),
         help="which iteration's weights are the result: with the best decoding, or the last (default: best)",
+    )
+    group.add_argument(
+        "--reach",
+        type=float,
+        metavar="X",
+        help="how far an iteration may move from the best weights so far: 0.01 hardly, 1.4 to unrelated weights, 0 any "
+        "distance (default: 0.3 for lists, 0 for forests)",
     )
     options.add_cache(parser)
     options.add_table(parser)
@@ -289,7 +296,7 @@ def _with_decoder(args: argparse.Namespace) -> None:
         told(args, json.dumps({"reason": ended.reason, "score": ended.score, "iterations": ended.iterations}, indent=1))
     else:
         rows = [{k: _number(v) for k, v in row.items()} for row in ended.iterations]
-        columns = ["iteration", "decoded", "candidates", "new", "before", "learnt", "change"]
+        columns = ["iteration", "decoded", "candidates", "new", "before", "learnt", "share", "expected", "change"]
         result = [{"metric": ended.metric, "score": f"{ended.score:.2f}", "signature": ended.signature}]
         told(args, tables.render(rows, columns, args.format))
         told(args, "\n" + tables.render(result, list(result[0]), args.format))

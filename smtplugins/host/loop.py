@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from smtplugins.host import tuning
 from smtplugins.host.contracts import Forests, Lists, Sentence, State, Step
-from smtplugins.host.errors import UsageError
+from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.model import Model
 from smtplugins.host.pools import ForestPool, ListPool, Work, write_json
 from smtplugins.host.runs import RunDirectory
 from smtplugins.host.training_data import Note
-from smtplugins.host.tuning import Plan
+from smtplugins.host.trust_region import RADIUS, Course, Way
+from smtplugins.host.tuning import Plan, takes_reach, within
 
 if TYPE_CHECKING:
     from smtplugins.host.config import RunConfig
@@ -32,8 +33,11 @@ if TYPE_CHECKING:
     from smtplugins.host.evaluation import Texts
     from smtplugins.host.host import Host
     from smtplugins.host.spec import Spec
+    from smtplugins.host.training_data import Material
+    from smtplugins.host.tuning import Tuned
 
 _RESULT = "result.json"
+_PLACES = 8
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,8 @@ class LoopPlan:
 
     ``epsilon`` bounds the change of weights (the largest, when their absolute values add up to 1) that counts as none.
     ``rounds`` is how many of the last iterations forests are learnt from, 0 for all; lists are learnt from all.
+    ``reach`` is how far an iteration may move from the best weights so far (``host/trust_region.py``), 0 for no limit.
+    The default is 0.3 for lists and no limit for forests, which hold what the decoder may find.
     """
 
     plan: Plan
@@ -51,6 +57,7 @@ class LoopPlan:
     forests: bool = False
     nbest: int = 100
     rounds: int = 0
+    reach: float | None = None
 
     def __post_init__(self) -> None:
         if self.iterations < 1:
@@ -63,6 +70,14 @@ class LoopPlan:
             raise UsageError(f"rounds: expected 0 or more for forests and 0 for lists, found {self.rounds}")
         if self.select not in ("best", "last"):
             raise UsageError(f"select: expected best or last, found {self.select!r}")
+        if self.reach is not None and not self.reach >= 0:
+            raise UsageError(f"reach: expected 0 or more, found {self.reach}")
+
+    @property
+    def radius(self) -> float:
+        """How far an iteration may move at first."""
+        reach = (0.0 if self.forests else RADIUS) if self.reach is None else self.reach
+        return reach or math.inf
 
 
 @dataclass(frozen=True)
@@ -116,28 +131,29 @@ class Loop:
         if not any(start.values()):
             raise UsageError("no weights to begin with: -w FILE, or model.weights in the configuration")
         rows: list[dict[str, float]] = []
-        tried: list[tuple[float, Mapping[str, float]]] = []
+        course = Course(self.options.radius, self.metric.higher_is_better)
         weights: Mapping[str, float] = dict(sorted(start.items()))
         reason = ""
         for number in itertools.count(1):
             score, new, lost = self._decoded(number, weights)
-            tried.append((score, weights))
+            fell = course.add(score, weights, new / max(self._pool.found, 1))
             row = {"iteration": number, "decoded": score, "candidates": self._pool.count, "new": new}
             if lost:
                 self.note(f"iteration {number}: {lost} sentences have no translation: they count as empty ones")
-            if not new or number > self.options.iterations:
+            if (not new and not course.limited) or number > self.options.iterations:
                 reason = self._reason(number, new)
-                self._tell(row)
+                self._tell(row, fell)
                 rows.append(row)
                 break
-            learnt, more = self._learnt(number, weights, row)
+            learnt, more = self._learnt(number, course, row)
             rows.append(row | more)
-            self._tell(rows[-1])
+            self._tell(rows[-1], fell)
             change, weights = rows[-1]["change"], learnt
+            course.expect(rows[-1]["expected"], rows[-1]["distance"])
             if change < self.options.epsilon:
                 reason = f"the weights of iteration {number} are those before it (they changed by {change:.2g})"
                 break
-        return self._ended(weights, tried, reason, rows)
+        return self._ended(weights, course, reason, rows)
 
     def _reason(self, number: int, new: int) -> str:
         what = "forest is new" if self.options.forests else "translation in the lists is new"
@@ -145,10 +161,13 @@ class Loop:
             return f"no {what} in iteration {number}: the decoder has nothing to add under these weights"
         return f"{self.options.iterations} iterations were made, as many as asked for; there was still news"
 
-    def _tell(self, row: Mapping[str, float]) -> None:
-        after = "" if "learnt" not in row else f", learnt {row['learnt']:.4g}, weights changed by {row['change']:.2g}"
+    def _tell(self, row: Mapping[str, float], fell: str) -> None:
         counted = f"{row['candidates']:.0f} candidates ({row['new']:.0f} new)"
-        self.told(f"iteration {row['iteration']:.0f}: {self.metric.name} {row['decoded']:.4g}, {counted}{after}")
+        after = ""
+        if "learnt" in row:
+            after = f", learnt {row['learnt']:.4g}, weights changed by {row['change']:.2g}"
+            after += f", {row['share']:.0%} of the way" if row["share"] < 1 else ""
+        self.told(f"iteration {row['iteration']:.0f}: {self.metric.name} {row['decoded']:.4g}, {counted}{after}{fell}")
 
     def _decoded(self, number: int, weights: Mapping[str, float]) -> tuple[float, int, int]:
         """Decode, if that is still to be done: the score, how many candidates are new, sentences without any."""
@@ -164,44 +183,81 @@ class Loop:
         return float(self.metric.score(stats.sum(axis=0))), new, hypotheses.count(None)
 
     def _learnt(
-        self, number: int, weights: Mapping[str, float], row: Mapping[str, float]
+        self, number: int, course: Course, row: Mapping[str, float]
     ) -> tuple[Mapping[str, float], dict[str, float]]:
-        """Learn, if that is still to be done: weights and what is told of them."""
+        """Learn from the best weights so far, unless that is done: the next weights, and the metrics of the step."""
         if (self.run.path / f"step-{number:04d}").is_dir():
             model, metrics = self.run.step(number)
+            course.radius = metrics["radius"]
             return model.weights, metrics
         material = self._pool.material()
-        plan = replace(self.options.plan, folder=self.run.path / f"iteration-{number:04d}")
-        tuned = tuning.tune(self.host, material, plan, weights, self.note if number == 1 else lambda text: None)
-        change = _change(weights, tuned.weights)
-        metrics = {"before": tuned.begun or 0.0, "learnt": tuned.score, "change": change}
+        folder = self.run.path / f"iteration-{number:04d}"
+        tuned, way = self._towards(material, course, folder)
+        for attempt in itertools.count(1):
+            share = self._share(material, course, way)
+            if way.distance(share) > 0 or not course.widen():
+                break
+            if takes_reach(self.host, self.options.plan.learner):
+                tuned, way = self._towards(material, course, folder / f"wider-{attempt}")
+        weights = way.weights(share)
+        expected, change = material.score(weights), _change(course.best, weights)
+        metrics = {"before": tuned.begun or 0.0, "learnt": tuned.score, "share": share, "expected": expected}
+        metrics |= {"distance": way.distance(share), "radius": course.radius, "change": change}
         shown = {name: value for name, value in row.items() if name != "iteration"} | metrics
-        self.run.save_step(number, Step(Model(tuned.weights), row["decoded"], shown, State()))
-        return tuned.weights, shown
+        self.run.save_step(number, Step(Model(weights), row["decoded"], shown, State()))
+        return weights, shown
+
+    def _towards(self, material: Material, course: Course, folder: Path) -> tuple[Tuned, Way]:
+        """Learn from the best weights so far, within the radius if the learner can; return the way there, too."""
+        plan = within(self.host, replace(self.options.plan, folder=folder), course.radius)
+        note = self.note if len(course.tried) == 1 else lambda text: None
+        tuned = tuning.tune(self.host, material, plan, course.best, note)
+        # Weights that have to stay, or stay within bounds, are lengths, not only directions.
+        scaled = not any(plan.learner.options.get(name) for name in ("fixed", "bounds"))
+        return tuned, Way(course.best, tuned.weights, material.scales, scaled=scaled)
+
+    def _share(self, material: Material, course: Course, way: Way) -> float:
+        """The share of the way with the best score on the lists, among some within the radius; the last of equal ones.
+
+        0 if the lists hold nearly everything and no place scores better on them than the beginning.
+        """
+        most = way.share(course.radius)
+        if self.options.forests:
+            return most
+        shares = [0.0, *(most * k / _PLACES for k in range(1, _PLACES + 1))]
+        scores = [material.score(way.weights(share)) for share in shares]
+        at = _PLACES
+        for k in range(_PLACES - 1, 0, -1):
+            at = k if course.better(scores[k], scores[at]) else at
+        return 0.0 if course.covered and not course.better(scores[at], scores[0]) else shares[at]
 
     def _ended(
-        self,
-        last: Mapping[str, float],
-        tried: Sequence[tuple[float, Mapping[str, float]]],
-        reason: str,
-        rows: Sequence[Mapping[str, float]],
+        self, last: Mapping[str, float], course: Course, reason: str, rows: Sequence[Mapping[str, float]]
     ) -> Ended:
         from smtplugins.host.opening import find_format, write_all
 
-        higher = 1 if self.metric.higher_is_better else -1
-        at = max(range(len(tried)), key=lambda i: (higher * tried[i][0], i))
-        if self.options.select == "last":
-            at = len(tried) - 1
+        name, tried = self.metric.name, course.tried
+        at = course.at if self.options.select == "best" else len(tried) - 1
         score, weights = tried[at]
         chosen = f"the weights with which iteration {at + 1} decoded"
         if self.options.select == "last" and last is not weights:
             weights, chosen = last, f"the weights learnt last, scored as those of iteration {at + 1}"
-        text = f"stopped: {reason}. The result are {chosen}, {self.metric.name} {score:.4g}."
+        text = f"stopped: {reason}. The result are {chosen}, {name} {score:.4g}."
+        if not course.gained:
+            text += f" Nothing was gained: no weights decoded better than those at the start ({tried[0][0]:.4g})."
         signature = f"{self.metric.signature()}|in-sample"
-        ended = Ended(weights, text, score, self.metric.name, signature, tuple(rows))
-        write_all(find_format("cdec-weights", "weights"), [dict(weights)], self.run.path / "weights")
-        record = {"reason": text, "metric": ended.metric, "score": score, "signature": signature, "iterations": rows}
+        ended = Ended(weights, text, score, name, signature, tuple(rows))
+        record = {"reason": text, "metric": name, "score": score, "signature": signature, "iterations": rows}
+        if not course.collapsed:
+            write_all(find_format("cdec-weights", "weights"), [dict(weights)], self.run.path / "weights")
         write_json(self.run.path / _RESULT, record)
+        if course.collapsed:
+            scores = ", ".join(f"{one:.4g}" for one, _ in tried)
+            raise SmtError(
+                f"{self.run.path}: the loop collapsed: expected {name} to rise, found {scores}. No weights are "
+                "written. Learn from longer lists (-k) or from forests (--whole), take smaller steps (--reach), start from "
+                "other weights (-w), or use another learner"
+            )
         return ended
 
 
@@ -234,6 +290,7 @@ def tune_decoder(
         "select": options.select,
         "epsilon": options.epsilon,
         "candidates": "forests" if options.forests else options.nbest,
+        "reach": "any" if math.isinf(options.radius) else options.radius,
     }
     if options.rounds:
         details["rounds"] = options.rounds

@@ -59,6 +59,7 @@ class ListPool:
     def __init__(self, work: Work) -> None:
         self.work = work
         self.count = 0
+        self.found = 0  # by the last decoding
         self._lists: dict[str, Candidates] = {}
         self._stats: dict[str, list[NDArray[Any]]] = {}
         self._seen: dict[str, set[bytes]] = {}
@@ -88,8 +89,10 @@ class ListPool:
             empty = not stream.peek(1)
         if not empty:
             parts = []
+            self.found = 0
             for one in work.host.read(path, format="jsonl-nbest"):
                 best[one.id] = one.texts[0]
+                self.found += len(one)
                 part = unseen(one, self._seen.setdefault(one.id, set()))
                 if part is not None:
                     parts.append(replace(part, totals=None))
@@ -117,6 +120,7 @@ class ForestPool:
     def __init__(self, work: Work, rounds: int = 0) -> None:
         self.work = work
         self.count = 0
+        self.found = 0  # by the last decoding
         self._rounds = rounds
         self._round = 0
         self._graphs: dict[str, list[tuple[int, Hypergraph]]] = {}
@@ -139,6 +143,7 @@ class ForestPool:
         best = {key: text for key, text in record.items() if text is not None}
         new = 0
         self._round += 1
+        self.found = len(best)
         for key in best:
             graph = Hypergraph.load(folder / "forests" / f"{key}.npz").with_scores(None)
             known = self._graphs.setdefault(key, [])

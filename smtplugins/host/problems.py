@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,10 +14,13 @@ from smtplugins.host.errors import SmtError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.host.contracts import Lists
+    from smtplugins.host.contracts import Forests, Lists
 
 _KEPT = "_matrix"
 _ROWS = 1 << 16
+_VALUES = 1 << 20
+_ROUNDING = 1e-12
+_SAMPLES = 8
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,51 @@ class Matrix:
         rows = np.flatnonzero(scores == np.repeat(top, np.diff(self.lists)))
         firsts = np.searchsorted(rows, self.lists[:-1])
         found: NDArray[Any] = rows[firsts]
+        return found
+
+    @cached_property
+    def spread(self) -> NDArray[Any]:
+        """The standard deviation of each feature within lists: the root of the mean variance."""
+        import numpy as np
+
+        sizes, width = np.diff(self.lists), len(self.names)
+        total = np.zeros(width)
+        first = 0
+        while first < len(sizes):
+            # Some lists at a time, for the room indices take.
+            last = max(
+                first + 1, int(np.searchsorted(self.offsets[self.lists], self.offsets[self.lists[first]] + _VALUES))
+            )
+            last = min(last, len(sizes))
+            total += self._squares(first, last)
+            first = last
+        return np.sqrt(total / len(sizes))
+
+    def _squares(self, first: int, last: int) -> NDArray[Any]:
+        """The variances of each feature in some lists, added up."""
+        import numpy as np
+
+        sizes, width = np.diff(self.lists[first : last + 1]), len(self.names)
+        bounds = self.offsets[self.lists[first] : self.lists[last] + 1]
+        part = slice(bounds[0], bounds[-1])
+        values, ids = self.values[part], self.ids[part]
+        of = np.repeat(np.repeat(np.arange(last - first), sizes), np.diff(bounds))
+        keys, which = np.unique(of * width + ids, return_inverse=True)
+        which = which.reshape(-1)
+        length = sizes[keys // width]
+        means = np.bincount(which, values, len(keys)) / length
+        rest = np.maximum(length - np.bincount(which, minlength=len(keys)), 0)
+        squares = np.bincount(which, (values - means[which]) ** 2, len(keys)) + rest * means**2
+        # What differs by rounding alone does not differ.
+        squares[squares <= (_ROUNDING * means) ** 2 * length] = 0.0
+        return np.bincount(keys % width, squares / length, width)
+
+    @cached_property
+    def size(self) -> NDArray[Any]:
+        """The mean absolute value of each feature."""
+        import numpy as np
+
+        found: NDArray[Any] = np.bincount(self.ids, np.abs(self.values), len(self.names)) / len(self)
         return found
 
     def column(self, weights: Mapping[str, float]) -> NDArray[Any]:
@@ -139,3 +188,24 @@ def checked_weights(names: tuple[str, ...], weights: NDArray[Any]) -> dict[str, 
             "begin with other weights, or add features"
         )
     return dict(zip(names, weights.tolist(), strict=True))
+
+
+def forest_scales(problem: Forests) -> tuple[dict[str, float], dict[str, float]]:
+    """The standard deviation and the mean absolute value of each feature among derivations sampled uniformly."""
+    import numpy as np
+
+    from smtplugins.core.inference import sample
+
+    variances: dict[str, float] = {}
+    sizes: dict[str, float] = {}
+    count = 0
+    for graph in (graph for graphs in problem.graphs for graph in graphs if graph.nodes):
+        drawn = np.array([one.features() for one in sample(graph, np.zeros(len(graph)), _SAMPLES)])
+        for found, values in ((variances, drawn.var(axis=0)), (sizes, np.abs(drawn).mean(axis=0))):
+            for name, value in zip(graph.names, values.tolist(), strict=True):
+                found[name] = found.get(name, 0.0) + value
+        count += 1
+    return (
+        {name: math.sqrt(value / count) for name, value in sorted(variances.items())},
+        {name: value / count for name, value in sorted(sizes.items())},
+    )

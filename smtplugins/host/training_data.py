@@ -18,6 +18,7 @@ from smtplugins.host.errors import SmtError
 from smtplugins.host.evaluation import Texts
 from smtplugins.host.lists import ListStream, as_stream
 from smtplugins.host.opening import Path, open_known
+from smtplugins.host.trust_region import Scales
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,6 +82,16 @@ class Material:
         if isinstance(self.problem, Lists):
             return self.matrix.names
         return tuple(sorted({name for graphs in self.problem.graphs for one in graphs for name in one.names[:]}))
+
+    @cached_property
+    def scales(self) -> Scales:
+        """How much features vary among the hypotheses of a sentence, and how large they are."""
+        if isinstance(self.problem, Lists):
+            by = self.matrix.spread, self.matrix.size
+            return Scales(*(dict(zip(self.names, one.tolist(), strict=True)) for one in by))
+        from smtplugins.host.problems import forest_scales
+
+        return Scales(*forest_scales(self.problem))
 
     def score(self, weights: Mapping[str, float]) -> float:
         """The metric of the best hypotheses."""

@@ -10,7 +10,7 @@ import functools
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,6 +20,7 @@ from smtplugins.host.model import Model
 from smtplugins.host.runs import RunDirectory
 from smtplugins.host.spec import Spec, parameters
 from smtplugins.host.training_data import Learnable, Material, Note
+from smtplugins.host.trust_region import SEARCHED
 
 if TYPE_CHECKING:
     from smtformats import Candidates
@@ -142,6 +143,19 @@ def plan_of(
             raise UsageError(f"learner {spec.name!r} cannot keep weights: it has no option `fixed`")
         options["fixed"] = " ".join([*str(options.get("fixed", "")).split(), *keep])
     return Plan(Spec(spec.name, options), runs=1 if runs is None else runs, **more)
+
+
+def takes_reach(host: Host, learner: Spec) -> bool:
+    """Whether a learner can be told how far it may move, and is not: by its option ``reach``."""
+    known = parameters(host.registry.entry("learners", learner.name).record.make)
+    return "reach" in known and "reach" not in learner.options
+
+
+def within(host: Host, plan: Plan, radius: float) -> Plan:
+    """The plan with a learner that stays within a distance of the start (``trust_region.py``), if it can be told to."""
+    if math.isinf(radius) or not takes_reach(host, plan.learner):
+        return plan
+    return replace(plan, learner=Spec(plan.learner.name, {**plan.learner.options, "reach": SEARCHED * radius}))
 
 
 def tune(host: Host, material: Material, plan: Plan, start: Mapping[str, float], note: Note = lambda _: None) -> Tuned:

@@ -214,9 +214,7 @@ class TestDecoder:
         process: subprocess.Popen[bytes] = start(
             *arguments, "--dir", "killed", "-o", "w2", env={**os.environ, "SLOW": "0.1"}
         )
-        for _ in range(400):
-            if list(Path("killed").glob("iteration-0002/.candidates*")):
-                break
+        while process.poll() is None and not list(Path("killed").glob("iteration-0002/.candidates*")):
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
         assert process.wait(timeout=30) == -signal.SIGKILL

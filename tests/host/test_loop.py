@@ -16,7 +16,7 @@ from smtplugins import Offer
 from smtplugins.core.inference import kbest
 from smtplugins.host import decoding, loop
 from smtplugins.host.config import load_config
-from smtplugins.host.contracts import Forests, State, Step
+from smtplugins.host.contracts import Forests, Lists, State, Step
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.host import Host
 from smtplugins.host.loop import Ended, LoopPlan, tune_decoder
@@ -52,10 +52,24 @@ class Nudging:
             yield Step(Model(dict(weights)), float(number), {}, State({}, {"done": number + 1}))
 
 
+class Reversing:
+    """Weights turn round, all but one: what was best becomes bad."""
+
+    accepts = frozenset({Lists, Forests})
+
+    def learn(
+        self, problem: Any, start: Model, *, resume: Any = None, seed: int = 1, runner: Any = None
+    ) -> Iterator[Step]:
+        if resume is None:
+            turned = {name: value if name == "LM" else -value for name, value in start.weights.items()}
+            yield Step(Model(turned), 0.0, {}, State())
+
+
 @pytest.fixture(scope="module")
 def host() -> Host:
     made = smt.load_plugins([str(TOYS)])
-    made.registry.add("learners", Offer(name="nudging", make=Nudging, summary="for tests"), made.plugins[0])
+    for name, make in (("nudging", Nudging), ("reversing", Reversing)):
+        made.registry.add("learners", Offer(name=name, make=make, summary="for tests"), made.plugins[0])
     return made
 
 
@@ -159,6 +173,46 @@ def test_forests(host: Host) -> None:
     assert still.reason
 
 
+class TestFalls:
+    """Learnt weights that decode badly: without a limit mert's scores were 60.0, 41.7, .., minrisk's 60.0, 2.5, .."""
+
+    @pytest.mark.parametrize(
+        ("learner", "nbest"), [("mert", 5), ("mert", 20), ("minrisk", 5), ("minrisk", 20), ("mira", 20), ("pro", 20)]
+    )
+    def test_no_iteration_is_far_below_the_start(self, host: Host, learner: str, nbest: int) -> None:
+        done = run(host, "out", learner, nbest=nbest, iterations=5)
+        scores = [row["decoded"] for row in done.iterations]
+        # One of the nine sentences may get worse.
+        assert min(scores) > scores[0] - 3
+        assert done.score > scores[0] + 3
+        for row in done.iterations[:-1]:
+            assert row["distance"] <= row["radius"] + 1e-6
+
+    def test_after_a_fall_it_goes_back_with_smaller_steps(self, host: Host) -> None:
+        lines: list[str] = []
+        done = run(host, "out", "reversing", reach=0.0, iterations=3, told=lines.append)
+        assert "far below the best (60.05): back to those weights" in lines[1]
+        first, second, third = done.iterations
+        assert second["decoded"] < 10
+        assert second["radius"] == pytest.approx(first["distance"] / 2)
+        assert third["decoded"] == first["decoded"] == done.score
+        # Its lists are learnt from, too.
+        assert third["candidates"] > second["candidates"] > first["candidates"]
+
+    def test_a_loop_that_collapsed_writes_no_weights(self, host: Host) -> None:
+        for resume in (False, True):
+            with pytest.raises(SmtError, match=r"the loop collapsed: .* BLEU to rise, found 60.05, 2\.293, .*--reach"):
+                run(host, "out", "reversing", reach=0.0, iterations=1, resume=resume)
+            record = json.loads(Path("out/result.json").read_text())
+            assert "Nothing was gained: no weights decoded better than those at the start" in record["reason"]
+            assert not Path("out/weights").exists()
+
+    def test_the_last_line_says_that_nothing_was_gained(self, host: Host) -> None:
+        done = run(host, "out", "reversing", reach=0.01, iterations=1)
+        assert "Nothing was gained: " in done.reason
+        assert done.iterations[0]["distance"] <= 0.01 + 1e-9
+
+
 class TestRefused:
     def test_what_is_needed(self, host: Host) -> None:
         for change, message in (
@@ -173,6 +227,7 @@ class TestRefused:
             ({"nbest": 1}, "nbest: expected 2 or more to learn from, found 1"),
             ({"epsilon": -1.0}, "epsilon: expected 0 or more"),
             ({"select": "x"}, "select: expected best or last"),
+            ({"reach": -1.0}, "reach: expected 0 or more, found -1"),
         ):
             with pytest.raises(UsageError, match=message):
                 run(host, "out", **options)

@@ -69,7 +69,7 @@ class ForestSource:
         _check(problem)
         # In units of a sentence, as gains of lists are: the linear form counts about 1 for each word that is right.
         words = [len(text.split()) for stream in problem.references for text in stream]
-        self.scale = scale
+        self.scale, self.length = scale, 1.0
         factor = scale / max(float(np.mean(words)), 1.0)
         rank = {name: i for i, name in enumerate(self.names)}
         self.sentences: list[list[GainGraph]] = []

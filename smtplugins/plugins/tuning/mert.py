@@ -8,7 +8,7 @@ at the best weights so far with noise, at first as large as these are, at last a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from smtplugins.host.contracts import Forests, Lists, State, Step
 from smtplugins.host.errors import UsageError
 from smtplugins.host.problems import checked_weights
 from smtplugins.plugins.tuning.common import column_of, sign_of, space_of
+from smtplugins.plugins.tuning.cone import Cone, cones_around
 from smtplugins.plugins.tuning.surfaces import searched
 
 if TYPE_CHECKING:
@@ -57,9 +58,12 @@ class Mert:
         runs: int = 1,
         directions: int | None = None,
         patience: int = 8,
+        reach: float | None = None,
         fixed: str = "",
         bounds: str = "",
     ) -> None:
+        if reach is not None and not reach > 0:
+            raise UsageError(f"learner 'mert': reach: expected more than 0, found {reach}")
         for name, value, least in (
             ("restarts", restarts, 0), ("runs", runs, 1), ("directions", directions, 0), ("patience", patience, 0),
         ):  # fmt: skip
@@ -69,6 +73,7 @@ class Mert:
         self.runs = runs
         self.directions = directions
         self.patience = patience
+        self.reach = reach
         self.fixed = fixed
         self.bounds = bounds
 
@@ -85,9 +90,12 @@ class Mert:
         data = searched(problem)
         space = space_of(data.names, self.fixed, self.bounds, start.weights)
         directions = min(_DIRECTIONS, int(space.free.sum())) if self.directions is None else self.directions
-        search = _Search(data, space, directions, self.patience)
         restarts = (0 if isinstance(problem, Forests) else _RESTARTS) if self.restarts is None else self.restarts
-        climb = search.begun(column_of(data.names, start.weights), seed) if resume is None else _Climb.read(resume)
+        climb = (
+            _begun(space.clipped(column_of(data.names, start.weights)), seed) if resume is None else _Climb.read(resume)
+        )
+        cones = [] if self.reach is None else cones_around(climb.origin, data.spread, data.size, self.reach)
+        search = _Search(data, space, cones, directions, self.patience)
         while len(climb.done) < self.runs:
             said = {"run": float(len(climb.done) + 1), "restart": float(climb.restart)}
             if search.round(climb):
@@ -107,6 +115,13 @@ class Mert:
             model = start.with_weights({name: merged[name] for name in sorted(merged)})
             objective = float(search.sign * score)
             yield Step(model, objective, {problem.metric.name: objective, **said}, climb.saved())
+
+
+def _begun(origin: Array, seed: int) -> _Climb:
+    """The state before the first round."""
+    import numpy as np
+
+    return _Climb(origin, origin, origin, np.random.default_rng([seed % 2**64, 0]), [])
 
 
 def _by_name(names: tuple[str, ...], weights: Array) -> dict[str, float]:
@@ -176,11 +191,12 @@ class _Climb:
 class _Search:
     """Rounds of line search: what is to be gained from weights along directions, more being better."""
 
-    def __init__(self, data: Searched, space: Space, directions: int, patience: int) -> None:
+    def __init__(self, data: Searched, space: Space, cones: Sequence[Cone], directions: int, patience: int) -> None:
         import numpy as np
 
         self._data = data
         self._space = space
+        self._cones = cones
         self._patience = patience
         self._directions = directions
         self._axes = np.eye(len(data.names))[space.free]
@@ -189,13 +205,6 @@ class _Search:
         self._unit = np.where(space.free & (data.spread > 0), 1.0 / known, 0.0)
         self._bounded = np.flatnonzero(space.free & (np.isfinite(space.low) | np.isfinite(space.high)))
         self.sign = sign_of(data.metric)
-
-    def begun(self, weights: Array, seed: int) -> _Climb:
-        """The state before the first round."""
-        import numpy as np
-
-        origin = self._space.clipped(weights)
-        return _Climb(origin, origin, origin, np.random.default_rng([seed % 2**64, 0]), [])
 
     def round(self, climb: _Climb) -> bool:
         """One round; whether it was the last one of the climb."""
@@ -225,7 +234,10 @@ class _Search:
         shares = (climb.best * self._spread)[self._space.free]
         typical = float(np.sqrt(np.mean(shares**2))) or 1.0
         moved = climb.best + noise * typical * self._unit * climb.random.standard_normal(len(self._unit))
-        return self._sized(self._space.clipped(moved), climb.origin)
+        moved = self._space.clipped(moved)
+        for cone in self._cones:
+            moved = cone.pulled(moved, climb.best)
+        return self._sized(moved, climb.origin)
 
     def _gains(self, sums: Array) -> Array:
         import numpy as np
@@ -263,7 +275,7 @@ class _Search:
         ends = np.append(starts[1:], np.inf)
         ends[offsets[1:] - 1] = np.inf
         gains = np.where(np.isinf(starts) & np.isinf(ends), -np.inf, self._gains(surfaces.sums))
-        if len(self._bounded):
+        if len(self._bounded) or self._cones:
             low, high = (np.repeat(one, np.diff(offsets)) for one in self._reach(directions, weights))
             starts, ends = np.maximum(starts, low), np.minimum(ends, high)
             gains = np.where(starts < ends, gains, -np.inf)
@@ -287,7 +299,7 @@ class _Search:
         return found
 
     def _reach(self, directions: Array, weights: Array) -> tuple[Array, Array]:
-        """How far each direction may be followed, down and up, before a weight leaves its bounds."""
+        """How far each direction may be followed, down and up, before a weight leaves its bounds, or all the cone."""
         import numpy as np
 
         which = self._bounded
@@ -298,4 +310,8 @@ class _Search:
         still = by == 0
         low = np.where(still, -np.inf, np.minimum(one, two))
         high = np.where(still, np.inf, np.maximum(one, two))
-        return low.max(axis=1, initial=-np.inf), high.min(axis=1, initial=np.inf)
+        least, most = low.max(axis=1, initial=-np.inf), high.min(axis=1, initial=np.inf)
+        for cone in self._cones:
+            below, above = cone.reach(directions, weights)
+            least, most = np.maximum(least, below), np.minimum(most, above)
+        return least, most

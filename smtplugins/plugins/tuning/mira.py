@@ -47,7 +47,7 @@ class Mira:
         C: float = 0.01,  # noqa: N803  # the papers' name
         decay: float = 0.999,
         loss: Literal["auto", "background", "sentence"] = "auto",
-        scale: float = 10.0,
+        scale: float | None = None,
         follow: Literal["hope", "best"] = "hope",
         cutting: bool = False,
         average: bool = True,
@@ -58,7 +58,7 @@ class Mira:
         gain_precision: float | None = None,
         gain_decay: float | None = None,
     ) -> None:
-        if epochs < 1 or not C > 0 or not 0 <= decay <= 1 or not scale > 0 or pop_limit < 0:
+        if epochs < 1 or not C > 0 or not 0 <= decay <= 1 or (scale is not None and not scale > 0) or pop_limit < 0:
             raise UsageError("mira: expected epochs of 1 or more, C and scale above 0, decay from 0 to 1")
         self.epochs, self.cap, self.decay, self.loss, self.scale = epochs, C, decay, loss, scale
         self.follow, self.cutting, self.average, self.keep = follow, cutting, average, keep
@@ -86,21 +86,22 @@ class Mira:
             resume=resume,
         )
         run = Online.begin(source, start, self.fixed, self.bounds, seed, resume)
+        cap = self.cap / (source.length or 1.0)
         while run.done < self.epochs:
             losses, moved = 0.0, 0
             for index in order(run):
-                loss = self._example(run, run.source.view(index, run.background))
+                loss = self._example(run, run.source.view(index, run.background), cap)
                 losses, moved = losses + loss, moved + (loss > 0)
             run.keep(self.average, self.keep == "best")
             assert run.now.value is not None
-            metrics = {"loss": losses / len(source), "updates": float(moved)}
+            metrics = {"loss": losses * source.length / len(source), "updates": float(moved)}
             yield Step(run.model(start), run.now.value, metrics, run.state())
 
-    def _example(self, run: Online, view: View) -> float:
+    def _example(self, run: Online, view: View, cap: float) -> float:
         """Learn from one sentence; returns by how much it was wrong."""
         now = run.now
         hope, fear, best = view.choose(now.weights, HOPE, FEAR, BEST)
-        loss = self._cut(run, view, hope) if self.cutting else self._step(run, hope, fear)
+        loss = self._cut(run, view, hope, cap) if self.cutting else self._step(run, hope, fear, cap)
         now.examples += 1
         if run.background is not None:
             import numpy as np
@@ -110,7 +111,7 @@ class Mira:
             run.background = self.decay * run.background + np.append(stats, 1.0)
         return loss
 
-    def _step(self, run: Online, hope: Choice, fear: Choice) -> float:
+    def _step(self, run: Online, hope: Choice, fear: Choice, cap: float) -> float:
         from smtplugins.core.learning import difference
 
         loss = (hope.gain - fear.gain) - (hope.score - fear.score)
@@ -119,10 +120,10 @@ class Mira:
         ids, values = run.now.free(difference(hope.features, fear.features))
         norm = float(values @ values)
         if norm > 0:
-            run.now.add(ids, min(self.cap, loss / norm) * values)
+            run.now.add(ids, min(cap, loss / norm) * values)
         return loss
 
-    def _cut(self, run: Online, view: View, hope: Choice) -> float:
+    def _cut(self, run: Online, view: View, hope: Choice, cap: float) -> float:
         """Add the worst violated constraint and solve for all of them, until none is violated by more than before."""
         import numpy as np
 
@@ -148,7 +149,7 @@ class Mira:
             # Fixed weights are in every margin and in no step: the gain is what their margin leaves.
             gains.append(gain - (margin - _dot((ids, values), trial)))
             begin = np.array([_dot(one, now.weights) for one in cuts])
-            duals = simplex_step(_gram(cuts), np.array(gains) - begin, self.cap, duals)
+            duals = simplex_step(_gram(cuts), np.array(gains) - begin, cap, duals)
             trial = now.weights.copy()
             for (where, what), dual in zip(cuts, duals.tolist(), strict=True):
                 trial[where] += dual * what

@@ -34,6 +34,12 @@ if TYPE_CHECKING:
 BEST, HOPE, FEAR, ORACLE = 0.0, 1.0, -1.0, float("inf")
 """How much of its gain is added to a hypothesis' score when one is chosen."""
 
+USUAL_SCALE = 10.0
+"""What a gain counts, about the words of a sentence, where the start weights say nothing of how much scores vary."""
+
+_RATIO = 10.0
+"""How much more gains vary within lists than scores: about as in Moses, whose start weights add up to 1."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -56,6 +62,7 @@ class Source(Protocol):
     """The sentences of a problem. ``worth`` is the metric of the best hypotheses, as the metric gives it."""
 
     names: tuple[str, ...]
+    length: float
 
     def __len__(self) -> int: ...
 
@@ -73,15 +80,25 @@ class ListSource:
 
     A background is the statistics of an average sentence, and of the sentences chosen since, which fade; its last
     number counts them. The gain is the change of its score by the hypothesis, times how many sentences it then has.
+
+    Gains are multiplied by ``scale``. If it is None, they are scaled to vary within lists ten times as much as the
+    scores do under the weights ``origin``, whatever the length of these; by 10 if the scores do not vary. ``length`` is
+    10 over that factor.
     """
 
-    def __init__(self, problem: Lists, scale: float, background: bool) -> None:
+    def __init__(self, problem: Lists, scale: float | None, background: bool, origin: Array) -> None:
         self.metric = problem.metric
         self.matrix = matrix_of(problem)
         self.names = self.matrix.names
         self.rows = rows_of(self.matrix)
         self.bounds = self.matrix.lists.tolist()
         gains, self.unit = sentence_gains(self.metric, self.matrix.stats)
+        self.length = 1.0
+        if scale is None:
+            scale = USUAL_SCALE
+            spread = self._spread(self.matrix.scores(origin))
+            self.length = scale * self._spread(gains) / (_RATIO * spread) if spread else 1.0
+            scale /= self.length or 1.0
         self.gains = scale * gains
         self.factor = scale * sign_of(self.metric) / self.unit
         self.wanted = background
@@ -106,6 +123,15 @@ class ListSource:
         scores = np.asarray(self.metric.score(np.vstack([behind, behind + self.matrix.stats[first:last]])))
         gains = self.factor * (count + 1) * (scores[1:] - scores[0])
         return ListView(self, first, last, gains)
+
+    def _spread(self, values: Array) -> float:
+        """The standard deviation of hypotheses' values within lists."""
+        import numpy as np
+
+        sizes = np.diff(self.matrix.lists)
+        means = np.add.reduceat(values, self.matrix.lists[:-1]) / sizes
+        squares = np.add.reduceat((values - np.repeat(means, sizes)) ** 2, self.matrix.lists[:-1]) / sizes
+        return float(np.sqrt(squares.mean()))
 
     def worth(self, weights: Array) -> float:
         return best_score(self.metric, self.matrix, weights)
@@ -180,7 +206,7 @@ def _nothing() -> Array:
 def source_of(
     problem: Lists | Forests,
     start: Model,
-    scale: float,
+    scale: float | None,
     *,
     background: bool,
     pop_limit: int,
@@ -188,12 +214,14 @@ def source_of(
     resume: State | None,
 ) -> Source:
     """The sentences of a problem; forests are refined with the weights that learning began with."""
+    origin = None if resume is None else resume.arrays["origin"]
     if isinstance(problem, Lists):
-        return ListSource(problem, scale, background)
+        matrix = matrix_of(problem)
+        begun = matrix.column(start.weights) if origin is None else origin
+        return ListSource(problem, scale, background, begun)
     from smtplugins.plugins.tuning.gains import ForestSource
 
-    origin = None if resume is None else resume.arrays["origin"]
-    return ForestSource(problem, start.weights, scale, pop_limit, origin, form)
+    return ForestSource(problem, start.weights, USUAL_SCALE if scale is None else scale, pop_limit, origin, form)
 
 
 @dataclass

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, Any, Protocol
 
 from smtplugins.core.envelopes import ListSearch, Surfaces, graph_envelope, summed_surface, upper_envelope
 from smtplugins.host.contracts import Forests, Lists
 from smtplugins.host.errors import SmtError
-from smtplugins.host.problems import Matrix, matrix_of
+from smtplugins.host.problems import Matrix, forest_scales, matrix_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,14 +19,17 @@ if TYPE_CHECKING:
 
 MOST_FEATURES = 5000
 _ROWS = 1 << 16
-_SAMPLES = 8
 
 
 class Searched(Protocol):
-    """What can be searched along lines; ``spread`` is how much each feature varies among a sentence's hypotheses."""
+    """What can be searched along lines.
+
+    ``spread`` is how much each feature varies among a sentence's hypotheses, ``size`` its mean absolute value.
+    """
 
     names: tuple[str, ...]
     spread: Array
+    size: Array
     metric: Metric
 
     def surfaces(self, weights: Array, directions: Array) -> Surfaces: ...
@@ -59,7 +61,7 @@ class SearchedLists:
         self.names = matrix.names
         self.metric = problem.metric
         table = _table_of(matrix)
-        self.spread = _spread_of(table, matrix.lists)
+        self.spread, self.size = _spread_of(table, matrix.lists), matrix.size
         self._search = ListSearch(matrix.lists, table, matrix.stats)
 
     def surfaces(self, weights: Array, directions: Array) -> Surfaces:
@@ -123,7 +125,7 @@ class SearchedForests:
         self._new: list[tuple[int, str]] = []
         self._count = 0
         self._stats: Array | None = None
-        self.spread = self._spread()
+        self.spread, self.size = (np.array([one[name] for name in self.names]) for one in forest_scales(problem))
 
     def surfaces(self, weights: Array, directions: Array) -> Surfaces:
         """The statistics along each direction, a row each."""
@@ -199,16 +201,3 @@ class SearchedForests:
             self._new = []
         assert self._stats is not None
         return self._stats
-
-    def _spread(self) -> Array:
-        """How features vary among derivations drawn at random, all alike."""
-        import numpy as np
-
-        from smtplugins.core.inference import sample
-
-        total, count = np.zeros(len(self.names)), 0
-        for graph, ids in itertools.chain.from_iterable(zip(*each, strict=True) for each in self._pairs()):
-            drawn = sample(graph, np.zeros(len(graph)), _SAMPLES)
-            total[ids] += np.var([one.features() for one in drawn], axis=0)
-            count += 1
-        return np.sqrt(total / max(count, 1))

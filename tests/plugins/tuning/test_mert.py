@@ -21,6 +21,7 @@ from smtplugins.core.hypergraph import Hypergraph
 from smtplugins.host.contracts import Forests, Lists, State
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.model import Model
+from smtplugins.host.trust_region import distance
 from smtplugins.plugins.standard.metrics import Bleu
 from smtplugins.plugins.tuning.mert import Mert
 from smtplugins.plugins.tuning.surfaces import searched
@@ -174,6 +175,25 @@ def test_fixed_weights_stay_and_bounds_hold() -> None:
     free = last(Mert(bounds="F=0.1:0.2 G=-1:1", restarts=6), toy(), Model({"F": 1.0}))
     assert 0.1 <= free.model.weights["F"] <= 0.2
     assert free.objective == 100
+
+
+@settings(max_examples=20)
+@given(SEEDS)
+def test_it_stays_within_reach(seed: int) -> None:
+    """All weights are near the start, and the best of those that a search without a limit meets there is not missed."""
+    problem = lists(seed)
+    data = searched(problem)
+    units = np.array([data.spread, np.where(data.spread > 0, data.size, 0.0)])
+    start = np.array([START.weights[name] for name in data.names])
+    for step in Mert(restarts=2, reach=0.4).learn(problem, START, seed=seed):
+        found = np.array([step.model.weights[name] for name in data.names])
+        assert distance(found, start, units) <= 0.4 + 1e-6
+        assert step.objective >= corpus_score(problem, START.weights)
+    # Beyond a right angle there is no limit.
+    one, two = (last(Mert(restarts=2, reach=reach), problem) for reach in (None, 1.5))
+    assert one.model.digest() == two.model.digest()
+    with pytest.raises(UsageError, match="reach: expected more than 0, found 0"):
+        Mert(reach=0.0)
 
 
 def test_nothing_to_learn_is_said() -> None:

@@ -164,3 +164,22 @@ def test_linear_bleu() -> None:
     short = Bleu(tokenize="13a")
     with pytest.raises(SmtError, match="take bleu,tokenize=none"):
         list(Mira().learn(type(made)(made.graphs, made.references, short), start))
+
+
+@settings(max_examples=15)
+@given(SEEDS)
+def test_the_length_of_the_start_makes_no_difference(seed: int) -> None:
+    """Scores of a large start would drown what hypotheses are worth."""
+    rng = np.random.default_rng(seed)
+    problem = lists(seed % 10**6, count=6)
+    start = dict(zip(NAMES, rng.normal(size=len(NAMES)).tolist(), strict=True))
+    found = []
+    for factor in (1.0, 2.0**10, 2.0**-10):
+        long = Model({name: factor * value for name, value in start.items()})
+        *_, step = Mira(epochs=3, keep="last").learn(problem, long, seed=1)
+        found.append(np.array([step.model.weights[name] for name in NAMES]) / factor)
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-9)
+    np.testing.assert_allclose(found[2], found[0], rtol=1e-9)
+    fixed = [Mira(epochs=3, keep="last", scale=10.0).learn(problem, Model(start), seed=1) for _ in range(2)]
+    (*_, one), (*_, two) = fixed
+    assert one.model.digest() == two.model.digest()

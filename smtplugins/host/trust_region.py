@@ -1,0 +1,197 @@
+"""A trust region for tuning loops: how far learnt weights may be from weights that decoded well.
+
+Why loops collapse: an n-best list holds hypotheses whose totals under the decoder's weights w are nearly equal, so
+the sum w . f, which is what the decoder maximises, hardly varies in it. A learner may therefore keep any share of the
+direction of w at no cost, and the exact optimum of a small pool keeps almost none (measured: a correlation of 0.05
+between the old and the new scores of the lists). Then hypotheses come first that w ranked far below the list, and
+that no list has.
+
+So the lists vouch only for weights near w. The distance cannot be measured by the correlation of scores in the lists,
+which their selection distorts. It is measured feature by feature, in two units, of which the larger distance counts:
+
+- the standard deviation of the feature within lists: a feature that hardly varies could otherwise get any weight;
+- its mean absolute value: a hypothesis outside the list may differ by about that much, so that a language model whose
+  score hardly varies in the list cannot lose its weight.
+
+In either unit it is the length of u - v, where u and v are the weights times the units, scaled to length 1: 0 for the
+same decisions, sqrt(2) for unrelated ones, 2 for opposite ones. Features that do not vary within lists keep their
+weights.
+
+The rest is the trust region method of nonlinear optimisation (Conn, Gould and Toint 2000): steps go from the best
+decoded weights towards the learnt ones as far as the radius allows. The radius is narrowed when a decoding gains much
+less than the lists promised, and widened again when it gains what they promised. It grows beyond its first value only
+where the lists already hold nearly all that the decoder finds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+    Weights = Mapping[str, float]
+
+RADIUS = 0.3
+"""The default radius on lists. Up to it, decoded scores were about what the lists promised; beyond 0.6 they were 1 to
+5 BLEU (``tests/bench/loops.py`` measures loops)."""
+SEARCHED = 2 / 3
+"""The share of the radius for a learner that searches the region for its best point: it exploits their every fault."""
+_WIDEN, _NARROW = 0.5, 0.25
+_COVERED = 0.9
+_WHOLE = math.sqrt(2)
+_FAR = 0.03
+"""A score that is worse than the best by this share of it is reported as a fall."""
+_COLLAPSE = 0.1
+_HALVINGS = 50
+
+
+@dataclass(frozen=True)
+class Scales:
+    """The standard deviation of features within lists, and their mean absolute values."""
+
+    spread: Weights
+    size: Weights
+
+    @property
+    def varying(self) -> list[str]:
+        """The features that vary within lists."""
+        return sorted(name for name, value in self.spread.items() if value > 0)
+
+
+def distance(one: Array, other: Array, units: Array) -> float:
+    """The distance of two weight vectors, the larger one of all units (rows of ``units``); 2 if either is zero."""
+    import numpy as np
+
+    rows, others = one * units, other * units
+    lengths, other_lengths = (np.linalg.norm(two, axis=1, keepdims=True) for two in (rows, others))
+    if not (lengths.all() and other_lengths.all()):
+        return 2.0
+    return float(np.linalg.norm(rows / lengths - others / other_lengths, axis=1).max())
+
+
+class Way:
+    """The line from weights that decoded well to learnt ones; a share from 0 to 1 says where on it.
+
+    With ``scaled``, the weights keep the length of ``base``, for which a decoder's pruning thresholds are made.
+    """
+
+    def __init__(self, base: Weights, learnt: Weights, scales: Scales, *, scaled: bool = True) -> None:
+        import numpy as np
+
+        self._base, self._learnt, self._names = base, learnt, scales.varying
+        self._units = np.array([[by[name] for name in self._names] for by in (scales.spread, scales.size)])
+        self._start, end = (np.array([one.get(name, 0.0) for name in self._names]) for one in (base, learnt))
+        self._length, other = (float(np.linalg.norm(one * self._units[0])) for one in (self._start, end))
+        self._scaled = scaled and self._length > 0 and other > 0
+        self._end = end * (self._length / other) if self._scaled else end
+
+    def _at(self, share: float) -> Array:
+        import numpy as np
+
+        found: Array = self._start + share * (self._end - self._start)
+        if self._scaled:
+            found = found * (self._length / (float(np.linalg.norm(found * self._units[0])) or 1.0))
+        return found
+
+    def share(self, radius: float) -> float:
+        """The largest share within the radius."""
+        if not self._length or self.distance(1.0) <= radius:
+            return 1.0
+        low, high = 0.0, 1.0
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.distance(middle) > radius else (middle, high)
+        return low
+
+    def distance(self, share: float) -> float:
+        """The distance from ``base`` at a share."""
+        return distance(self._at(share), self._start, self._units) if self._length else 0.0
+
+    def weights(self, share: float) -> dict[str, float]:
+        """The weights at a share."""
+        moved = dict(zip(self._names, self._at(share).tolist(), strict=True))
+        return dict(sorted({**self._learnt, **self._base, **moved}.items()))
+
+
+@dataclass
+class Course:
+    """The decodings of a loop: weights, scores, and the radius for the next step."""
+
+    reach: float
+    higher: bool
+    tried: list[tuple[float, Weights]] = field(default_factory=list)
+    covered: bool = False
+    radius: float = math.inf
+    _expected: float = 0.0
+    _step: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.radius = min(self.radius, self.reach)
+
+    @property
+    def at(self) -> int:
+        """The index of the best decoding, the last of equal ones."""
+        return max(range(len(self.tried)), key=lambda i: (self._gain(self.tried[i][0]), i))
+
+    @property
+    def best(self) -> Weights:
+        """The weights of the best decoding."""
+        return self.tried[self.at][1]
+
+    @property
+    def limited(self) -> bool:
+        """Whether the radius excludes any weights."""
+        return self.radius < _WHOLE
+
+    @property
+    def gained(self) -> bool:
+        """Whether a decoding was better than the first."""
+        return self.better(self.tried[self.at][0], self.tried[0][0])
+
+    @property
+    def collapsed(self) -> bool:
+        """Whether nothing was gained and the last decoding is worse than the first by a tenth or more."""
+        first, last = (self._gain(score) for score, _ in (self.tried[0], self.tried[-1]))
+        return not self.gained and last < first - _COLLAPSE * abs(first)
+
+    def _gain(self, score: float) -> float:
+        return score if self.higher else -score
+
+    def better(self, one: float, other: float) -> bool:
+        """Whether a score is better than another."""
+        return self._gain(one) > self._gain(other)
+
+    def expect(self, score: float, distance: float) -> None:
+        """Record the score that the lists promise for the next decoding, and its distance from the best weights."""
+        self._expected, self._step = score, distance
+
+    def widen(self) -> bool:
+        """Double the radius if the lists hold nearly everything or nothing was gained yet; return whether it was."""
+        if not (self.covered or not self.gained) or not self.limited:
+            return False
+        self.radius *= 2
+        return True
+
+    def add(self, score: float, weights: Weights, new: float) -> str:
+        """Record a decoding's score and its share of new hypotheses; adapt the radius; return a report of a fall."""
+        before = self.tried[self.at][0] if self.tried else None
+        self.tried.append((score, weights))
+        if before is None:
+            return ""
+        self.covered = new <= 1 - _COVERED
+        promised, gained = (self._gain(one) - self._gain(before) for one in (self._expected, score))
+        fell = "" if gained >= -_FAR * abs(before) else f"; far below the best ({before:.4g}): back to those weights"
+        if self.covered:
+            self.widen()
+            return fell
+        self.radius = min(self.radius, self.reach)
+        if gained < max(0.0, _NARROW * promised):
+            self.radius = self._step / 2
+        elif gained >= _WIDEN * promised and self._step > self.radius / 2:
+            self.radius = min(2 * self.radius, self.reach)
+        return fell
