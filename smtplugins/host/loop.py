@@ -255,8 +255,8 @@ class Loop:
             scores = ", ".join(f"{one:.4g}" for one, _ in tried)
             raise SmtError(
                 f"{self.run.path}: the loop collapsed: expected {name} to rise, found {scores}. No weights are "
-                "written. Learn from longer lists (-k) or from forests (--whole), take smaller steps (--reach), start from "
-                "other weights (-w), or use another learner"
+                "written. Learn from longer lists (-k) or from forests (--whole), take smaller steps (--reach), "
+                "start from other weights (-w), or use another learner"
             )
         return ended
 
