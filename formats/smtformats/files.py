@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO
 
 from smtformats.errors import FormatError
 
@@ -21,7 +21,7 @@ MAX_LINE_BYTES = 1 << 24
 MAX_UNPACKED_BYTES = 1 << 36
 _BUFFER = 1 << 18
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
-_DESCRIPTOR = re.compile(r"/dev/(?:(stdout|stderr)|fd/(\d+))", re.ASCII)
+_DESCRIPTOR = re.compile(r"/dev/(?:(stdout|stderr)|fd/(\d+))|/proc/self/fd/(\d+)", re.ASCII)
 _SUFFIXES = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
 
 
@@ -200,11 +200,60 @@ def open_write(path: str | os.PathLike[str]) -> Iterator[io.TextIOWrapper]:
         text.detach()
 
 
-@contextlib.contextmanager
-def _standard_output() -> Iterator[io.BufferedWriter[Any]]:
+class _Reserved:
+    """Standard output under a descriptor of its own, while 1 and ``sys.stdout`` are standard error."""
+
+    def __init__(self, printed: TextIO) -> None:
+        self._printed = printed
+        self._before = os.dup(1)
+        own = os.dup(printed.fileno())
+        self.stream = open(own, "w", encoding=printed.encoding, errors=printed.errors)  # noqa: SIM115
+        other = sys.stderr.fileno() if sys.stderr is not None else os.open(os.devnull, os.O_WRONLY)
+        os.dup2(other, 1)
+        sys.stdout = sys.stderr
+
+    def release(self) -> None:
+        self._printed.flush()
+        os.dup2(self._before, 1)
+        os.close(self._before)
+        sys.stdout = self._printed
+        self.stream.close()
+
+
+_reserved: _Reserved | None = None
+
+
+def reserve_output() -> None:
+    """Keep standard output for :func:`standard_output` and for files called ``-`` or ``/dev/stdout``.
+
+    What anything else prints, a plugin, native code or a child, goes to standard error from now on.
+    """
+    global _reserved
+    if _reserved is None and sys.stdout is not None:
+        sys.stdout.flush()
+        _reserved = _Reserved(sys.stdout)
+
+
+def release_output() -> None:
+    """Undo :func:`reserve_output`."""
+    global _reserved
+    if _reserved is not None:
+        reserved, _reserved = _reserved, None
+        reserved.release()
+
+
+def standard_output() -> TextIO:
+    """Standard output, reserved or not."""
+    if _reserved is not None:
+        return _reserved.stream
     if sys.stdout is None:
         raise OSError(errno.EBADF, "it is closed", "standard output")
-    stream = io.BufferedWriter(io.FileIO(sys.stdout.fileno(), "w", closefd=False), _BUFFER)
+    return sys.stdout
+
+
+@contextlib.contextmanager
+def _standard_output() -> Iterator[io.BufferedWriter[Any]]:
+    stream = io.BufferedWriter(io.FileIO(standard_output().fileno(), "w", closefd=False), _BUFFER)
     try:
         yield stream
     except BaseException:
@@ -225,7 +274,9 @@ def open_binary_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     descriptor = _DESCRIPTOR.fullmatch(name)
     if descriptor is not None:
         # Open already, perhaps for appending: opened by name once more, its file would begin anew.
-        number = {"stdout": 1, "stderr": 2}.get(descriptor[1] or "") or int(descriptor[2])
+        number = {"stdout": 1, "stderr": 2}.get(descriptor[1] or "") or int(descriptor[2] or descriptor[3])
+        if number == 1 and _reserved is not None:
+            number = _reserved.stream.fileno()
         with os.fdopen(os.dup(number), "wb") as stream:
             yield stream
         return

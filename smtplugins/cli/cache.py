@@ -38,7 +38,7 @@ def show(args: argparse.Namespace) -> None:
         for one in entries(_folder(args))
     ]
     columns = ["bytes", "format", "source", "path"]
-    print(tables.render(rows, columns, args.format))
+    options.show(tables.render(rows, columns, args.format))
 
 
 def clear(args: argparse.Namespace) -> None:
@@ -47,7 +47,7 @@ def clear(args: argparse.Namespace) -> None:
 
     folder = _folder(args)
     count, size = cache.clear(folder)
-    print(f"{folder}: {count} removed, {size} bytes")
+    options.show(f"{folder}: {count} removed, {size} bytes")
 
 
 def _folder(args: argparse.Namespace) -> Path:

@@ -36,4 +36,4 @@ def run(args: argparse.Namespace) -> None:
     """Do it."""
     from smtplugins.host.config import show_config
 
-    print(show_config(args.config, args.set), end="")
+    options.show(show_config(args.config, args.set), end="")

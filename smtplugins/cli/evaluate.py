@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> None:
         post=args.post,
         allow_partial=args.allow_partial,
     )
-    print(_table(result.rows(), args.format))
+    options.show(_table(result.rows(), args.format))
     manifest.write(host, seed=args.seed, signatures=[one.signature for one in result.scores])
 
 

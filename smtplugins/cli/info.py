@@ -30,13 +30,13 @@ def run(args: argparse.Namespace) -> None:
 
     found = describe(options.load_host(args), args.file, args.from_format)
     if args.format == "json":
-        print(json.dumps(found.record(), indent=1, ensure_ascii=False))
+        options.show(json.dumps(found.record(), indent=1, ensure_ascii=False))
         return
     facts = [{"what": name, "value": value} for name, value in found.facts.items()]
-    print(tables.render(facts, ["what", "value"], args.format))
+    options.show(tables.render(facts, ["what", "value"], args.format))
     if found.features:
-        print()
-        print(tables.render(found.features, list(found.features[0]), args.format))
+        options.show()
+        options.show(tables.render(found.features, list(found.features[0]), args.format))
     if found.problems:
-        print()
-        print(tables.render(found.problems, ["line", "problem"], args.format))
+        options.show()
+        options.show(tables.render(found.problems, ["line", "problem"], args.format))

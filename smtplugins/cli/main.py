@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib
 import os
 import signal
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from smtplugins.host.host import Host
+    from smtplugins.host.offers import Command, PluginInfo
 
 COMMANDS = {
     "plugins": "plugins",
@@ -47,12 +53,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         # numpy's BLAS starts threads that spin when it is imported, 50 ms of CPU, and nothing here multiplies matrices.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        parser = find_parser(arguments)
+        parser = find_parser(arguments, own_process=argv is None)
         if parser is None:
             return 0
         args = parsed(parser, arguments[1:])
         verbose = bool(getattr(args, "verbose", 0))
-        args.command(args)
+        if arguments[0] in COMMANDS:
+            _run(args, own_process=argv is None)
+        else:
+            args.command(args)
         if sys.stdout is not None:
             sys.stdout.flush()
         return 0
@@ -63,21 +72,59 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"smt: {stop.code}", file=sys.stderr)
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except BaseException as error:
-        from smtplugins.host.errors import exit_code, message
+        return _failed(error, verbose)
 
-        code = exit_code(error)
-        if code is None or (verbose and code in (1, 2)):
-            import traceback
 
-            traceback.print_exc()
-        if isinstance(error, BrokenPipeError):
-            # Python flushes standard output once more at exit; that must not complain either.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        elif isinstance(error, KeyboardInterrupt):
-            print("smt: interrupted", file=sys.stderr)
-        else:
-            print(f"smt: {message(error)}", file=sys.stderr)
-        return 1 if code is None else code
+def _run(args: argparse.Namespace, *, own_process: bool) -> None:
+    """A command of ours: standard output is for what it writes itself, and it never ends by ``SystemExit``."""
+    from smtformats.files import reserve_output
+    from smtplugins.host.errors import exit_error
+
+    if own_process:
+        reserve_output()
+    try:
+        args.command(args)
+    except SystemExit as stop:
+        raise exit_error(stop) from stop
+
+
+def _failed(error: BaseException, verbose: bool) -> int:
+    """Say what went wrong; returns the exit code."""
+    from smtplugins.host.errors import exit_code, message
+
+    code = exit_code(error)
+    if isinstance(error, BrokenPipeError):
+        if _nobody_reads():
+            return 0
+        # Another pipe is broken, one of a plugin or standard error.
+        code = 1
+    if code is None or (verbose and code in (1, 2)):
+        import traceback
+
+        traceback.print_exc()
+    text = "interrupted" if isinstance(error, KeyboardInterrupt) else message(error)
+    try:
+        print(f"smt: {text}", file=sys.stderr, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    return 1 if code is None else code
+
+
+def _nobody_reads() -> bool:
+    """Whether standard output is a pipe whose other end is closed; buffers then have nowhere to go, without a word."""
+    import select
+
+    from smtformats.files import standard_output
+
+    if sys.stdout is None:
+        return False
+    output = standard_output().fileno()
+    poll = select.poll()
+    poll.register(output, 0)
+    if not any(events & (select.POLLERR | select.POLLHUP) for _, events in poll.poll(0)):
+        return False
+    os.dup2(os.open(os.devnull, os.O_WRONLY), output)
+    return True
 
 
 class _EndedError(KeyboardInterrupt):
@@ -104,8 +151,11 @@ def _end_in_order() -> None:
             signal.signal(number, end)
 
 
-def find_parser(arguments: Sequence[str]) -> argparse.ArgumentParser | None:
-    """The parser of the command named first; ``None`` after printing help or version."""
+def find_parser(arguments: Sequence[str], *, own_process: bool = False) -> argparse.ArgumentParser | None:
+    """The parser of the command named first; ``None`` after printing help or version.
+
+    In a process of its own, what plugins print while they are loaded goes to standard error.
+    """
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(help_page())
         return None
@@ -119,7 +169,15 @@ def find_parser(arguments: Sequence[str]) -> argparse.ArgumentParser | None:
         return None
     if name in COMMANDS:
         return command_parser(name)
-    return _plugin_parser(name)
+    if not own_process:
+        return _plugin_parser(name)
+    from smtformats.files import release_output, reserve_output
+
+    reserve_output()
+    try:
+        return _plugin_parser(name)
+    finally:
+        release_output()
 
 
 def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
@@ -184,5 +242,18 @@ def _plugin_parser(name: str) -> argparse.ArgumentParser | None:
     for command in commands:
         verb = verbs.add_parser(command.name, help=command.summary, description=command.summary)
         command.configure(verb)
-        verb.set_defaults(command=lambda args, run=command.run: run(host, args))
+        verb.set_defaults(command=functools.partial(_run_verb, host, info, command))
     return parser
+
+
+def _run_verb(host: Host, info: PluginInfo, command: Command, args: argparse.Namespace) -> None:
+    """A plugin's command, which may end by ``SystemExit`` itself; other plugins that it uses may not end it."""
+    from smtplugins.host.errors import exit_error, exit_place
+
+    try:
+        command.run(host, args)
+    except SystemExit as stop:
+        own: Any = host.hooks.get_plugin(info.name)
+        if stop.code or exit_place(stop)[0] == own.__name__.partition(".")[0]:
+            raise
+        raise exit_error(stop) from stop

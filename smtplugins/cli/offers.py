@@ -47,17 +47,18 @@ def run(kind: str, args: argparse.Namespace) -> None:
         columns = (
             ["name", "kind", "access", "plugin", "summary"] if kind == "formats" else ["name", "plugin", "summary"]
         )
-        print(tables.render(rows, columns, args.format) if rows or args.format == "json" else f"no {kind} are loaded")
+        none = f"no {kind} are loaded"
+        options.show(tables.render(rows, columns, args.format) if rows or args.format == "json" else none)
         return
     facts = [{"what": name, "value": value} for name, value in rows[0].items() if name != "options" and value]
     choices = rows[0].get("options", [])
     if args.format == "json":
-        print(tables.render(rows, [], "json"))
+        options.show(tables.render(rows, [], "json"))
         return
-    print(tables.render(facts, ["what", "value"], args.format))
+    options.show(tables.render(facts, ["what", "value"], args.format))
     if choices:
-        print()
-        print(tables.render(choices, ["option", "type", "default"], args.format))
+        options.show()
+        options.show(tables.render(choices, ["option", "type", "default"], args.format))
 
 
 def _offer_row(host: Any, entry: Any) -> dict[str, Any]:

@@ -170,6 +170,13 @@ def memory_limit(args: argparse.Namespace) -> int | None:
     return int(parts[1]) << _UNITS[parts[2].upper()]
 
 
+def show(text: str = "", end: str = "\n") -> None:
+    """Print a result to standard output, which ``print`` does not reach: see ``smtformats.files.reserve_output``."""
+    from smtformats.files import standard_output
+
+    print(text, end=end, file=standard_output(), flush=True)
+
+
 def note(text: str) -> None:
     """A remark on standard error."""
     print(f"smt: note: {text}", file=sys.stderr)

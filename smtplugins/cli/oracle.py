@@ -63,5 +63,5 @@ def run(args: argparse.Namespace) -> None:
     rows = [asdict(one) for one in found.rows]
     if args.format != "json":
         rows = [{**row, "score": f"{row['score']:.2f}", "gain": f"{row['gain']:.2f}"} for row in rows]
-    print(tables.render(rows, ["best_at", "metric", "score", "gain", "signature"], args.format))
+    options.show(tables.render(rows, ["best_at", "metric", "score", "gain", "signature"], args.format))
     manifest.write(host, signatures=list(dict.fromkeys(one.signature for one in found.rows)))

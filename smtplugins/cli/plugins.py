@@ -51,7 +51,7 @@ def show(args: argparse.Namespace) -> None:
                 "offers": {kind: list(names) for kind, names in one.offers.items()},
             }
         )
-    print(tables.render(rows, ["name", "distribution", "version", "status", "hooks", "reason"], args.format))
+    options.show(tables.render(rows, ["name", "distribution", "version", "status", "hooks", "reason"], args.format))
 
 
 def run_checks(args: argparse.Namespace) -> None:
@@ -75,7 +75,7 @@ def run_checks(args: argparse.Namespace) -> None:
         {"kind": kind, "name": name, "check": one.check, "result": "ok" if one.ok else "FAILED", "message": one.message}
         for kind, name, one in results
     ]
-    print(tables.render(rows, ["kind", "name", "check", "result", "message"], args.format))
+    options.show(tables.render(rows, ["kind", "name", "check", "result", "message"], args.format))
     failed = sum(row["result"] != "ok" for row in rows)
     if failed:
         raise SmtError(f"{failed} of {len(rows)} checks failed")
@@ -95,4 +95,4 @@ def make_new(args: argparse.Namespace) -> None:
         raise UsageError(f"`smt {args.name}` is a command already; a plugin of that name would hide its own commands")
     folder = Path(args.folder or f"smt-{args.name}")
     for path in new_plugin(args.name, folder):
-        print(path)
+        options.show(str(path))

@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> None:
         columns = [one for one in columns if one not in ("low", "high", "p")]
     if args.format != "json":
         rows = [{**row, "score": f"{row['score']:.2f}"} for row in rows]
-    print(tables.render(rows, columns, args.format))
+    options.show(tables.render(rows, columns, args.format))
     # What was learnt from are the inputs: that is what "in-sample" is told by.
     record = runs.manifest(
         command=runs.argv(),

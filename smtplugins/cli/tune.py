@@ -129,7 +129,10 @@ def run(args: argparse.Namespace) -> None:
 
 def told(args: argparse.Namespace, text: str) -> None:
     """A table: to standard output, or beside the weights that are written there."""
-    print(text, file=sys.stdout if args.output != "-" else sys.stderr)
+    if args.output == "-":
+        print(text, file=sys.stderr)
+    else:
+        options.show(text)
 
 
 def _write(host: Host, args: argparse.Namespace, weights: Any) -> None:

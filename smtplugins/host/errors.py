@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+_OURS = ("smtplugins", "smtformats")
+
 
 class SmtError(Exception):
     """A failure with a message for the user. Exit code 1: the data or a run went wrong."""
@@ -23,6 +25,31 @@ class PluginError(UsageError):
 
 class FeatureError(SmtError):
     """A feature failed on some list."""
+
+
+def failure_text(error: BaseException) -> str:
+    """What a plugin raised, for a message: a plugin that ends the program has failed."""
+    if isinstance(error, SystemExit):
+        return f"it ended the program by sys.exit({'' if error.code is None else repr(error.code)})"
+    return f"{type(error).__name__}: {error}"
+
+
+def exit_place(stop: SystemExit) -> tuple[str, str]:
+    """The package that was called when it ended the program; file, line and function there."""
+    import traceback
+
+    frames = list(traceback.walk_tb(stop.__traceback__))
+    packages = [frame.f_globals.get("__name__", "").partition(".")[0] for frame, _ in frames]
+    # What our code called last may have called other libraries in turn.
+    last = max((i for i, package in enumerate(packages) if package in _OURS), default=-1)
+    entered = min(last + 1, len(frames) - 1)
+    frame, line = frames[entered]
+    return packages[entered], f"{frame.f_code.co_filename}:{line}: {frame.f_code.co_name}"
+
+
+def exit_error(stop: SystemExit) -> SmtError:
+    """The error for a plugin that ended the program, which only a command of its own may."""
+    return SmtError(f"{exit_place(stop)[1]}: a plugin failed: {failure_text(stop)}")
 
 
 def exit_code(error: BaseException) -> int | None:

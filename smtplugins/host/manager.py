@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import PluginError
+from smtplugins.host.errors import PluginError, failure_text
 from smtplugins.host.offers import Command, Offer, PluginInfo
 from smtplugins.host.spec import suggestion
 
@@ -93,7 +93,7 @@ class _Loader:
 
     def _set_aside(self, info: PluginInfo, error: BaseException) -> None:
         info.status = "broken"
-        info.reason = f"{type(error).__name__}: {error}"
+        info.reason = failure_text(error)
         self.records = [record for record in self.records if record[2] is not info]
 
     def _load_named(self, wanted: str | Path | ModuleType) -> None:
@@ -114,9 +114,9 @@ class _Loader:
             found = list(self._fire(module))
             if not found and not info.hooks:
                 raise ValueError("it offers nothing: no @hookimpl function and no @feature in it")
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if strict:
-                raise PluginError(f"plugin {info.described()} failed: {type(error).__name__}: {error}") from error
+                raise PluginError(f"plugin {info.described()} failed: {failure_text(error)}") from error
             if self.manager.get_plugin(info.name) is module:
                 self.manager.unregister(module)
             self._set_aside(info, error)
@@ -195,7 +195,7 @@ def _import_named(wanted: str | Path) -> tuple[ModuleType, str]:
     except ModuleNotFoundError as error:
         if error.name == text:
             raise PluginError(f"plugin {text!r}: no such module; a file's name ends in .py") from None
-        raise PluginError(f"plugin {text!r} cannot be imported: {type(error).__name__}: {error}") from error
+        raise PluginError(f"plugin {text!r} cannot be imported: {failure_text(error)}") from error
     except (Exception, SystemExit) as error:
-        raise PluginError(f"plugin {text!r} cannot be imported: {type(error).__name__}: {error}") from error
+        raise PluginError(f"plugin {text!r} cannot be imported: {failure_text(error)}") from error
     return module, path.stem

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import PluginError, UsageError
+from smtplugins.host.errors import PluginError, SmtError, UsageError, failure_text
 from smtplugins.host.offers import KINDS, Command, Offer, PluginInfo
 from smtplugins.host.spec import Spec, build, suggestion
 
@@ -93,4 +93,8 @@ class Registry:
         if reason:
             raise PluginError(f"{KINDS[kind]} {parsed.name!r} is unavailable: {reason}")
         options = {key: value for key, value in parsed.options.items() if key not in without}
-        return build(f"{KINDS[kind]} {parsed.name!r}", offer.make, options, given or {})
+        what = f"{KINDS[kind]} {parsed.name!r}"
+        try:
+            return build(what, offer.make, options, given or {})
+        except SystemExit as stop:
+            raise SmtError(f"{what} cannot be made: {failure_text(stop)}") from stop

@@ -114,10 +114,10 @@ def blocks_of(features: Sequence[Active], rules: Rules, nobodys: int | None = No
                 raise ValueError("expected finite scores")
         except (SmtError, UsageError):
             raise
-        except Exception as error:
-            from smtplugins.host.errors import FeatureError
+        except (Exception, SystemExit) as error:
+            from smtplugins.host.errors import FeatureError, failure_text
 
-            raise FeatureError(f"feature {one.label!r} on rules: {type(error).__name__}: {error}") from error
+            raise FeatureError(f"feature {one.label!r} on rules: {failure_text(error)}") from error
         if nobodys is not None:
             table[nobodys] = 0.0
         if names:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from smtformats import FormatError
-from smtplugins.host.errors import FeatureError, SmtError, UsageError
+from smtplugins.host.errors import FeatureError, SmtError, UsageError, failure_text
 from smtplugins.host.offers import Offer
 from smtplugins.host.spec import Spec, convert
 
@@ -51,9 +51,9 @@ class Active:
             return [renamed[layout] for layout in layouts], values
         except (SmtError, FormatError):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             place = f"list {one.id} ({one.file or '<data>'}:{one.line})"
-            raise FeatureError(f"feature {self.label!r} on {place}: {type(error).__name__}: {error}") from error
+            raise FeatureError(f"feature {self.label!r} on {place}: {failure_text(error)}") from error
 
     def start(self, sentence: Sentence) -> Scorer[Any]:
         """A feature with states at work on a sentence; a failure names the feature and the sentence."""
@@ -61,7 +61,7 @@ class Active:
         try:
             scorer = self.feature.start(sentence)
             return _StartedOneByOne(scorer, place) if hasattr(scorer, "combine_targets") else _Started(scorer, place)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise _failed(place, error) from error
 
     def column(self, name: str, width: int) -> str:
@@ -88,12 +88,12 @@ class Active:
                 raise UsageError(f"feature {self.label!r} needs the {kind} {name}".rstrip() + f": {remedy}")
 
 
-def _failed(place: tuple[str, str], error: Exception) -> Exception:
+def _failed(place: tuple[str, str], error: BaseException) -> Exception:
     """What is raised for a failure of a feature on a sentence."""
     if isinstance(error, (SmtError, FormatError)):
         return error
     label, key = place
-    return FeatureError(f"feature {label!r} on sentence {key}: {type(error).__name__}: {error}")
+    return FeatureError(f"feature {label!r} on sentence {key}: {failure_text(error)}")
 
 
 class _Started:
@@ -106,19 +106,19 @@ class _Started:
     def combine(self, edges: Edges, tails: Sequence[Sequence[Any]]) -> tuple[Scores, Sequence[Any]]:
         try:
             return self._scorer.combine(edges, tails)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise _failed(self._place, error) from error
 
     def finish(self, states: Sequence[Any]) -> Scores:
         try:
             return self._scorer.finish(states)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise _failed(self._place, error) from error
 
     def estimate(self, edges: Edges) -> Scores:
         try:
             return self._scorer.estimate(edges)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise _failed(self._place, error) from error
 
 
@@ -131,7 +131,7 @@ class _StartedOneByOne(_Started):
         try:
             scorer: Any = self._scorer
             found: tuple[Scores, Sequence[Any]] = scorer.combine_targets(targets, tails)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise _failed(self._place, error) from error
         return found
 

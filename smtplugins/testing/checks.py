@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.errors import SmtError, UsageError, failure_text
 from smtplugins.host.spec import build, parameters, suggestion
 
 if TYPE_CHECKING:
@@ -89,13 +89,13 @@ class Subject:
             )
         try:
             return build(repr(self.offer.name), self.offer.make, options, given)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise CannotBeMade(f"{self.offer.name!r} cannot be made: {described(error)}") from error
 
 
 def described(error: BaseException) -> str:
     """An exception as a part of a sentence: our own speak for themselves."""
-    return str(error) if isinstance(error, SmtError) else f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, SmtError) else failure_text(error)
 
 
 def is_documented(subject: Subject) -> None:
@@ -154,7 +154,7 @@ def _run(checks: Sequence[Check], subject: Any) -> list[CheckResult]:
             break
         except AssertionError as error:
             results.append(CheckResult(name, False, str(error)))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             results.append(CheckResult(name, False, described(error)))
         else:
             results.append(CheckResult(name, True))

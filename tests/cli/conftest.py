@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from smtformats.files import release_output
 from smtplugins.cli.main import main
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/rescore-nbest"
@@ -67,6 +68,7 @@ def smt(
                 code = main()
             finally:
                 # What a process of its own may keep, this one must not: children forked later would inherit it.
+                release_output()
                 for number, handler in handlers.items():
                     signal.signal(number, handler)
         out, err = capfd.readouterr()

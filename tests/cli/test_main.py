@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -251,3 +252,174 @@ class TestEnds:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(timeout=20) == 0
+
+
+LEAVING = """
+import argparse, os, sys
+import numpy as np
+from smtplugins import Offer, feature, hookimpl
+from smtplugins.host.contracts import Lists
+
+@feature("quits")
+def quits(hyp):
+    sys.exit(0)
+
+@feature("pipe")
+def pipe(hyp):
+    raise BrokenPipeError(32, "Broken pipe")
+
+class Unmade:
+    def __init__(self):
+        sys.exit(0)
+
+class Metric:
+    name, higher_is_better = "quits", True
+    def stats(self, hypotheses, references, sources=None):
+        argparse.ArgumentParser().exit()
+
+class Piped(Metric):
+    def stats(self, hypotheses, references, sources=None):
+        raise BrokenPipeError(32, "Broken pipe")
+
+class Learner:
+    accepts = frozenset({Lists})
+    def learn(self, problem, start, *, resume=None, seed=1, runner=None):
+        raise SystemExit
+        yield
+
+class Decoder:
+    def decode(self, sentences, model, *, threads=1):
+        sys.exit()
+        yield
+
+@hookimpl
+def smt_features():
+    yield Offer(name="unmade", make=Unmade, summary="ends the program while it is made")
+
+@hookimpl
+def smt_metrics():
+    yield Offer(name="quits", make=Metric, summary="ends the program")
+    yield Offer(name="piped", make=Piped, summary="a pipe of its own is broken")
+
+@hookimpl
+def smt_learners():
+    yield Offer(name="quits", make=Learner, summary="ends the program")
+
+@hookimpl
+def smt_decoders():
+    yield Offer(name="quits", make=Decoder, summary="ends the program")
+"""
+
+
+class TestPluginsThatEnd:
+    """A plugin that ends the program has failed: exit code 0 means that the output is what was asked for."""
+
+    @pytest.fixture(autouse=True)
+    def _leaving(self, nbest: Path) -> None:
+        Path("leaving.py").write_text(LEAVING)
+        Path("refs").write_text("a house\nthe house\n")
+        Path("run.yaml").write_text("decoder: quits\nplugins: [leaving.py]\n")
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ("score --feature quits -i test.nbest -o out", "feature 'quits' on list 0 (test.nbest:1): it ended the"),
+            ("score --feature quits -i test.nbest -o out -j 2", "feature 'quits' on list 0 (test.nbest:1): it ended"),
+            ("score --feature unmade -i test.nbest -o out", "feature 'unmade' cannot be made: it ended the program"),
+            ("evaluate -m quits -r refs test.nbest", "leaving.py: stats: a plugin failed: it ended the program by"),
+            ("evaluate -m piped -r refs test.nbest", "[Errno 32] Broken pipe"),
+            ("score --feature pipe -i test.nbest -o out", "feature 'pipe' on list 0 (test.nbest:1): BrokenPipeError"),
+            ("tune --learner quits -i test.nbest -r refs -o out", "leaving.py: learn: a plugin failed: it ended"),
+            ("decode -c run.yaml -i source -o out -q", "leaving.py: decode: a plugin failed: it ended the program"),
+            ("decode -c run.yaml -i source -o out -q -j 2", "leaving.py: decode: a plugin failed: it ended the"),
+        ],
+    )
+    def test_is_an_error_that_says_where(self, smt: Smt, tmp_path: Path, arguments: str, message: str) -> None:
+        plugin = [] if "run.yaml" in arguments else ["--plugin", "leaving.py"]
+        result = smt(*arguments.split(), *plugin)
+        assert (result.code, result.out) == (1, "")
+        last = re.sub(r"py:\d+:", "py:", result.err.splitlines()[-1].replace(f"{tmp_path}/", ""))
+        assert last.startswith(f"smt: {message}")
+        assert not Path("out").exists()
+
+    def test_a_command_may_end_but_not_what_it_uses(
+        self, smt: Smt, monkeypatch: pytest.MonkeyPatch, install: Callable[[str, str], None]
+    ) -> None:
+        judging = GREETER.replace(
+            'print(f"hello {args.name}")', 'print(host.evaluate([["a"]], {"s": ["a"]}, ["quits"]).rows())'
+        )
+        install("greeter", judging)
+        monkeypatch.setenv("SMT_PLUGINS", "leaving.py")
+        result = smt("greeter", "hello", "Anna")
+        assert (result.code, result.out) == (1, "")
+        assert re.search(r"leaving\.py:\d+: stats: a plugin failed: it ended the program by sys\.exit\(0\)", result.err)
+        assert smt("greeter", "hello", "Anna", "--end", "exit").code == 0
+
+
+LOUD = """
+import os, subprocess, sys
+from smtplugins import feature
+print("imported")
+
+@feature("loud")
+def loud(hyp):
+    print("printed")
+    sys.__stdout__.write("kept\\n")
+    os.write(1, b"native\\n")
+    subprocess.run(["echo", "child"])
+    return 1.0
+"""
+
+
+class TestPrints:
+    """Standard output is for results: what plugins print goes to standard error."""
+
+    @pytest.mark.parametrize("jobs", [1, 2])
+    def test_of_plugins_stay_out_of_the_data(self, start: Start, nbest: Path, jobs: int) -> None:
+        Path("loud.py").write_text(LOUD)
+        process = start("score", "--plugin", "loud.py", "--feature", "loud", "-i", nbest, "-j", jobs)
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 0
+        assert out.decode().replace("loud= 1 |||", "|||") == nbest.read_text()
+        assert [err.count(one) for one in (b"imported", b"printed", b"kept", b"native", b"child")] == [1, 3, 3, 3, 3]
+
+    def test_of_plugins_stay_out_of_tables(self, smt: Smt, nbest: Path) -> None:
+        Path("loud.py").write_text(LOUD)
+        result = smt("features", "show", "loud", "--plugin", "loud.py", "-f", "json")
+        assert result.out.startswith("[")
+        assert result.err == "imported\n"
+
+    def test_of_a_command_of_a_plugin_are_its_results(
+        self, smt: Smt, install: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        Path("loud.py").write_text(LOUD)
+        monkeypatch.setenv("SMT_PLUGINS", "loud.py")
+        install("greeter", GREETER)
+        result = smt("greeter", "hello", "Anna")
+        assert (result.code, result.out, result.err) == (0, "hello Anna\n", "imported\n")
+        assert "whom" in smt("greeter", "hello", "--help").out
+
+    @pytest.mark.parametrize("name", ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+    def test_results_go_to_standard_output_by_any_name(self, start: Start, nbest: Path, name: str) -> None:
+        if name.startswith("/proc") and not Path("/proc/self/fd").exists():
+            pytest.skip("needs /proc")
+        process = start("score", "--feature", "length", "-i", nbest, "-o", name)
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (0, b"")
+        assert out.count(b"length= ") == 3
+
+    def test_closed_standard_output_is_an_error(self) -> None:
+        code = "import sys; from smtplugins.cli.main import main; sys.exit(main())"
+        done = subprocess.run(
+            ["sh", "-c", '"$0" -c "$1" features >&-', sys.executable, code], capture_output=True, text=True, timeout=60
+        )
+        assert (done.returncode, done.stderr) == (1, "smt: standard output: it is closed\n")
+
+    def test_closed_pipe_of_standard_error_is_no_success(self, start: Start, nbest: Path) -> None:
+        """Nobody reads the note about weights: that must not end the run as if all had been written."""
+        Path("leaving.py").write_text(LEAVING)
+        Path("run.yaml").write_text("decoder: quits\nplugins: [leaving.py]\n")
+        process = start("decode", "-c", "run.yaml", "-i", "source", "-o", "out")
+        assert process.stderr is not None
+        process.stderr.close()
+        assert process.wait(timeout=60) == 1

@@ -8,7 +8,7 @@ import pytest
 
 from smtformats import FormatError
 from smtplugins.host.config import ConfigError
-from smtplugins.host.errors import FeatureError, PluginError, SmtError, UsageError, exit_code, message
+from smtplugins.host.errors import FeatureError, PluginError, SmtError, UsageError, exit_code, exit_error, message
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,21 @@ def test_exit_codes(error: BaseException, code: int | None) -> None:
 )
 def test_messages(error: BaseException, text: str) -> None:
     assert message(error) == text
+
+
+@pytest.mark.parametrize(("code", "call"), [(0, "sys.exit(0)"), (None, "sys.exit()"), ("gone", "sys.exit('gone')")])
+def test_an_exit_names_where_the_plugin_was_called(code: object, call: str) -> None:
+    import argparse
+
+    def plugin() -> None:
+        if code == 0:
+            # By way of another library.
+            argparse.ArgumentParser().exit()
+        raise SystemExit(code)
+
+    with pytest.raises(SystemExit) as raised:
+        plugin()
+    # This module's own frames are a plugin's: none of them is of ours.
+    text = message(exit_error(raised.value))
+    assert text.startswith(f"{__file__}:")
+    assert text.endswith(f": a plugin failed: it ended the program by {call}")

@@ -9,12 +9,16 @@ import itertools
 import multiprocessing
 import os
 import pickle
+import signal
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.errors import SmtError, UsageError, exit_error
+
+_LAST_MOMENTS = 5.0
+"""Seconds until a process is gone whose connection is closed."""
 
 
 class Serial:
@@ -116,11 +120,22 @@ class _Worker:
             results, error, trace = self.connection.recv()
         except (EOFError, ConnectionResetError):
             place = f"at or after item {getattr(chunk[0], 'id', chunk[0])}" if chunk else "at its end"
-            raise SmtError(f"a worker process died, {place}") from None
+            raise SmtError(f"a worker process died, {place}: {self._death()}") from None
         if error is not None:
             raise error from SmtError(f"in a worker process:\n{trace}")
         done: list[Any] = results
         return done
+
+    def _death(self) -> str:
+        """How the process ended, which is no longer there to read or write."""
+        self.process.join(_LAST_MOMENTS)
+        code = self.process.exitcode
+        if code is None:
+            return "it closed its connection"
+        if code >= 0:
+            return f"it ended by itself with exit code {code}"
+        hint = " (out of memory?)" if -code == signal.SIGKILL else ""
+        return f"it was ended by signal {-code}, {signal.strsignal(-code) or 'unknown'}{hint}"
 
     def finish(self) -> None:
         """Let it close what it set up; a failure there is one of the run."""
@@ -137,8 +152,6 @@ class _Worker:
 def _serve(
     connection: Connection, foreign: list[Connection], function: Callable[..., Any], setup: Callable[[], Any] | None
 ) -> None:
-    import signal
-
     # An interrupt goes to the whole group; the parent alone answers it, and ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -158,7 +171,7 @@ def _serve(
                     _close(state)
                 work = function if setup is None else functools.partial(function, state)
                 answer = pickle.dumps(([work(item) for item in chunk], None, ""))
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 answer = pickle.dumps(([], _portable(error), traceback.format_exc()))
             connection.send_bytes(answer)
 
@@ -168,8 +181,10 @@ def _close(state: Any) -> None:
         state.close()
 
 
-def _portable(error: Exception) -> Exception:
-    """The error itself if it survives the way through a pipe, else its words."""
+def _portable(error: Exception | SystemExit) -> Exception:
+    """The error itself if it survives the way through a pipe, else its words. An exit ends nobody but the worker."""
+    if isinstance(error, SystemExit):
+        return exit_error(error)
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

@@ -133,6 +133,28 @@ def test_given_up_results_leave_no_process(runner: Any) -> None:
     assert multiprocessing.active_children() == []
 
 
+@pytest.mark.parametrize("code", [0, 3])
+def test_worker_that_ends_by_itself_is_an_error(code: int) -> None:
+    def leave(one: int) -> int:
+        if one == 5:
+            os._exit(code)
+        return one
+
+    with pytest.raises(SmtError, match=f"^a worker process died, at or after item .*: .* with exit code {code}$"):
+        list(Processes(2, chunk=1).map(leave, range(20)))
+
+
+@pytest.mark.parametrize("code", [None, 0, 3, "words"])
+def test_exit_in_a_worker_ends_nobody(code: Any) -> None:
+    def leave(one: int) -> int:
+        if one == 5:
+            raise SystemExit(code)
+        return one
+
+    with pytest.raises(SmtError, match=r"test_runners\.py:\d+: leave: a plugin failed: it ended the program"):
+        list(Processes(2, chunk=1).map(leave, range(20)))
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_killed_worker_is_a_clean_error(number: signal.Signals) -> None:
     def die(one: Any) -> Any:
@@ -141,7 +163,7 @@ def test_killed_worker_is_a_clean_error(number: signal.Signals) -> None:
         return one.id
 
     lists = [smt.candidates(["a"], id=i) for i in range(20)]
-    with pytest.raises(SmtError, match=r"^a worker process died, at or after item \d+$"):
+    with pytest.raises(SmtError, match=rf"^a worker process died, at or after item \d+: .* signal {number}, "):
         list(Processes(2, chunk=1).map(die, lists))
     assert multiprocessing.active_children() == []
 
