@@ -53,7 +53,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stack", type=int, metavar="N", help="as decoder.stack_size: hypotheses that a stack keeps, 0 for all"
     )
-    parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
+    parser.add_argument(
+        "-j",
+        "--jobs",
+        type=int,
+        metavar="N",
+        help="processes, same output for any N (default: as `runner` of the configuration says, else 1)",
+    )
     parser.add_argument("--forests", metavar="DIR", help="write what the search kept of each sentence into DIR")
     parser.add_argument(
         "--forests-format",
@@ -79,6 +85,7 @@ def run(args: argparse.Namespace) -> None:
     from smtplugins.host.config import load_config
     from smtplugins.host.decoders import with_decoder
     from smtplugins.host.errors import UsageError
+    from smtplugins.host.host import runner_of
     from smtplugins.host.spec import parameters
 
     overrides = list(args.set)
@@ -107,6 +114,8 @@ def run(args: argparse.Namespace) -> None:
         for option, (key, _) in effort.items():
             if key not in known:
                 raise UsageError(f"{option}: decoder {config.decoder.name!r} has no option {key!r}")
+    # A wrong one is said before tables are loaded.
+    runner_of(host, args.jobs, config)
     source = args.input or (str(config.source) if config.source is not None else "-")
     manifest = options.Manifest(args, [args.config, source, args.weights, *map(str, config.model.grammar)])
     weights = host.read_weights(args.weights) if args.weights is not None else None

@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> None:
         runs=args.runs,
         start=args.weights,
         keep=args.keep,
-        jobs=args.jobs,
+        jobs=1 if args.jobs is None else args.jobs,
         combine=args.combine,
         allow_partial=args.allow_partial,
         note=(lambda text: None) if args.quiet else options.note,

@@ -49,7 +49,10 @@ def add_learning(parser: argparse.ArgumentParser, learner: str | None) -> None:
         help="what several runs amount to: the average of their weights, or those of the best (default: average)",
     )
     group.add_argument("--seed", type=int, metavar="N", help="seed of the first run (default: 1)")
-    group.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same weights for any N)")
+    more = "" if learner is not None else "as `runner` of a configuration says, else "
+    group.add_argument(
+        "-j", "--jobs", type=int, metavar="N", help=f"processes, same weights for any N (default: {more}1)"
+    )
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.host.errors import UsageError
+
 if TYPE_CHECKING:
     from smtplugins.host.config import RunConfig
     from smtplugins.host.host import Host
@@ -31,6 +33,13 @@ def once(
     return found
 
 
+def refuse_runner(config: RunConfig) -> None:
+    """Comparisons measure time and decode in threads, too: their ``-j`` says how work is spread, and no runner."""
+    if config.runner is not None:
+        with config.at("runner"):
+            raise UsageError("expected none for a comparison, where -j N spreads the work (runner=null leaves it out)")
+
+
 def tune_and_test(
     host: Host,
     config: RunConfig,
@@ -53,6 +62,6 @@ def tune_and_test(
     )
     translator = make_translator(host, config, ended.weights, cache)
     sentences = list(read_source(host, translator, test))
-    texts = [one.best if one.found else "" for one in translator.decode(sentences, threads=options.plan.jobs)]
+    texts = [one.best if one.found else "" for one in translator.decode(sentences, threads=options.plan.jobs or 1)]
     write_all(find_format("text", "corpus", host.formats()), texts, folder / TRANSLATIONS)
     return ended

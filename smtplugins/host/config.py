@@ -50,7 +50,11 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class OutputConfig:
-    """Where results go. ``fields`` are what lists have beside texts and features (``host/list_fields.py``)."""
+    """Results: ``dir`` is the folder of a tuning run, ``nbest`` the length of lists, here and there.
+
+    ``unique``, ``format`` and ``fields`` (what lists have beside texts and features, ``host/list_fields.py``) are of
+    lists that are written; tuning does not use them.
+    """
 
     dir: Path | None = None
     nbest: int = 1
@@ -61,7 +65,11 @@ class OutputConfig:
 
 @dataclass(frozen=True)
 class RunConfig:
-    """A run: plugins to load, data, decoder, model, learner, metric, seed, output."""
+    """A run: plugins to load, data, decoder, model, learner, metric, runner, seed, output.
+
+    References, learner, metric and seed are for tuning; decoding alone does not use them. ``runner`` maps sentences,
+    unless the number of processes is given (``-j``).
+    """
 
     plugins: tuple[str, ...] = ()
     source: Path | None = None

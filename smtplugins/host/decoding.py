@@ -388,7 +388,7 @@ def run(
     k: int | None = None,
     to_format: str | None = None,
     unique: bool = False,
-    jobs: int = 1,
+    jobs: int | None = None,
     fields: Iterable[str] = (),
     forests: Path | None = None,
     forests_format: str | None = None,
@@ -403,12 +403,13 @@ def run(
     ``fields`` are what lists have beside texts and features (``host/list_fields.py``).
     ``built`` is a file for the steps in which trees were built (``host/building.py``).
     Several jobs are processes that share what was loaded: lists and features in Python are made by all of them at once.
+    Without ``jobs`` the runner is the configuration's, or one process.
     """
     from smtformats.files import open_write
     from smtplugins.host.building import line_of
     from smtplugins.host.forest_files import ForestFiles
     from smtplugins.host.forests import added
-    from smtplugins.host.host import default_runner
+    from smtplugins.host.host import runner_of
     from smtplugins.host.list_fields import check_fields
     from smtplugins.host.progress import progress
 
@@ -428,7 +429,7 @@ def run(
         raise UsageError(f"{record.name} has no place for {', '.join(sorted({*wanted} - record.carries))}")
     # Moses says nothing in its lists of features that are not to be tuned.
     hidden = translator.fixed if record is not None and record.name == "moses-nbest" else frozenset[str]()
-    runner = host.registry.make("runners", default_runner(jobs))
+    runner = runner_of(host, jobs, translator.config)
     load: Callable[[Model], Mapping[str, float]] = getattr(translator.decoder, "load", lambda model: {})
     statistics = Statistics(added(translator.loading, load(translator.model)))
     files = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -163,7 +164,7 @@ class Host:
         start: Mapping[str, float] | Path | None = None,
         keep: Sequence[str] = (),
         folds: int = 0,
-        jobs: int = 1,
+        jobs: int | None = None,
         **options: Any,
     ) -> Tuned:
         """Weights learnt from lists (several paths are joined): a mapping, and how they came about.
@@ -193,13 +194,14 @@ class Host:
         keep: Sequence[str] = (),
         runs: int | None = None,
         combine: Literal["average", "best"] = "average",
-        jobs: int = 1,
+        jobs: int | None = None,
         **options: Any,
     ) -> Tuned:
         """Weights for the decoder of a configuration, learnt from its own decisions: a learner of search tasks.
 
         ``folder`` (or output.dir) keeps the run. Source, references, metric and seed are the configuration's; so are
-        learner and weights to begin with, if none are given. Further options are those of ``host/policies.py``.
+        learner, weights to begin with and runner, if no ``learner``, ``start`` and ``jobs`` are given. Further options
+        are those of ``host/policies.py``.
         """
         import pathlib
 
@@ -261,8 +263,17 @@ class Host:
         return rerank(self, first, dev_refs, second, test_refs, features=features, metric=metric, **options)
 
 
-def default_runner(jobs: int) -> Spec:
-    """One process after another, or several at once."""
+def default_runner(jobs: int | None, configured: Spec | None = None) -> Spec:
+    """One item after another, or several processes at once; the runner of a configuration if no number is given."""
+    if jobs is None:
+        return Spec("serial") if configured is None else configured
     if jobs < 1:
         raise UsageError(f"jobs: expected 1 or more, found {jobs}")
     return Spec("serial") if jobs == 1 else Spec("processes", {"jobs": jobs})
+
+
+def runner_of(host: Host, jobs: int | None, config: RunConfig) -> Runner:
+    """So many processes, or the runner of a configuration if their number is not given."""
+    with config.at("runner") if jobs is None else contextlib.nullcontext():
+        made: Runner = host.registry.make("runners", default_runner(jobs, config.runner))
+    return made

@@ -285,6 +285,7 @@ def tune_decoder(
     from smtplugins.host.run_inputs import given_by
 
     given = given_by(host, config, start, cache, post)
+    options = replace(options, plan=replace(options.plan, runner=config.runner))
     plan = options.plan
     details = {
         "select": options.select,

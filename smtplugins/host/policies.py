@@ -21,7 +21,7 @@ from smtplugins.host.tuning import Plan, Tuned
 
 if TYPE_CHECKING:
     from smtplugins.host.config import RunConfig
-    from smtplugins.host.contracts import Metric, Runner, Sentence
+    from smtplugins.host.contracts import Metric, Sentence
     from smtplugins.host.decoding import Translator
     from smtplugins.host.host import Host
     from smtplugins.host.spec import Spec
@@ -45,7 +45,7 @@ class TaskMaterial:
     references: Sequence[Sequence[str]]
     metric: Metric
     problem: Task
-    jobs: int = 1
+    jobs: int | None = None
     note: Note = lambda text: None
     quiet: bool = True
 
@@ -60,12 +60,12 @@ class TaskMaterial:
 
     def score(self, weights: Mapping[str, float]) -> float:
         """The metric of all translations."""
-        from smtplugins.host.host import default_runner
+        from smtplugins.host.host import runner_of
         from smtplugins.host.progress import progress
 
         translator = replace(self.translator, model=self.translator.model.with_weights(weights))
         _load(translator)
-        runner: Runner = self.host.registry.make("runners", default_runner(self.jobs))
+        runner = runner_of(self.host, self.jobs, self.translator.config)
         made = runner.map(functools.partial(_best, translator), self.sentences)
         best = list(progress(made, "sentences", total=len(self.sentences), quiet=self.quiet))
         if best.count(None) == len(best):
@@ -121,7 +121,8 @@ def tune_policy(
     begin = dict(sorted({**problem.start, **given.translator.model.weights}.items()))
     tuning.checked(begin, "the start weights")
     translator = replace(given.translator, model=given.translator.model.with_weights(begin))
-    alone = plan.runs > 1 and plan.jobs > 1
+    plan = replace(plan, runner=config.runner)
+    alone = plan.runs > 1 and plan.jobs not in (None, 1)
     material = TaskMaterial(
         host, translator, given.sentences, references, given.metric, problem, 1 if alone else plan.jobs, note, quiet
     )

@@ -40,7 +40,7 @@ class Work:
     references: Sequence[Texts]
     metric: Metric
     nbest: int
-    jobs: int
+    jobs: int | None
     quiet: bool = True
 
 
@@ -128,13 +128,13 @@ class ForestPool:
     def add(self, folder: Path, translator: Translator) -> tuple[dict[str, str], int]:
         """Forests decoded, or those that were, put in: the best text of each sentence, how many are new."""
         from smtplugins.core.hypergraph import Hypergraph
-        from smtplugins.host.host import default_runner
+        from smtplugins.host.host import runner_of
         from smtplugins.host.progress import progress
 
         work, path = self.work, folder / BEST
         if not path.exists():
             (folder / "forests").mkdir(exist_ok=True)
-            runner = work.host.registry.make("runners", default_runner(work.jobs))
+            runner = runner_of(work.host, work.jobs, translator.config)
             getattr(translator.decoder, "load", lambda model: {})(translator.model)
             task = functools.partial(_forest, translator, folder / "forests")
             made = progress(runner.map(task, work.sentences), "sentences", quiet=work.quiet)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +47,8 @@ class Given:
         record = runs.manifest(
             command=[one for one in command if one != "--resume"],
             options={
-                "config": config.to_yaml(),
+                # A runner changes nothing in what comes out: a run may go on with another one.
+                "config": replace(config, runner=None).to_yaml(),
                 "start": dict(sorted(self.translator.model.weights.items())),
                 "learner": str(plan.learner),
                 "post": self.post,
@@ -68,10 +69,13 @@ def given_by(
     """Decoder, sentences, references and metric of a configuration; whatever lacks is an error."""
     from smtplugins.host.decoding import make_translator, read_source
     from smtplugins.host.evaluation import texts_of
+    from smtplugins.host.host import runner_of
 
     if config.source is None or not config.references:
         missing = "source (-s)" if config.source is None else "references (-r)"
         raise UsageError(f"the configuration names no {missing} to learn with")
+    # An unknown runner is said before tables are loaded.
+    runner_of(host, None, config)
     translator = make_translator(host, config, start, cache)
     read = read_source(host, translator, config.source)
     references = [texts_of(one, host.formats()) for one in config.references]

@@ -108,14 +108,18 @@ class Tuned(Mapping[str, float]):
 
 @dataclass(frozen=True)
 class Plan:
-    """How to learn: the learner with its options, seeds, processes, where steps are kept."""
+    """How to learn: the learner with its options, seeds, processes, where steps are kept.
+
+    ``runner`` is that of a configuration, used if no number of ``jobs`` is given.
+    """
 
     learner: Spec
     seed: int = 1
     runs: int = 1
     combine: Combine = "average"
-    jobs: int = 1
+    jobs: int | None = None
     folder: Path | None = None
+    runner: Spec | None = None
 
     def __post_init__(self) -> None:
         if self.runs < 1:
@@ -191,11 +195,11 @@ def learn(host: Host, material: Learnable, plan: Plan, start: Mapping[str, float
         taken = ", ".join(sorted(one.__name__.lower() for one in learner.accepts))
         more = ": it learns with a decoder, whose configuration -c names" if learner.accepts == {Task} else ""
         raise UsageError(f"learner {plan.learner.name!r} learns from {taken}, not from {kind.__name__.lower()}{more}")
-    runner: Runner = host.registry.make("runners", default_runner(plan.jobs))
+    runner: Runner = host.registry.make("runners", default_runner(plan.jobs, plan.runner))
     seeds = [(number, plan.seed + number - 1) for number in range(1, plan.runs + 1)]
     own = runner if plan.runs == 1 else None
     one = functools.partial(_run, learner, material, dict(start), plan.folder, own)
-    if plan.runs == 1 or plan.jobs == 1:
+    if plan.runs == 1 or plan.jobs in (None, 1):
         return tuple(map(one, seeds))
     spread: Runner = host.registry.make("runners", Spec("processes", {"jobs": plan.jobs, "chunk": 1}))
     return tuple(spread.map(one, seeds))

@@ -109,6 +109,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def study_of(host: Host, args: argparse.Namespace) -> Study:
     """The comparison of a command line, before anything is made."""
+    from smtplugins.host.manager import load_plugins
     from smtplugins.host.spec import Spec
     from smtplugins.plugins.cdlm.choices import Choices
     from smtplugins.plugins.cdlm.compare_steps import CONFUSIONS, Study, Texts
@@ -125,6 +126,9 @@ def study_of(host: Host, args: argparse.Namespace) -> Study:
     best: Any = args.best
     if best not in ("order", "count"):
         best = {best.removeprefix("-"): -1.0 if best.startswith("-") else 1.0}
+    system = system_of(args)
+    if system is not None and system.config.plugins:
+        host = load_plugins(system.config.plugins)
     return Study(
         host,
         folder,
@@ -139,7 +143,7 @@ def study_of(host: Host, args: argparse.Namespace) -> Study:
         Choices(cap=args.cap, best=best, identity=args.identity),
         args.scope,
         tuple(map(there, args.system)),
-        system_of(args),
+        system,
         Spec.parse(args.learner),
         args.gains,
         args.iterations,
@@ -155,6 +159,7 @@ def study_of(host: Host, args: argparse.Namespace) -> Study:
 
 def system_of(args: argparse.Namespace) -> Decoding | None:
     """The system of a command line, if there is one."""
+    from smtplugins.host.comparing import refuse_runner
     from smtplugins.host.config import load_config
     from smtplugins.host.spec import Spec
     from smtplugins.plugins.cdlm.compare_steps import Decoding
@@ -171,8 +176,10 @@ def system_of(args: argparse.Namespace) -> Decoding | None:
 
         overrides.append(f"model.weights={json.dumps(str(there(args.weights)))}")
     source = None if args.source is None else there(args.source)
+    config = load_config(args.config, overrides)
+    refuse_runner(config)
     return Decoding(
-        load_config(args.config, overrides),
+        config,
         source,
         Spec.parse(args.tuner),
         args.tune_nbest,
@@ -238,7 +245,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
         command=[one for one in runs.argv() if one != "--resume"],
         options=options,
         inputs=runs.input_hashes(inputs),
-        plugins=host.plugins,
+        plugins=study.host.plugins,
         seed=args.seed,
     )
     record["tuned_on"] = [str(texts.text)]

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.host.comparing import refuse_runner
 from smtplugins.host.decoders import kept_options
 from smtplugins.host.errors import UsageError
 from smtplugins.host.spec import Spec
@@ -71,6 +72,7 @@ class Case:
     def __post_init__(self) -> None:
         if self.config == "-":
             raise UsageError("a configuration that is read several times has to be a file, not standard input")
+        refuse_runner(self.loaded)
         lacking = [
             text
             for text, given in (
