@@ -97,6 +97,11 @@ def run(args: argparse.Namespace) -> None:
     if args.format != "json":
         rows = [{**row, "score": f"{row['score']:.2f}"} for row in rows]
     options.show(tables.render(rows, columns, args.format))
+    for warning in result.warnings():
+        if args.format == "text":
+            options.show(f"\n{warning}")
+        elif not args.quiet:
+            options.note(warning)
     # What was learnt from are the inputs: that is what "in-sample" is told by.
     record = runs.manifest(
         command=runs.argv(),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.cli import options
@@ -14,6 +16,8 @@ from smtplugins.host import tables
 if TYPE_CHECKING:
     from smtplugins.host.config import RunConfig
     from smtplugins.host.host import Host
+    from smtplugins.host.runs import RunDirectory
+    from smtplugins.host.tuning import Tuned
 
 _LOOP = ("iterations", "epsilon", "select", "reach")
 
@@ -162,8 +166,6 @@ def _check_output(args: argparse.Namespace) -> None:
 
 
 def _frozen(args: argparse.Namespace) -> None:
-    from pathlib import Path
-
     from smtplugins.host.conversion import write_records
 
     _check_output(args)
@@ -171,8 +173,20 @@ def _frozen(args: argparse.Namespace) -> None:
     manifest = options.Manifest(args, inputs)
     host = options.load_host(args)
     note = (lambda text: None) if args.quiet else options.note
-    folder = _folder(host, args, inputs) if args.dir else None
-    result = host.tune(
+    with _folder(host, args, inputs) if args.dir else contextlib.nullcontext():
+        result = _tuned(host, args, note)
+    told(args, shown(result, args.format))
+    _write(host, args, result)
+    if args.resorted:
+        record = host.read(args.input[0], format=args.from_format).format
+        write_records(host, iter(result.resorted), record, args.resorted, None, quiet=args.quiet, note=note)
+    manifest.write(host, seed=result.runs[0].seed, signatures=[result.signature])
+
+
+def _tuned(host: Host, args: argparse.Namespace, note: Callable[[str], None]) -> Tuned:
+    from pathlib import Path
+
+    return host.tune(
         args.input or ["-"],
         args.ref,
         learner=args.learner or "mert",
@@ -190,18 +204,12 @@ def _frozen(args: argparse.Namespace) -> None:
         post=args.post,
         format=args.from_format,
         allow_partial=args.allow_partial,
-        folder=Path(folder) if folder else None,
+        folder=Path(args.dir) if args.dir else None,
         note=note,
     )
-    told(args, shown(result, args.format))
-    _write(host, args, result)
-    if args.resorted:
-        record = host.read(args.input[0], format=args.from_format).format
-        write_records(host, iter(result.resorted), record, args.resorted, None, quiet=args.quiet, note=note)
-    manifest.write(host, seed=result.runs[0].seed, signatures=[result.signature])
 
 
-def _folder(host: Host, args: argparse.Namespace, inputs: list[str | None]) -> str:
+def _folder(host: Host, args: argparse.Namespace, inputs: list[str | None]) -> RunDirectory:
     from pathlib import Path
 
     from smtplugins.host import runs
@@ -217,9 +225,7 @@ def _folder(host: Host, args: argparse.Namespace, inputs: list[str | None]) -> s
         plugins=host.plugins,
         seed=1 if args.seed is None else args.seed,
     )
-    runs.RunDirectory.create(Path(args.dir), record, resume=args.resume)
-    folder: str = args.dir
-    return folder
+    return runs.RunDirectory.create(Path(args.dir), record, resume=args.resume)
 
 
 def shown(result: Any, style: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -177,20 +178,42 @@ def _native(path: str | os.PathLike[str], copy: bool) -> NativeLanguageModel | N
     return _read_arpa(path, name)
 
 
+def check_lm(path: str | os.PathLike[str]) -> None:
+    """Refuse a file that does not begin as a language model does: for those who will need one hours later."""
+    from smtplugins.core._core import ArpaReader
+
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        # What can be read once is left to the reader.
+        return
+    reader = ArpaReader()
+    with open_bytes(path) as stream, _arpa_errors(shown_name(path)):
+        piece = stream.read(_PIECE_BYTES)
+        if not piece.startswith(_KENLM_MAGIC):
+            reader.feed(piece)
+            if len(piece) < _PIECE_BYTES:
+                reader.finish()
+
+
 def _read_arpa(path: str | os.PathLike[str], name: str) -> NativeLanguageModel:
     from smtplugins.core._core import ArpaReader
 
     reader = ArpaReader()
-    with open_bytes(path) as stream:
-        try:
+    with open_bytes(path) as stream, _arpa_errors(name):
+        piece = stream.read(_PIECE_BYTES)
+        if piece.startswith(_KENLM_MAGIC):
+            raise FormatError("a KenLM file that can be mapped", "a compressed one, or a stream", file=name)
+        while piece:
+            reader.feed(piece)
             piece = stream.read(_PIECE_BYTES)
-            if piece.startswith(_KENLM_MAGIC):
-                raise FormatError("a KenLM file that can be mapped", "a compressed one, or a stream", file=name)
-            while piece:
-                reader.feed(piece)
-                piece = stream.read(_PIECE_BYTES)
-            return reader.finish()
-        except ArpaError as error:
-            raise FormatError(error.expected, error.found, file=name, line=error.line) from None
-        except (OSError, EOFError) as error:
-            raise FormatError("a complete compressed file", str(error), file=name) from error
+        return reader.finish()
+
+
+@contextlib.contextmanager
+def _arpa_errors(name: str) -> Iterator[None]:
+    """What goes wrong while an ARPA file is read, with its name."""
+    try:
+        yield
+    except ArpaError as error:
+        raise FormatError(error.expected, error.found, file=name, line=error.line) from None
+    except (OSError, EOFError) as error:
+        raise FormatError("a complete compressed file", str(error), file=name) from error

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.runs import prepared_folder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,13 +94,13 @@ def new_folder(path: Path, name: str) -> Iterator[Path]:
     path = Path(path)
     if path.exists() and not (path / name).is_file() and (not path.is_dir() or any(path.iterdir())):
         raise UsageError(f"{path}: expected a folder that is new, empty or had a {name}, found another")
-    path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}")
-    aside.mkdir()
-    try:
-        yield aside
-        if path.exists():
-            shutil.rmtree(path)
-        aside.replace(path)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+    with prepared_folder(path.parent):
+        aside.mkdir()
+        try:
+            yield aside
+            if path.exists():
+                shutil.rmtree(path)
+            aside.replace(path)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)

@@ -436,7 +436,6 @@ def run(
     if forests is not None:
         names, weights = translator.features(), translator.model.weights
         files = ForestFiles.of(host, forests, forests_format, names, weights, precision)
-        files.write_beside()
     task = _Task(translator, k, unique, files, trace is not None, built is not None, wanted, hidden)
 
     def each() -> Iterator[_Done]:
@@ -462,4 +461,6 @@ def run(
                         out.flush()
         else:
             write_all(record, (one.candidates for one in each() if one.candidates is not None), output, precision)
+    if files is not None:
+        files.write_beside()
     return statistics

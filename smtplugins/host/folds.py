@@ -21,6 +21,13 @@ def fold_of(place: int, count: int, folds: int) -> int:
     return place * folds // count
 
 
+def check_folds(material: Material, folds: int) -> None:
+    """Before anything is learnt: whether there are lists for so many folds."""
+    count = len(material.problem.lists)  # type: ignore[union-attr]
+    if not 2 <= folds <= count:
+        raise UsageError(f"folds: expected 2 to {count}, as there are {count} lists, found {folds}")
+
+
 def cross_validated(
     host: Host,
     material: Material,
@@ -34,8 +41,6 @@ def cross_validated(
     import numpy as np
 
     count = len(material.problem.lists)  # type: ignore[union-attr]
-    if not 2 <= folds <= count:
-        raise UsageError(f"folds: expected 2 to {count}, as there are {count} lists, found {folds}")
     found = []
     for fold in range(folds):
         rest = material.part([k for k in range(count) if fold_of(k, count, folds) != fold])

@@ -295,9 +295,9 @@ def tune_decoder(
     }
     if options.rounds:
         details["rounds"] = options.rounds
-    run = given.run(host, config, plan, folder, resume, command, details)
     parts = given.translator, given.sentences, given.references, given.metric
-    return Loop(host, *parts, options, run, **told).go(given.translator.model.weights)
+    with given.run(host, config, plan, folder, resume, command, details) as run:
+        return Loop(host, *parts, options, run, **told).go(given.translator.model.weights)
 
 
 def takes_forests_only(host: Host, learner: Spec) -> bool:

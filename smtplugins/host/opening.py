@@ -300,16 +300,17 @@ def write_all(record: Format, records: Iterable[Any], target: Path, precision: i
     if not (os.path.isdir(target) or os.fspath(target).endswith(os.sep)):
         with opener(target) as out:
             return record.write(_only_one(record, records), out, shown)
-    os.makedirs(target, exist_ok=True)
     count = 0
     written: set[str] = set()
     for one in records:
+        os.makedirs(target, exist_ok=True)
         name = one.id + (record.suffixes[0] if record.suffixes else "")
         if os.sep in name or name.startswith(".") or name in written:
             raise UsageError(f"expected ids that can be names of files, each once, found {one.id!r}")
         written.add(name)
         with opener(os.path.join(target, name)) as out:
             count += record.write([one], out, shown)
+    os.makedirs(target, exist_ok=True)
     return count
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from smtplugins.host import tuning
 from smtplugins.host.contracts import Forests, Lists, Task, TaskDecoder
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.run_inputs import check_sentences, given_by
+from smtplugins.host.run_inputs import Given, check_sentences, given_by
 from smtplugins.host.training_data import Note
 from smtplugins.host.tuning import Plan, Tuned
 
@@ -103,8 +103,6 @@ def tune_policy(
     quiet: bool = True,
 ) -> Tuned:
     """Learn the policy of a configuration's decoder in a folder, which holds all that is needed to go on."""
-    from smtplugins.host.progress import hushed
-
     if not takes_tasks_only(host, plan.learner):
         raise UsageError(f"learner {plan.learner.name!r} learns no policy: it does not ask for a search task")
     given = given_by(host, config, start, cache, post)
@@ -113,7 +111,14 @@ def tune_policy(
         raise UsageError(_no_task(host, plan.learner, config))
     check_sentences(given.sentences, given.references)
     tuning.checked(given.translator.model.weights, "the start weights")
-    run = given.run(host, config, plan, folder, resume, command, {"candidates": "policy"})
+    with given.run(host, config, plan, folder, resume, command, {"candidates": "policy"}) as run:
+        return _learnt(host, given, decoder, replace(plan, folder=run.path, runner=config.runner), note, quiet)
+
+
+def _learnt(host: Host, given: Given, decoder: TaskDecoder, plan: Plan, note: Note, quiet: bool) -> Tuned:
+    """Learn in the folder of a plan, which is there."""
+    from smtplugins.host.progress import hushed
+
     lines = [int(one.id) for one in given.sentences]
     references = [[one.texts[at] or "" for at in lines] for one in given.references]
     _load(given.translator)
@@ -121,15 +126,15 @@ def tune_policy(
     begin = dict(sorted({**problem.start, **given.translator.model.weights}.items()))
     tuning.checked(begin, "the start weights")
     translator = replace(given.translator, model=given.translator.model.with_weights(begin))
-    plan = replace(plan, runner=config.runner)
     alone = plan.runs > 1 and plan.jobs not in (None, 1)
     material = TaskMaterial(
         host, translator, given.sentences, references, given.metric, problem, 1 if alone else plan.jobs, note, quiet
     )
     # Bars of several processes would write over each other.
     with hushed(quiet or alone):
-        done = tuning.judged(host, material, replace(plan, folder=run.path), begin, note)
-    _write(run.path, done)
+        done = tuning.judged(host, material, plan, begin, note)
+    assert plan.folder is not None
+    _write(plan.folder, done)
     return done
 
 

@@ -5,6 +5,7 @@ It is the chain of ``smt score``, ``tune``, ``rescore``, ``best`` and ``evaluate
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.errors import UsageError
 from smtplugins.host.lists import ListStream
+from smtplugins.host.runs import prepared_folder
 from smtplugins.host.training_data import Statistics, metric_of
 
 if TYPE_CHECKING:
-    from smtformats import Candidates
+    from smtformats import Candidates, Format
     from smtplugins.host.evaluation import Evaluation, Texts
     from smtplugins.host.host import Host
     from smtplugins.host.tuning import Tuned
@@ -24,7 +26,10 @@ if TYPE_CHECKING:
 Note = Callable[[str], None]
 WEIGHTS, TEXT, LISTS = "weights", "best.txt", "rescored"
 SEED, SAMPLES = 12345, 1000
+SIGNIFICANT = 0.05
+NO_DIFFERENCE = "no significant difference"
 _METRIC = "bleu"
+_ELSE = "learn from more sentences, with fewer features, several --runs, other weights to begin with (-w) or --learner"
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class Reranked:
     lists: ListStream
     dev: Evaluation
     test: Evaluation | None
+    higher_is_better: bool = True
 
     @property
     def weights(self) -> Mapping[str, float]:
@@ -46,14 +52,43 @@ class Reranked:
         return self.lists.best()
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each set and choice, for tables and JSON."""
-        sets = [("dev", self.dev), *([("test", self.test)] if self.test is not None else [])]
+        """A row for each set and choice, for tables and JSON; that of the result has a verdict."""
         found = []
-        for name, judged in sets:
+        for name, judged in self._sets():
             for row in judged.rows():
                 p = None if row["system"] == "oracle" else row["p"]
-                found.append({"set": name, **row, "p": p})
+                verdict = self._verdict(judged) if row["system"] == "result" else None
+                found.append({"set": name, **row, "p": p, "verdict": verdict})
         return found
+
+    def warnings(self) -> list[str]:
+        """What speaks against the sorted lists, in sentences: none if there was a gain, or no difference on dev."""
+        found = []
+        for name, judged in self._sets():
+            before, after = judged.scores[:2]
+            if (after.score >= before.score) if self.higher_is_better else (after.score <= before.score):
+                continue
+            scores = f"{name} {after.metric} went from {before.score:.2f} to {after.score:.2f}"
+            if name == "dev":
+                found.append(f"no gain on what was learnt from: {scores}; {_ELSE}")
+            elif self._verdict(judged) == NO_DIFFERENCE:
+                found.append(f"no gain: {scores} (p = {after.p:.4g}, no significant difference)")
+            else:
+                tested = "not tested: --bootstrap N" if after.p is None else f"p = {after.p:.4g}"
+                found.append(f"the sorted lists are WORSE: {scores} ({tested}). Use the lists as they came; {_ELSE}")
+        return found
+
+    def _sets(self) -> list[tuple[str, Evaluation]]:
+        return [("dev", self.dev), *([("test", self.test)] if self.test is not None else [])]
+
+    def _verdict(self, judged: Evaluation) -> str:
+        """The result beside the baseline; a difference that was tested and is not significant is none."""
+        before, after = judged.scores[:2]
+        if before.score == after.score:
+            return "equal"
+        if after.p is not None and after.p >= SIGNIFICANT:
+            return NO_DIFFERENCE
+        return "better" if (after.score > before.score) == self.higher_is_better else "worse"
 
 
 def rerank(
@@ -76,12 +111,7 @@ def rerank(
     **learning: Any,
 ) -> Reranked:
     """Learn on ``dev``, sort ``test``; with ``output`` weights, text and lists are written into that folder."""
-    from smtplugins.host.evaluation import Evaluation
-    from smtplugins.host.lists import write_best
-    from smtplugins.host.opening import find_format, write_all
-
-    if output is not None and output.exists() and not output.is_dir():
-        raise UsageError(f"{output}: expected a folder to write to, found a file")
+    _check(host, output, to_format or test.format, test_refs, samples)
     scored = host.score(dev, features, jobs=jobs) if features else dev
     # Features may take long: each list is scored once.
     kept = scored.load() if features else None
@@ -91,31 +121,56 @@ def rerank(
     )
     scored_test = host.score(test, features, jobs=jobs) if features else test
     rescored = scored_test.rescore(tuned.weights, missing=missing, note=note)
-    if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
-        name = output / (LISTS + _suffix(test.name))
-        rescored.write(name, to_format)
-        rescored = host.read(name, format=to_format or (test.format.name if test.format is not None else None))
-        write_all(find_format("cdec-weights", "weights"), [dict(tuned.weights)], output / WEIGHTS)
-        if write_best(rescored, output / TEXT, fill=True) and not allow_partial:
-            note(f"some ids have no list: {output / TEXT} has an empty line for each")
-    else:
-        lists = list(rescored)
-        rescored = ListStream(lambda: iter(lists), test.name, test.format)
-    now = learnt_from.rescore(tuned.weights, missing=0.0)
-    judged = host.evaluate(
-        dev_refs, _systems(host, dev, now, dev_refs, metric, post), [metric], post=post, allow_partial=allow_partial
-    )
-    own = [
+    judging: dict[str, Any] = {"post": post, "allow_partial": allow_partial}
+    with contextlib.nullcontext() if output is None else prepared_folder(output):
+        if output is not None:
+            rescored = _written(host, rescored, tuned, output, to_format, note if not allow_partial else lambda _: None)
+        else:
+            lists = list(rescored)
+            rescored = ListStream(lambda: iter(lists), test.name, test.format)
+        now = learnt_from.rescore(tuned.weights, missing=0.0)
+        judged = host.evaluate(dev_refs, _systems(host, dev, now, dev_refs, metric, post), [metric], **judging)
+        gained = None
+        if test_refs:
+            systems = _systems(host, test, rescored, test_refs, metric, post)
+            gained = host.evaluate(test_refs, systems, [metric], bootstrap=samples, seed=SEED, **judging)
+    own = tuple(
         replace(one, signature=f"{one.signature}|in-sample") if one.system == "result" else one for one in judged.scores
-    ]
-    if not test_refs:
-        return Reranked(tuned, rescored, Evaluation(tuple(own)), None)
-    systems = _systems(host, test, rescored, test_refs, metric, post)
-    gained = host.evaluate(
-        test_refs, systems, [metric], bootstrap=samples, seed=SEED, post=post, allow_partial=allow_partial
     )
-    return Reranked(tuned, rescored, Evaluation(tuple(own)), gained)
+    higher = metric_of(host, metric, post).higher_is_better
+    return Reranked(tuned, rescored, replace(judged, scores=own), gained, higher)
+
+
+def _check(host: Host, output: Path | None, to: str | Format | None, refs: Sequence[Any], samples: int) -> None:
+    """Before hours of learning: whether what comes after it can be done."""
+    from smtplugins.host.decoded_lists import writable_lists
+    from smtplugins.host.opening import find_format
+    from smtplugins.host.significance import Plan
+
+    if output is not None and output.exists() and not output.is_dir():
+        raise UsageError(f"{output}: expected a folder to write to, found a file")
+    if to is not None and output is not None:
+        writable_lists(find_format(to, "nbest", host.formats()) if isinstance(to, str) else to)
+    Plan.of((), bootstrap=samples)
+    for one in refs:
+        if isinstance(one, (str, os.PathLike)):
+            os.stat(one)
+
+
+def _written(
+    host: Host, rescored: ListStream, tuned: Tuned, output: Path, to_format: str | None, note: Note
+) -> ListStream:
+    """Write lists, weights and texts into the folder; gives the lists as they are there."""
+    from smtplugins.host.lists import write_best
+    from smtplugins.host.opening import find_format, write_all
+
+    name = output / (LISTS + _suffix(rescored.name))
+    rescored.write(name, to_format)
+    found = host.read(name, format=to_format or (rescored.format.name if rescored.format is not None else None))
+    write_all(find_format("cdec-weights", "weights"), [dict(tuned.weights)], output / WEIGHTS)
+    if write_best(found, output / TEXT, fill=True):
+        note(f"some ids have no list: {output / TEXT} has an empty line for each")
+    return found
 
 
 def _suffix(name: str) -> str:

@@ -8,8 +8,8 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,9 +83,21 @@ def write_manifest(path: str | os.PathLike[str], record: Mapping[str, Any]) -> N
 
 @dataclass(frozen=True)
 class RunDirectory:
-    """The folder of a learning run: a manifest, and a model and state for each finished step."""
+    """The folder of a learning run: a manifest, and a model and state for each finished step.
+
+    As a context it goes again, if it was made for this run, when the block fails before any piece of work is complete:
+    a call that is corrected finds the place free.
+    """
 
     path: Path
+    made: tuple[Path, ...] | None = field(default=None, compare=False)
+
+    def __enter__(self) -> RunDirectory:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        if kind is not None and self.made is not None and not _has_work(self.path):
+            _clear(self.path, self.made)
 
     @classmethod
     def create(cls, path: Path, record: Mapping[str, Any], *, resume: bool = False) -> RunDirectory:
@@ -105,9 +117,9 @@ class RunDirectory:
             aside.unlink(missing_ok=True)
         if path.exists() and any(path.iterdir()):
             raise UsageError(f"{path}: expected an empty folder or a run, found other files")
-        path.mkdir(parents=True, exist_ok=True)
+        run = cls(path, _make(path))
         write_manifest(existing, record)
-        return cls(path)
+        return run
 
     def save_step(self, number: int, step: Step) -> None:
         """Keep a finished step; a step counts only once all its files are there."""
@@ -151,6 +163,50 @@ class RunDirectory:
             return None
         last = max(steps)
         return last, Model.load(steps[last] / "model"), State.load(steps[last] / "state")
+
+
+@contextlib.contextmanager
+def prepared_folder(path: Path, kept: str | None = None) -> Iterator[None]:
+    """A folder to write into; one that was not there before is removed if the block fails and leaves no ``kept``."""
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{path}: expected a folder to write to, found a file")
+    made = _make(path)
+    try:
+        yield
+    except BaseException:
+        if made and (kept is None or not (path / kept).exists()):
+            _clear(path, made)
+        raise
+
+
+def _make(path: Path) -> tuple[Path, ...]:
+    """Make a folder; gives those that were not there, from the inside out."""
+    missing = tuple(one for one in (path, *path.parents) if not one.exists())
+    path.mkdir(parents=True, exist_ok=True)
+    return missing
+
+
+def _clear(path: Path, made: Iterable[Path]) -> None:
+    """Remove what is in a folder, and the folders that were made for it."""
+    for one in path.iterdir():
+        if one.is_dir() and not one.is_symlink():
+            _remove(one)
+        else:
+            one.unlink(missing_ok=True)
+    for one in made:
+        # Somebody else may have put something there by now.
+        with contextlib.suppress(OSError):
+            one.rmdir()
+
+
+def _has_work(folder: Path) -> bool:
+    """Whether there is a file beside the manifest that has its name, which it takes when it is complete."""
+    for path in folder.rglob("*"):
+        inner = path.relative_to(folder)
+        aside = any(part.startswith(".") and ".part" in part for part in inner.parts)
+        if path.is_file() and not aside and inner != Path(MANIFEST):
+            return True
+    return False
 
 
 def sweep(folder: Path) -> None:

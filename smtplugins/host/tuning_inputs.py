@@ -37,12 +37,14 @@ def tuned(
     host: Host, inputs: Inputs, plan: Plan, start: Mapping[str, float] | Path | None, folds: int, note: Note
 ) -> Tuned:
     """Learn from inputs, and with folds once more for each without it."""
-    from smtplugins.host.folds import cross_validated
+    from smtplugins.host.folds import check_folds, cross_validated
     from smtplugins.host.tuning import guessed, tune
 
     stream, material = material_of(host, inputs)
     if folds and stream is None:
         raise UsageError("folds are for lists, which are sorted anew: not for forests or extractor files")
+    if folds:
+        check_folds(material, folds)
     if start is None:
         weights = guessed(material) if stream is not None else {}
     else:

@@ -102,9 +102,49 @@ def test_pieces_are_joined_before_anything_is_judged(smt: Smt) -> None:
         (("--learner", "toy-stumps"), 2, "learner 'toy-stumps' learns from rows, not from lists"),
         (("-o", "dev.en"), 2, "dev.en: expected a folder to write to, found a file"),
         (("--test", "nowhere"), 1, "nowhere: No such file or directory"),
+        (("--test-ref", "nowhere"), 1, "nowhere: No such file or directory"),
+        (("--dev-ref", "nowhere"), 1, "nowhere: No such file or directory"),
+        (("--to", "no-such-format"), 2, "unknown format 'no-such-format'"),
     ],
 )
 def test_wrong_calls(smt: Smt, arguments: tuple[str, ...], code: int, message: str) -> None:
     result = smt("rerank", *LISTS, *LEARNING, "-o", "out", *arguments)
     assert result.code == code
     assert result.err.startswith(f"smt: {message}" if code else "")
+    assert Path("out").exists() == (not code)
+
+
+class TestWorse:
+    """Lists whose feature says the opposite on the test: the sorted ones are worse, and that is said."""
+
+    @pytest.fixture(autouse=True)
+    def _lists(self) -> None:
+        for name, good in (("dev", 2), ("test", 0)):
+            texts = [f"a{k} b{k} c{k} d{k} e{k}" for k in range(20)]
+            Path(f"{name}.ref").write_text("".join(f"{text}\n" for text in texts))
+            lines = [
+                f"{k} ||| {text} ||| f= {value} ||| {total}\n"
+                for k, one in enumerate(texts)
+                for text, value, total in ((one, good, 1), (f"x {one} y z", 1, 0))
+            ]
+            Path(f"{name}.lists").write_text("".join(lines))
+        Path("start").write_text("f 1\n")
+
+    CALL = ("rerank", "--dev", "dev.lists", "--dev-ref", "dev.ref", "--test", "test.lists", "--test-ref", "test.ref",
+            "-o", "out", "-w", "start", *LEARNING)  # fmt: skip
+
+    def test_under_the_table(self, smt: Smt) -> None:
+        for more in ((), ("-q",)):
+            last = smt(*self.CALL, *more).ok().splitlines()[-1]
+            assert last.startswith("the sorted lists are WORSE: test BLEU went from 100.00 to ")
+            assert "Use the lists as they came; learn from more sentences" in last
+
+    @pytest.mark.parametrize("style", ["json", "tsv", "latex"])
+    def test_beside_tables_for_programs(self, smt: Smt, style: str) -> None:
+        result = smt(*self.CALL, "-f", style)
+        assert (result.code, "WORSE" in result.out) == (0, False)
+        assert result.err.startswith("smt: note: the sorted lists are WORSE: test BLEU went from 100.00 to ")
+        if style == "json":
+            rows = json.loads(result.out)
+            assert [row["verdict"] for row in rows] == [None, "equal", None, None, "worse", None]
+        assert smt(*self.CALL, "-f", style, "-q").err == ""

@@ -48,6 +48,85 @@ def rows(table: str, title: str) -> list[list[str]]:
     return found
 
 
+class TestLeftovers:
+    """A call that fails before it has done anything leaves no folder in the way of the corrected one."""
+
+    @pytest.fixture(autouse=True)
+    def _here(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SMT_CACHE", "off")
+        shutil.copytree(ROOT / "examples/rescore-nbest", tmp_path, dirs_exist_ok=True)
+        shutil.copytree(DECODING, tmp_path / "system")
+        Path("short").write_text("a\n")
+        Path("empty").touch()
+
+    @pytest.mark.parametrize(
+        ("right", "wrong"),
+        [
+            (("-r", "ref.en"), ("-r", "no.en")),
+            (("-r", "ref.en"), ("-r", "short")),
+            (("-r", "ref.en"), ("-r", "empty")),
+            (("-i", "moses.nbest"), ("-i", "no.nbest")),
+            (("-i", "moses.nbest"), ("-i", "empty")),
+            (("-m", "bleu,tokenize=none"), ("-m", "blue")),
+            (("--learner", "toy-perceptron"), ("--learner", "toy-stumps")),
+            ((), ("-s", "short")),
+            ((), ("-w", "ref.en")),
+            ((), ("--folds", "1")),
+            ((), ("--runs", "0")),
+        ],
+    )
+    @pytest.mark.parametrize("there", [False, True])
+    def test_lists(self, smt: Smt, right: tuple[str, ...], wrong: tuple[str, ...], there: bool) -> None:
+        if there:
+            Path("new/run").mkdir(parents=True)
+        given = {"-i": "moses.nbest", "-r": "ref.en", "-o": "w", "--dir": "new/run", "-m": BLEU[1], TOY[0]: TOY[1]}
+        call = ["tune", *(part for pair in {**given, "--learner": TOY[3]}.items() for part in pair)]
+        broken = list(call)
+        if right:
+            at = broken.index(right[0])
+            assert broken[at + 1] == right[1]
+            broken[at + 1] = wrong[1]
+        else:
+            broken += wrong
+        assert smt(*broken).code in (1, 2)
+        assert Path("new").exists() == Path("new/run").exists() == there
+        assert not there or not os.listdir("new/run")
+        smt(*call).ok()
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            ("-r", "no.en"),
+            ("-r", "short"),
+            ("-s", "no.de"),
+            ("-s", "empty"),
+            ("-w", "empty.weights"),
+            ("--set", "model.grammar=no.txt"),
+            ("--set", "model.weights=null"),
+            ("--set", "decoder.pop_limit=-1"),
+            ("--iterations", "0"),
+            ("-k", "1"),
+        ],
+    )
+    def test_with_a_decoder(self, smt: Smt, wrong: tuple[str, str]) -> None:
+        Path("empty.weights").write_text("LM 0\n")
+        call = ("tune", "-c", "system/run.yaml", "-r", "system/ref.en", *TOY, *BLEU, "-o", "w", "--dir", "new/run")
+        corrected = (*call, "--iterations", "1", "-k", "5", "-q")
+        at = 4 if wrong[0] == "-r" else len(corrected)
+        broken = [*corrected[:3], *([] if wrong[0] == "-r" else corrected[3:5]), *corrected[5:], *wrong]
+        assert at
+        assert smt(*broken).code in (1, 2)
+        assert not Path("new").exists()
+        smt(*corrected).ok()
+
+    def test_what_is_complete_stays(self, smt: Smt) -> None:
+        """A run that fails later can be gone on with."""
+        call = ("tune", "-c", "system/run.yaml", "-r", "system/ref.en", *BLEU, "-o", "w", "--dir", "run", "-k", "5")
+        result = smt(*call, *TOY[:3], "toy-perceptron,epochs=-1", "-q")
+        assert result.code != 0
+        assert (Path("run/iteration-0001/candidates.jsonl.gz")).exists() == Path("run").exists()
+
+
 class TestFrozen:
     @pytest.mark.parametrize("name", ["moses.nbest", "cdec.kbest"])
     def test_lists_of_toolkits(self, smt: Smt, example: Path, name: str) -> None:

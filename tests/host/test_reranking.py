@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import smtplugins as smt
 from smtformats import Candidates
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.evaluation import texts_of
+from smtplugins.host.evaluation import Evaluation, Score, texts_of
 from smtplugins.host.host import Host
-from smtplugins.host.reranking import oracle
+from smtplugins.host.reranking import Reranked, oracle
 
 TOYS = Path(__file__).with_name("toy_learners.py")
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/rerank-marian"
@@ -105,3 +107,90 @@ def test_a_file_is_no_folder(host: Host, tmp_path: Path) -> None:
     (tmp_path / "out").touch()
     with pytest.raises(UsageError, match="expected a folder to write to, found a file"):
         host.rerank(EXAMPLE / "dev.nbest", [EXAMPLE / "dev.en"], EXAMPLE / "test.nbest", output=tmp_path / "out")
+
+
+def crossed(count: int, good: float) -> tuple[list[Candidates], list[str]]:
+    """Lists of two hypotheses, the first of which is the reference; it has ``good`` of a feature, the other has 1."""
+    texts = [f"a{k} b{k} c{k} d{k} e{k}" for k in range(count)]
+    lists = [
+        Candidates(str(k), [text, f"x {text} y z"], [("f",)] * 2, [[good], [1.0]], [1.0, 0.0])
+        for k, text in enumerate(texts)
+    ]
+    return lists, texts
+
+
+class TestWarnings:
+    """Weights that make things worse are given back with plain words."""
+
+    def rerank(self, host: Host, dev: float, test: float, metric: str = BLEU, **options: Any) -> Reranked:
+        (dev_lists, dev_refs), (test_lists, test_refs) = crossed(20, dev), crossed(20, test)
+        start = {"f": 1.0}
+        refs = [test_refs] if options.pop("judge", True) else []
+        return host.rerank(
+            dev_lists, [dev_refs], test_lists, refs, learner="toy-perceptron", metric=metric, start=start, **options
+        )
+
+    def verdicts(self, done: Reranked) -> list[str]:
+        rows = [row for row in done.rows() if row["system"] == "result"]
+        assert all(row["verdict"] is None for row in done.rows() if row["system"] != "result")
+        return [row["verdict"] for row in rows]
+
+    @pytest.mark.parametrize("metric", [BLEU, "ter"])
+    def test_worse(self, host: Host, metric: str) -> None:
+        done = self.rerank(host, 2.0, 0.0, metric)
+        assert self.verdicts(done) == ["equal", "worse"]
+        (line,) = done.warnings()
+        name, before, after = ("BLEU", "100.00", "") if metric == BLEU else ("TER", "0.00", "60.00")
+        assert line.startswith(f"the sorted lists are WORSE: test {name} went from {before} to {after}")
+        assert "(p = 0.0" in line
+        assert "Use the lists as they came; learn from more sentences" in line
+
+    def test_worse_but_not_tested(self, host: Host) -> None:
+        done = self.rerank(host, 2.0, 0.0, samples=0)
+        assert self.verdicts(done) == ["equal", "worse"]
+        assert "(not tested: --bootstrap N)" in done.warnings()[0]
+
+    def test_no_difference_that_could_not_be_chance(self, host: Host) -> None:
+        done = self.rerank(host, 2.0, 2.0)
+        row = Score("result", "BLEU", 98.0, "BLEU", p=0.4)
+        done = replace(done, test=Evaluation((replace(row, system="baseline", score=99.0, p=None), row)))
+        assert self.verdicts(done) == ["equal", "no significant difference"]
+        assert done.warnings() == ["no gain: test BLEU went from 99.00 to 98.00 (p = 0.4, no significant difference)"]
+
+    def test_worse_on_what_was_learnt_from(self, host: Host) -> None:
+        done = self.rerank(host, 2.0, 2.0, judge=False)
+        row = Score("result", "BLEU", 98.0, "BLEU|in-sample")
+        done = replace(done, dev=Evaluation((replace(row, system="baseline", score=99.0), row)))
+        assert self.verdicts(done) == ["worse"]
+        assert done.warnings()[0].startswith(
+            "no gain on what was learnt from: dev BLEU went from 99.00 to 98.00; learn"
+        )
+
+    def test_none_for_a_gain(self, host: Host) -> None:
+        lists = EXAMPLE / "dev.nbest", EXAMPLE / "test.nbest"
+        done = host.rerank(
+            lists[0], [EXAMPLE / "dev.en"], lists[1], [EXAMPLE / "test.en"], learner=LEARNER, metric=BLEU, samples=100
+        )
+        assert (self.verdicts(done), done.warnings()) == (["better", "better"], [])
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_failure_leaves_nothing(host: Host, tmp_path: Path, there: bool) -> None:
+    output = tmp_path / "a/out"
+    if there:
+        output.mkdir(parents=True)
+    lists = EXAMPLE / "dev.nbest", EXAMPLE / "test.nbest"
+    options: dict[str, Any] = {"learner": LEARNER, "metric": BLEU, "output": output, "samples": 10}
+    for refs, more, error in (
+        ([tmp_path / "no"], {}, FileNotFoundError),
+        ([["a"] * 1000], {}, SmtError),
+        ([EXAMPLE / "test.en"], {"to_format": "no-such-format"}, UsageError),
+        ([EXAMPLE / "test.en"], {"to_format": "fairseq"}, SmtError),
+        ([EXAMPLE / "test.en"], {"samples": -1}, UsageError),
+    ):
+        with pytest.raises(error):
+            host.rerank(lists[0], [EXAMPLE / "dev.en"], lists[1], refs, **{**options, **more})
+        assert output.exists() == there
+        assert (tmp_path / "a").exists() == there
+    host.rerank(lists[0], [EXAMPLE / "dev.en"], lists[1], [EXAMPLE / "test.en"], **options)
+    assert (output / "best.txt").exists()

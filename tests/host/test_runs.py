@@ -15,7 +15,7 @@ from smtplugins.host.contracts import State, Step
 from smtplugins.host.errors import UsageError
 from smtplugins.host.host import Host
 from smtplugins.host.model import Model
-from smtplugins.host.runs import RunDirectory, file_hash, input_hashes, manifest, write_manifest
+from smtplugins.host.runs import RunDirectory, file_hash, input_hashes, manifest, prepared_folder, write_manifest
 
 
 def record(path: Path, **changes: Any) -> dict[str, Any]:
@@ -164,6 +164,70 @@ class TestRunDirectory:
         found = run.last_step()
         assert found is not None
         assert found[1].weights == {"LM": 2.0}
+
+
+class TestLeftovers:
+    @pytest.mark.parametrize("there", [False, True])
+    def test_a_run_that_fails_before_its_first_piece_of_work_goes_again(self, tmp_path: Path, there: bool) -> None:
+        path = tmp_path / "new/run"
+        if there:
+            path.mkdir(parents=True)
+
+        def fail() -> None:
+            with RunDirectory.create(path, record(tmp_path / "in")) as run:
+                (run.path / "iteration-0001" / "forests").mkdir(parents=True)
+                (run.path / "iteration-0001" / ".list.part").touch()
+                (run.path / ".step-0001.part").mkdir()
+                (run.path / ".step-0001.part" / "model").touch()
+                raise KeyboardInterrupt
+
+        for _ in range(2):
+            with pytest.raises(KeyboardInterrupt):
+                fail()
+            assert sorted(tmp_path.rglob("*")) == sorted([tmp_path / "in", *([path.parent, path] if there else [])])
+
+    def test_it_stays_with_work_that_is_complete_and_after_success(self, tmp_path: Path) -> None:
+        def fail() -> None:
+            with RunDirectory.create(tmp_path / "a", record(tmp_path / "in")) as run:
+                (run.path / "iteration-0001").mkdir()
+                (run.path / "iteration-0001" / "list").touch()
+                raise OSError("full")
+
+        with pytest.raises(OSError, match="full"):
+            fail()
+        with RunDirectory.create(tmp_path / "b", record(tmp_path / "in")):
+            pass
+        for name in ("a", "b"):
+            assert (tmp_path / name / runs.MANIFEST).exists()
+
+    def test_who_goes_on_removes_nothing(self, tmp_path: Path) -> None:
+        """The one who began may be at work still."""
+        same = record(tmp_path / "in")
+        with RunDirectory.create(tmp_path / "run", same):
+            with pytest.raises(OSError, match="full"), RunDirectory.create(tmp_path / "run", same, resume=True):
+                raise OSError("full")
+            assert (tmp_path / "run" / runs.MANIFEST).exists()
+
+    @pytest.mark.parametrize(
+        ("name", "kept", "left"), [("new/out", None, False), ("new/out", "run", True), ("there", None, True)]
+    )
+    def test_folders_of_results(self, tmp_path: Path, name: str, kept: str | None, left: bool) -> None:
+        (tmp_path / "there").mkdir()
+
+        def fail() -> None:
+            with prepared_folder(tmp_path / name, kept):
+                (tmp_path / name / "run").touch()
+                raise OSError("full")
+
+        with pytest.raises(OSError, match="full"):
+            fail()
+        assert (tmp_path / name).exists() == left
+        assert (tmp_path / name).parent.exists() == (left or name == "there")
+
+    def test_a_file_is_no_folder_of_results(self, tmp_path: Path) -> None:
+        (tmp_path / "file").touch()
+        with pytest.raises(UsageError, match="expected a folder to write to, found a file"):
+            prepared_folder(tmp_path / "file").__enter__()
 
 
 def test_command_line_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,6 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Do it."""
+    from smtplugins.core.lm import check_lm
     from smtplugins.host import runs
     from smtplugins.host.pools import write_json
     from smtplugins.plugins.bitree.compare_tables import shown
@@ -74,9 +75,11 @@ def run(host: Host, args: argparse.Namespace) -> None:
     )
     record["tuned_on"] = [str(args.source), str(args.tune)]
     classifiers = _classifiers(host, args)
-    folder = runs.RunDirectory.create(classifiers.folder, record, resume=args.resume).path
-    result = compared(host, args, classifiers)
-    write_json(folder / "result.json", result)
+    if args.lm is not None:
+        check_lm(args.lm)
+    with runs.RunDirectory.create(classifiers.folder, record, resume=args.resume) as made:
+        result = compared(host, args, classifiers)
+        write_json(made.path / "result.json", result)
     sys.stdout.write(shown(result, args.format) + "\n")
 
 

@@ -249,9 +249,9 @@ def run(host: Host, args: argparse.Namespace) -> None:
         seed=args.seed,
     )
     record["tuned_on"] = [str(texts.text)]
-    folder = runs.RunDirectory.create(study.folder, record, resume=args.resume).path
-    made = compared(study, tables, given, args.frequent)
-    perplexities = study.perplexities()
+    with runs.RunDirectory.create(study.folder, record, resume=args.resume):
+        made = compared(study, tables, given, args.frequent)
+        perplexities = study.perplexities()
     for name, one in perplexities.items():
         study.say(
             f"{name}: {one['sentences']} sentences, perplexity {one['perplexity']:.1f} under the baseline LM, "
@@ -268,7 +268,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
         "perplexity": perplexities,
     }
     kept = {one.key: {"title": one.title, "rows": [dict(row) for row in one.rows]} for one in made}
-    write_json(folder / "result.json", {"settings": settings, "tables": kept})
+    write_json(study.folder / "result.json", {"settings": settings, "tables": kept})
     paper = args.format == "text" if args.paper is None else args.paper
     sys.stdout.write(compare_tables.shown(made, args.format, paper, settings) + "\n")
 

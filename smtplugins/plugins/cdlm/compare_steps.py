@@ -91,8 +91,10 @@ class Study:
 
     def check(self) -> None:
         """Whether texts have words and as many lines as they should, before anything is made."""
+        from smtplugins.core.lm import check_lm
         from smtplugins.host.decoding import make_translator, read_source
 
+        check_lm(self.setting.lm)
         choosing.references_of(self.host, self.texts.text, self.texts.paraphrases)
         count = len(self.references[0])
         source = None if self.system is None else self.system.source

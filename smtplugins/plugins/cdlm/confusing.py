@@ -266,13 +266,13 @@ def keep_sets(
         getattr(translator.decoder, "load", lambda model: {})(translator.model)
         model = translator.model.weights
         files = ForestFiles.of(host, folder, format, translator.features(), model, None)
-        folder.mkdir(parents=True, exist_ok=True)
         runner = host.registry.make("runners", default_runner(jobs))
         done = runner.map(partial(_kept, translator, files), sentences)
         for one in progress(done, "sentences", total=len(sentences), quiet=quiet):
             totals.add(one)
             if not one.nodes:
                 note(f"sentence {one.id} has no confusion set")
+        folder.mkdir(parents=True, exist_ok=True)
     return totals
 
 

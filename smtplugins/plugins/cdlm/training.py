@@ -64,6 +64,7 @@ def train(
 ) -> Ended:
     """Learn; the folder holds all that is needed to go on, and the same comes out for any number of jobs."""
     from smtplugins.host.loop import LoopPlan, tune_decoder
+    from smtplugins.host.runs import prepared_folder
     from smtplugins.host.tuning import plan_of
 
     setting = training.setting
@@ -86,22 +87,22 @@ def train(
         found = len(read_text(host, path))
         if found != len(sentences):
             raise SmtError(f"{path}: expected {len(sentences)} lines as in {training.text}, found {found}")
-    folder.mkdir(parents=True, exist_ok=True)
-    write_words(folder / WORDS, sentences, setting.unknown)
-    config = setting.config(host, folder / WORDS, training.text, (training.text, *training.paraphrases))
-    return tune_decoder(
-        host,
-        config,
-        loop,
-        folder / RUN,
-        start=given,
-        resume=resume,
-        command=command,
-        cache=cache,
-        quiet=quiet,
-        told=told,
-        note=note,
-    )
+    with prepared_folder(folder, RUN):
+        write_words(folder / WORDS, sentences, setting.unknown)
+        config = setting.config(host, folder / WORDS, training.text, (training.text, *training.paraphrases))
+        return tune_decoder(
+            host,
+            config,
+            loop,
+            folder / RUN,
+            start=given,
+            resume=resume,
+            command=command,
+            cache=cache,
+            quiet=quiet,
+            told=told,
+            note=note,
+        )
 
 
 def learnt(weights: Mapping[str, float]) -> dict[str, float]:

@@ -71,8 +71,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Do it."""
+    from smtplugins.core.lm import check_lm
     from smtplugins.host import runs
 
+    check_lm(args.lm)
     with ExitStack() as after:
         if args.output is None:
             folder = Path(after.enter_context(tempfile.TemporaryDirectory()))
@@ -88,7 +90,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
                 seed=args.seed,
             )
             record["tuned_on"] = [args.source, args.devtest]
-            folder = runs.RunDirectory.create(Path(args.output), record).path
+            folder = after.enter_context(runs.RunDirectory.create(Path(args.output), record)).path
         rows, settings = compared(host, args, folder)
         if args.output is not None:
             text = json.dumps({"settings": settings, "rows": rows}, indent=1, ensure_ascii=False)

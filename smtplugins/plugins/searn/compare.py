@@ -172,8 +172,8 @@ def run(host: Host, args: argparse.Namespace) -> None:
         seed=args.seed,
     )
     record["tuned_on"] = [str(study.texts.source), str(study.texts.tune)]
-    folder = runs.RunDirectory.create(study.folder, record, resume=args.resume).path
-    sizes, rows, labelled = study.sizes(), study.judged(), study.labelled()
+    with runs.RunDirectory.create(study.folder, record, resume=args.resume) as made:
+        sizes, rows, labelled = study.sizes(), study.judged(), study.labelled()
     counts = labelled["labels"]
     settings = {
         "pair": pair_of(args),
@@ -185,7 +185,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
         "labels": counts,
         "most frequent label": max(counts.values(), default=0) / max(sum(counts.values()), 1),
     }
-    write_json(folder / "result.json", {"settings": settings, "rows": rows, "tables": sizes})
+    write_json(made.path / "result.json", {"settings": settings, "rows": rows, "tables": sizes})
     sys.stdout.write(shown(rows, sizes, settings, args.format) + "\n")
 
 

@@ -88,11 +88,13 @@ class Study:
 
     def check(self) -> None:
         """Whether files are there, and references have as many lines as their sentences, before anything is made."""
+        from smtplugins.core.lm import check_lm
         from smtplugins.host.lists import read_corpus
 
         texts = self.texts
-        for path in (*texts.files(), self.lm):
+        for path in texts.files():
             path.stat()
+        check_lm(self.lm)
         for sentences, references in ((texts.tune, texts.tune_references), (texts.test, texts.test_references)):
             count = sum(1 for _ in read_corpus(sentences))
             if not count:

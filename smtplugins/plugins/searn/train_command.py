@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from smtplugins.host.contracts import Step
     from smtplugins.host.host import Host
     from smtplugins.host.runs import RunDirectory
+    from smtplugins.plugins.searn.searn import Searn
     from smtplugins.plugins.searn.sequences import Sequences
 
 _NOT_OPTIONS = ("input", "dev", "output", "resume", "quiet", "verbose", "table", "lm", "weights", "seed")
@@ -64,10 +65,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(host: Host, args: argparse.Namespace) -> None:
     """Do it."""
     from smtplugins.host import runs
-    from smtplugins.host.contracts import Task
-    from smtplugins.host.host import default_runner
-    from smtplugins.host.model import Model
-    from smtplugins.host.progress import hushed
     from smtplugins.plugins.searn.searn import Searn
 
     given, held = _sequences(host, args)
@@ -91,10 +88,21 @@ def run(host: Host, args: argparse.Namespace) -> None:
         plugins=host.plugins,
         seed=args.seed,
     )
-    kept = runs.RunDirectory.create(folder, record, resume=args.resume)
+    with runs.RunDirectory.create(folder, record, resume=args.resume) as kept:
+        _publish(kept, _steps(host, args, learner, kept, given, _Told(given, held, args.quiet)), args)
+
+
+def _steps(
+    host: Host, args: argparse.Namespace, learner: Searn, kept: RunDirectory, given: Sequences, table: _Told
+) -> int:
+    """Learn, or go on with it; gives the number of steps."""
+    from smtplugins.host.contracts import Task
+    from smtplugins.host.host import default_runner
+    from smtplugins.host.model import Model
+    from smtplugins.host.progress import hushed
+
     done = kept.last_step()
     count, model, state = done if done is not None else (0, Model(), None)
-    table = _Told(given, held, args.quiet)
     for number, (objective, metrics) in enumerate(kept.rows(), 1):
         table.row(number, objective, metrics)
     runner = host.registry.make("runners", default_runner(args.jobs))
@@ -105,7 +113,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
             table.step(count, step)
             kept.save_step(count, step)
             kept.forget_states()
-    _publish(kept, count, args)
+    return count
 
 
 def _sequences(host: Host, args: argparse.Namespace) -> tuple[Sequences, int]:

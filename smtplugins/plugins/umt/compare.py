@@ -237,7 +237,8 @@ def folder_of(case: Case, args: argparse.Namespace, details: dict[str, Any]) -> 
         seed=config.seed,
     )
     record["tuned_on"] = learnt_from
-    yield runs.RunDirectory.create(Path(args.output), record, resume=args.resume).path
+    with runs.RunDirectory.create(Path(args.output), record, resume=args.resume) as run:
+        yield run.path
 
 
 def run(host: Host, args: argparse.Namespace) -> None:

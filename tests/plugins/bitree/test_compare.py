@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,14 @@ def _out(data: Path) -> Path:
 def _result(out: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((out / "result.json").read_text(encoding="utf-8"))
     return found
+
+
+def test_a_call_that_fails_leaves_nothing(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails_without_trace: Callable[[list[str], Path], None]
+) -> None:
+    monkeypatch.chdir(data)
+    out = tmp_path / "new/out"
+    fails_without_trace(["bitree", "compare", *command().split(), "--lm", "fr.arpa", "-o", str(out), "-q"], out)
 
 
 def test_accuracy_is_that_of_the_predictions(data: Path, out: Path, result: dict[str, Any]) -> None:

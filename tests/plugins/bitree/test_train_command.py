@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,15 @@ def test_trained_and_used(
 def _new(folder: Path) -> Path:
     folder.mkdir()
     return folder
+
+
+def test_a_call_that_fails_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails_without_trace: Callable[[list[str], Path], None]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _write(tmp_path, 1, 60, "train")
+    text = ["-s", "train.en", "-t", "train.fr", "-a", "train.al", "--trees", "train.trees"]
+    fails_without_trace(["bitree", "train", *text, "--generative", "-o", "new/out", "-q"], Path("new/out"))
 
 
 def test_trees_without_a_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -272,6 +272,19 @@ class TestRuns:
 
 
 class TestCommand:
+    def test_a_call_that_fails_leaves_nothing(
+        self,
+        setting: Setting,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        fails_without_trace: Callable[[list[str], Path], None],
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        given = ["-g", "confusion.cdec", "--lm", "lm.arpa", "--classes", "classes.txt", "-i", "train.txt", "-q"]
+        for command in ("train", "confuse"):
+            more = ["--iterations", "1"] if command == "train" else []
+            fails_without_trace(["cdlm", command, *given, *more, "-o", "new/out"], Path("new/out"))
+
     def test_train(
         self, setting: Setting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:

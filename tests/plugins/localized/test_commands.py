@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,19 @@ def test_what_is_refused(command: str, message: str, capsys: pytest.CaptureFixtu
     assert run(command) != 0
     assert message in capsys.readouterr().err
     assert not Path("events").exists()
+
+
+def test_a_comparison_that_fails_leaves_nothing(fails_without_trace: Callable[[list[str], Path], None]) -> None:
+    sets = "--devtest devtest.fr --devtest-ref devtest.en --test test.fr --test-ref test.en"
+    out = Path("new/out")
+    fails_without_trace(f"localized compare {BITEXT} --lm lm.arpa {sets} -q -o {out}".split(), out)
+
+
+def test_events_and_training_that_fail_leave_nothing(fails_without_trace: Callable[[list[str], Path], None]) -> None:
+    out = Path("new/out")
+    fails_without_trace(f"localized events {BITEXT} -o {out} -q".split(), out)
+    assert run(f"events {BITEXT} -o events -q") == 0
+    fails_without_trace(f"localized train --events events --lm lm.arpa -o {out} -q".split(), out)
 
 
 def test_letters_that_are_none(capsys: pytest.CaptureFixture[str]) -> None:

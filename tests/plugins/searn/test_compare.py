@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,13 @@ def call(folder: Path, *more: str, links: bool = True) -> list[str]:
 
 def result(folder: Path) -> Any:
     return json.loads((folder / "result.json").read_text(encoding="utf-8"))
+
+
+def test_a_call_that_fails_leaves_nothing(
+    folder: Path, tmp_path: Path, fails_without_trace: Callable[[list[str], Path], None]
+) -> None:
+    out = tmp_path / "new/out"
+    fails_without_trace(call(folder, "-o", str(out)), out)
 
 
 def test_all_rows_resumed(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

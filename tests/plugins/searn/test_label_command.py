@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,10 @@ def _there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def label(text: str) -> int:
     return int(main(["searn", "label", *text.split()]))
+
+
+def test_a_call_that_fails_leaves_nothing(fails_without_trace: Callable[[list[str], Path], None]) -> None:
+    fails_without_trace(f"searn label {BITEXT} -o new/out -q".split(), Path("new/out"))
 
 
 def pairs_of(source: str = "train.fr", target: str = "train.en", links: str = "train.align") -> list[Pair]:

@@ -53,6 +53,12 @@ def compare(run: Run, *arguments: Any) -> Any:
     return json.loads(out)
 
 
+def test_a_call_that_fails_leaves_nothing(run: Run, fails_without_trace: Callable[[list[str], Path], None]) -> None:
+    out = Path("new/out")
+    for command in ("compare", "sensitivity"):
+        fails_without_trace(["umt", command, *TEST, "-q", "-o", str(out)], out)
+
+
 def rows(found: Any, table: str) -> dict[str, Any]:
     return {row["model"]: row for row in found["tables"][table]["rows"]}
 
