@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.decoded_lists import candidates_of, writable_lists
 from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.lattices import LATTICES, NETWORK, PLF, check_lattice, check_text, holds_both, tell_lattices
 from smtplugins.host.opening import Path, find_format, format_options, number, open_known, rounded, write_all
 from smtplugins.host.resources import resources
 from smtplugins.host.scoring import tuneable
@@ -29,8 +30,6 @@ PHASES = ("loading", "parsing", "search", "output")
 COUNTS = ("sentences", "nodes", "edges", "bundles", "pops", "lm_queries")
 _OF_PHRASES = ("hypotheses", "moves")
 _TABLE = "translation-model"
-_LATTICES = ("plf-lattice", "slf-lattice", "confusion-network")
-_INPUTS = {"lattice": "plf-lattice", "confusion-net": "confusion-network"}
 _MARKED = "moses-xml"
 
 
@@ -175,12 +174,14 @@ def read_source(
     """
     config = translator.config
     given = config.decoder.options if config.decoder is not None else {}
-    wanted = format or config.source_format or _INPUTS.get(str(given.get("input")))
-    if wanted == _INPUTS["confusion-net"] and translator.arc_scores is not None:
-        wanted += f",scores={translator.arc_scores}"
-    if wanted is None and "xml" in given:
+    wanted = format or config.source_format
+    if wanted is None and given.get("input") == "confusion-net":
+        wanted = NETWORK if translator.arc_scores is None else f"{NETWORK},scores={translator.arc_scores}"
+    lattice = wanted is None and given.get("input") == "lattice"
+    if wanted is None and not lattice and "xml" in given:
         wanted = f"{_MARKED},tags=false" if given["xml"] == "pass-through" else _MARKED
-    return read_sentences(host, path, wanted, arc_name=translator.arc_name, note=note)
+    both = holds_both(config)
+    return read_sentences(host, path, wanted, lattice=lattice, both=both, arc_name=translator.arc_name, note=note)
 
 
 def read_sentences(
@@ -189,21 +190,26 @@ def read_sentences(
     format: str | None = None,
     *,
     lattice: bool = False,
+    both: bool = True,
     arc_name: str | None = None,
     note: Callable[[str], None] = lambda text: None,
 ) -> Iterator[Sentence]:
     """The sentences of a corpus or of lattices; files that they name are those of their own grammars.
 
-    Numbers of arcs are called ``arc_name``, if the format leaves that open. Tags are words unless the format is named.
+    With ``lattice`` and no format, a file is one of lattices: of HTK or confusion networks by its shape, or else PLF,
+    with ``both`` among sentences. Numbers of arcs are called ``arc_name``, if the format leaves that open. Tags are
+    words unless the format is named.
     """
     from smtformats.files import shown_name
 
-    named = _LATTICES[0] if format is None and lattice else format
+    named = (PLF if both else f"{PLF},text=false") if format is None and lattice else format
     # Told by shape, a graph is one that is a lattice for sure.
-    shapes = [one for one in host.formats() if one.kind == "corpus" or one.name in _LATTICES]
+    shapes = [one for one in host.formats() if one.kind == "corpus" or one.name in LATTICES]
     graphs = [one for one in host.formats() if one.kind == "hypergraph" and one not in shapes]
     known = [*shapes, *graphs] if named is not None else shapes
     with open_known(path, None, named, known, empty="text") as opened:
+        if format is None and lattice:
+            tell_lattices(opened, known)
         options = format_options(opened.record)
         if arc_name is not None and "name" in options and "name=" not in (named or ""):
             opened.record = find_format(f"{named or opened.record.name},name={arc_name}", None, known)
@@ -212,8 +218,10 @@ def read_sentences(
         for number, one in enumerate(opened.records()):
             if getattr(one, "fault", ""):
                 note(f"{shown_name(path)}:{one.line}: tags are taken for words: {one.fault}")
-            if opened.record.name not in _LATTICES:
-                _check_lattice(one, shown_name(path))
+            if opened.record.name not in LATTICES:
+                check_lattice(one, shown_name(path))
+            if named is None:
+                check_text(one, number, opened.record.name, shown_name(path))
             yield from _sentence(one, number)
 
 
@@ -224,20 +232,6 @@ def _as_sentence(number: int, given: Sentence | str | Sequence[str]) -> Sentence
     if isinstance(given, Sentence):
         return given
     return Sentence(str(number), tuple(blanks(given) if isinstance(given, str) else given))
-
-
-def _check_lattice(one: Any, file: str) -> None:
-    """A graph that came by its format's name may be any."""
-    from smtformats import FormatError
-    from smtformats.hypergraph.graph import GraphColumns
-    from smtformats.hypergraph.lattices import arcs_of
-    from smtformats.tokens import BadField
-
-    if isinstance(one, GraphColumns):
-        try:
-            arcs_of(one)
-        except BadField as bad:
-            raise FormatError(bad.expected, bad.found, file=file) from None
 
 
 def _sentence(one: Any, number: int) -> Iterator[Sentence]:

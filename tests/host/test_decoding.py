@@ -11,6 +11,7 @@ import pytest
 
 import smtplugins as smt
 from smtformats import FormatError
+from smtformats.hypergraph.lattices import arcs_of
 from smtplugins.host import decoding
 from smtplugins.host.config import load_config
 from smtplugins.host.contracts import Decoding, Sentence
@@ -108,6 +109,68 @@ class TestSystems:
         for weight, best in ((1.0, "house"), (-1.0, "home"), (1.0, "house")):
             (found,) = made.decoder.decode(one, Model(weights={"p": weight, "pass-through": -9.0}))
             assert found.best == best
+
+
+SLF = """\
+VERSION=1.0
+UTTERANCE=u1
+N=3 L=3
+I=0
+I=1
+I=2
+J=0 S=0 E=1 W=das a=-3.5
+J=1 S=0 E=1 W=ein a=-4
+J=2 S=1 E=2 W=haus a=-5
+"""
+LATTICE = "((('das',0.1,1),('ein',0.2,1),),(('haus',1,1),),)\n"
+
+
+class TestLattices:
+    """With ``input: lattice`` nothing but a lattice is read as one; sentences among them as each toolkit does it."""
+
+    def read(self, host: Host, text: str, *overrides: str) -> list[Sentence]:
+        Path("in").write_text(text)
+        made = system(host, None, "decoder.input=lattice", *overrides)
+        return list(decoding.read_source(host, made, "in"))
+
+    @pytest.mark.parametrize("format", ["moses-nbest", "cdec-nbest"])
+    @pytest.mark.parametrize("text", [SLF, LATTICE, "das 0.6 ein 0.4\nhaus 1.0\n\n"])
+    def test_files_are_told_by_their_shape(self, host: Host, text: str, format: str) -> None:
+        (one,) = self.read(host, text, f"output.format={format}")
+        assert one.tokens == ()
+        assert one.lattice is not None
+        assert sorted(word for arc in arcs_of(one.lattice)[1] for word in arc.words) == ["das", "ein", "haus"]
+
+    @pytest.mark.parametrize("format", ["cdec-nbest", "joshua-nbest"])
+    def test_sentences_among_lattices_of_cdec_and_joshua(self, host: Host, format: str) -> None:
+        found = self.read(host, f"das haus\n\n{LATTICE}", f"output.format={format}")
+        assert [one.lattice is not None for one in found] == [True] * 3
+        assert len(found) == 3
+
+    def test_sentences_are_no_lattices_for_moses(self, host: Host) -> None:
+        with pytest.raises(
+            FormatError, match=r"in:2: field 1: expected a lattice, \(\(\('word',cost,jump\),\),\), found 'das"
+        ):
+            self.read(host, f"{LATTICE}das haus\n")
+        assert len(self.read(host, f"{LATTICE}\n{LATTICE}")) == 3
+        assert len(self.read(host, f"{LATTICE}das haus\n", "source_format=plf-lattice")) == 2
+        assert self.read(host, "das haus\n", "source_format=text")[0].tokens == ("das", "haus")
+
+    def test_other_lines_of_lattice_formats_have_their_place(self, host: Host) -> None:
+        with pytest.raises(FormatError, match="in:2: field 1: expected a lattice"):
+            self.read(host, LATTICE + SLF)
+        with pytest.raises(FormatError, match="in:1: field 1: expected"):
+            self.read(host, LATTICE, "source_format=slf-lattice")
+
+    def test_a_lattice_behind_sentences_is_no_sentence(self, host: Host) -> None:
+        """A file is told by its first lines; what comes later must not be decoded as words."""
+        text = "das haus\n" * 60 + LATTICE
+        with pytest.raises(FormatError, match="in:61: expected a sentence, as on the lines before, found a lattice"):
+            read(host, text)
+        assert len(read(host, text, "text")) == len(read(host, text, "plf-lattice")) == 61
+        assert read(host, text, "text")[-1].lattice is None
+        # Brackets alone are no lattice.
+        assert len(read(host, "das haus\n((( siehe oben )))\n('das',1)\n")) == 3
 
 
 class TestSentences:

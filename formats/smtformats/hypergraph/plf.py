@@ -11,7 +11,8 @@ escapes the next character; ``*EPS*`` (cdec, Moses) and ``<eps>`` (Joshua) are a
 ``)`` may be left out.
 
 A line that does not begin with ``(((`` is plain text, read as a lattice with one path and written as text again; cdec
-and Joshua take files of both. An empty line is a sentence without words; cdec does not count it. A ``<seg>`` tag around
+and Joshua take files of both. Moses does not: it stops at such a line, which is an error with the option
+``text=false``. An empty line is a sentence without words; cdec does not count it. A ``<seg>`` tag around
 the lattice and a reference after ``|||`` are kept for the writer, and the tag's number is the sentence's id. All other
 sentences are numbered from 0 by their lines. In errors, the field is the column of arcs. Spans are nodes as written. A
 graph has an edge more than there are arcs: the first one leads from nowhere to the start.
@@ -44,6 +45,7 @@ from smtformats.writing import write_each
 
 NAME = "plf-lattice"
 _COST = "LatticeCost_{}"
+_LATTICE = "a lattice, ((('word',cost,jump),),)"
 _B = r"[ \t\r]*"
 _QUOTED = r"'((?:[^'\\]|\\.)*)'"
 _NAME = r"[^\s,(){}=']+"
@@ -170,16 +172,18 @@ def _cost_names(name: str, count: int) -> tuple[str, ...]:
 
 
 def parse(
-    lines: Lines, *, name: str = _COST, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES
+    lines: Lines, *, name: str = _COST, text: bool = True, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES
 ) -> Iterator[GraphColumns]:
     """One sentence at a time."""
     for line in lines:
         tag = _SEG.match(line)
         at = tag.end() if tag is not None else 0
         key = _ID.search(tag[1]) if tag is not None else None
-        text = not _is_lattice(line, at)
+        plain = not _is_lattice(line, at)
+        if plain and not text and blanks(line):
+            raise lines.error(_LATTICE, f"{quote(line.strip(), 30)} (--from {NAME} reads sentences, too)", 1)
         try:
-            if text:
+            if plain:
                 end = (_TEXT_END if tag is None else _TAGGED_END).search(line, at)
                 stop = end.start() if end is not None else len(line)
                 words = blanks(line[at:stop])
@@ -196,13 +200,13 @@ def parse(
             order = order_of(arcs, 0, columns)
         except BadField as bad:
             raise lines.error(bad.expected, bad.found, 1) from None
-        extras = {"format": NAME, "text": text, "raw": line, "before": line[:at], "after": line[stop:]}
+        extras = {"format": NAME, "text": plain, "raw": line, "before": line[:at], "after": line[stop:]}
         number = key[1] if key is not None else str(lines.number - 1)
         graph = lattice(number, order, arcs, extras=extras, file=lines.name, line=lines.number)
         extras["read"] = checksum(graph)
         yield graph
     if not lines.number:
-        raise lines.error("a lattice, ((('word',cost,jump),),)", "none in the file", 1)
+        raise lines.error(_LATTICE, "none in the file", 1)
 
 
 def write(

@@ -179,11 +179,13 @@ class Case:
     def sentences(self, path: str | Path, translator: Translator | None = None) -> list[Sentence]:
         """The sentences of a file, as the configuration has them read; for a decoder, numbers of arcs have names."""
         from smtplugins.host.decoding import read_sentences
+        from smtplugins.host.lattices import holds_both
 
         decoder = self.loaded.decoder
         lattice = bool(decoder and decoder.options.get("input") == "lattice")
         arcs = None if translator is None else translator.arc_name
-        return list(read_sentences(self.host, path, self.loaded.source_format, lattice=lattice, arc_name=arcs))
+        named, both = self.loaded.source_format, holds_both(self.loaded)
+        return list(read_sentences(self.host, path, named, lattice=lattice, both=both, arc_name=arcs))
 
     @cached_property
     def test_sources(self) -> list[str]:

@@ -446,3 +446,11 @@ def test_sums_as_moses_and_joshua_print_them(shared: Path) -> None:
     assert [paths(graph) for graph in (*texts, last)] == [1, 1, 1, 1, 2]
     for score, edges in kbest(last, last.edge_scores({"SourcePath": 1}), 10):
         assert (score, text_of(last, edges)) in [(2, "a x"), (2, "b x")]
+
+
+def test_lines_of_text_are_an_error_if_they_are_not_wanted() -> None:
+    """Moses stops at them; an empty line is an empty sentence."""
+    one = b"((('das',0.1,1),),)\n"
+    assert [len(arcs_of(graph)[1]) for graph in read(one + b"\n" + one, text=False)] == [1, 0, 1]
+    with pytest.raises(FormatError, match=r"x:2: field 1: expected a lattice, .* found 'N=3 L=3' \(--from plf-lattice"):
+        read(one + b"N=3 L=3\n", text=False)
