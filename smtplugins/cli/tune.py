@@ -122,15 +122,20 @@ def run(args: argparse.Namespace) -> None:
     from smtplugins.host.errors import UsageError
 
     if args.config is not None:
-        if args.input or args.scores or args.forests or args.folds or args.from_format:
+        if args.input or args.scores or args.forests or args.folds or args.from_format or args.allow_partial:
             raise UsageError(
-                "with -c lists come from the decoder: -i, --from, --scores, --forests, --folds are not used"
+                "with -c lists come from the decoder: -i, --from, --scores, --forests, --folds, --allow-partial are "
+                "not used"
             )
         _with_decoder(args)
     else:
-        for name in ("set", "decoder", "nbest", "whole"):
-            if getattr(args, name):
+        for name in ("set", "decoder", "nbest", "whole", *_LOOP):
+            value = getattr(args, name)
+            # A number that is 0 was given.
+            if value is not None and value is not False and value != []:
                 raise UsageError(f"--{name} is for a decoder: name its configuration with -c")
+        if args.resume and args.dir is None:
+            raise UsageError("--resume goes on with the run in a folder: name it with --dir")
         _frozen(args)
 
 
