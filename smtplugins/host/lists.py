@@ -159,11 +159,10 @@ def write_best(lists: ListStream, path: Path, *, fill: bool = False) -> int:
 
 def read_corpus(path: Path) -> Iterator[str]:
     """The sentences of a text file."""
-    from smtformats.corpus.text import FORMAT
-    from smtformats.files import open_lines
+    from smtformats.corpus.text import FORMAT, open_sentences
 
     assert FORMAT.parse is not None
-    with open_lines(path) as lines:
+    with open_sentences(path) as lines:
         yield from FORMAT.parse(lines)
 
 

@@ -46,6 +46,7 @@ from smtformats.tokens import BadField, Layouts
 NAME = "jsonl-nbest"
 TEXTS = ("text", "hyp", "translation", "output", "hypothesis")
 SCORES = ("score", "scores", "logprob")
+_VLLM = "cumulative_logprob"
 _EXTRAS = ("alignment", "detokenised", "input", "segmentation", "target", "tokenised", "tree", "word_scores")
 
 
@@ -90,6 +91,8 @@ def _add(one: Candidates, item: Any, i: int, layouts: Layouts) -> float | None:
     if not isinstance(item[key], str):
         raise BadField(f"a string as {key}", shown(item[key]))
     layout, values, total = _scores(item)
+    if _VLLM in item and not layout and total is None:
+        raise BadField(f"a score named {', '.join(SCORES[:-1])} or {SCORES[-1]}", f"{_VLLM} alone (vLLM): rename it")
     one.texts.append(clean(item[key]))
     one.layouts.append(layouts.share(layout))
     one.values.append(values)
