@@ -65,8 +65,15 @@ _SHAPES = (
         _tokens,
         '{hypotheses: [[.hypotheses, .scores] | transpose[] | {text: (.[0] | join(" ")), score: .[1]}]}',
     ),
-    _Shape("Hugging Face generated_text", _has("generated_text"), "{hypotheses: [.. | .generated_text? // empty]}", True),
-    _Shape("Hugging Face translation_text", _has("translation_text"), "{hypotheses: [.. | .translation_text? // empty]}", True),
+    _Shape(
+        "Hugging Face generated_text", _has("generated_text"), "{hypotheses: [.. | .generated_text? // empty]}", True
+    ),
+    _Shape(
+        "Hugging Face translation_text",
+        _has("translation_text"),
+        "{hypotheses: [.. | .translation_text? // empty]}",
+        True,
+    ),
     _Shape("HyPoradise lists", lambda one: isinstance(one.get("input"), list), "{hypotheses: .input}"),
     _Shape("TRL preferences", _has("chosen", "rejected"), "{source: .prompt, hypotheses: [.chosen, .rejected]}"),
     _Shape("TRL completions", _has("prompt", "completion"), "{source: .prompt, hypotheses: [.completion]}"),
@@ -98,7 +105,10 @@ def refuse_json(start: bytes, name: str, kinds: frozenset[str] = frozenset({"cor
 
 
 def _first(text: str, whole: bool) -> tuple[Any, int] | None:
-    """The first value (or what is wrong with it) and its line, if the text is JSON. Of a value that the head cuts short, its first element."""
+    """The first value (or what is wrong with it) and its line, if the text is JSON.
+
+    Of a value that the head cuts short it is the first element.
+    """
     body = text.removeprefix(BOM)
     at = len(body) - len(body.lstrip())
     if body[at : at + 1] not in ("{", "["):

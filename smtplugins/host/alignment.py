@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from smtformats.alignment import pharaoh
 from smtformats.alignment.links import Alignment, Point
-from smtformats.errors import FormatError, quote
 from smtformats.corpus.text import open_sentences
+from smtformats.errors import FormatError, quote
 from smtformats.files import open_write, shown_name
 from smtformats.format import shortest
 from smtformats.tokens import blanks

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from smtformats.errors import FormatError
 from smtformats.corpus.text import open_sentences
+from smtformats.errors import FormatError
 from smtformats.files import shown_name
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.progress import progress

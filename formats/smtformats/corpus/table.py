@@ -47,7 +47,7 @@ def parse(lines: Lines) -> Iterator[Segment]:
             raise lines.error("an id", quote(cells[key]), key + 1)
         number, own = ids.place(cells[key])
         texts = [cells[at] for at in used]
-        rest = {name: cell for at, (name, cell) in enumerate(zip(columns, cells, strict=True)) if at not in (*used, key)}
+        rest = {columns[at]: cell for at, cell in enumerate(cells) if at not in (*used, key)}
         yield Segment(texts[0], tuple(texts[1:]), rest, number, line, NAME, lines.number, own, side)
 
 

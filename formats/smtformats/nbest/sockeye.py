@@ -56,7 +56,7 @@ _ARRAYS = (*LISTS, "scores", "features")
 
 
 def parse(lines: Lines, *, better: Literal["", "lower", "higher"] = "", first: int = 1) -> Iterator[Candidates]:
-    """One list at a time; ``better`` are scores that are lower or higher, ``first`` is the number of a first sentence."""
+    """One list at a time; ``better`` says which scores are, ``first`` is the ``sentence_id`` of the first sentence."""
     layouts = Layouts()
     # What else than usual the writer has to know.
     origin = " ".join([NAME, *["higher"] * (better == "higher"), *["0"] * (first == 0)])

@@ -169,7 +169,7 @@ def test_ids_ascend() -> None:
     with pytest.raises(FormatError, match=r"^x:1: field 1: expected an id after 3, that of x:2 \(ids .*, found '0'$"):
         written([second, first])
     composed = Candidates(id="3", texts=["a"], layouts=[()], values=[[]], totals=[0.0])
-    with pytest.raises(FormatError, match="<data>:1: field 1: expected an id after 3, that of x:2 .*, found '3'$"):
+    with pytest.raises(FormatError, match=r"<data>:1: field 1: expected an id after 3, that of x:2 .*, found '3'$"):
         written([first, second, composed])
 
 
