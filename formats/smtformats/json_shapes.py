@@ -27,12 +27,15 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True)
 class _Shape:
-    """A kind of output, how its records are told, and the filter for `jq -c` that makes JSON lines of lists."""
+    """A kind of output, how its records are told, and the filter for `jq -c` that makes JSON lines of lists.
+
+    ``depth`` is how many arrays are around the candidates of one source.
+    """
 
     name: str
     fits: Callable[[Mapping[str, Any]], bool]
     filter: str
-    grouped: bool = False
+    depth: int = 0
 
 
 def _has(*names: str) -> Callable[[Mapping[str, Any]], bool]:
@@ -65,14 +68,9 @@ _SHAPES = (
         _tokens,
         '{hypotheses: [[.hypotheses, .scores] | transpose[] | {text: (.[0] | join(" ")), score: .[1]}]}',
     ),
+    _Shape("Hugging Face generated_text", _has("generated_text"), "{hypotheses: [.. | .generated_text? // empty]}", 1),
     _Shape(
-        "Hugging Face generated_text", _has("generated_text"), "{hypotheses: [.. | .generated_text? // empty]}", True
-    ),
-    _Shape(
-        "Hugging Face translation_text",
-        _has("translation_text"),
-        "{hypotheses: [.. | .translation_text? // empty]}",
-        True,
+        "Hugging Face translation_text", _has("translation_text"), "{hypotheses: [.. | .translation_text? // empty]}", 1
     ),
     _Shape("HyPoradise lists", lambda one: isinstance(one.get("input"), list), "{hypotheses: .input}"),
     _Shape("TRL preferences", _has("chosen", "rejected"), "{source: .prompt, hypotheses: [.chosen, .rejected]}"),
@@ -187,7 +185,6 @@ def _described(value: Any, text: str, lists: bool) -> str:
         what += " behind a byte order mark (U+FEFF), which jq takes off"
     if not lists or not recipe:
         return what
-    # The candidates of one source may be an array of their own.
-    if depth > (shape is not None and shape.grouped):
+    if depth > (0 if shape is None else shape.depth):
         recipe = ".[]" if recipe == "." else f".[] | {recipe}"
     return f"{what}; `jq -c '{recipe}'` makes such lines of it"

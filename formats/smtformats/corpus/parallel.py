@@ -3,10 +3,9 @@ r"""Sentences and their translations in columns, a tab between them: what ``past
     ein haus	a house
     ein haus	a house	one house
 
-The first column is the source, the others are references; each line has as many as the first. A table with ids is of
-the format ``tsv-sentences``. Nothing is quoted or
+The first column is the source, the others are references; each line has as many as the first. Nothing is quoted or
 escaped: a ``"`` is a word's. A text without references gets an empty column. The other way to write pairs, ``ein haus
-||| a house`` for fast_align, is that of the format ``cdec-corpus``.
+||| a house`` for fast_align, is that of the format ``cdec-corpus``; a table with ids is of ``tsv-sentences``.
 
 Refused: a line with more or fewer columns than the first, and on writing texts with tabs or line breaks.
 """
