@@ -86,7 +86,8 @@ class Joined:
 
         self.streams = list(streams)
         self._places: dict[str, int] | None = None
-        if streams and not any(one.numbered for one in streams):
+        numbers = [str(i) for i in range(max(map(len, streams), default=0))]
+        if streams and all(one.ids is None or list(one.ids) == numbers[: len(one)] for one in streams):
             return
         # By number, or else in the order of the first.
         keys = list(dict.fromkeys(one.id(i) for one in streams for i in range(len(one))))

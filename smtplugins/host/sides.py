@@ -33,21 +33,21 @@ class _Lines:
     def text_of(self, key: str, file: str, line: int) -> str:
         """The line for the id of a list, which begins at a line of a file."""
         from smtformats import FormatError
-        from smtformats.tokens import is_id
 
-        if not is_id(key) or int(key) < self._at:
-            expected = f"a line number of {self._shown} as id" + (f", {self._at} or more" if is_id(key) else "")
+        number = int(key) if key.isascii() and key.isdigit() else -1
+        if number < max(self._at, 0):
+            expected = f"a line number of {self._shown} as id" + (f", {self._at} or more" if number >= 0 else "")
             raise FormatError(expected, repr(key), file=file, line=line, field=1)
-        while self._at < int(key):
+        while self._at < number:
             text = next(self._texts, None)
             if text is None:
                 count = self._at + 1
                 expected = f"an id below {count}, as {self._shown} has {count} lines (the first is id 0)"
-                raise FormatError(expected, f"id {int(key)}", file=file, line=line, field=1)
+                raise FormatError(expected, f"id {number}", file=file, line=line, field=1)
             self._at, self._text = self._at + 1, text
-            if self._at < int(key) and not self._partial:
+            if self._at < number and not self._partial:
                 expected = f"a list for id {self._at}, line {self._at + 1} of {self._shown} (--allow-partial skips it)"
-                raise FormatError(expected, f"id {int(key)}", file=file, line=line, field=1)
+                raise FormatError(expected, f"id {number}", file=file, line=line, field=1)
         return self._text
 
     def finish(self, name: str) -> None:

@@ -89,10 +89,10 @@ def _id(line: str, found: Mapping[str, Member]) -> str | None:
 
 
 def matches(head: bytes) -> bool:
-    """Objects with a text that has one of the names, and no lists of hypotheses."""
-    lines = first_lines(head)
-    if not lines or not lines[0].lstrip().startswith("{"):
+    """Objects with a text by one of the names, without lists of hypotheses."""
+    if not head.lstrip().startswith(b"{"):
         return False
+    lines = first_lines(head)
     try:
         found = members(lines[0])
         _texts(found)

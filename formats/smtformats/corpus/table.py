@@ -78,8 +78,10 @@ def _is_key(cell: str) -> bool:
 
 def matches(head: bytes) -> bool:
     """A line with names of columns, or two columns of which the first has ids, each once, and the second words."""
+    if b"\t" not in head or b"\0" in head:
+        return False
     rows = [_cells(line) for line in first_lines(head)]
-    if b"\0" in head or not rows or any(len(row) != len(rows[0]) for row in rows):
+    if not rows or any(len(row) != len(rows[0]) for row in rows):
         return False
     if _header(rows[0]):
         return True
