@@ -18,8 +18,9 @@ from smtformats.files import HEAD_BYTES
 from smtformats.nbest.spans import LISTS
 
 BOM = "\ufeff"
+_TEXT = '{"id": 0, "text": "a house"}'
 _SHOWN = '{"id": 0, "hypotheses": [{"text": "a house", "score": -1.5}]}'
-"""The shape of lists that the message shows; `jsonl-nbest` knows more names."""
+"""The shapes that the message shows; `jsonl-nbest` and `jsonl-corpus` know more names."""
 _LINES, _NAMES, _LONGEST = 50, 6, 24
 _BEGINS = re.compile(r"""\[?\s*\{\s*(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*')\s*:""")
 _DECODER = json.JSONDecoder()
@@ -88,18 +89,19 @@ def foreign_shape(one: Mapping[str, Any]) -> str | None:
     return next((shape.name for shape in _SHAPES if shape.fits(one)), None)
 
 
-def refuse_json(start: bytes, name: str, kinds: frozenset[str] = frozenset({"corpus"})) -> None:
-    """Raise what is to be said of a file that begins like JSON; ``kinds`` are those of the data wanted."""
+def refuse_json(start: bytes, name: str, kinds: frozenset[str] = frozenset()) -> None:
+    """Raise what is to be said of a file that begins like JSON; ``kinds`` are those of the data wanted, if not text."""
     text = start.decode("utf-8", "ignore")
     found = _first(text, len(start) < HEAD_BYTES // 2)
     if found is None:
         return
     value, line = found
-    lists = "nbest" in kinds
-    if not kinds & {"nbest", "corpus"}:
+    lists, corpora = "nbest" in kinds, "corpus" in kinds
+    if kinds and not lists and not corpora:
         return
-    wanted = [f"lists as JSON lines, {_SHOWN}"] * lists + ["plain text"] * ("corpus" in kinds)
-    raise FormatError(" or ".join(wanted), _described(value, text, lists), file=name, line=line, field=1)
+    wanted = [f"lists as JSON lines, {_SHOWN}"] * lists + [f"sentences, {_TEXT}"] * corpora
+    expected = ", or ".join([*wanted, *["plain text"] * (corpora or not lists)])
+    raise FormatError(expected, _described(value, text, lists), file=name, line=line, field=1)
 
 
 def _first(text: str, whole: bool) -> tuple[Any, int] | None:

@@ -93,7 +93,12 @@ def add_references(parser: argparse.ArgumentParser) -> None:
 
 def add_sources(parser: argparse.ArgumentParser) -> None:
     """Side files joined by id."""
-    parser.add_argument("-s", "--source", metavar="FILE", help="source sentences; line 1 of a text belongs to id 0, JSON lines and tables have ids")
+    parser.add_argument(
+        "-s",
+        "--source",
+        metavar="FILE",
+        help="source sentences; line 1 of a text belongs to id 0, JSON lines and tables have ids",
+    )
     parser.add_argument(
         "--annotation",
         action="append",

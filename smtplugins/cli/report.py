@@ -29,7 +29,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--missing-weight", type=float, metavar="X", help="weight of features that have none (default: an error)"
     )
-    parser.add_argument("-s", "--source", metavar="FILE", help="source sentences; line 1 of a text belongs to id 0, JSON lines and tables have ids")
+    parser.add_argument(
+        "-s",
+        "--source",
+        metavar="FILE",
+        help="source sentences; line 1 of a text belongs to id 0, JSON lines and tables have ids",
+    )
     parser.add_argument(
         "--baseline", metavar="FILE", help="text or a list to compare with (default: the best of the list as it came)"
     )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 System = Any
 """A path (text, or lists whose best hypotheses count), a stream of lists, a list of strings; or ``Runs``."""
 Role = Literal["system", "reference", "source"]
-CARRIERS = 'JSON lines {"id": "seg-0", "reference": "a house"}, or a table whose columns are named id and reference'
+CARRIERS = 'JSON lines {"id": "seg-0", "text": "a house"}, or a table whose columns are named id and text'
 _MARKED = "moses-xml"
 _DOCUMENTS = "nist-sgm"
 

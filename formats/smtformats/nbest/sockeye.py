@@ -55,7 +55,7 @@ _RISING = (
 _ARRAYS = (*LISTS, "scores", "features")
 
 
-def parse(lines: Lines, *, better: Literal["", "lower", "higher"] = "", first: int = 1) -> Iterator[Candidates]:
+def parse(lines: Lines, *, better: Literal["lower", "higher"] | None = None, first: int = 1) -> Iterator[Candidates]:
     """One list at a time; ``better`` says which scores are, ``first`` is the ``sentence_id`` of the first sentence."""
     layouts = Layouts()
     # What else than usual the writer has to know.
@@ -80,7 +80,7 @@ def parse(lines: Lines, *, better: Literal["", "lower", "higher"] = "", first: i
         one.totals = []
         for i, row in enumerate(zip(*(found[name].value.values for name in used), strict=True)):
             _add(one, i, [(value, found[name].field) for value, name in zip(row, used, strict=True)], layouts)
-        if not better and _falls(one.totals):
+        if better is None and _falls(one.totals):
             raise BadMember(_RISING, f"falling ones, {one.totals[0]:g} to {one.totals[-1]:g}", found["scores"].field)
         one.totals = [_sign(one) * total + 0.0 for total in one.totals]
         return used
