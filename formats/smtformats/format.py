@@ -39,7 +39,8 @@ class Format:
     ``binary``: ``write`` gets a stream of bytes. ``folder``: the format is that of a folder; ``matches`` is given the
     names in it, sorted, a line each, and ``parse``, ``load`` and ``write`` its path. ``single``: a file holds one
     sentence, whose id its name is, so that many are a folder of files. ``max_line`` and ``max_size`` bound the bytes
-    of a line, and those of a compressed file when it is decompressed.
+    of a line, and those of a compressed file when it is decompressed. ``ordered``: lists stand in
+    the order of their ids, which are whole numbers, in what is read and in what is written.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Format:
     binary: bool = False
     folder: bool = False
     single: bool = False
+    ordered: bool = False
     max_line: int = MAX_LINE_BYTES
     max_size: int = MAX_UNPACKED_BYTES
     example: str = ""
@@ -102,6 +104,10 @@ def detect(start: bytes, formats: Iterable[Format], name: str) -> Format:
     fitting = [record for record in readable if record.matches(start)]
     lowest = min((record.fallback for record in fitting), default=0)
     specific = [record for record in fitting if record.fallback == lowest]
+    if lowest > 0 or not specific:
+        from smtformats.json_shapes import refuse_json
+
+        refuse_json(start, name, frozenset(record.kind for record in readable))
     if len(specific) == 1:
         return specific[0]
     names = ", ".join(record.name for record in (specific or readable))

@@ -17,7 +17,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_input(parser)
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write (default: standard output)")
     parser.add_argument(
-        "--fill", action="store_true", help="an empty line for ids without a list, so that line N+1 is id N"
+        "--fill",
+        action="store_true",
+        help="an empty line for ids without a list, so that line N+1 is id N (whole numbers)",
     )
     options.add_common(parser)
     parser.set_defaults(command=run)

@@ -24,9 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="translations, first the baseline: a text, or lists whose best count; NAME=FILE names a system, "
         "NAME=FILE,FILE,... has one output for each optimiser run",
     )
-    parser.add_argument(
-        "-r", "--ref", action="append", default=[], metavar="FILE", help="references, a line per sentence (repeatable)"
-    )
+    options.add_references(parser)
     parser.add_argument("-s", "--source", metavar="FILE", help="source sentences, for metrics that read them")
     parser.add_argument(
         "-m",

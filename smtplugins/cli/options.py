@@ -79,9 +79,26 @@ def add_precision(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_references(parser: argparse.ArgumentParser) -> None:
+    """References, joined by id."""
+    parser.add_argument(
+        "-r",
+        "--ref",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="references: a line per sentence, or with ids as JSON lines, a table or SGM (repeatable)",
+    )
+
+
 def add_sources(parser: argparse.ArgumentParser) -> None:
     """Side files joined by id."""
-    parser.add_argument("-s", "--source", metavar="FILE", help="source sentences; line 1 belongs to id 0")
+    parser.add_argument(
+        "-s",
+        "--source",
+        metavar="FILE",
+        help="source sentences; line 1 of a text belongs to id 0, JSON lines and tables have ids",
+    )
     parser.add_argument(
         "--annotation",
         action="append",

@@ -16,9 +16,7 @@ def summary(name: str) -> str:
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options."""
     options.add_input(parser)
-    parser.add_argument(
-        "-r", "--ref", action="append", default=[], metavar="FILE", help="references, a line per sentence (repeatable)"
-    )
+    options.add_references(parser)
     parser.add_argument("-s", "--source", metavar="FILE", help="source sentences, for metrics that read them")
     parser.add_argument(
         "-m",
@@ -59,7 +57,7 @@ def run(args: argparse.Namespace) -> None:
     )
     if args.output is not None:
         best = ListStream(lambda: (candidates([text], id=key) for key, text in found.texts), lists.name)
-        write_best(best, args.output, fill=True)
+        write_best(best, args.output, fill=None)
     rows = [asdict(one) for one in found.rows]
     if args.format != "json":
         rows = [{**row, "score": f"{row['score']:.2f}", "gain": f"{row['gain']:.2f}"} for row in rows]

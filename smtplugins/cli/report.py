@@ -24,14 +24,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FORMAT",
         help="format of the list, NAME[,key=value...] (default: by shape)",
     )
-    parser.add_argument(
-        "-r", "--ref", action="append", default=[], metavar="FILE", help="references, a line per sentence (repeatable)"
-    )
+    options.add_references(parser)
     parser.add_argument("-w", "--weights", metavar="FILE", help="weights in any known format, in place of the run's")
     parser.add_argument(
         "--missing-weight", type=float, metavar="X", help="weight of features that have none (default: an error)"
     )
-    parser.add_argument("-s", "--source", metavar="FILE", help="source sentences; line 1 belongs to id 0")
+    parser.add_argument(
+        "-s",
+        "--source",
+        metavar="FILE",
+        help="source sentences; line 1 of a text belongs to id 0, JSON lines and tables have ids",
+    )
     parser.add_argument(
         "--baseline", metavar="FILE", help="text or a list to compare with (default: the best of the list as it came)"
     )

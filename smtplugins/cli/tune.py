@@ -73,9 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="from_format", metavar="FORMAT", help="format of the input (default: by shape)")
     parser.add_argument("--scores", action="append", default=[], metavar="FILE", help="statistics of Moses' extractor")
     parser.add_argument("--forests", metavar="DIR", help="learn from the forests in this folder, a file a sentence")
-    parser.add_argument(
-        "-r", "--ref", action="append", default=[], metavar="FILE", help="references, a line per sentence (repeatable)"
-    )
+    options.add_references(parser)
     parser.add_argument("-s", "--source", metavar="FILE", help="source sentences, to decode or for metrics")
     options.add_partial(parser)
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="the weights (default: standard output)")

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from smtformats.alignment import pharaoh
 from smtformats.alignment.links import Alignment, Point
+from smtformats.corpus.text import open_sentences
 from smtformats.errors import FormatError, quote
-from smtformats.files import open_lines, open_write, shown_name
+from smtformats.files import open_write, shown_name
 from smtformats.format import shortest
 from smtformats.tokens import blanks
 from smtplugins.host.errors import UsageError
@@ -76,7 +77,7 @@ def read_text(source: Text, target: Text) -> Iterator[tuple[Words, Words]]:
 @contextlib.contextmanager
 def _sentences(text: Text) -> Iterator[Iterator[Words]]:
     if isinstance(text, (str, os.PathLike)):
-        with open_lines(text) as lines:
+        with open_sentences(text) as lines:
             yield (tuple(blanks(line)) for line in lines)
     else:
         yield (tuple(blanks(one) if isinstance(one, str) else one) for one in text)

@@ -246,12 +246,15 @@ def _sentence(one: Any, number: int) -> Iterator[Sentence]:
         yield Sentence(one.id, (), lattice=one)
     elif isinstance(one, Segment):
         # cdec skips a line without anything in it.
+        if one.side == "reference":
+            raise UsageError(f"expected sources to translate, found references alone (line {one.line})")
         if one.id is not None:
             grammars = sorted((k, v) for k, v in one.attributes.items() if _is_grammar(k))
             rest = {name: value for name, value in one.attributes.items() if not _is_grammar(name)}
             own = tuple(value for _, value in grammars)
             marks = one.marks if isinstance(one, MarkedSegment) else ()
-            yield Sentence(str(one.id), tuple(blanks(one.source)), one.references, rest, None, own, marks)
+            key = str(one.id) if one.key is None else one.key
+            yield Sentence(key, tuple(blanks(one.source)), one.references, rest, None, own, marks)
     else:
         raise UsageError(f"expected sentences or lattices, found {type(one).__name__}")
 

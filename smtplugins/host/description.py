@@ -95,6 +95,7 @@ class _Range:
 
 def _lists(lists: Iterable[Candidates], found: Description) -> None:
     from smtformats.escapes import oddities, spellings
+    from smtformats.tokens import is_id
 
     ranges: dict[str, _Range] = {}
     hypotheses = words = distinct = 0
@@ -103,6 +104,8 @@ def _lists(lists: Iterable[Candidates], found: Description) -> None:
     extras: set[str] = set()
     escapes: set[str] = set()
     for one in lists:
+        if last is not None and is_id(last) and is_id(one.id) and int(one.id) < int(last):
+            found.problem(one.line, f"id {one.id} comes after {last}")
         first, last = first or one.id, one.id
         sizes.append(len(one))
         extras |= one.extras.keys()

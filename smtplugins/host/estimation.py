@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from smtformats.corpus.text import open_sentences
 from smtformats.errors import FormatError
-from smtformats.files import open_lines, shown_name
+from smtformats.files import shown_name
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.progress import progress
 
@@ -88,6 +89,6 @@ def _discounts(given: Sequence[float]) -> tuple[float, float, float]:
 
 
 def _words(path: FileName) -> Iterator[str]:
-    with open_lines(path) as lines:
+    with open_sentences(path) as lines:
         for line in lines:
             yield from re.split("[\0\t\n\r ]+", line)

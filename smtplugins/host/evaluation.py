@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from smtplugins.host import in_sample
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.lists import ListStream
-from smtplugins.host.opening import open_known
+from smtplugins.host.joining import Joined, references_of
+from smtplugins.host.joining import System as System
+from smtplugins.host.joining import Texts as Texts
+from smtplugins.host.joining import texts_of as texts_of
 from smtplugins.host.significance import Plan, judge
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtformats import Candidates, Format
+    from smtformats import Format
     from smtplugins.host.contracts import Metric
     from smtplugins.host.posting import Post
-
-System = Any
-"""A path (text, or lists whose best hypotheses count), a stream of lists, a list of strings; or :class:`Runs`."""
 
 
 @dataclass(frozen=True)
@@ -76,82 +75,6 @@ class Evaluation:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True)
-class Texts:
-    """Sentences by id, ``None`` where there is none; ``numbered`` if the ids are their own and not line numbers.
-
-    ``lines`` are the lines of the file where the lists of numbered ones begin, 0 where there is none.
-    """
-
-    texts: Sequence[str | None]
-    name: str
-    numbered: bool
-    lines: Sequence[int] = ()
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    def lacks(self, i: int, other: Texts) -> str:
-        """What to say if id i is not there, but in another's."""
-        wanted = f"id {i}" if other.numbered else f"id {i} (line {i + 1} of {other.name})"
-        if not self.numbered:
-            return f"{self.name}:{len(self) + 1}: expected a sentence for {wanted}, found the end"
-        after = next((at for at in range(i + 1, len(self)) if self.texts[at] is not None), None)
-        if after is not None:
-            return f"{self.place(after)}: expected {wanted}, found id {after}"
-        return f"{self.place(len(self) - 1)}: expected {wanted} after this list, found the end"
-
-    def place(self, i: int) -> str:
-        """The name with the line of id i, where it is known."""
-        line = i + 1 if not self.numbered else self.lines[i] if i < len(self.lines) else 0
-        return f"{self.name}:{line}" if line else self.name
-
-
-def texts_of(system: System, formats: Iterable[Format] | None = None) -> Texts:
-    """A system's translations by id, and how to name it in messages."""
-    if isinstance(system, ListStream):
-        return _by_id(system, system.name)
-    if isinstance(system, (str, os.PathLike)):
-        return _of_file(os.fspath(system), formats)
-    listed = list(system)
-    if listed and not isinstance(listed[0], str):
-        return _by_id(ListStream(lambda: iter(listed), "<lists>"), "<lists>")
-    return Texts(listed, "<texts>", False)
-
-
-def _of_file(path: str, formats: Iterable[Format] | None) -> Texts:
-    from smtformats import all_formats
-
-    if path == "-":
-        raise UsageError("a system is read from a file, not from standard input")
-    known = [one for one in (formats or all_formats()) if one.kind == "nbest" or one.name == "text"]
-    opened = open_known(path, None, None, known)
-    record, records = opened.record, opened.records()
-    if record.kind == "corpus":
-        return Texts(list(records), path, False)
-    return _by_id(ListStream(lambda: records, path, record), path)
-
-
-def _by_id(lists: ListStream, name: str) -> Texts:
-    texts: list[str | None] = []
-    lines: list[int] = []
-    for one in lists:
-        line = one.line if one.file else 0
-        place = f"{name}:{line}" if line else name
-        if not one.id.isdigit():
-            raise SmtError(f"{place}: expected line numbers of the references as ids, found {one.id!r}")
-        if int(one.id) < len(texts):
-            raise SmtError(f"{place}: expected ids that ascend, found {one.id} after {len(texts) - 1}")
-        missing = int(one.id) - len(texts)
-        texts.extend([*[None] * missing, _best(one)])
-        lines.extend([*[0] * missing, line])
-    return Texts(texts, name, True, lines)
-
-
-def _best(one: Candidates) -> str:
-    return one.texts[0 if one.totals is None else max(range(len(one)), key=one.totals.__getitem__)]
-
-
 def evaluate(
     systems: Mapping[str, System],
     refs: Sequence[System],
@@ -176,15 +99,20 @@ def evaluate(
     plan = plan or Plan()
     known = None if formats is None else list(formats)
     outputs = {name: _outputs(name, system) for name, system in systems.items()}
-    streams = [texts_of(one, known) for one in refs]
+    streams = references_of(refs, known)
     read = {name: [texts_of(one, known) for one in runs] for name, runs in outputs.items()}
-    side = [texts_of(sources, known)] if sources is not None else []
-    everything = [*streams, *(one for runs in read.values() for one in runs), *side]
+    side = [texts_of(sources, known, "source")] if sources is not None else []
+    counted = len(streams[0]) if streams else len(next(iter(read.values()))[0])
+    everything = Joined([*streams, *(one for runs in read.values() for one in runs), *side]).streams
+    rest = iter(everything)
+    streams = [next(rest) for _ in streams]
+    read = {name: [next(rest) for _ in runs] for name, runs in read.items()}
+    side = list(rest)
     if allow_partial and streams:
-        _check_partial([one for runs in read.values() for one in runs], streams[0])
+        _check_partial([one for runs in read.values() for one in runs], streams[0], counted)
     kept = _common(everything, allow_partial)
     changed = f"|post:{post.spec}" if post is not None else ""
-    partial = f"|segments:{len(kept)}" if len(kept) < len(everything[0]) else ""
+    partial = f"|segments:{len(kept)}" if len(kept) < counted else ""
     judged = in_sample.Judged([*refs, sources, *(one for runs in outputs.values() for one in runs)])
     everywhere = judged.any_of(tuned_on)
     tuned = {
@@ -222,11 +150,12 @@ def _outputs(name: str, system: System) -> tuple[System, ...]:
     return system.outputs
 
 
-def _check_partial(systems: Sequence[Texts], first: Texts) -> None:
+def _check_partial(systems: Sequence[Texts], first: Texts, lines: int) -> None:
     for one in systems:
-        if not one.numbered and len(one) != len(first):
+        found = sum(text is not None for text in one.texts)
+        if not one.numbered and found != lines:
             raise SmtError(
-                f"{one.name}: expected {len(first)} lines, as {first.name} has, found {len(one)}: a text has "
+                f"{one.name}: expected {lines} lines, as {first.name} has, found {found}: a text has "
                 "no ids to tell which are missing (`smt best --fill` keeps a line for each id)"
             )
 
@@ -286,5 +215,6 @@ def _checked(stats: Any, metric: Metric, one: Texts, kept: Sequence[int]) -> NDA
     rows = np.flatnonzero(~np.isfinite(made).all(axis=1))
     if len(rows):
         i = kept[int(rows[0])]
-        raise SmtError(f"{one.place(i)}: metric {metric.name!r}: expected finite statistics of id {i}, found others")
+        place = f"{one.place(i)}: metric {metric.name!r}"
+        raise SmtError(f"{place}: expected finite statistics of id {one.id(i)}, found others")
     return made

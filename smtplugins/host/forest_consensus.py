@@ -82,11 +82,12 @@ class Forests:
 
 def drawn_lists(forests: Forests, *, source: Path | None = None, allow_partial: bool = False) -> ListStream:
     """A list for each forest: each text once, the most frequent first, the logarithm of its number as total."""
-    from smtplugins.host.lists import ListStream, candidates, join_sources
+    from smtplugins.host.lists import ListStream, candidates
+    from smtplugins.host.sides import join_side
 
     def start() -> Iterator[Candidates]:
         found = (_list(graph.id, counts) for graph, counts in forests.drawn())
-        return found if source is None else join_sources(found, source, allow_partial)
+        return found if source is None else join_side(found, source, forests.name, partial=allow_partial)
 
     def _list(key: str, counts: Counter[str]) -> Candidates:
         common = counts.most_common()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from smtformats import Candidates, ListColumns
     from smtplugins.host.contracts import Metric
-    from smtplugins.host.evaluation import Texts
+    from smtplugins.host.joining import Joined, Texts
     from smtplugins.host.lists import ListStream
 
 
@@ -58,14 +58,14 @@ def judge(
     allow_partial: bool = False,
     note: Callable[[str], None] = lambda text: None,
 ) -> Judged:
-    """Judge lists, whose ids are lines of the references, and sort them by weights.
+    """Judge lists, joined with the references by id, and sort them by weights.
 
     Without a baseline, it is what the lists had as best when they came.
     """
     import numpy as np
 
     from smtformats import ListColumns
-    from smtplugins.host.training_data import places_of
+    from smtplugins.host.joining import Joined, placed, wheres
 
     firsts: list[str] = []
 
@@ -80,11 +80,15 @@ def judge(
         stream = stream.rescore(weights, missing=missing, note=note)
     else:
         stream = stream.map(_by_totals)
-    gathered = _Gathered(lists.name, references, metric, sources, firsts, baseline)
+    side = [one for one in (sources, baseline) if one is not None]
+    joined = Joined([*references, *side])
+    gathered = _Gathered(lists.name, joined, len(references), metric, sources is not None, firsts, baseline is not None)
     columns = ListColumns.from_lists(gathered.through(stream))
     if not len(columns):
         raise SmtError(f"{lists.name}: expected n-best lists, found none")
-    places_of(columns.ids, references, lists.name, allow_partial)
+    places = placed(wheres(columns, lists.name), joined)
+    if not allow_partial:
+        joined.check_complete(lists.name, set(places), "judges the lists that are there")
     return Judged(
         lists=columns,
         weights=weights,
@@ -113,22 +117,25 @@ class _Gathered:
     def __init__(
         self,
         name: str,
-        references: Sequence[Texts],
+        joined: Joined,
+        references: int,
         metric: Metric,
-        sources: Texts | None,
+        sources: bool,
         firsts: list[str],
-        baseline: Texts | None,
+        baseline: bool,
     ) -> None:
         from smtplugins.host.contracts import PreparedMetric
         from smtplugins.host.training_data import Statistics
 
         self._name = name
-        self._references = references
+        self._joined = joined
+        self._references = joined.streams[:references]
         self._metric = metric
         # Metrics that prepare references read no sources.
-        self._judge = Statistics(metric, references, None if isinstance(metric, PreparedMetric) else sources)
+        read = sources and not isinstance(metric, PreparedMetric)
+        self._judge = Statistics(metric, self._references, joined.streams[references] if read else None)
         self._firsts = firsts
-        self._base = baseline
+        self._base = joined.streams[-1] if baseline else None
         self.scores: list[NDArray[Any]] = []
         self.oracles: list[int] = []
         self.references: list[tuple[str, ...]] = []
@@ -140,9 +147,11 @@ class _Gathered:
     def through(self, lists: ListStream) -> Iterator[Candidates]:
         import numpy as np
 
+        from smtplugins.host.joining import where_of
+
         for one in lists:
-            at = self._place(one)
-            base = self._baseline_of(one, at)
+            at = self._joined.place(one.id, where_of(one, self._name))
+            base = self._firsts[-1] if self._base is None else self._base.texts[at] or ""
             stats = self._judge([*one.texts, base], at)
             scores = np.asarray(self._metric.sentence(stats), dtype=np.float64)
             self.baseline.append(base)
@@ -155,23 +164,6 @@ class _Gathered:
             self.oracles.append(tops[-1])
             self._best.append(stats[tops])
             yield one
-
-    def _place(self, one: Candidates) -> int:
-        """The line of the references."""
-        at = int(one.id) if one.id.isdigit() else -1
-        for stream in self._references:
-            if not 0 <= at < len(stream) or stream.texts[at] is None:
-                expected = f"an id from 0 to {len(stream) - 1}, a line of {stream.name}"
-                raise SmtError(f"{one.file or self._name}:{one.line}: expected {expected}, found {one.id!r}")
-        return at
-
-    def _baseline_of(self, one: Candidates, at: int) -> str:
-        if self._base is None:
-            return self._firsts[-1]
-        text = self._base.texts[at] if at < len(self._base) else None
-        if text is None:
-            raise SmtError(f"{self._base.name}: expected a sentence for the list {one.id}, found none")
-        return text
 
     def depths(self) -> tuple[tuple[int, float], ...]:
         """The corpus score at each depth; a shorter list gives its best of all."""

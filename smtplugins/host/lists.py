@@ -141,29 +141,40 @@ def read_weights(path: Path, format: str | None = None, formats: Iterable[Format
     return weights
 
 
-def write_best(lists: ListStream, path: Path, *, fill: bool = False) -> int:
-    """The best text of each list, a line each; returns how many ids in between had no list."""
+def write_best(lists: ListStream, path: Path, *, fill: bool | None = False) -> int:
+    """The best text of each list, a line each, by id; returns how many ids in between had no list.
+
+    ``fill`` writes an empty line for these; ``None`` does so unless ids are no numbers.
+    """
     from smtformats.files import open_write
+    from smtformats.tokens import is_id
+    from smtplugins.host.ordering import in_order
 
     skipped = at = 0
+    texts = lists.best_by_id()
+    if lists.format is None or not lists.format.ordered:
+        texts = in_order(texts, lambda one: one[0], lists.name)
     with open_write(path) as out:
-        for key, text in lists.best_by_id():
+        for key, text in texts:
             if "\n" in text:
                 raise SmtError(f"{lists.name}: expected texts of one line, found a line break in that of id {key}")
-            missing = int(key) - at if key.isdigit() else 0
+            if fill and not is_id(key):
+                raise SmtError(f"{lists.name}: expected whole numbers as ids, to fill lines by, found {key!r}")
+            missing = int(key) - at if is_id(key) else 0
+            if missing < 0:
+                raise SmtError(f"{lists.name}: expected an id after {at - 1}, found {key}")
             skipped += missing
-            out.write("\n" * missing * fill + text + "\n")
+            out.write("\n" * missing * (fill is not False) + text + "\n")
             at += missing + 1
     return skipped
 
 
 def read_corpus(path: Path) -> Iterator[str]:
     """The sentences of a text file."""
-    from smtformats.corpus.text import FORMAT
-    from smtformats.files import open_lines
+    from smtformats.corpus.text import FORMAT, open_sentences
 
     assert FORMAT.parse is not None
-    with open_lines(path) as lines:
+    with open_sentences(path) as lines:
         yield from FORMAT.parse(lines)
 
 
@@ -176,10 +187,11 @@ def read_lists(
     allow_partial: bool = False,
     formats: Iterable[Format] | None = None,
 ) -> ListStream:
-    """Open n-best lists; sources and annotations (a line per sentence) are joined by id, id 0 being the first line."""
+    """Open n-best lists; sources and annotations are joined by id: id 0 is the first line of a text."""
     if [path, source, *(annotations or {}).values()].count("-") > 1:
         raise UsageError("standard input can be one of lists, source and annotations, not two of them")
-    first = open_known(path, "nbest", format, formats)
+    known = None if formats is None else list(formats)
+    first = open_known(path, "nbest", format, known)
     again = os.fspath(path) != "-" and os.path.isfile(path)
     pipe = [first]
     if again:
@@ -192,82 +204,29 @@ def read_lists(
         yield from (first.again() if again else pipe.pop()).records()
 
     def start() -> Iterator[Candidates]:
+        from smtplugins.host.sides import join_side
+
+        join = functools.partial(
+            join_side, name=os.fspath(path), partial=allow_partial, ordered=first.record.ordered, formats=known
+        )
         lists = opened()
         if source is not None:
-            lists = _join(lists, source, None, allow_partial)
+            lists = join(lists, source)
         for name, side in (annotations or {}).items():
-            lists = _join(lists, side, name, allow_partial)
+            lists = join(lists, side, annotation=name)
         return lists
 
     native = again and first.record.load is not None and not annotations
-    load = functools.partial(_load, first, source, allow_partial) if native else None
+    load = functools.partial(_load, first, source, allow_partial, known) if native else None
     return ListStream(start, os.fspath(path), first.record, load)
 
 
-class _Side:
-    """A side file, a line for each id from 0 on; ids and lines must correspond one to one unless ``partial``."""
-
-    def __init__(self, path: Path, partial: bool) -> None:
-        from smtformats.files import shown_name
-
-        self._texts = read_corpus(path)
-        self._shown = shown_name(path)
-        self._partial = partial
-        self._at, self._text = -1, ""
-
-    def line_of(self, key: str, file: str, line: int) -> str:
-        """The line for the id of a list, which begins at a line of a file."""
-        from smtformats import FormatError
-
-        if not key.isdigit():
-            raise FormatError(f"a line number of {self._shown} as id", repr(key), file=file, line=line, field=1)
-        while self._at < int(key):
-            text = next(self._texts, None)
-            if text is None:
-                count = self._at + 1
-                expected = f"an id below {count}, as {self._shown} has {count} lines (the first is id 0)"
-                raise FormatError(expected, f"id {int(key)}", file=file, line=line, field=1)
-            self._at, self._text = self._at + 1, text
-            if self._at < int(key) and not self._partial:
-                expected = f"a list for id {self._at}, line {self._at + 1} of {self._shown} (--allow-partial skips it)"
-                raise FormatError(expected, f"id {int(key)}", file=file, line=line, field=1)
-        return self._text
-
-    def finish(self) -> None:
-        """Nothing may be left over behind the last list."""
-        from smtformats import FormatError
-
-        if self._partial or next(self._texts, None) is None:
-            return
-        expected = f"lines for the ids 0 to {self._at} alone (--allow-partial skips the rest)"
-        left = self._at + 1
-        raise FormatError(expected, f"a line for id {left}", file=self._shown, line=left + 1, field=1)
-
-
-def join_sources(lists: Iterable[Candidates], path: Path, partial: bool) -> Iterator[Candidates]:
-    """Give each list its source sentence, by id."""
-    return _join(lists, path, None, partial)
-
-
-def _join(lists: Iterable[Candidates], path: Path, annotation: str | None, partial: bool) -> Iterator[Candidates]:
-    """Give each list its line of a side file."""
-    from dataclasses import replace
-
-    side = _Side(path, partial)
-    for one in lists:
-        text = side.line_of(one.id, one.file, one.line)
-        if annotation is None:
-            yield replace(one, source=text)
-        else:
-            yield replace(one, annotations={**one.annotations, annotation: text})
-    side.finish()
-
-
-def _load(first: Opened, source: Path | None, partial: bool) -> ListColumns:
+def _load(first: Opened, source: Path | None, partial: bool, formats: Sequence[Format] | None) -> ListColumns:
     """What the scanner of a format gives for a file, and the sources."""
     from dataclasses import replace
 
     from smtformats.files import shown_name
+    from smtplugins.host.sides import open_side
     from smtplugins.host.spec import parameters
 
     load, limits = first.record.load, {"max_bytes": first.record.max_line}
@@ -277,10 +236,10 @@ def _load(first: Opened, source: Path | None, partial: bool) -> ListColumns:
         found: ListColumns = load(again.stream, shown_name(first.path), **taken)
     if source is None:
         return found
-    side = _Side(source, partial)
-    lines = found.lines.tolist()
-    texts = tuple([side.line_of(key, found.file, line) for key, line in zip(found.ids, lines, strict=True)])
-    side.finish()
+    places = list(zip(found.ids, found.lines.tolist(), strict=True))
+    with open_side(source, False, partial, first.record.ordered, formats) as side:
+        texts = tuple([side.text_of(key, found.file, line) for key, line in places])
+        side.finish(os.fspath(first.path))
     return replace(found, sources=texts)
 
 

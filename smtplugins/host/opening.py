@@ -292,6 +292,10 @@ def write_all(record: Format, records: Iterable[Any], target: Path, precision: i
     from smtformats.files import open_binary_write, open_write
 
     assert record.write is not None
+    if record.ordered:
+        from smtplugins.host.ordering import lists_in_order
+
+        records = lists_in_order(records)
     shown = number(precision)
     opener: Callable[[Path], Any] = open_binary_write if record.binary else open_write
     if not record.single:

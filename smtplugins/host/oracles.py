@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.errors import SmtError
-from smtplugins.host.evaluation import System, texts_of
+from smtplugins.host.joining import Joined, System, references_of, texts_of, where_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,20 +77,25 @@ def oracles(
     allow_partial: bool = False,
     formats: Iterable[Format] | None = None,
 ) -> Oracles:
-    """Oracle scores of lists, whose ids are line numbers of the references."""
+    """Oracle scores of lists, joined with the references by id."""
     from smtplugins.host.training_data import Statistics
 
-    streams = [texts_of(one, formats) for one in refs]
-    side = texts_of(sources, formats) if sources is not None else None
-    judges = [Statistics(metric, streams, side) for metric in metrics]
+    known = None if formats is None else list(formats)
+    side = [texts_of(sources, known, "source")] if sources is not None else []
+    joined = Joined([*references_of(refs, known), *side])
+    streams = joined.streams[: len(joined.streams) - len(side)]
+    judges = [Statistics(metric, streams, joined.streams[-1] if side else None) for metric in metrics]
     sums = [_Sums(metric) for metric in metrics]
     texts: list[tuple[str, str]] = []
-    longest, seen = 0, set[int]()
+    longest, seen = 0, dict[int, str]()
     for one, shown in ((one, one.texts) for one in lists) if post is None else post.lists(lists):
-        at = _place(one, lists.name, [*streams, *([side] if side else [])])
+        where = where_of(one, lists.name)
+        at = joined.place(one.id, where)
         if at in seen:
-            raise SmtError(f"{lists.name}: expected each id once, found {one.id} again")
-        seen.add(at)
+            raise SmtError(f"{where}: expected each id once, found {one.id} again, that of {seen[at]}")
+        if not len(one):
+            raise SmtError(f"{where}: list {one.id}: expected hypotheses, found none")
+        seen[at] = where
         order = _ranking(one)
         ranked = [shown[i] for i in order]
         found = [total.add(judge(ranked, at)) for judge, total in zip(judges, sums, strict=True)]
@@ -98,7 +103,8 @@ def oracles(
         longest = max(longest, len(one))
     if not seen:
         raise SmtError(f"{lists.name}: expected lists, found none")
-    _check_complete(lists.name, seen, max(map(len, streams), default=0), allow_partial)
+    if not allow_partial:
+        joined.check_complete(lists.name, seen, "judges the lists that are there")
     partial = f"|segments:{len(seen)}" if streams and len(seen) < len(streams[0]) else ""
     before = f"|post:{post.spec}" if post is not None else ""
     rows = []
@@ -116,24 +122,3 @@ def _ranking(one: Candidates) -> list[int]:
     totals = one.totals
     order = range(len(one))
     return list(order) if totals is None else sorted(order, key=lambda i: -totals[i])
-
-
-def _place(one: Candidates, name: str, streams: Sequence[Any]) -> int:
-    if not one.id.isdigit():
-        raise SmtError(f"{name}: expected line numbers of the references as ids, found {one.id!r}")
-    if not len(one):
-        raise SmtError(f"{name}: list {one.id}: expected hypotheses, found none")
-    at = int(one.id)
-    for stream in streams:
-        if at >= len(stream) or stream.texts[at] is None:
-            raise SmtError(f"{stream.name}: expected a sentence for id {at} (line {at + 1}), found none")
-    return at
-
-
-def _check_complete(name: str, seen: set[int], lines: int, partial: bool) -> None:
-    missing = next((i for i in range(lines) if i not in seen), None)
-    if missing is not None and not partial:
-        raise SmtError(
-            f"{name}: expected a list for id {missing} (line {missing + 1} of the references), found none; "
-            "--allow-partial judges the lists that are there"
-        )

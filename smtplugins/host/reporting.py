@@ -107,18 +107,18 @@ def make_report(
 
 def _judged(host: Host, given: Inputs, weights: Mapping[str, float] | None, runs: Sequence[Run], note: Note) -> Judged:
     from smtplugins.host import in_sample
-    from smtplugins.host.evaluation import texts_of
+    from smtplugins.host.joining import references_of, texts_of
 
     assert given.lists is not None
     formats = host.formats()
     judged = judge(
         host.read(given.lists, source=given.source, format=given.format, allow_partial=given.allow_partial),
-        [texts_of(one, formats) for one in given.references],
+        references_of(given.references, formats),
         host.metric(given.metric or "bleu"),
         weights=weights,
         missing=given.missing,
         baseline=None if given.baseline is None else texts_of(given.baseline, formats),
-        sources=None if given.source is None else texts_of(given.source, formats),
+        sources=None if given.source is None else texts_of(given.source, formats, "source"),
         allow_partial=given.allow_partial,
         note=note,
     )

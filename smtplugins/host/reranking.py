@@ -19,8 +19,9 @@ from smtplugins.host.training_data import Statistics, metric_of
 
 if TYPE_CHECKING:
     from smtformats import Candidates, Format
-    from smtplugins.host.evaluation import Evaluation, Texts
+    from smtplugins.host.evaluation import Evaluation
     from smtplugins.host.host import Host
+    from smtplugins.host.joining import Joined
     from smtplugins.host.tuning import Tuned
 
 Note = Callable[[str], None]
@@ -168,7 +169,7 @@ def _written(
     rescored.write(name, to_format)
     found = host.read(name, format=to_format or (rescored.format.name if rescored.format is not None else None))
     write_all(find_format("cdec-weights", "weights"), [dict(tuned.weights)], output / WEIGHTS)
-    if write_best(found, output / TEXT, fill=True):
+    if write_best(found, output / TEXT, fill=None):
         note(f"some ids have no list: {output / TEXT} has an empty line for each")
     return found
 
@@ -181,21 +182,23 @@ def _suffix(name: str) -> str:
 def _systems(
     host: Host, before: ListStream, after: ListStream, refs: Sequence[Any], metric: Any, post: Any
 ) -> dict[str, Any]:
-    from smtplugins.host.evaluation import texts_of
+    from smtplugins.host.joining import Joined, references_of
 
-    streams = [texts_of(one, host.formats()) for one in refs]
-    return {"baseline": before, "result": after, "oracle": oracle(after, streams, metric_of(host, metric, post))}
+    joined = Joined(references_of(refs, host.formats()))
+    return {"baseline": before, "result": after, "oracle": oracle(after, joined, metric_of(host, metric, post))}
 
 
-def oracle(lists: ListStream, references: Sequence[Texts], metric: Any) -> ListStream:
+def oracle(lists: ListStream, references: Joined, metric: Any) -> ListStream:
     """Of each list the hypothesis with the best sentence score, the first of equal ones."""
     import numpy as np
 
-    judge = Statistics(metric, references)
+    from smtplugins.host.joining import where_of
+
+    judge = Statistics(metric, references.streams)
 
     def start() -> Iterator[Candidates]:
         for one in lists:
-            scores = metric.sentence(judge(one.texts, int(one.id)))
+            scores = metric.sentence(judge(one.texts, references.place(one.id, where_of(one, lists.name))))
             at = int(np.argmax(scores if metric.higher_is_better else -scores))
             yield one.select([at])
 

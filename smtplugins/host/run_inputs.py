@@ -68,8 +68,8 @@ def given_by(
 ) -> Given:
     """Decoder, sentences, references and metric of a configuration; whatever lacks is an error."""
     from smtplugins.host.decoding import make_translator, read_source
-    from smtplugins.host.evaluation import texts_of
     from smtplugins.host.host import runner_of
+    from smtplugins.host.joining import by_line, references_of
 
     if config.source is None or not config.references:
         missing = "source (-s)" if config.source is None else "references (-r)"
@@ -78,7 +78,7 @@ def given_by(
     runner_of(host, None, config)
     translator = make_translator(host, config, start, cache)
     read = read_source(host, translator, config.source)
-    references = [texts_of(one, host.formats()) for one in config.references]
+    references = by_line(references_of(config.references, host.formats()))
     metric = metric_of(host, config.metric or "bleu", post)
     return Given(translator, list(read), references, metric, post)
 

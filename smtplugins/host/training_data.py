@@ -1,7 +1,4 @@
-"""What weights are learnt from: lists or forests, joined with references by id.
-
-Joining is as in ``evaluate``: the id of a list is the line of the references, from 0 on.
-"""
+"""What weights are learnt from: lists or forests, joined with references by id."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from smtplugins.host.contracts import Forests, Lists, PreparedMetric
 from smtplugins.host.errors import SmtError
-from smtplugins.host.evaluation import Texts
+from smtplugins.host.joining import Joined, Texts, placed, wheres
 from smtplugins.host.lists import ListStream, as_stream
 from smtplugins.host.opening import Path, open_known
 from smtplugins.host.trust_region import Scales
@@ -148,18 +145,22 @@ def list_material(
     lists = stream.load()
     if not len(lists):
         raise SmtError(f"{stream.name}: expected n-best lists to learn from, found none")
-    places = places_of(lists.ids, references, stream.name, allow_partial)
-    side = [sources] if sources is not None else []
-    for one in (*references, *side):
-        _reaching(one, max(places), stream.name)
+    joined = Joined([*references, *([sources] if sources is not None else [])])
+    places = places_of(wheres(lists, stream.name), joined, stream.name, allow_partial)
+    references, sources = _parted(joined, sources)
     bounds = lists.offsets.tolist()
     texts = (lists.texts[a:b] for a, b in itertools.pairwise(bounds))
     stats = list(Statistics(metric, references, sources).each(zip(texts, places, strict=True)))
     return Material(Lists(cast("Sequence[Candidates]", lists), stats, metric), metric.signature, lists.totals)
 
 
+def _parted(joined: Joined, sources: Texts | None) -> tuple[list[Texts], Texts | None]:
+    """References and sources, side by side."""
+    return (joined.streams, None) if sources is None else (joined.streams[:-1], joined.streams[-1])
+
+
 class Statistics:
-    """The metric's statistics of hypotheses by the line of the references. Each text of a list is looked at once."""
+    """The metric's statistics of hypotheses by the place of the references. Each text of a list is looked at once."""
 
     def __init__(self, metric: Metric, references: Sequence[Texts], sources: Texts | None = None) -> None:
         self.metric, self.sources = metric, sources
@@ -244,31 +245,12 @@ def metric_of(host: Host, spec: Any, post: str | Post | None = None) -> Metric:
     return metric if made is None else Posted(metric, made)
 
 
-def places_of(ids: Sequence[str], references: Sequence[Texts], name: str, partial: bool) -> list[int]:
-    """The line of the references for each id."""
-    seen: set[str] = set()
-    for key in ids:
-        if not key.isdigit():
-            raise SmtError(f"{name}: expected line numbers of the references as ids, found {key!r}")
-        if str(int(key)) in seen:
-            raise SmtError(f"{name}: expected each id once, found {key} again: merge its lists into one")
-        seen.add(str(int(key)))
-    if references and not partial:
-        lacking = next((i for i in range(len(references[0])) if str(i) not in seen), None)
-        if lacking is not None:
-            raise SmtError(
-                f"{name}: expected a list for id {lacking}, line {lacking + 1} of {references[0].name}, found none; "
-                "--allow-partial learns from what is there"
-            )
-    return [int(key) for key in ids]
-
-
-def _reaching(one: Texts, last: int, name: str) -> None:
-    if last >= len(one):
-        raise SmtError(
-            f"{name}: expected ids below {len(one)}, as {one.name} has {len(one)} lines (the first is id 0), "
-            f"found id {last}"
-        )
+def places_of(lists: Sequence[tuple[str, str]], joined: Joined, name: str, partial: bool) -> list[int]:
+    """The place of the references for each list, given by its id and where it stands."""
+    places = placed(lists, joined)
+    if not partial:
+        joined.check_complete(name, set(places), "learns from what is there")
+    return places
 
 
 def forest_material(
@@ -289,7 +271,9 @@ def forest_material(
         graphs = [Hypergraph.from_columns(one) for one in opened.records()]
     if not graphs:
         raise SmtError(f"{name}: expected forests to learn from, found none")
-    places = places_of([one.id for one in graphs], references, name, allow_partial)
+    joined = Joined([*references, *([sources] if sources is not None else [])])
+    places = places_of([(one.id, name) for one in graphs], joined, name, allow_partial)
+    references, sources = _parted(joined, sources)
     return joined_forests([[one] for one in graphs], places, references, metric, sources, name)
 
 
@@ -302,9 +286,10 @@ def joined_forests(
     name: str,
 ) -> Material:
     """Forests with the references at these places."""
-    side = [sources] if sources is not None else []
-    for one in (*references, *side):
-        _reaching(one, max(places), name)
+    for one in (*references, *([sources] if sources is not None else [])):
+        if max(places) >= len(one):
+            count = f"{len(one)}, as {one.name} has {len(one)} lines (the first is id 0)"
+            raise SmtError(f"{name}: expected ids below {count}, found id {max(places)}")
     order = sorted(range(len(places)), key=places.__getitem__)
     lines = [places[k] for k in order]
     problem = Forests(

@@ -61,8 +61,8 @@ def tuned(
 
 def material_of(host: Host, inputs: Inputs) -> tuple[ListStream | None, Material]:
     """The problem, and the lists if it is made of them."""
-    from smtplugins.host.evaluation import texts_of
     from smtplugins.host.extracted import extracted_material
+    from smtplugins.host.joining import references_of, texts_of
 
     formats = host.formats()
     if isinstance(inputs.refs, (str, os.PathLike)):
@@ -75,8 +75,8 @@ def material_of(host: Host, inputs: Inputs) -> tuple[ListStream | None, Material
         return None, extracted_material(features, scores, inputs.metric, formats)
     if not inputs.refs:
         raise UsageError("expected references to learn with (-r FILE)")
-    references = [texts_of(one, formats) for one in inputs.refs]
-    sources = texts_of(inputs.sources, formats) if inputs.sources is not None else None
+    references = references_of(inputs.refs, formats)
+    sources = texts_of(inputs.sources, formats, "source") if inputs.sources is not None else None
     if inputs.forests is not None:
         return None, forest_material(
             inputs.forests,

@@ -32,3 +32,38 @@ def test_bad_list_leaves_nothing(smt: Smt) -> None:
     assert (result.code, result.out) == (1, "")
     assert result.err.startswith("smt: <stdin>:2: field 3: expected")
     assert not Path("out").exists()
+
+
+LINES = "".join(f'{{"id": {i}, "nbest": [{{"text": "text {i}", "score": -1}}]}}\n' for i in (2, 0, 1))
+
+
+def test_lists_in_another_order_are_put_in_order(smt: Smt) -> None:
+    for command in (("best",), ("best", "--fill"), ("mbr",), ("convert", "--to", "text-nbest")):
+        assert smt(*command, stdin=LINES).ok() == "text 0\ntext 1\ntext 2\n"
+    sockeye = "".join(f'{{"sentence_id": {i}, "translations": ["{i}"], "scores": [1]}}\n' for i in (3, 1, 2))
+    assert smt("best", stdin=sockeye).ok() == "1\n2\n3\n"
+
+
+def test_an_id_twice_is_refused_with_both_places(smt: Smt) -> None:
+    for command in (("best",), ("mbr",), ("convert", "--to", "moses-nbest"), ("dedup",)):
+        result = smt(*command, stdin=LINES + LINES)
+        assert result.code == 1
+        assert "<stdin>:4: field 1: expected each id once, found '2' again, that of <stdin>:1" in result.err
+
+
+def test_lowest_score_of_sockeye_is_the_best(smt: Smt) -> None:
+    lists = '{"sentence_id": 1, "translations": ["good", "bad"], "scores": [0.5, 0.9]}\n'
+    assert smt("best", stdin=lists).ok() == "good\n"
+    assert smt("best", "--fill", stdin=lists).ok() == "good\n"
+    assert (
+        smt("convert", "--to", "moses-nbest", stdin=lists).ok().splitlines()[0] == "0 ||| good  ||| score= 0.5 ||| -0.5"
+    )
+    assert smt("rescore", "-w", "w", "--missing-weight", "-1", stdin=lists).code == 1
+
+
+def test_json_of_others_is_no_list(smt: Smt) -> None:
+    result = smt("best", stdin='{"custom_id": "a", "response": {"body": {"choices": []}}}\n')
+    assert (result.code, result.out) == (1, "")
+    assert "found JSON that looks like OpenAI batch output" in result.err
+    result = smt("best", stdin='{"outputs": [{"text": "a", "cumulative_logprob": -1.5}]}\n')
+    assert "expected candidate 1: a score named score, scores or logprob, found cumulative_logprob alone" in result.err

@@ -197,3 +197,11 @@ class TestConfigurations:
         Path("cdec.ini").write_text("formalism=scfg\ngrammar\n")
         assert smt("convert", "cdec.ini", "run.yaml").code == 1
         assert os.listdir() == ["cdec.ini"]
+
+
+def test_lists_are_put_in_the_order_of_their_ids(smt: Smt) -> None:
+    lines = [f'{{"id": {i}, "nbest": [{{"text": "t{i}", "score": -1}}]}}\n' for i in (5, 0, 3)]
+    moses = smt("convert", "--to", "moses-nbest", stdin="".join(lines)).ok()
+    assert [line.split()[0] for line in moses.splitlines()] == ["0", "3", "5"]
+    assert smt("convert", "--to", "jsonl", stdin="".join(lines)).ok() == "".join(lines)
+    assert smt("best", "--fill", stdin=moses).ok() == smt("best", "--fill", stdin="".join(lines)).ok()

@@ -123,7 +123,7 @@ def test_spoilt_list_does_not_pass_for_text(smt: Smt) -> None:
         Path(name).write_text("".join([first, *lines[1:]]), encoding="utf-8")
         result = smt("evaluate", "-r", "ref", name)
         assert (result.code, result.out) == (1, "")
-        assert result.err.startswith(f"smt: {name}:1: field 1: expected the shape of one of ")
+        assert result.err.startswith(f"smt: {name}:1: field 1: expected the shape of a known format")
 
 
 def test_every_test_has_its_column(smt: Smt) -> None:
@@ -210,3 +210,31 @@ def test_partial_text_has_no_ids(smt: Smt) -> None:
     result = smt("evaluate", "-r", "ref", "two", "--allow-partial")
     assert result.code == 1
     assert result.err.startswith("smt: two: expected 3 lines, as ref has, found 2: a text has no ids")
+
+
+def test_strings_as_ids(smt: Smt) -> None:
+    ids = ["seg-2", "seg-0", "seg-1"]
+    Path("refs.jsonl").write_text("".join(json.dumps({"id": f"seg-{i}", "ref": REF[i]}) + "\n" for i in (1, 0, 2)))
+    Path("refs.tsv").write_text("id\tref\n" + "".join(f"seg-{i}\t{REF[i]}\n" for i in range(3)))
+    Path("system").write_text("".join(json.dumps({"id": key, "nbest": [GOOD[int(key[-1])]]}) + "\n" for key in ids))
+    expected = smt("evaluate", "-r", "ref", "-r", "poor", "-f", "json", "list").ok()
+    score = json.loads(expected)[0]["score"]
+    Path("poor.tsv").write_text("id\tref\n" + "".join(f"seg-{i}\t{POOR[i]}\n" for i in range(3)))
+    for refs in (("refs.jsonl", "poor.tsv"), ("poor.tsv", "refs.tsv")):
+        rows = json.loads(smt("evaluate", "-r", refs[0], "-r", refs[1], "-f", "json", "system").ok())
+        assert rows[0]["score"] == score
+    result = smt("evaluate", "-r", "ref", "system")
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith(
+        "smt: system:1: expected line numbers of ref as ids, found 'seg-2': a text has no other"
+    )
+    assert smt("evaluate", "-r", "refs.jsonl", "good").code == 1
+
+
+def test_json_of_others_is_no_text(smt: Smt) -> None:
+    Path("batch").write_text('{"custom_id": "a", "response": {"body": {"choices": []}}}\n' * 3)
+    for call in (("-r", "ref", "batch"), ("-r", "batch", "good"), ("-r", "ref", "-s", "batch", "good")):
+        result = smt("evaluate", *call)
+        assert (result.code, result.out) == (1, "")
+        assert result.err.startswith("smt: batch:1: field 1: expected lists as JSON lines")
+        assert "found JSON that looks like OpenAI batch output" in result.err

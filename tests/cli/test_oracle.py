@@ -36,3 +36,14 @@ def test_faults_are_told(smt: Smt, nbest: Path) -> None:
     assert "segments:2" in smt("oracle", "-i", nbest, "-r", "ref", "--allow-partial").ok()
     result = smt("oracle", "-i", nbest)
     assert (result.code, result.err) == (2, "smt: metric 'BLEU' needs references\n")
+
+
+def test_strings_as_ids(smt: Smt, nbest: Path) -> None:
+    Path("ref").write_text("a home\nthe house\n")
+    Path("ref.tsv").write_text("id\tref\nseg-1\tthe house\nseg-0\ta home\n")
+    text = smt("convert", "-i", nbest, "--to", "jsonl", "-o", "lists") and Path("lists").read_text()
+    Path("lists").write_text("".join(reversed(text.replace('"id": ', '"id": "seg-').replace(", ", '", ', 1)
+                                              .replace("seg-1, ", 'seg-1", ').splitlines(True))))  # fmt: skip
+    table = smt("oracle", "-i", "lists", "-r", "ref.tsv", "-m", "wer", "-o", "best").ok()
+    assert table == smt("oracle", "-i", nbest, "-r", "ref", "-m", "wer").ok()
+    assert Path("best").read_text() == "the house\na home\n"

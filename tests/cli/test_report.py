@@ -145,7 +145,7 @@ def test_lists_and_references_have_to_fit(smt: Smt, example: Path) -> None:
     Path("short").write_text("".join(Path("ref.en").read_text().splitlines(keepends=True)[:19]))
     result = smt("report", "-i", "moses.nbest", "-r", "short")
     assert result.code == 1
-    assert "expected an id from 0 to 18, a line of short, found '19'" in result.err
+    assert "expected an id below 19, as short has 19 lines (the first is id 0), found '19'" in result.err
     result = smt("report", "-i", "moses.nbest", "-r", "ref.en", "-w", "weights.cdec")
     assert (result.code, result.out) == (1, "")
     assert "has no weight" in result.err

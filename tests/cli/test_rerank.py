@@ -148,3 +148,31 @@ class TestWorse:
             rows = json.loads(result.out)
             assert [row["verdict"] for row in rows] == [None, "equal", None, None, "worse", None]
         assert smt(*self.CALL, "-f", style, "-q").err == ""
+
+
+def test_strings_as_ids(smt: Smt) -> None:
+    """Lists and references that carry ids, in another order, give the same."""
+    Path("plain").mkdir()
+    for name in ("dev", "test"):
+        smt("convert", "-i", f"{name}.nbest", "--to", "jsonl", "-o", f"plain/{name}.jsonl").ok()
+        rows = [json.loads(line) for line in Path(f"plain/{name}.jsonl").read_text().splitlines()]
+        named = [json.dumps({**row, "id": f"seg-{row['id']}"}) + "\n" for row in rows]
+        Path(f"{name}.jsonl").write_text("".join(named))
+        texts = Path(f"{name}.en").read_text().splitlines()
+        table = [f"seg-{i}\t{text}\n" for i, text in enumerate(texts)]
+        Path(f"{name}.tsv").write_text("".join(["id\tref\n", *reversed(table)]))
+    calls = {
+        "a": ("--dev", "plain/dev.jsonl", "--dev-ref", "dev.en", "--test", "plain/test.jsonl", "--test-ref", "test.en"),
+        "b": ("--dev", "dev.jsonl", "--dev-ref", "dev.tsv", "--test", "test.jsonl", "--test-ref", "test.tsv"),
+    }
+    one, other = (
+        [(row["set"], row["system"], row["score"]) for row in json.loads(smt("rerank", *call, *LEARNING, "-o", name,
+                                                                             "-f", "json").ok())]
+        for name, call in calls.items()
+    )  # fmt: skip
+    assert one == other
+    for name in ("weights", "best.txt"):
+        assert Path("a", name).read_bytes() == Path("b", name).read_bytes()
+    result = smt("rerank", *calls["b"][:3], "dev.en", *calls["b"][4:], *LEARNING, "-o", "c")
+    assert result.code == 1
+    assert "dev.jsonl:1: expected line numbers of dev.en as ids, found 'seg-0'" in result.err

@@ -224,7 +224,7 @@ class TestFrozen:
         (("-i", "moses.nbest"), 2, "expected references to learn with (-r FILE)"),
         (("-i", "empty", "-r", "ref.en"), 1, "empty:1: field 1: expected"),
         (("-i", "moses.nbest", "-r", "strange"), 1, "all hypotheses of a list are the same to BLEU: are these"),
-        (("-i", "moses.nbest", "-r", "short"), 1, "moses.nbest: expected ids below 2, as short has 2 lines"),
+        (("-i", "moses.nbest", "-r", "short"), 1, "moses.nbest:41: expected an id below 2, as short has 2 lines"),
         (("-i", "moses.nbest", "-r", "ref.en", "--to", "cdec-nbest"), 2, "format 'cdec-nbest' is of kind nbest"),
         (("-i", "moses.nbest", "-r", "ref.en", "-o", "no/where"), 2, "no/where: there is no folder no to write to"),
         (("-i", "moses.nbest", "-r", "ref.en", "-k", "5"), 2, "--nbest is for a decoder"),

@@ -61,7 +61,7 @@ VARIANTS = {
         '{"id": 0, "source": "ein haus", "hypotheses": [{"text": "a house", "scores": {"lm": -3.5}}]}\n',
         '{"candidates": ["a house", "house"]}\n',
     ],
-    "sockeye-nbest": ['{"translations": ["a house", "house"], "scores": [-0.5, -0.7]}\n'],
+    "sockeye-nbest": ['{"translations": ["a house", "house"], "scores": [0.5, 0.7]}\n'],
     "cdec-weights": ["Glue 0.5\n", "# Objective = 1\nGlue=0.5\nA\t-1e-3\n", "Foo=Bar 1\n"],
     "joshua-config": ["# lm\ntm = thrax pt 12 rules.gz\nlm_0 1\n", "search = cky\nmark_oovs=false\nlm_0 1\n"],
     "zmert-params": ["lm_0 ||| 1.0 Opt 0.1 +Inf +0.5 +1.5\nnormalization = none\n", "a\t||| 1 Fix 0 0 0 0\n"],

@@ -291,10 +291,10 @@ def test_metric_gone_wrong_is_an_error(tmp_path: Path) -> None:
         evaluate({"a": path}, [["r", "s"]], [Wrong([[0.0], [1.0]])])
 
 
-def test_ids_of_lists_are_line_numbers_and_ascend() -> None:
-    with pytest.raises(SmtError, match="<lists>: expected line numbers of the references as ids, found 'doc1'"):
+def test_ids_of_lists_are_line_numbers_each_once() -> None:
+    with pytest.raises(SmtError, match="<lists>: expected line numbers of <texts> as ids, found 'doc1'"):
         evaluate({"a": [smt.candidates(["x"], id="doc1")]}, [["r"]], [Seen()])
-    with pytest.raises(SmtError, match="<lists>: expected ids that ascend, found 0 after 0"):
+    with pytest.raises(SmtError, match="<lists>: expected each id once, found 0 again"):
         evaluate({"a": [smt.candidates(["x"]), smt.candidates(["y"])]}, [["r", "s"]], [Seen()])
 
 

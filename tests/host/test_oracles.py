@@ -73,9 +73,9 @@ def test_several_metrics_references_and_posts(host: Host) -> None:
 @pytest.mark.parametrize(
     ("ids", "message"),
     [
-        (["a"], "lists: expected line numbers of the references as ids, found 'a'"),
-        (["0", "2"], r"<texts>: expected a sentence for id 2 \(line 3\), found none"),
-        (["0"], r"lists: expected a list for id 1 \(line 2 of the references\), found none; --allow-partial"),
+        (["a"], "lists: expected line numbers of <texts> as ids, found 'a': a text has no other ids"),
+        (["0", "2"], r"lists: expected an id below 2, as <texts> has 2 lines \(the first is id 0\), found '2'"),
+        (["0"], "lists: expected a list for id 1, line 2 of <texts>, found none; --allow-partial judges"),
         (["0", "0"], "lists: expected each id once, found 0 again"),
         ([], "lists: expected lists, found none"),
     ],

@@ -11,8 +11,9 @@ import pytest
 import smtplugins as smt
 from smtformats import Candidates
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.evaluation import Evaluation, Score, texts_of
+from smtplugins.host.evaluation import Evaluation, Score
 from smtplugins.host.host import Host
+from smtplugins.host.joining import Joined, texts_of
 from smtplugins.host.reranking import Reranked, oracle
 
 TOYS = Path(__file__).with_name("toy_learners.py")
@@ -95,7 +96,7 @@ def test_features_that_learning_did_not_see(host: Host) -> None:
 
 def test_the_oracle_is_the_first_of_the_best(host: Host) -> None:
     lists = [Candidates("1", ["x", "a b c d", "a b c d", "a b"], [()] * 4, [[]] * 4)]
-    refs = [texts_of(["?", "a b c d"])]
+    refs = Joined([texts_of(["?", "a b c d"])])
     found = list(oracle(smt.ListStream(lambda: iter(lists), "x"), refs, host.metric(BLEU)))
     assert found[0].texts == ["a b c d"]
     assert found[0].ranks == [1]

@@ -35,9 +35,9 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ids_and_references(host: Host) -> None:
     for given, refs, message in (
         (lists()[1:], REFS, "expected a list for id 0, line 1 of <texts>, found none; --allow-partial"),
-        (lists(), REFS[:4], "expected ids below 4, as <texts> has 4 lines .*found id 4"),
+        (lists(), REFS[:4], "expected an id below 4, as <texts> has 4 lines .*found '4'"),
         ([*lists(), lists()[0]], REFS, "expected each id once, found 0 again"),
-        ([Candidates("x", ["a"], [("f",)], [[1.0]])], REFS, "expected line numbers of the references as ids"),
+        ([Candidates("x", ["a"], [("f",)], [[1.0]])], REFS, "expected line numbers of <texts> as ids, found 'x'"),
     ):
         with pytest.raises(SmtError, match=message):
             host.tune(given, [refs], learner="given", metric=BLEU)
@@ -77,7 +77,7 @@ def test_the_best_derivations_are_judged(host: Host) -> None:
         host.tune((), refs, learner="given", forests=Path("forests"), folds=2)
     with pytest.raises(SmtError, match="expected a list for id 2, line 3 of <texts>, found none"):
         host.tune((), [["a"] * 3], learner="given", forests=Path("forests"))
-    with pytest.raises(SmtError, match="expected ids below 1, as <texts> has 1 lines"):
+    with pytest.raises(SmtError, match="forests: expected an id below 1, as <texts> has 1 lines"):
         host.tune((), [["a"]], learner="given", forests=Path("forests"))
 
 

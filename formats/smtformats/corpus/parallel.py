@@ -5,7 +5,7 @@ r"""Sentences and their translations in columns, a tab between them: what ``past
 
 The first column is the source, the others are references; each line has as many as the first. Nothing is quoted or
 escaped: a ``"`` is a word's. A text without references gets an empty column. The other way to write pairs, ``ein haus
-||| a house`` for fast_align, is that of the format ``cdec-corpus``.
+||| a house`` for fast_align, is that of the format ``cdec-corpus``; a table with ids is of ``tsv-sentences``.
 
 Refused: a line with more or fewer columns than the first, and on writing texts with tabs or line breaks.
 """
@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from smtformats.corpus.segments import Segment, segments
+from smtformats.corpus.table import matches as have_ids
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
@@ -71,7 +72,7 @@ def _composed(columns: list[str], line: int) -> str:
 
 def matches(head: bytes) -> bool:
     """As many columns on each line, two at least, and words in them: no tables of numbers, no tagged lines."""
-    if b"\0" in head:
+    if b"\0" in head or have_ids(head):
         return False
     rows = [_body(line).split("\t") for line in first_lines(head)]
     told = [row for row in rows if blanks(row[0])]

@@ -27,7 +27,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from smtformats.corpus.segments import Segment
+from smtformats.corpus.segments import Segment, Side
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format
@@ -186,7 +186,8 @@ class _Reader:
                     where = f"segment {quote(key[1])} of document {quote(key[0])}"
                     raise self.error(f"{where} in {who}, too", "none", line)
                 texts.append(self.systems[one][key])
-            yield Segment(texts[0], tuple(texts[1:]), attributes, number, None, NAME, line)
+            side: Side = "text" if order[0][0] else "source"
+            yield Segment(texts[0], tuple(texts[1:]), attributes, number, None, NAME, line, side=side)
 
 
 def _decoded(text: str) -> str:

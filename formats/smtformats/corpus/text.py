@@ -2,14 +2,28 @@ r"""Plain text: a sentence on each line, UTF-8, split on ``\n`` only."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from smtformats.corpus.segments import Segment
-from smtformats.files import Lines
+from smtformats.files import Lines, head, open_bytes, shown_name
 from smtformats.format import Format, Number
 
 NAME = "text"
+
+
+@contextlib.contextmanager
+def open_sentences(path: str | os.PathLike[str]) -> Iterator[Lines]:
+    """Open a file whose lines are sentences; one that begins like JSON is none."""
+    from smtformats.json_shapes import refuse_json
+
+    with open_bytes(path) as stream:
+        start, name = head(stream, shown_name(path)), shown_name(path)
+        if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
+            refuse_json(start, name)
+        yield Lines(stream, name)
 
 
 def parse(lines: Lines) -> Iterator[str]:

@@ -152,6 +152,7 @@ FORMAT = Format(
     summary="cdec k-best list: id ||| text ||| name=value ... ||| score",
     matches=matches,
     parse=parse,
+    ordered=True,
     write=write,
     load=load,
     example="0 ||| a house ||| Glue=1 LanguageModel=-3.5 ||| -4\n",

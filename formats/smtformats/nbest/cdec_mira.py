@@ -218,6 +218,7 @@ FORMAT = Format(
     summary="cdec k-best list of --mr_mira_compat: N, then id ||| source length ||| text ||| base64 ||| score",
     matches=matches,
     parse=parse,
+    ordered=True,
     write=write,
     carries=frozenset({"source_length"}),
     example="1\n0 ||| 2 ||| a house ||| RgAAAAAAAADwPw== ||| 0\n",

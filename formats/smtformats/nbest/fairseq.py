@@ -143,5 +143,6 @@ FORMAT = Format(
     summary="fairseq-generate's S-, T-, H-, D- and P- lines, in any order",
     matches=lambda head: _SHOWN.search(head) is not None,
     parse=parse,
+    ordered=True,
     example="S-1\tein haus\nT-1\ta house\nH-1\t-0.5\ta house\nP-1\t-0.25 -0.75\n",
 )

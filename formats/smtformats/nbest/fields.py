@@ -159,11 +159,16 @@ def write_lists(lists: Iterable[Candidates], out: TextIO, number: Number, dialec
     """Write lists: lines of this very format are copied with their changes, all others composed anew."""
     count = 0
     open_end = False
+    last: Candidates | None = None
     for one in lists:
         raw = one.raw if one.origin.partition(" ")[0] == dialect.origin else None
         if raw is None and not is_id(one.id):
             expected = "a sentence id (a whole number)"
             raise FormatError(expected, quote(one.id), file=one.file, line=one.line, field=1)
+        if last is not None and len(one) and int(one.id) <= int(last.id):
+            expected = f"an id after {last.id}, that of {last.file or '<data>'}:{last.line} (ids ascend)"
+            raise FormatError(expected, quote(one.id), file=one.file, line=one.line, field=1)
+        last = one
         before, after = dialect.frame(one, raw is not None)
         block = [before] if before else []
         for i in range(len(one)):

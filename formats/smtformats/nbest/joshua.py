@@ -254,6 +254,7 @@ FORMAT = Format(
     summary="Joshua n-best list: id ||| text ||| name=value ... ||| total, or any output-format (template=)",
     matches=matches,
     parse=parse,
+    ordered=True,
     write=write,
     carries=frozenset({"alignment"}),
     example="0 ||| a house ||| tm_pt_0=-9.702 lm_0=-19.117 WordPenalty=-3.040 ||| -7.496\n",

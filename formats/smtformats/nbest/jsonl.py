@@ -5,10 +5,11 @@
 The object holds the features and the number is the total; a number alone is both, the feature having its name
 (``scores`` gives ``score``). Candidates may be strings. Other names are understood: for the list ``candidates``,
 ``outputs``, ``nbest``, ``translations``; for the text ``hyp``, ``translation``, ``output``, ``hypothesis``; for the
-number ``logprob``; for the source ``src``, ``input``; for the id ``sentence_id``. Ids are any strings or numbers, or
-the places of the lines from 0 on. All other members are kept, and shown as fields of the hypotheses.
+number ``logprob``; for the source ``src``, ``input``; for the id ``sentence_id``. Ids are any strings or numbers, in
+any order, or the places of the lines from 0 on. All other members are kept, and shown as fields of the hypotheses.
 
-A name twice in an object, a number that is not finite, nesting past 64 levels and lone surrogates are errors. A line
+A name twice in an object, an id twice in a file, a number that is not finite, nesting past 64 levels and lone
+surrogates are errors, and so is vLLM's ``cumulative_logprob`` where there is no score by one of the names. A line
 without candidates is no list but stays in the file.
 """
 
@@ -46,6 +47,7 @@ from smtformats.tokens import BadField, Layouts
 NAME = "jsonl-nbest"
 TEXTS = ("text", "hyp", "translation", "output", "hypothesis")
 SCORES = ("score", "scores", "logprob")
+_VLLM = "cumulative_logprob"
 _EXTRAS = ("alignment", "detokenised", "input", "segmentation", "target", "tokenised", "tree", "word_scores")
 
 
@@ -90,6 +92,8 @@ def _add(one: Candidates, item: Any, i: int, layouts: Layouts) -> float | None:
     if not isinstance(item[key], str):
         raise BadField(f"a string as {key}", shown(item[key]))
     layout, values, total = _scores(item)
+    if _VLLM in item and not layout and total is None:
+        raise BadField(f"a score named {', '.join(SCORES[:-1])} or {SCORES[-1]}", f"{_VLLM} alone (vLLM): rename it")
     one.texts.append(clean(item[key]))
     one.layouts.append(layouts.share(layout))
     one.values.append(values)

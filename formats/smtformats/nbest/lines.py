@@ -85,5 +85,6 @@ FORMAT = Format(
     kind="nbest",
     summary="the hypotheses alone, N lines for each source (n=N, scores=FILE)",
     parse=parse,
+    ordered=True,
     example="a house\nhouse\n",
 )

@@ -140,6 +140,7 @@ FORMAT = Format(
     summary="Marian n-best list: id ||| text [||| alignment] [||| WordScores= v v] ||| F0= v ||| total",
     matches=matches,
     parse=parse,
+    ordered=True,
     write=write,
     carries=frozenset({"alignment", "word_scores"}),
     example="0 ||| a house ||| 0-0 1-1 ||| F0= -8.157 ||| -1.545\n",

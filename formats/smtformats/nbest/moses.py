@@ -202,6 +202,7 @@ FORMAT = Format(
     summary="Moses n-best list: id ||| text ||| Name= v v ||| total [||| segmentation] [||| alignment]",
     matches=matches,
     parse=parse,
+    ordered=True,
     write=write,
     load=load,
     carries=frozenset(_EXTRAS),

@@ -74,5 +74,6 @@ FORMAT = Format(
     summary="list without totals: id ||| text [||| name=value ... or numbers]",
     matches=matches,
     parse=parse,
+    ordered=True,
     example="0 ||| a house ||| lm=-3.5 tm=-1\n",
 )

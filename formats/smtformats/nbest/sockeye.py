@@ -1,17 +1,27 @@
 """sockeye's n-best lists, a JSON object on each line with texts and scores side by side.
 
-    {"sentence_id": 0, "translations": ["a man", "the man"], "scores": [-0.5, -0.7]}
+    {"sentence_id": 1, "translations": ["a man", "the man"], "scores": [0.5, 0.7]}
 
-The texts may also be named ``hypotheses``, ``candidates``, ``outputs`` or ``nbest``. A score is the total and the
-feature ``score``; an array of several gives ``score[0]``, ``score[1]``, ..., the first being the total. New features
-stand in an array ``features`` of objects beside the others, which then holds all features. Other members, ids and
-faults: as in ``jsonl-nbest``.
+A score is a negative log probability, divided by the length penalty: the lowest is the best and comes first. The total
+is the score with its sign changed, as totals are better the higher they are; the feature ``score`` is the number in
+the file. An array of several (sockeye 3 with target factors) gives ``score[0]``, ``score[1]``, ..., the first being
+that of the words. A ``sentence_id`` counts from 1, and is the line of the source: the first has the id 0.
+
+``sockeye.rerank`` leaves the scores of the model and sorts by BLEU or chrF, or with ``--return-score`` puts these in
+their place, where the highest is the best. Nothing in a file says so: a list whose scores fall from first to last is
+refused unless the option ``better`` says what they are, ``lower`` or ``higher``. The option ``first=0`` reads a
+``sentence_id`` that counts from 0.
+
+The texts may also be named ``hypotheses``, ``candidates``, ``outputs`` or ``nbest``. New features stand in an array
+``features`` of objects beside the others, which then holds all features. Other members, an ``id`` in place of the
+``sentence_id``, which is taken as it is, and faults: as in ``jsonl-nbest``.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 from smtformats.candidates import Candidates
 from smtformats.files import Lines
@@ -38,12 +48,20 @@ from smtformats.nbest.spans import (
 from smtformats.tokens import BadField, Layouts, vector
 
 NAME = "sockeye-nbest"
+_RISING = (
+    "scores that rise, as negative log probabilities do, best first (the option better=higher reads what "
+    "sockeye.rerank --return-score writes, better=lower lists in another order)"
+)
 _ARRAYS = (*LISTS, "scores", "features")
 
 
-def parse(lines: Lines) -> Iterator[Candidates]:
-    """One list at a time."""
+def parse(lines: Lines, *, better: Literal["lower", "higher"] | None = None, first: int = 1) -> Iterator[Candidates]:
+    """One list at a time; ``better`` says which scores are, ``first`` is the ``sentence_id`` of the first sentence."""
     layouts = Layouts()
+    # What else than usual the writer has to know.
+    origin = " ".join([NAME, *["higher"] * (better == "higher"), *["0"] * (first == 0)])
+    if first not in (0, 1):
+        raise lines.error("0 or 1 as first", str(first))
 
     def fill(one: Candidates, found: dict[str, Member]) -> Sequence[str]:
         key = next((name for name in reversed(LISTS) if name in found and isinstance(found[name].value, Array)), None)
@@ -62,9 +80,27 @@ def parse(lines: Lines) -> Iterator[Candidates]:
         one.totals = []
         for i, row in enumerate(zip(*(found[name].value.values for name in used), strict=True)):
             _add(one, i, [(value, found[name].field) for value, name in zip(row, used, strict=True)], layouts)
+        if better is None and _falls(one.totals):
+            raise BadMember(_RISING, f"falling ones, {one.totals[0]:g} to {one.totals[-1]:g}", found["scores"].field)
+        one.totals = [_sign(one) * total + 0.0 for total in one.totals]
         return used
 
-    return lists_of(lines, NAME, _ARRAYS, fill)
+    return lists_of(lines, origin, _ARRAYS, fill, first=first)
+
+
+def _falls(scores: Sequence[float]) -> bool:
+    """Whether the first score is the highest and the last the lowest, in order."""
+    return len(scores) > 1 and scores[0] > scores[-1] and all(a >= b for a, b in itertools.pairwise(scores))
+
+
+def _sign(one: Candidates) -> float:
+    """What scores are multiplied by to be totals."""
+    return 1.0 if one.origin.startswith(f"{NAME} higher") else -1.0
+
+
+def _count_from(one: Candidates) -> int:
+    """The ``sentence_id`` of the first sentence."""
+    return 0 if one.origin.startswith(NAME) and one.origin.endswith(" 0") else 1
 
 
 def _add(one: Candidates, i: int, row: list[tuple[Any, int]], layouts: Layouts) -> None:
@@ -107,7 +143,7 @@ def _change(one: Candidates, taken: Taken, number: Number) -> None:
         old = (element.rstrip(" \t\r\n,") for element in taken.columns["features"])
         taken.change("features", [added(written, new) for written, new in zip(old, rest, strict=True)])
     if one.rescored and one.totals is not None:
-        totals = [spelled(total, number) for total in one.totals]
+        totals = [spelled(_sign(one) * total + 0.0, number) for total in one.totals]
         taken.change("scores", [_first(*pair) for pair in zip(taken.columns["scores"], totals, strict=True)])
 
 
@@ -123,8 +159,8 @@ def _first(written: str, total: str) -> str:
 def _compose(one: Candidates, number: Number) -> str:
     if one.totals is None:
         raise BadField("total scores (rescore the list with weights first)", "none")
-    totals = one.totals
-    parts = {"sentence_id": composed_id(one)}
+    totals = [_sign(one) * total + 0.0 for total in one.totals]
+    parts = {"sentence_id": composed_id(one, _count_from(one))}
     if one.source is not None:
         parts["source"] = string(one.source)
     parts["translations"] = f"[{', '.join(map(string, one.texts))}]"
@@ -148,5 +184,5 @@ FORMAT = Format(
     parse=parse,
     write=write,
     suffixes=(".jsonl",),
-    example='{"translations": ["a house", "house"], "scores": [-0.5, -0.7]}\n',
+    example='{"sentence_id": 1, "translations": ["a house", "house"], "scores": [0.5, 0.7]}\n',
 )

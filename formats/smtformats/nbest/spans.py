@@ -22,7 +22,8 @@ from smtformats.tokens import BadField, is_id
 from smtformats.writing import write_each
 
 LISTS = ("hypotheses", "candidates", "outputs", "nbest", "translations")
-IDS = ("id", "sentence_id")
+SENTENCE_ID = "sentence_id"
+IDS = ("id", SENTENCE_ID)
 SOURCES = ("source", "src", "input")
 MAX_DEPTH = 64
 CUT = "\0"
@@ -233,13 +234,17 @@ def replaced(text: str, new: Mapping[str, str]) -> str:
 Hypotheses = Callable[[Candidates, dict[str, Member]], Sequence[str]]
 
 
-def lists_of(lines: Lines, origin: str, arrays: Container[str], fill: Hypotheses) -> Iterator[Candidates]:
+def lists_of(
+    lines: Lines, origin: str, arrays: Container[str], fill: Hypotheses, *, first: int = 0
+) -> Iterator[Candidates]:
     """One list at a time; ``fill`` puts hypotheses into it and names the arrays that hold them.
 
-    A line without hypotheses is kept in front of the next list, or behind the last.
+    A line without hypotheses is kept in front of the next list, or behind the last. ``first`` is the ``sentence_id``
+    of the first sentence, which has the id 0.
     """
     current: Candidates | None = None
     front = ""
+    known: dict[str, int] = {}
     sentence = count = 0
     for line in lines:
         if not line.strip(" \t\r\n"):
@@ -249,7 +254,7 @@ def lists_of(lines: Lines, origin: str, arrays: Container[str], fill: Hypotheses
             found = members(line, arrays)
             key = next((name for name in IDS if name in found and found[name].value is not None), None)
             one = Candidates(
-                id=str(sentence) if key is None else _id(line, found[key]),
+                id=str(sentence) if key is None else _id(line, found[key], first if key == SENTENCE_ID else 0),
                 texts=[],
                 layouts=[],
                 values=[],
@@ -269,6 +274,9 @@ def lists_of(lines: Lines, origin: str, arrays: Container[str], fill: Hypotheses
                 if name not in own
             }
             one.extras = {**rest, **one.extras}
+            before = known.setdefault(_normal(one.id), lines.number) if one.texts else lines.number
+            if before != lines.number:
+                raise BadField("each id once", f"{quote(one.id)} again, that of {lines.name}:{before}")
         except BadMember as bad:
             raise lines.error(bad.expected, bad.found, bad.field) from None
         except BadField as bad:
@@ -289,12 +297,23 @@ def lists_of(lines: Lines, origin: str, arrays: Container[str], fill: Hypotheses
     yield current
 
 
-def _id(line: str, member: Member) -> str:
+def _id(line: str, member: Member, first: int) -> str:
     if isinstance(member.value, str):
         return clean(member.value)
     if type(member.value) not in (int, float):
         raise BadMember("a string or a number as id", shown(member.value), member.field)
-    return line[member.start : member.end]
+    text = line[member.start : member.end]
+    if not first or type(member.value) is not int:
+        return text
+    if member.value < first:
+        expected = f"a {SENTENCE_ID} from {first} on (the option first=0 reads those from 0 on)"
+        raise BadMember(expected, text, member.field)
+    return str(member.value - first)
+
+
+def _normal(key: str) -> str:
+    """An id as it is compared: 07 is 7."""
+    return str(int(key)) if is_id(key) else key
 
 
 def _taken_apart(line: str, arrays: list[Array]) -> tuple[str, list[str]]:
@@ -371,7 +390,7 @@ def write_json(
 
     def spelt(one: Candidates) -> str:
         try:
-            if one.origin != origin or one.raw is None:
+            if one.origin.partition(" ")[0] != origin or one.raw is None:
                 return compose(one, number) + "\n"
             taken = Taken.of(one)
             if one.rescored or one.original is not None:
@@ -383,9 +402,9 @@ def write_json(
     return write_each(lists, out, spelt)
 
 
-def composed_id(one: Candidates) -> str:
-    """An id as JSON: a number if it is spelled as one."""
-    return one.id if is_id(one.id) and str(int(one.id)) == one.id else string(one.id)
+def composed_id(one: Candidates, first: int = 0) -> str:
+    """An id as JSON: a number if it is spelled as one, counted from ``first``."""
+    return str(int(one.id) + first) if is_id(one.id) and str(int(one.id)) == one.id else string(one.id)
 
 
 def shape(head: bytes) -> str:

@@ -30,5 +30,6 @@ FORMAT = Format(
     kind="nbest",
     summary="the hypotheses alone, one on each line (write only)",
     write=write,
+    ordered=True,
     suffixes=(".txt",),
 )

@@ -217,8 +217,12 @@ def best_strings(graph: Hypergraph, count: int) -> list[str]:
 
 def strings_of_lists(host: Host, path: Path, count: int, sentences: int) -> list[list[str]]:
     """The best strings of each list of a file, by its order; one list for each sentence, by its number."""
+    from smtformats.tokens import is_id
+
     found: dict[int, list[str]] = {}
     for one in host.read(path):
+        if not is_id(one.id):
+            raise SmtError(f"{path}:{one.line}: expected the number of a sentence as id, found {one.id!r}")
         number = int(one.id)
         if number in found:
             raise SmtError(f"{path}: expected a list for each sentence, found a second one of {number}")

@@ -195,6 +195,6 @@ class Case:
 
     def texts(self, references: Sequence[str | Path]) -> list[Texts]:
         """References of either set."""
-        from smtplugins.host.evaluation import texts_of
+        from smtplugins.host.joining import by_line, references_of
 
-        return [texts_of(one, self.host.formats()) for one in references]
+        return by_line(references_of(references, self.host.formats()))

@@ -195,7 +195,7 @@ def candidates(draw: st.DrawFn, scored: bool) -> Any:
 @st.composite
 def files(draw: st.DrawFn) -> str:
     lines = []
-    for key in draw(st.lists(TEXTS | NUMBERS | st.none(), min_size=1, max_size=3)):
+    for key in draw(st.lists(TEXTS | NUMBERS | st.none(), min_size=1, max_size=3, unique_by=json.dumps)):
         items = draw(st.lists(candidates(draw(st.booleans())), min_size=1, max_size=3))
         whole = {"id": key, "n": draw(NUMBERS), draw(st.sampled_from(["nbest", "hypotheses"])): items}
         separators = draw(st.sampled_from([(",", ":"), (", ", ": "), (" ,\t", " : ")]))
@@ -349,7 +349,7 @@ def test_brackets_in_texts_are_no_nesting() -> None:
         ('{"nbest": [{"text": "a", "x": [', "jsonl-nbest"),
         ('{"nbest": []}\n\n{"nbest": ["a"', "jsonl-nbest"),
         ('{"nbest": []}\n{"nbest": ["a", "b"], "scores": [', "sockeye-nbest"),
-        ('{"a": ["b"]}\n', "text"),
+        ('{"a": ["b"]}\nand more\nof the text\n', "text"),
         ("[]\n", "text"),
     ],
 )

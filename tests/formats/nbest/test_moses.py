@@ -157,10 +157,20 @@ def test_selection_moves_lines() -> None:
     lines = text.split("\n")
     assert written([first.select([1, 0]), second]) == "\n".join([lines[1], lines[0], lines[2]])
     assert written([first.select([]), second]) == lines[2]
-    assert written([second, first.select([1])]) == "\n".join([lines[2], lines[1], ""])
+    (later,) = read(f"7{lines[1][1:]}\n")
+    assert written([second, later]) == "\n".join([lines[2], f"7{lines[1][1:]}", ""])
     (whole,) = read("0 ||| a ||| F0= 1 ||| 1\n0 ||| b ||| F0= 1 ||| 1")
     assert written([whole.select([1, 0])]) == "0 ||| b ||| F0= 1 ||| 1\n0 ||| a ||| F0= 1 ||| 1\n"
     assert written([whole, whole.select([]), second]).count("\n") == 2
+
+
+def test_ids_ascend() -> None:
+    first, second = read("0 ||| a ||| F0= 1 ||| 1\n3 ||| b ||| F0= 1 ||| 1\n")
+    with pytest.raises(FormatError, match=r"^x:1: field 1: expected an id after 3, that of x:2 \(ids .*, found '0'$"):
+        written([second, first])
+    composed = Candidates(id="3", texts=["a"], layouts=[()], values=[[]], totals=[0.0])
+    with pytest.raises(FormatError, match=r"<data>:1: field 1: expected an id after 3, that of x:2 .*, found '3'$"):
+        written([first, second, composed])
 
 
 def test_composed() -> None:

@@ -17,14 +17,14 @@ from smtformats.format import shortest
 from smtformats.nbest.sockeye import FORMAT, parse, write
 
 LISTS = """\
-{"sentence_id": 0, "translation": "a man", "translations": ["a man", "the man"], "scores": [-0.50, -7e-1]}
-{"scores":[[-1.5,2]],"translations":[""],"features":[{"lm":-3,"len":1.0}]}
-{"translations" : ["a" , "b"], "scores" : [[-1, 2] , [ -2 ,3]], "k":1}
+{"sentence_id": 1, "translation": "a man", "translations": ["a man", "the man"], "scores": [0.50, 7e-1]}
+{"scores":[[1.5,2]],"translations":[""],"features":[{"lm":-3,"len":1.0}]}
+{"translations" : ["a" , "b"], "scores" : [[1, 2] , [ 2 ,3]], "k":1}
 """
 
 
-def read(text: str) -> list[Candidates]:
-    return list(parse(Lines(io.BytesIO(text.encode()), "x")))
+def read(text: str, **options: Any) -> list[Candidates]:
+    return list(parse(Lines(io.BytesIO(text.encode()), "x"), **options))
 
 
 def written(lists: Iterable[Candidates]) -> str:
@@ -45,11 +45,11 @@ def test_lists() -> None:
     lists = read(LISTS)
     assert [one.id for one in lists] == ["0", "1", "2"]
     assert [row for one in lists for row in one.rows()] == [
-        ("a man", {"score": -0.5}, -0.5),
-        ("the man", {"score": -0.7}, -0.7),
+        ("a man", {"score": 0.5}, -0.5),
+        ("the man", {"score": 0.7}, -0.7),
         ("", {"lm": -3, "len": 1}, -1.5),
-        ("a", {"score[0]": -1, "score[1]": 2}, -1),
-        ("b", {"score[0]": -2, "score[1]": 3}, -2),
+        ("a", {"score[0]": 1, "score[1]": 2}, -1),
+        ("b", {"score[0]": 2, "score[1]": 3}, -2),
     ]
     assert [one.extras for one in lists] == [{"translation": ["a man"] * 2}, {}, {"k": ["1", "1"]}]
     assert [(one.line, one.first) for one in lists] == [(1, 0), (2, 2), (3, 3)]
@@ -62,7 +62,7 @@ def test_lists() -> None:
 def test_names_of_the_texts(name: str) -> None:
     text = f'{{"src": "x", "{name}": ["a"], "scores": [1]}}\n'
     (one,) = read(text)
-    assert (one.source, list(one.rows())) == ("x", [("a", {"score": 1}, 1)])
+    assert (one.source, list(one.rows())) == ("x", [("a", {"score": 1}, -1)])
     assert detect(text.encode(), all_formats(), "x").name == "sockeye-nbest"
 
 
@@ -76,23 +76,23 @@ def test_lists_without_hypotheses_stay_where_they_were() -> None:
 def test_new_columns_stand_in_an_array_of_their_own() -> None:
     lists = [one.with_columns([("n",)] * len(one), [[1.0]] * len(one)) for one in read(LISTS)]
     assert written(lists) == (
-        '{"sentence_id": 0, "translation": "a man", "translations": ["a man", "the man"], "scores": [-0.50, -7e-1], '
-        '"features": [{"score": -0.5, "n": 1}, {"score": -0.7, "n": 1}]}\n'
-        '{"scores":[[-1.5,2]],"translations":[""],"features":[{"lm":-3,"len":1.0, "n": 1}]}\n'
-        '{"translations" : ["a" , "b"], "scores" : [[-1, 2] , [ -2 ,3]], '
-        '"features": [{"score[0]": -1, "score[1]": 2, "n": 1}, {"score[0]": -2, "score[1]": 3, "n": 1}], "k":1}\n'
+        '{"sentence_id": 1, "translation": "a man", "translations": ["a man", "the man"], "scores": [0.50, 7e-1], '
+        '"features": [{"score": 0.5, "n": 1}, {"score": 0.7, "n": 1}]}\n'
+        '{"scores":[[1.5,2]],"translations":[""],"features":[{"lm":-3,"len":1.0, "n": 1}]}\n'
+        '{"translations" : ["a" , "b"], "scores" : [[1, 2] , [ 2 ,3]], '
+        '"features": [{"score[0]": 1, "score[1]": 2, "n": 1}, {"score[0]": 2, "score[1]": 3, "n": 1}], "k":1}\n'
     )
     assert plain(read(written(lists))) == plain(lists)
 
 
 def test_new_totals_take_the_place_of_the_first_score() -> None:
-    lists = [one.with_totals([9.0 + i for i in range(len(one))]) for one in read(LISTS)]
+    lists = [one.with_totals([9.0 - i for i in range(len(one))]) for one in read(LISTS)]
     assert written(lists) == (
-        '{"sentence_id": 0, "translation": "a man", "translations": ["a man", "the man"], "scores": [9, 10], '
-        '"features": [{"score": -0.5}, {"score": -0.7}]}\n'
-        '{"scores":[[9,2]],"translations":[""],"features":[{"lm":-3,"len":1.0}]}\n'
-        '{"translations" : ["a" , "b"], "scores" : [[9, 2] , [ 10 ,3]], '
-        '"features": [{"score[0]": -1, "score[1]": 2}, {"score[0]": -2, "score[1]": 3}], "k":1}\n'
+        '{"sentence_id": 1, "translation": "a man", "translations": ["a man", "the man"], "scores": [-9, -8], '
+        '"features": [{"score": 0.5}, {"score": 0.7}]}\n'
+        '{"scores":[[-9,2]],"translations":[""],"features":[{"lm":-3,"len":1.0}]}\n'
+        '{"translations" : ["a" , "b"], "scores" : [[-9, 2] , [ -8 ,3]], '
+        '"features": [{"score[0]": 1, "score[1]": 2}, {"score[0]": 2, "score[1]": 3}], "k":1}\n'
     )
     assert plain(read(written(lists))) == plain(lists)
 
@@ -100,20 +100,20 @@ def test_new_totals_take_the_place_of_the_first_score() -> None:
 def test_selection() -> None:
     lists = read(LISTS)
     assert written([lists[0].select([1, 0])]) == (
-        '{"sentence_id": 0, "translation": "a man", "translations": ["the man", "a man"], "scores": [-7e-1, -0.50]}\n'
+        '{"sentence_id": 1, "translation": "a man", "translations": ["the man", "a man"], "scores": [7e-1, 0.50]}\n'
     )
-    assert written([lists[2].select([1])]) == '{"translations" : ["b"], "scores" : [[ -2 ,3]], "k":1}\n'
+    assert written([lists[2].select([1])]) == '{"translations" : ["b"], "scores" : [[ 2 ,3]], "k":1}\n'
     assert written([lists[2].select([])]) == '{"translations" : [], "scores" : [], "k":1}\n'
 
 
 def test_composed() -> None:
-    one = Candidates("d-1", ["a\n", "b"], [("score",)] * 2, [[-0.5], [-1.0]], totals=[-0.5, -1.0], source="ä")
+    one = Candidates("d-1", ["a\n", "b"], [("score",)] * 2, [[0.5], [1.0]], totals=[-0.5, -1.0], source="ä")
     assert written([one]) == (
-        '{"sentence_id": "d-1", "source": "ä", "translations": ["a\\n", "b"], "scores": [-0.5, -1]}\n'
+        '{"sentence_id": "d-1", "source": "ä", "translations": ["a\\n", "b"], "scores": [0.5, 1]}\n'
     )
     other = Candidates("7", ["a"], [("lm", "F[0]")], [[-0.5, 2.0]], totals=[3.0])
     assert written([other]) == (
-        '{"sentence_id": 7, "translations": ["a"], "scores": [3], "features": [{"lm": -0.5, "F[0]": 2}]}\n'
+        '{"sentence_id": 8, "translations": ["a"], "scores": [-3], "features": [{"lm": -0.5, "F[0]": 2}]}\n'
     )
     assert plain(read(written([one, other]))) == plain([one, other])
     with pytest.raises(FormatError, match=r"field 1: expected total scores \(rescore the list with weights first\)"):
@@ -122,7 +122,60 @@ def test_composed() -> None:
         written([other.with_totals([float("inf")])])
 
 
+def test_scores_are_negative_log_probabilities() -> None:
+    # As sockeye.translate --nbest-size writes it: of a batch, best first.
+    text = """\
+{"score": 0.0, "scores": [0.0, 0.31, 1.5], "sentence_id": 1, "translation": "x", "translations": ["x", "y", "z"]}
+{"score": 0.2, "scores": [[0.2], [0.2]], "sentence_id": 2, "translation": "u", "translations": ["u", "v"]}
+"""
+    lists = read(text)
+    assert [(one.id, one.totals) for one in lists] == [("0", [0.0, -0.31, -1.5]), ("1", [-0.2, -0.2])]
+    assert repr(lists[0].totals) == "[0.0, -0.31, -1.5]"
+    assert lists[0].values == [[0.0], [0.31], [1.5]]
+    assert written(lists) == text
+
+
+FALLING = '{"translations": ["good", "bad"], "scores": [61.5, 20.25]}\n'
+
+
+def test_falling_scores_need_a_word_on_what_they_are() -> None:
+    with pytest.raises(FormatError, match=r"x:1: field 2: expected scores that rise, .*better=higher.*, found falling"):
+        read(FALLING)
+    (one,) = read(FALLING, better="higher")
+    assert one.totals == [61.5, 20.25]
+    (other,) = read(FALLING, better="lower")
+    assert other.totals == [-61.5, -20.25]
+    assert written([one]) == written([other]) == FALLING
+    # Changed totals keep the sign that the file has, whether its lines are kept or not.
+    changed = one.with_totals([2.0, 1.0])
+    assert '"scores": [2, 1]' in written([changed])
+    assert '"scores": [2, 1]' in written([changed.with_texts(["a", "b"])])
+    assert '"scores": [-2, -1]' in written([other.with_totals([2.0, 1.0])])
+    assert read('{"translations": ["a", "b", "c"], "scores": [2, 1, 3]}\n')[0].totals == [-2, -1, -3]
+    assert read('{"translations": ["a", "b"], "scores": [2, 2]}\n')[0].totals == [-2, -2]
+
+
+def test_sentences_count_from_one() -> None:
+    text = '{"sentence_id": %s, "translations": ["a"], "scores": [1]}\n'
+    assert [one.id for one in read(text % 1 + text % 3)] == ["0", "2"]
+    assert [one.id for one in read(text % 0 + text % 3, first=0)] == ["0", "3"]
+    assert [one.id for one in read(text % '"7"' + text % '"a"' + text.replace("sentence_", "") % 5)] == ["7", "a", "5"]
+    with pytest.raises(FormatError, match=r"x:1: field 1: expected a sentence_id from 1 on \(.*first=0.*\), found 0$"):
+        read(text % 0)
+    with pytest.raises(FormatError, match="expected 0 or 1 as first, found 2"):
+        read(text % 1, first=2)
+    assert written([one.with_texts(["b"]) for one in read(text % 4, first=0)]) == (text % 4).replace('"a"', '"b"')
+    assert written([one.with_texts(["b"]) for one in read(text % 4)]) == (text % 4).replace('"a"', '"b"')
+
+
+def test_each_id_once() -> None:
+    with pytest.raises(FormatError, match="x:3: field 1: expected each id once, found '00' again, that of x:1"):
+        read(GOOD + "\n" + GOOD.replace("{", '{"id": "00", '))
+
+
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+# A total of -0 comes back as 0.
+TOTALS = NUMBERS.map(lambda number: number + 0.0)
 TEXTS = st.text('aé \\"|\n\u2028\0,:[]{}', max_size=8)
 FEATURES = st.dictionaries(st.text('aF[0]= é"', max_size=4), NUMBERS, max_size=3)
 
@@ -147,21 +200,22 @@ def files(draw: st.DrawFn) -> str:
 
 @given(files())
 def test_untouched_bytes_come_back(text: str) -> None:
-    assert written(read(text)) == text
-    assert written([one.select(range(len(one))) for one in read(text)]) == text
+    lists = read(text, better="lower")
+    assert written(lists) == text
+    assert written([one.select(range(len(one))) for one in lists]) == text
 
 
 @given(files(), st.data())
 def test_changes_are_read_back(text: str, data: st.DataObject) -> None:
     changed = []
-    for one in read(text):
+    for one in read(text, better="lower"):
         if data.draw(st.booleans(), "columns"):
             one = one.with_columns([("new", 'n "é')] * len(one), [[float(i), -0.0] for i in range(len(one))])
         if data.draw(st.booleans(), "totals"):
-            one = one.with_totals(data.draw(st.lists(NUMBERS, min_size=len(one), max_size=len(one))))
+            one = one.with_totals(data.draw(st.lists(TOTALS, min_size=len(one), max_size=len(one))))
         order = data.draw(st.lists(st.integers(0, len(one) - 1), min_size=1, unique=True), "order")
         changed.append(one.select(order))
-    again = read(written(changed))
+    again = read(written(changed), better="lower")
     assert plain(again) == plain(changed)
     assert [one.extras for one in again] == [one.extras for one in changed]
 

@@ -1,0 +1,113 @@
+"""JSON lines, a sentence on each with its id: sources, references, or both (read only).
+
+    {"id": "seg-0", "source": "ein Haus", "reference": "a house"}
+    {"id": "seg-1", "source": "das Haus", "references": ["the house", "that house"]}
+
+Names of a source are ``source`` and ``src``, of a reference ``reference``, ``ref``, ``target`` and ``tgt``, of an array
+of them ``references``, ``refs`` and ``targets``; ``text`` and ``sentence`` may be either. An ``id`` is any string or
+number; it stands on each line, and once, or on none: then the lines count from 0 on. Lists are joined with such
+sentences by id, in any order. All other members are kept as attributes.
+
+A name twice in an object, nesting past 64 levels and lone surrogates are errors, as is a line with another number of
+references than the first, or with a text of another kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from smtformats.corpus.segments import Ids, Segment, Side
+from smtformats.files import Lines
+from smtformats.format import Format, first_lines
+from smtformats.json_shapes import foreign_shape
+from smtformats.nbest.spans import LISTS, SENTENCE_ID, BadMember, Member, clean, members, plain, shown
+from smtformats.tokens import BadField
+
+NAME = "jsonl-corpus"
+SOURCES = ("source", "src")
+REFERENCES = ("reference", "ref", "target", "tgt", "references", "refs", "targets")
+TEXTS = ("text", "sentence")
+
+
+def parse(lines: Lines) -> Iterator[Segment]:
+    """One sentence at a time."""
+    ids = Ids(lines)
+    first: tuple[Side, int] | None = None
+    for line in lines:
+        if not line.strip(" \t\r\n"):
+            continue
+        try:
+            found = members(line)
+            texts, side, used = _texts(found)
+            key = _id(line, found)
+        except BadMember as bad:
+            raise lines.error(bad.expected, bad.found, bad.field) from None
+        except BadField as bad:
+            raise lines.error(bad.expected, bad.found, 1) from None
+        first = first or (side, len(texts))
+        if (side, len(texts)) != first:
+            expected = f"{first[1]} texts, the first a {first[0]}, as on the first line"
+            raise lines.error(expected, f"{len(texts)}, the first a {side}", 1)
+        number, own = ids.place(key)
+        rest = {name: plain(member.value) for name, member in found.items() if name not in used}
+        yield Segment(texts[0], tuple(texts[1:]), rest, number, line, NAME, lines.number, own, side)
+
+
+def _texts(found: Mapping[str, Member]) -> tuple[list[str], Side, set[str]]:
+    """The source, if there is one, and the references; what the first is, and the members that were used."""
+    source = next((name for name in SOURCES if name in found), None)
+    references = next((name for name in REFERENCES if name in found), None)
+    text = next((name for name in TEXTS if name in found), None) if source is None and references is None else None
+    side: Side = "source" if source is not None else "reference" if references is not None else "text"
+    texts = []
+    for name in (source, references, text):
+        if name is not None:
+            value, field = found[name].value, found[name].field
+            here = value if name == references and isinstance(value, list) and value else [value]
+            for one in here:
+                if not isinstance(one, str):
+                    raise BadMember(f"a string as {name}", shown(one), field)
+            texts += [clean(one) for one in here]
+    if not texts:
+        raise BadField(f"a text named {', '.join((*SOURCES, *TEXTS, *REFERENCES[:-1]))} or {REFERENCES[-1]}", "none")
+    return texts, side, {name for name in (source, references, text, "id") if name is not None}
+
+
+def _id(line: str, found: Mapping[str, Member]) -> str | None:
+    if "id" not in found and SENTENCE_ID in found:
+        expected = "an id (as lists have it: those of sockeye, whose sentence_id counts from 1, have ids from 0 on)"
+        raise BadMember(expected, SENTENCE_ID, found[SENTENCE_ID].field)
+    value: Any = found["id"].value if "id" in found else None
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return clean(value)
+    if type(value) not in (int, float):
+        raise BadMember("a string or a number as id", shown(value), found["id"].field)
+    return line[found["id"].start : found["id"].end]
+
+
+def matches(head: bytes) -> bool:
+    """Objects with a text by one of the names, without lists of hypotheses."""
+    if not head.lstrip().startswith(b"{"):
+        return False
+    lines = first_lines(head)
+    try:
+        found = members(lines[0])
+        _texts(found)
+    except BadField:
+        return False
+    values = {name: member.value for name, member in found.items()}
+    return not any(isinstance(values.get(name), list) for name in LISTS) and foreign_shape(values) is None
+
+
+FORMAT = Format(
+    name=NAME,
+    kind="corpus",
+    summary='JSON lines: {"id", "source", "reference"}, a sentence on each',
+    matches=matches,
+    parse=parse,
+    suffixes=(".jsonl",),
+    example='{"id": "seg-0", "source": "ein haus", "reference": "a house"}\n',
+)

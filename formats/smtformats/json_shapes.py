@@ -1,0 +1,192 @@
+"""JSON that none of the formats reads: what it looks like, and how to make of it what is read.
+
+Such a file must not pass for plain text, where every line is a sentence. It is JSON if it begins with an object or an
+array that has names or strings in it, and, where that ends with its line, most of the first lines are such values. A
+sentence like ``[ 1 ] he said`` is none.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from smtformats.errors import FormatError
+from smtformats.files import HEAD_BYTES
+from smtformats.nbest.spans import LISTS
+
+BOM = "\ufeff"
+_TEXT = '{"id": 0, "text": "a house"}'
+_SHOWN = '{"id": 0, "hypotheses": [{"text": "a house", "score": -1.5}]}'
+"""The shapes that the message shows; `jsonl-nbest` and `jsonl-corpus` know more names."""
+_LINES, _NAMES, _LONGEST = 50, 6, 24
+_BEGINS = re.compile(r"""\[?\s*\{\s*(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*')\s*:""")
+_DECODER = json.JSONDecoder()
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """A kind of output, how its records are told, and the filter for `jq -c` that makes JSON lines of lists.
+
+    ``depth`` is how many arrays are around the candidates of one source.
+    """
+
+    name: str
+    fits: Callable[[Mapping[str, Any]], bool]
+    filter: str
+    depth: int = 0
+
+
+def _has(*names: str) -> Callable[[Mapping[str, Any]], bool]:
+    return lambda one: all(name in one for name in names)
+
+
+def _chat(one: Mapping[str, Any]) -> bool:
+    choices = one.get("choices")
+    return isinstance(choices, list) and any(isinstance(choice, dict) and "message" in choice for choice in choices)
+
+
+def _tokens(one: Mapping[str, Any]) -> bool:
+    lists = one.get("hypotheses")
+    return isinstance(lists, list) and any(isinstance(tokens, list) for tokens in lists)
+
+
+_SHAPES = (
+    _Shape(
+        "OpenAI batch output (also vLLM's run-batch)",
+        _has("custom_id", "response"),
+        "{id: .custom_id, hypotheses: [.response.body.choices[].message.content]}",
+    ),
+    _Shape("OpenAI batch requests, which hold no answers", _has("custom_id", "body"), ""),
+    _Shape("chat completions", _chat, "{hypotheses: [.choices[].message.content]}"),
+    _Shape("text completions", _has("choices"), "{hypotheses: [.choices[].text]}"),
+    _Shape("chat messages", _has("messages"), '{hypotheses: [.messages[] | select(.role == "assistant").content]}'),
+    _Shape("lm-eval samples", _has("doc_id", "resps"), "{id: .doc_id, hypotheses: [.resps[] | .. | strings]}"),
+    _Shape(
+        "CTranslate2 results, hypotheses being lists of tokens",
+        _tokens,
+        '{hypotheses: [[.hypotheses, .scores] | transpose[] | {text: (.[0] | join(" ")), score: .[1]}]}',
+    ),
+    _Shape("Hugging Face generated_text", _has("generated_text"), "{hypotheses: [.. | .generated_text? // empty]}", 1),
+    _Shape(
+        "Hugging Face translation_text", _has("translation_text"), "{hypotheses: [.. | .translation_text? // empty]}", 1
+    ),
+    _Shape("HyPoradise lists", lambda one: isinstance(one.get("input"), list), "{hypotheses: .input}"),
+    _Shape("TRL preferences", _has("chosen", "rejected"), "{source: .prompt, hypotheses: [.chosen, .rejected]}"),
+    _Shape("TRL completions", _has("prompt", "completion"), "{source: .prompt, hypotheses: [.completion]}"),
+    _Shape(
+        "sockeye's single translations",
+        _has("sentence_id", "translation"),
+        "{id: (.sentence_id - 1), hypotheses: [{text: .translation, score: (0 - .score)}]}",
+    ),
+)
+
+
+def foreign_shape(one: Mapping[str, Any]) -> str | None:
+    """What an object looks like that none of the formats reads, if that is known."""
+    return next((shape.name for shape in _SHAPES if shape.fits(one)), None)
+
+
+def refuse_json(start: bytes, name: str, kinds: frozenset[str] = frozenset()) -> None:
+    """Raise what is to be said of a file that begins like JSON; ``kinds`` are those of the data wanted, if not text."""
+    text = start.decode("utf-8", "ignore")
+    found = _first(text, len(start) < HEAD_BYTES // 2)
+    if found is None:
+        return
+    value, line = found
+    lists, corpora = "nbest" in kinds, "corpus" in kinds
+    if kinds and not lists and not corpora:
+        return
+    wanted = [f"lists as JSON lines, {_SHOWN}"] * lists + [f"sentences, {_TEXT}"] * corpora
+    expected = ", or ".join([*wanted, *["plain text"] * (corpora or not lists)])
+    raise FormatError(expected, _described(value, text, lists), file=name, line=line, field=1)
+
+
+def _first(text: str, whole: bool) -> tuple[Any, int] | None:
+    """The first value (or what is wrong with it) and its line, if the text is JSON.
+
+    Of a value that the head cuts short it is the first element.
+    """
+    body = text.removeprefix(BOM)
+    at = len(body) - len(body.lstrip())
+    if body[at : at + 1] not in ("{", "["):
+        return None
+    line = body.count("\n", 0, at) + 1
+    try:
+        value, end = _DECODER.raw_decode(body, at)
+    except RecursionError:
+        return None, line
+    except json.JSONDecodeError as error:
+        if not whole and _is_cut(body, error):
+            return _element(body, at), line
+        return (error, line) if _BEGINS.match(body, at) else None
+    if not _says(value):
+        return None
+    lines = [one for one in body[at:].split("\n") if one.strip()][:_LINES]
+    good = len(lines) if "\n" in body[at:end] else sum(map(_is_value, lines))
+    return (value, line) if 2 * good >= len(lines) else None
+
+
+def _is_cut(text: str, error: json.JSONDecodeError) -> bool:
+    """Whether the text is JSON up to its end, which lies inside a value."""
+    return error.msg.startswith("Unterminated string") or len(text) - error.pos < _LONGEST
+
+
+def _element(text: str, at: int) -> Any:
+    """The first value inside arrays that are whole no more."""
+    depth = 0
+    while text[at : at + 1] == "[":
+        at = len(text) - len(text[at + 1 :].lstrip())
+        depth += 1
+    try:
+        value = _DECODER.raw_decode(text, at)[0]
+    except (json.JSONDecodeError, RecursionError):
+        return None
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def _says(value: Any) -> bool:
+    """Whether there are names or texts in a value: numbers in brackets may be a sentence."""
+    if isinstance(value, dict):
+        return bool(value)
+    return isinstance(value, list) and any(isinstance(one, str) or _says(one) for one in value)
+
+
+def _is_value(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), (dict, list))
+    except (ValueError, RecursionError):
+        return _BEGINS.match(line.lstrip()) is not None
+
+
+def _described(value: Any, text: str, lists: bool) -> str:
+    """What a value looks like, and what to do."""
+    if isinstance(value, json.JSONDecodeError):
+        message = value.msg[:1].lower() + value.msg[1:]
+        return f"JSON with a fault at line {value.lineno}, column {value.colno}: {message}"
+    inner, depth = value, 0
+    while isinstance(inner, list) and inner and not isinstance(inner[0], str):
+        inner, depth = inner[0], depth + 1
+    if not isinstance(inner, dict):
+        return "a JSON array of texts" if isinstance(inner, list) else "JSON"
+    names = ", ".join(list(inner)[:_NAMES])
+    shape = next((one for one in _SHAPES if one.fits(inner)), None)
+    if shape is not None:
+        what, recipe = f"JSON that looks like {shape.name} (with {names})", shape.filter
+    elif any(isinstance(inner.get(name), list) for name in LISTS):
+        what, recipe = ("an array of such objects" if depth else "such objects"), "."
+        if not depth and not text.startswith(BOM):
+            what += " over several lines"
+    else:
+        what, recipe = f"JSON objects with {names}", ""
+    if text.startswith(BOM):
+        what += " behind a byte order mark (U+FEFF), which jq takes off"
+    if not lists or not recipe:
+        return what
+    if depth > (0 if shape is None else shape.depth):
+        recipe = ".[]" if recipe == "." else f".[] | {recipe}"
+    return f"{what}; `jq -c '{recipe}'` makes such lines of it"
