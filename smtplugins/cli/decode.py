@@ -80,6 +80,7 @@ def run(args: argparse.Namespace) -> None:
     from smtplugins.host.decoders import with_decoder
     from smtplugins.host.errors import UsageError
     from smtplugins.host.spec import parameters
+    from smtplugins.host.weight_names import checked
 
     overrides = list(args.set)
     decoder = args.decoder
@@ -119,14 +120,15 @@ def run(args: argparse.Namespace) -> None:
             raise UsageError(f"{option} is for lists: say how long they are with -k N")
     if args.forests_format is not None and args.forests is None:
         raise UsageError("--forests-format is for forests: say where they go with --forests DIR")
-    for text in () if args.quiet else translator.notes():
-        options.note(text)
     if args.stats and not os.path.isdir(os.path.dirname(args.stats) or "."):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.path.dirname(args.stats))
+    translator = translator.loaded()
+    for text in translator.notes():
+        note(text)
     statistics = decoding.run(
         host,
         translator,
-        sentences,
+        checked(translator, sentences, note),
         args.output,
         k=wanted,
         to_format=args.to_format,

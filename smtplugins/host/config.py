@@ -75,6 +75,18 @@ class RunConfig:
     seed: int = 1
     output: OutputConfig = field(default_factory=OutputConfig)
     _tree: _Tree | None = field(default=None, init=False, repr=False, compare=False)
+    _toolkit: str = field(default="", init=False, repr=False, compare=False)
+
+    @property
+    def toolkit(self) -> str:
+        """The toolkit whose configuration this was read from: cdec, joshua or moses; none of a run.yaml."""
+        return self._toolkit
+
+    def with_decoder(self, decoder: Spec) -> RunConfig:
+        """The same with another decoder, which is not the file's any more."""
+        made = dataclasses.replace(self, decoder=decoder)
+        object.__setattr__(made, "_toolkit", self._toolkit)
+        return made
 
     @contextlib.contextmanager
     def at(self, *key: str) -> Iterator[None]:
@@ -140,6 +152,8 @@ def _read(path: str | os.PathLike[str], overrides: Iterable[str], format: str | 
         tree.override(plain, override)
     record: RunConfig = tree.bind(plain, RunConfig, ())
     object.__setattr__(record, "_tree", tree)
+    if settings is not None:
+        object.__setattr__(record, "_toolkit", settings.origin.partition("-")[0])
     return record, unused
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import collections
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -106,6 +106,10 @@ class Hiero(ForestDecoder["Weighted"]):
             lattice=input == "lattice",
         )
         super().__init__(Forests(resources, conventions))
+
+    def table_names(self, own: Iterable[str] = ()) -> tuple[str, ...] | None:
+        """The features of tables, ``own`` files of sentences among them; all others are the configuration's."""
+        return self.forests.table_names(own)
 
     def system(self, weights: Mapping[str, float]) -> Weighted:
         """The tables under weights."""

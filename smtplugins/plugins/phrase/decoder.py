@@ -13,6 +13,8 @@ from smtplugins.host.phrase_conventions import PhraseConventions
 from smtplugins.host.phrase_decoding import PhraseDecoder, PhraseOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from smtplugins.host.resources import Resources
 
 
@@ -92,3 +94,7 @@ class Phrase(PhraseDecoder):
                 ),
             ),
         )
+
+    def table_names(self, own: Iterable[str] = ()) -> tuple[str, ...] | None:
+        """The features of tables, ``own`` files of sentences among them; all others are the configuration's."""
+        return self.forests.table_names(own)
