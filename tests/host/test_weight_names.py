@@ -122,7 +122,7 @@ def test_components_without_a_weight_are_named_one_by_one() -> None:
 
 @pytest.mark.parametrize("value", ["1e39", "-1e39", "3.5e38"])
 def test_weights_that_are_too_large(value: str) -> None:
-    with pytest.raises(FormatError, match=rf"w:2: expected a weight of p that fits 32-bit floats, found "):
+    with pytest.raises(FormatError, match=r"w:2: expected a weight of p that fits 32-bit floats, found "):
         translator(f"# text\np {value}\n")
     Path("w").write_text("p 1\n")
     with pytest.raises(UsageError, match="weight of 'p': expected a number that fits 32-bit floats"):
