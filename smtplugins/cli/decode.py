@@ -24,6 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="override a key, as decoder.pop_limit=200"
     )
+    options.add_ignore(parser)
     parser.add_argument(
         "--decoder", metavar="NAME[,key=value...]", help="another one, which parses sentences as it did"
     )
@@ -98,7 +99,7 @@ def run(args: argparse.Namespace) -> None:
             decoder += f",{key}={value}"
         else:
             overrides.append(f"decoder.{key}={value}")
-    config = load_config(args.config, overrides)
+    config = load_config(args.config, overrides, ignore=args.ignore)
     args.plugin = [*args.plugin, *config.plugins]
     host = options.load_host(args)
     if decoder is not None:
@@ -123,7 +124,7 @@ def run(args: argparse.Namespace) -> None:
     if args.stats and not os.path.isdir(os.path.dirname(args.stats) or "."):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.path.dirname(args.stats))
     translator = translator.loaded()
-    for text in translator.notes():
+    for text in (*config.notes, *translator.notes()):
         note(text)
     statistics = decoding.run(
         host,

@@ -308,9 +308,9 @@ class Weighted:
         by = self.maker.conventions
         if sentence.marks:
             markup.check(sentence, self.maker.phrases)
-        given: Any = sentence.tokens
         if by.max_length is not None and len(sentence.tokens) > by.max_length:
-            given = ()
+            sentence = replace(sentence, tokens=sentence.tokens[: by.max_length])
+        given: Any = sentence.tokens
         if sentence.lattice is not None:
             given = lattice_of(sentence.lattice, self.maker.resources.features, "<eps>" if by.joshua else None)
         if by.joshua:
