@@ -91,8 +91,13 @@ class Translator:
         return frozenset(labels).union(one for one in dense if one.partition("[")[0] in labels)
 
     def unweighted(self) -> list[str]:
-        """Features, each component by its name, that have no weight; those of tables once these are loaded."""
-        return [name for name in self.features() if name not in self.model.weights]
+        """Features without a weight, each component by its name; those of tables once these are loaded.
+
+        A column that a feature has beside its own, as the count of unknown words, may be without one.
+        """
+        weights = self.model.weights
+        beside = {name for names in self.columns if names and names[0] in weights for name in names if name[-1] != "]"}
+        return [name for name in self.features() if name not in weights and name not in beside]
 
     def notes(self) -> list[str]:
         """What a user should know before decoding begins."""

@@ -120,6 +120,14 @@ def test_components_without_a_weight_are_named_one_by_one() -> None:
     assert made.notes() == ["features without a weight count 0: TM[0], TM[2], glue"]
 
 
+def test_columns_beside_a_feature_need_no_weight() -> None:
+    features = "model.features=['pass-through,lengths=2,name=PT', 'word-penalty,name=WP']"
+    assert translator("p 1\nrare 1\nPT 1\n", features).unweighted() == ["WP"]
+    assert translator("p 1\nrare 1\nWP 1\n", features).unweighted() == ["PT", "PT_1", "PT_2"]
+    features = "model.features=['source-path,scores=3,name=A', 'word-penalty,name=WP']"
+    assert translator("p 1\nrare 1\nWP 1\nA[0] 1\n", features).unweighted() == ["A[1]", "A[2]"]
+
+
 @pytest.mark.parametrize("value", ["1e39", "-1e39", "3.5e38"])
 def test_weights_that_are_too_large(value: str) -> None:
     with pytest.raises(FormatError, match=r"w:2: expected a weight of p that fits 32-bit floats, found "):
