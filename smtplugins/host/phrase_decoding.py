@@ -191,7 +191,7 @@ class _Worker:
             there = bool(found.nodes) or not sentence.tokens
             # Joshua gives back a sentence that it cannot translate.
             lost = self._conventions.joshua and not there
-            best = sentence.text if lost else self._conventions.shown(_text(made, rules, self._marked))
+            best = made.sentence.text if lost else self._conventions.shown(_text(made, rules, self._marked))
         counts = {"hypotheses": found.made, "moves": found.asked}
         return Decoding(
             id=sentence.id,

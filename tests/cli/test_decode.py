@@ -892,3 +892,67 @@ class TestWeights:
         found = smt(*arguments)
         assert (found.code, Path("out").exists()) == (2, False)
         assert "w: weights of no feature: 'WordPenalti' (line 2, the nearest is 'WordPenalty')" in found.err
+
+
+JOSHUA_STACK = """\
+tm = moses -owner pt -maxspan 0 -path phrases
+feature-function = LanguageModel -lm_type kenlm -lm_order 3 -lm_file en.arpa
+feature-function = OOVPenalty
+feature-function = WordPenalty
+feature-function = Distortion
+feature-function = PhrasePenalty -owner pt
+mark-oovs = true
+maxlen = 4
+lm_0 1
+tm_pt_0 1
+tm_pt_1 0.5
+OOVPenalty 1
+WordPenalty -0.4
+Distortion 0.1
+PhrasePenalty -0.1
+"""
+
+
+class TestJoshuasPhrases:
+    @pytest.fixture(autouse=True)
+    def _here(self, tmp_path: Path) -> None:
+        Path("phrases").write_text(PHRASE_TABLE)
+        Path("stack.config").write_text(JOSHUA_STACK)
+
+    def test_lists(self, smt: Smt) -> None:
+        found = smt("decode", "-q", "-c", "stack.config", "-k", 1, stdin="das brot\npetersen koch\n").ok().splitlines()
+        assert [line.split(" ||| ")[:2] for line in found] == [["0", "the bread"], ["1", "petersen_OOV cook"]]
+        assert found[0].split(" ||| ")[2].split()[0] == "tm_pt_0=-0.6931472"
+        # Any word may be copied, at the price of the penalty.
+        copied = smt("decode", "-q", "-c", "stack.config", "-k", 9, stdin="brot\n").ok().splitlines()
+        assert [line.split(" ||| ")[1] for line in copied] == ["bread", "brot_OOV"]
+        assert "OOVPenalty=-100.000" in copied[1]
+
+    def test_long_sentences_are_cut(self, smt: Smt) -> None:
+        given = "das brot das brot der koch\n"
+        assert smt("decode", "-q", "-c", "stack.config", stdin=given).ok() == "the bread the bread\n"
+        path = toolkit("joshua")
+        Path(path).write_text("maxlen = 2\n" + Path(path).read_text())
+        assert smt("decode", "-c", path, stdin="der koch der koch\n").ok() == "the cook\n"
+
+    def test_reordering_is_limited_by_a_window(self, smt: Smt) -> None:
+        """No phrase, however long, ends further from the first open word."""
+        Path("phrases").write_text(
+            "a b c ||| X ||| 1 1\na ||| A ||| 0.1 0.1\nb ||| B ||| 0.1 0.1\nc ||| C ||| 0.1 0.1\n"
+        )
+        for limit, text in ((3, "X"), (2, "A B C"), (-1, "X")):
+            Path("w.config").write_text(f"reordering-limit = {limit}\n{JOSHUA_STACK}".replace("lm_0 1", "lm_0 0"))
+            options = ("--set", "decoder.mark_oovs=false")
+            assert smt("decode", "-q", "-c", "w.config", *options, stdin="a b c\n").ok() == f"{text}\n"
+
+    def test_lattices_are_refused(self, smt: Smt) -> None:
+        Path("l.config").write_text(f"lattice-decoding = true\n{JOSHUA_STACK}")
+        found = smt("decode", "-c", "l.config", stdin="der\n")
+        assert (found.code, found.out) == (1, "")
+        assert "l.config:1: lattice-decoding: expected no such setting, found 'true'" in found.err
+
+    def test_notes_on_settings_without_an_effect(self, smt: Smt) -> None:
+        Path("n.config").write_text(f"threads = 4\n{JOSHUA_STACK}")
+        found = smt("decode", "-c", "n.config", stdin="der\n")
+        assert (found.code, found.out) == (0, "the\n")
+        assert found.err == ("smt: note: n.config: not used, without an effect on translations: line 1: threads '4'\n")

@@ -14,9 +14,9 @@
 | `[max-chart-span]` (20), one for each table | `decoder.max_span`; `max_span` of a table that has another |
 | `[non-terminals]` (X) | `decoder.nonterminal` |
 | `[inputtype]` 1 · 2 · 3 · 5 · 6 | `decoder.input: confusion-net` · `lattice` · `tree` · `tabbed` · `forest` |
-| `[xml-input]` (pass-through) `[xml-brackets]` | `decoder.xml`; `source_format` with the option `brackets` |
-| `[drop-unknown]` `[mark-unknown]` | `decoder.drop_unknown`, `.mark_unknown` |
-| `[unknown-word-prefix]` (UNK) `[unknown-word-suffix]` | `decoder.unknown_prefix`, `.unknown_suffix` |
+| `[xml-input]` (pass-through) `[xml-brackets]` | phrases: `decoder.xml`; `source_format` with the option `brackets` |
+| `[drop-unknown]` `[mark-unknown]` | phrases: `decoder.drop_unknown`, `.mark_unknown` |
+| `[unknown-word-prefix]` (UNK) `[unknown-word-suffix]` | phrases: `decoder.unknown_prefix`, `.unknown_suffix` |
 | `[input-file]` `[n-best-list]` FILE N distinct | `source`, `output.nbest: N`, `output.unique: true` |
 | `[include-segmentation-in-n-best]` | `output.fields: segmentation` |
 | `[print-alignment-info-in-n-best]` `[recover-input-path]` | `output.fields: alignment` · `input` |
@@ -37,10 +37,13 @@
 Charts have `pops: moses` (as many of our pops as score no worse), `markers: true`, `glue: false` (glue is a table) and
 `pass_through: unknown`. ``name=`` is the one its weights have. In brackets: Moses' default, written out. Language
 models of charts score ``<s>`` and ``</s>`` from the rules (`markers=rules`). Several tables of phrases are
-alternatives, each with its own scores and limit; their `grammar_format` is `moses-phrases`. All other sections are not
-used, nor are `[mapping]`, `[input-factors]` and `[output-factors]` where they say more than one table after another,
-factor 0. Refused for phrases, because they would change translations: a `[mapping]` of steps that go together or leave
-a table out, `[decoding-graph-backoff]`, `[monotone-at-punctuation]`. Paths are relative to the working directory.
+alternatives, each with its own scores and limit; their `grammar_format` is `moses-phrases`. Paths are relative to the
+working directory.
+
+What changes translations otherwise is refused: sections such as `[minimum-bayes-risk]`, `[placeholder-factor]` and,
+for phrases, `[monotone-at-punctuation]`, unless their value changes nothing; a `[mapping]` of steps that go together or
+leave a table out; factors but 0; keys of features, as `sparse` of Distortion and Moses2's `property-index`. All other
+sections change what is printed, or how long it takes, and are not used.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ class _Worker:
                 text = self._text(forest, found.words.tolist())
             else:
                 # Joshua gives the sentence back.
-                text = sentence.text if self._conventions.joshua else ""
+                text = forest.sentence.text if self._conventions.joshua else ""
         stats = added(stats, times.sums)
         return Decoding(
             id=sentence.id,
