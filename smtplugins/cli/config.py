@@ -16,7 +16,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options."""
     verbs = parser.add_subparsers(metavar="VERB", required=True)
     show = verbs.add_parser(
-        "show", help="check a configuration and print it as a run.yaml: every key it sets, paths absolute"
+        "show",
+        help="check a configuration, its decoder's and features' options too, and print it as a run.yaml: every key it "
+        "sets, paths absolute",
     )
     show.add_argument(
         "-c", "--config", required=True, metavar="FILE", help="a run.yaml, cdec.ini, moses.ini or joshua.config"
@@ -28,12 +30,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="override a key, as decoder.pop_limit=200 (repeatable)",
     )
+    options.add_ignore(show)
     options.add_common(show)
     show.set_defaults(command=run)
 
 
 def run(args: argparse.Namespace) -> None:
     """Do it."""
-    from smtplugins.host.config import show_config
+    from smtplugins.host.config import read_and_show
 
-    options.show(show_config(args.config, args.set), end="")
+    config, text = read_and_show(args.config, args.set, ignore=args.ignore)
+    args.plugin = [*args.plugin, *config.plugins]
+    registry = options.load_host(args).registry
+    if config.decoder is not None:
+        with config.at("decoder"):
+            registry.check("decoders", config.decoder)
+    for i, feature in enumerate(config.model.features):
+        with config.at("model", "features", str(i)):
+            registry.check("features", feature, without=("name", "tuneable"))
+    options.show(text, end="")

@@ -40,6 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--unescape", metavar="NAME", help=f"undo this spelling of special characters in the words: {spellings}"
     )
     parser.add_argument("--escape", metavar="NAME", help="spell special characters so")
+    options.add_ignore(parser)
     options.add_precision(parser)
     options.add_common(parser)
     parser.set_defaults(command=run)
@@ -61,6 +62,8 @@ def run(args: argparse.Namespace) -> None:
     if args.into is not None:
         if args.to_format is not None:
             raise UsageError("--into keeps the format of the file; --to does not go with it")
+        if args.ignore:
+            raise UsageError("--ignore is for a configuration that becomes a run.yaml: --to run-yaml")
         if args.escape is not None or args.unescape is not None:
             raise UsageError("--into changes weights; --escape and --unescape do not go with it")
         update(host, source, args.into, target, args.from_format, precision=args.precision, note=note)
@@ -74,6 +77,7 @@ def run(args: argparse.Namespace) -> None:
             unescape=args.unescape,
             escape=args.escape,
             precision=args.precision,
+            ignore=args.ignore,
             note=note,
             quiet=args.quiet,
         )

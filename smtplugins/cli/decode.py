@@ -24,6 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="override a key, as decoder.pop_limit=200"
     )
+    options.add_ignore(parser)
     parser.add_argument(
         "--decoder", metavar="NAME[,key=value...]", help="another one, which parses sentences as it did"
     )
@@ -87,6 +88,7 @@ def run(args: argparse.Namespace) -> None:
     from smtplugins.host.errors import UsageError
     from smtplugins.host.host import runner_of
     from smtplugins.host.spec import parameters
+    from smtplugins.host.weight_names import checked
 
     overrides = list(args.set)
     decoder = args.decoder
@@ -104,7 +106,7 @@ def run(args: argparse.Namespace) -> None:
             decoder += f",{key}={value}"
         else:
             overrides.append(f"decoder.{key}={value}")
-    config = load_config(args.config, overrides)
+    config = load_config(args.config, overrides, ignore=args.ignore)
     args.plugin = [*args.plugin, *config.plugins]
     host = options.load_host(args)
     if decoder is not None:
@@ -128,14 +130,15 @@ def run(args: argparse.Namespace) -> None:
             raise UsageError(f"{option} is for lists: say how long they are with -k N")
     if args.forests_format is not None and args.forests is None:
         raise UsageError("--forests-format is for forests: say where they go with --forests DIR")
-    for text in () if args.quiet else translator.notes():
-        options.note(text)
     if args.stats and not os.path.isdir(os.path.dirname(args.stats) or "."):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.path.dirname(args.stats))
+    translator = translator.loaded()
+    for text in (*config.notes, *translator.notes()):
+        note(text)
     statistics = decoding.run(
         host,
         translator,
-        sentences,
+        checked(translator, sentences, note),
         args.output,
         k=wanted,
         to_format=args.to_format,

@@ -57,6 +57,17 @@ def add_cache(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_ignore(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """Settings of a toolkit to go on without."""
+    parser.add_argument(
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="KEY",
+        help="go on without this setting of a toolkit's configuration, though it changes translations (repeatable)",
+    )
+
+
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Output file, format and digits."""
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write (default: standard output)")

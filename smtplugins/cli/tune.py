@@ -91,6 +91,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("with a decoder")
     group.add_argument("-c", "--config", metavar="FILE", help="run.yaml, cdec.ini, moses.ini or joshua.config")
     group.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a key of it")
+    options.add_ignore(group)
     group.add_argument("--decoder", metavar="NAME[,key=value...]", help="another one, which parses sentences as it did")
     group.add_argument("-k", "--nbest", type=int, metavar="N", help="length of lists (default: output.nbest, or 100)")
     group.add_argument("--whole", action="store_true", help="learn from forests rather than lists")
@@ -127,7 +128,7 @@ def run(args: argparse.Namespace) -> None:
             )
         _with_decoder(args)
     else:
-        for name in ("set", "decoder", "nbest", "whole", *_LOOP):
+        for name in ("set", "ignore", "decoder", "nbest", "whole", *_LOOP):
             value = getattr(args, name)
             # A number that is 0 was given.
             if value is not None and value is not False and value != []:
@@ -274,7 +275,9 @@ def _with_decoder(args: argparse.Namespace) -> None:
         "output.dir": args.dir and os.path.abspath(args.dir),
     }
     overrides += [f"{name}={json.dumps(value)}" for name, value in given.items() if value is not None]
-    config = load_config(args.config, overrides)
+    config = load_config(args.config, overrides, ignore=args.ignore)
+    for text in () if args.quiet else config.notes:
+        options.note(text)
     args.plugin = [*args.plugin, *config.plugins]
     host = options.load_host(args)
     if args.decoder is not None:

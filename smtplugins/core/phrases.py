@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from smtplugins.core.parsing import Forest
     from smtplugins.core.search import Stateful
 
-ORDERS = ("free", "monotone", "swap")
+ORDERS = ("free", "window", "monotone", "swap")
 _LABEL = "X"
 
 

@@ -13,7 +13,7 @@ import os
 import re
 import types
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from smtplugins.host.spec import Spec, suggestion
 
 if TYPE_CHECKING:
     from smtformats.config.settings import Settings
+    from smtplugins.host.toolkits.draft import Draft
 
 
 class ConfigError(SmtError):
@@ -83,6 +84,25 @@ class RunConfig:
     seed: int = 1
     output: OutputConfig = field(default_factory=OutputConfig)
     _tree: _Tree | None = field(default=None, init=False, repr=False, compare=False)
+    _toolkit: str = field(default="", init=False, repr=False, compare=False)
+    _notes: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know of the settings of a toolkit: those that are not used."""
+        return self._notes
+
+    @property
+    def toolkit(self) -> str:
+        """The toolkit whose configuration this was read from: cdec, joshua or moses; none of a run.yaml."""
+        return self._toolkit
+
+    def with_decoder(self, decoder: Spec) -> RunConfig:
+        """The same with another decoder, which is not the file's any more."""
+        made = dataclasses.replace(self, decoder=decoder)
+        object.__setattr__(made, "_toolkit", self._toolkit)
+        object.__setattr__(made, "_notes", self._notes)
+        return made
 
     @contextlib.contextmanager
     def at(self, *key: str) -> Iterator[None]:
@@ -109,21 +129,47 @@ class RunConfig:
         return dumped(False) if any(char in text for char in "\x85\u2028\u2029") else text
 
 
-def load_config(path: str | os.PathLike[str], overrides: Iterable[str] = (), *, format: str | None = None) -> RunConfig:
+def load_config(
+    path: str | os.PathLike[str],
+    overrides: Iterable[str] = (),
+    *,
+    format: str | None = None,
+    ignore: Iterable[str] = (),
+) -> RunConfig:
     """Read a run.yaml, cdec.ini, moses.ini or joshua.config and apply ``key=value`` overrides.
 
-    ``format`` names the toolkit's format where its shape does not tell it.
+    ``format`` names the toolkit's format where its shape does not tell it. A toolkit's setting that changes
+    translations and is not supported is an error; ``ignore`` has the keys of those to go on without.
     """
-    return _read(path, overrides, format)[0]
+    return _read(path, overrides, format, ignore)[0]
 
 
-def show_config(path: str | os.PathLike[str], overrides: Iterable[str] = (), *, format: str | None = None) -> str:
+def show_config(
+    path: str | os.PathLike[str],
+    overrides: Iterable[str] = (),
+    *,
+    format: str | None = None,
+    ignore: Iterable[str] = (),
+) -> str:
     """The same as a run.yaml with every key it sets, paths absolute; settings that are not used as comments."""
-    record, unused = _read(path, overrides, format)
-    return record.to_yaml() + "".join(f"# not used: {one}\n" for one in unused)
+    return read_and_show(path, overrides, format=format, ignore=ignore)[1]
 
 
-def _read(path: str | os.PathLike[str], overrides: Iterable[str], format: str | None) -> tuple[RunConfig, list[str]]:
+def read_and_show(
+    path: str | os.PathLike[str],
+    overrides: Iterable[str] = (),
+    *,
+    format: str | None = None,
+    ignore: Iterable[str] = (),
+) -> tuple[RunConfig, str]:
+    """A configuration, and how it is shown."""
+    record, unused = _read(path, overrides, format, ignore)
+    return record, record.to_yaml() + "".join(f"# not used: {one}\n" for one in unused)
+
+
+def _read(
+    path: str | os.PathLike[str], overrides: Iterable[str], format: str | None, ignore: Iterable[str]
+) -> tuple[RunConfig, list[str]]:
     """The record of a configuration, and which settings of a toolkit are not used."""
     from smtformats.files import open_bytes, shown_name
 
@@ -135,7 +181,11 @@ def _read(path: str | os.PathLike[str], overrides: Iterable[str], format: str | 
     if settings is None:
         tree = _Tree(name, file.resolve().parent if file is not None else Path.cwd())
         plain = tree.plain(_compose(data, name), ())
-        unused = []
+        unused: list[str] = []
+        if list(ignore):
+            raise UsageError(
+                f"--ignore is for settings of a cdec.ini, moses.ini or joshua.config: {name} is a run.yaml"
+            )
     else:
         from smtplugins.host.toolkits import draft
 
@@ -143,12 +193,44 @@ def _read(path: str | os.PathLike[str], overrides: Iterable[str], format: str | 
         # The toolkits look for files from where they are started.
         tree = _Tree(name, Path.cwd())
         tree.lines.update(made.lines)
-        plain, unused = made.values, made.unused()
+        ignored = _check_settings(made, list(ignore), name)
+        plain, unused = made.values, [*made.unused(), *ignored]
     for override in overrides:
         tree.override(plain, override)
     record: RunConfig = tree.bind(plain, RunConfig, ())
     object.__setattr__(record, "_tree", tree)
+    if settings is not None:
+        object.__setattr__(record, "_toolkit", settings.origin.partition("-")[0])
+        object.__setattr__(record, "_notes", _notes(name, made.unused(), ignored))
     return record, unused
+
+
+def _check_settings(made: Draft, ignore: Sequence[str], name: str) -> list[str]:
+    """Refuse settings that change translations, but for those to ignore, which are returned as they are shown."""
+    from smtplugins.host.toolkits.draft import bare
+
+    keys = {one.key for one in made.refused}
+    for key in ignore:
+        if bare(key) not in {bare(one) for one in (*keys, *(one.key for one in made.settings.entries))}:
+            known = suggestion(key, keys) if keys else "; none of its settings is refused"
+            raise UsageError(f"--ignore {key}: {name} has no such setting{known}")
+    ignored = made.ignore(ignore)
+    if made.refused:
+        first, *rest = sorted(made.refused, key=lambda one: one.line)
+        text = f"expected {first.expected}, found {first.found}: it changes translations and is not supported"
+        more = "".join(f"; line {one.line}: {one.key}: expected {one.expected}, found {one.found}" for one in rest)
+        all_keys = " ".join(f"--ignore {key}" for key in dict.fromkeys(one.key for one in (first, *rest)))
+        raise ConfigError(name, first.line, first.key, f"{text}{more} ({all_keys} goes on without)")
+    return [f"line {one.line}: {one.key} {one.found}, which changes translations" for one in ignored]
+
+
+def _notes(name: str, unused: Sequence[str], ignored: Sequence[str]) -> tuple[str, ...]:
+    found = []
+    if ignored:
+        found.append(f"{name}: ignored: {'; '.join(ignored)}")
+    if unused:
+        found.append(f"{name}: not used, without an effect on translations: {'; '.join(unused)}")
+    return tuple(found)
 
 
 def _settings(data: bytes, name: str, format: str | None) -> Settings | None:

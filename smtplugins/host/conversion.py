@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.errors import SmtError, UsageError
@@ -71,6 +71,7 @@ def convert(
     unescape: str | None = None,
     escape: str | None = None,
     precision: int | None = None,
+    ignore: Iterable[str] = (),
     note: Note = lambda text: None,
     quiet: bool = True,
 ) -> int:
@@ -83,7 +84,9 @@ def convert(
     if to_format == RUN_YAML or (to_format is None and os.fspath(target).endswith((".yaml", ".yml"))):
         if respell is not None:
             raise UsageError("a configuration has no words that could be spelt otherwise")
-        return _to_yaml(source, target, from_format)
+        return _to_yaml(source, target, from_format, ignore)
+    if list(ignore):
+        raise UsageError("--ignore is for a configuration that becomes a run.yaml: --to run-yaml")
     with open_known(source, None, from_format, host.formats()) as opened, naming(source):
         records = opened.records()
         if respell is not None:
@@ -93,11 +96,11 @@ def convert(
         )
 
 
-def _to_yaml(source: Path, target: Path, from_format: str | None) -> int:
+def _to_yaml(source: Path, target: Path, from_format: str | None, ignore: Iterable[str]) -> int:
     from smtformats.files import open_write
     from smtplugins.host.config import show_config
 
-    text = show_config(source, format=from_format)
+    text = show_config(source, format=from_format, ignore=ignore)
     with open_write(target) as out:
         out.write(text)
     return 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.forests import Conventions
@@ -30,4 +30,4 @@ def with_decoder(host: Host, config: RunConfig, decoder: str) -> RunConfig:
     """The configuration with a decoder ``NAME[,key=value...]``: it keeps what the old one has of its options."""
     spec = Spec.parse(decoder)
     host.registry.entry("decoders", spec.name)
-    return replace(config, decoder=Spec(spec.name, {**kept_options(host, config, spec.name), **spec.options}))
+    return config.with_decoder(Spec(spec.name, {**kept_options(host, config, spec.name), **spec.options}))

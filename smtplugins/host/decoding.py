@@ -38,6 +38,7 @@ class Translator:
     """A decoder and a model, as a configuration says, and the names of features that lists always show.
 
     ``arc_name`` is what numbers of arcs are called, ``arc_scores`` how many there are of each, where a feature says so.
+    ``given`` are the weights as they were read.
     """
 
     decoder: Decoder
@@ -48,6 +49,14 @@ class Translator:
     arc_name: str | None = None
     loading: Mapping[str, float] = field(default_factory=dict)
     arc_scores: int | None = None
+    given: Mapping[str, float] = field(default_factory=dict)
+
+    def loaded(self) -> Translator:
+        """The same with its tables read, which decoding does otherwise."""
+        from smtplugins.host.forests import added
+
+        load = getattr(self.decoder, "load", None)
+        return self if load is None else replace(self, loading=added(self.loading, load(self.model)))
 
     def names(self) -> tuple[str, ...]:
         """The features that a list always shows, in their order; those of tables are known when tables are loaded.
@@ -81,10 +90,13 @@ class Translator:
         return frozenset(labels).union(one for one in dense if one.partition("[")[0] in labels)
 
     def unweighted(self) -> list[str]:
-        """Features of the configuration of whose columns none has a weight: they count 0."""
-        tables = {spec.options.get("name") for spec in self.config.model.features if spec.name == _TABLE}
-        own = [names for names in self.columns if names and names[0] not in tables]
-        return [names[0] for names in own if not any(name in self.model.weights for name in names)]
+        """Features without a weight, each component by its name; those of tables once these are loaded.
+
+        A column that a feature has beside its own, as the count of unknown words, may be without one.
+        """
+        weights = self.model.weights
+        beside = {name for names in self.columns if names and names[0] in weights for name in names if name[-1] != "]"}
+        return [name for name in self.features() if name not in weights and name not in beside]
 
     def notes(self) -> list[str]:
         """What a user should know before decoding begins."""
@@ -114,6 +126,7 @@ def make_translator(
     begun = time.process_time(), time.perf_counter()
     from smtplugins.host.model import Model
     from smtplugins.host.rule_columns import column_names, is_stateful
+    from smtplugins.host.weight_names import check_range
 
     if config.decoder is None:
         raise UsageError("the configuration names no decoder: `decoder: hiero`, or --decoder NAME")
@@ -129,10 +142,13 @@ def make_translator(
         columns.append(tuple(own))
         if active is not None and is_stateful(active.feature):
             stateful.update(own)
+    read = weights or {}
     if config.model.weights is not None:
         with config.at("model", "weights"):
-            read = host.read_weights(config.model.weights)
-        given = replace(given, weights=_with_missing(read, config, columns))
+            configured = host.read_weights(config.model.weights)
+        read = configured if weights is None else read
+        given = replace(given, weights=_with_missing(configured, config, columns))
+    check_range(read)
     weights = given.weights if weights is None else weights
     with config.at("decoder"):
         decoder: Decoder = host.registry.make("decoders", config.decoder, given={"resources": given})
@@ -141,7 +157,7 @@ def make_translator(
     )
     model = Model(dict(weights or {}))
     loading = {"cpu.loading": time.process_time() - begun[0], "wall.loading": time.perf_counter() - begun[1]}
-    return Translator(decoder, model, config, tuple(columns), frozenset(stateful), arcs, loading, scores)
+    return Translator(decoder, model, config, tuple(columns), frozenset(stateful), arcs, loading, scores, read)
 
 
 def _with_missing(

@@ -10,7 +10,7 @@ import itertools
 import math
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -179,6 +179,15 @@ class Forests:
             self._owners.append(owner)
         return found
 
+    def table_names(self, own: Iterable[str] = ()) -> tuple[str, ...] | None:
+        """The features that rules of the run's tables and of ``own`` files have; none if other names may come up."""
+        made = [one.feature for one in self.rule_features]
+        if not all(hasattr(one, "column_names") or hasattr(one, "components") for one in made):
+            return None
+        tables = [columns for _, columns in self.static_columns()]
+        tables += [self.load_own(Path(path)) for path in own]
+        return tuple(dict.fromkeys(name for columns in tables for name in columns.names[:]))
+
     def static_columns(self) -> list[tuple[str, GrammarColumns]]:
         """The rules of the run's tables, numbered through, and whose they are; rules of sentences come behind them."""
         self.load()
@@ -299,9 +308,9 @@ class Weighted:
         by = self.maker.conventions
         if sentence.marks:
             markup.check(sentence, self.maker.phrases)
-        given: Any = sentence.tokens
         if by.max_length is not None and len(sentence.tokens) > by.max_length:
-            given = ()
+            sentence = replace(sentence, tokens=sentence.tokens[: by.max_length])
+        given: Any = sentence.tokens
         if sentence.lattice is not None:
             given = lattice_of(sentence.lattice, self.maker.resources.features, "<eps>" if by.joshua else None)
         if by.joshua:

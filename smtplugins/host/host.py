@@ -96,16 +96,18 @@ class Host:
         *,
         weights: Mapping[str, float] | None = None,
         cache: str | None = None,
+        ignore: Iterable[str] = (),
     ) -> Translator:
         """A decoder and its model, as a run.yaml, cdec.ini, moses.ini or joshua.config says.
 
-        ``overrides`` are as on the command line, ``decoder.pop_limit=200``; ``weights`` replace the configuration's.
+        ``overrides`` are as on the command line, ``decoder.pop_limit=200``; ``weights`` replace the configuration's;
+        ``ignore`` are settings of a toolkit to go on without, though they change translations.
         ``host.translator("run.yaml").decode(sentences)`` translates; sentences are texts, words or records.
         """
         from smtplugins.host.config import RunConfig, load_config
         from smtplugins.host.decoding import make_translator
 
-        record = config if isinstance(config, RunConfig) else load_config(config, overrides)
+        record = config if isinstance(config, RunConfig) else load_config(config, overrides, ignore=ignore)
         return make_translator(self, record, weights, cache)
 
     def metric(self, spec: AnySpec) -> Metric:

@@ -284,7 +284,7 @@ def tune_decoder(
     """Tune the decoder of a configuration in a folder, which holds all that is needed to go on."""
     from smtplugins.host.run_inputs import given_by
 
-    given = given_by(host, config, start, cache, post)
+    given = given_by(host, config, start, cache, post, told.get("note", lambda text: None))
     options = replace(options, plan=replace(options.plan, runner=config.runner))
     plan = options.plan
     details = {

@@ -55,6 +55,10 @@ class PhraseOptions:
     cube_diversity: int = 0
     max_edges: int = 1 << 28
     lattice: bool = False
+    pass_through: str = "unknown"
+    mark_oovs: bool = False
+    max_length: int | None = None
+    joshua: bool = False
     phrases: PhraseConventions = AS_WRITTEN
 
     def __post_init__(self) -> None:
@@ -67,8 +71,9 @@ class PhraseOptions:
             ("stack_diversity", 0),
             ("cube_diversity", 0),
             ("max_edges", 1),
+            ("max_length", 1),
         ):
-            if getattr(self, name) < least:
+            if getattr(self, name) is not None and getattr(self, name) < least:
                 raise UsageError(f"{name}: expected {least} or more, found {getattr(self, name)}")
         if self.lm_beam is not None and not self.lm_beam > 0:
             raise UsageError(f"lm_beam: expected a number above 0, found {self.lm_beam}")
@@ -119,9 +124,12 @@ class PhraseDecoder(ForestDecoder["Weighted"]):
         conventions = Conventions(
             goal=None,
             glue=False,
-            pass_through="unknown",
+            pass_through=options.pass_through,
             max_span=options.max_phrase_length,
+            mark_oovs=options.mark_oovs,
+            max_length=options.max_length,
             max_options=options.max_options,
+            joshua=options.joshua,
             lattice=options.lattice,
         )
         reorders = options.order != "monotone" and options.distortion_limit != 0
@@ -161,6 +169,7 @@ class _Worker:
         self._scorers = SearchScorers([one for one in features if one not in self._orders])
         self._searcher: PhraseSearcher | None = None
         self._marked = options.phrases.mark_unknown
+        self._conventions = weighted.maker.conventions
         self.names: list[str] = []
 
     def decode(self, sentence: Sentence) -> Decoding:
@@ -180,7 +189,9 @@ class _Worker:
             rules = found.rules[steps]
             # A sentence without words has a translation without words.
             there = bool(found.nodes) or not sentence.tokens
-            best = _text(made, rules, self._marked)
+            # Joshua gives back a sentence that it cannot translate.
+            lost = self._conventions.joshua and not there
+            best = made.sentence.text if lost else self._conventions.shown(_text(made, rules, self._marked))
         counts = {"hypotheses": found.made, "moves": found.asked}
         return Decoding(
             id=sentence.id,
@@ -188,6 +199,7 @@ class _Worker:
             score=float(found.scores[steps].sum()) if there else None,
             features=_Sums(made, found, self.names),
             graph=(lambda: self._graph(made, found)) if self._graphs else None,
+            shown=self._conventions.shown if self._conventions.joshua else None,
             trace=lambda: _traced(made, found),
             stats=added({**made.stats, **counts}, times.sums),
             found=there,

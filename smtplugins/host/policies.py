@@ -105,7 +105,7 @@ def tune_policy(
     """Learn the policy of a configuration's decoder in a folder, which holds all that is needed to go on."""
     if not takes_tasks_only(host, plan.learner):
         raise UsageError(f"learner {plan.learner.name!r} learns no policy: it does not ask for a search task")
-    given = given_by(host, config, start, cache, post)
+    given = given_by(host, config, start, cache, post, note)
     decoder = given.translator.decoder
     if not isinstance(decoder, TaskDecoder):
         raise UsageError(_no_task(host, plan.learner, config))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.errors import PluginError, SmtError, UsageError, failure_text
 from smtplugins.host.offers import KINDS, Command, Offer, PluginInfo
-from smtplugins.host.spec import Spec, build, suggestion
+from smtplugins.host.spec import Spec, build, checked, suggestion
 
 if TYPE_CHECKING:
     from smtformats import Format
@@ -87,14 +87,23 @@ class Registry:
 
         ``given`` are the host's gifts, for those that have a parameter of the name.
         """
+        what, make, options = self._found(kind, spec, without)
+        try:
+            return build(what, make, options, given or {})
+        except SystemExit as stop:
+            raise SmtError(f"{what} cannot be made: {failure_text(stop)}") from stop
+
+    def check(self, kind: str, spec: str | Mapping[str, Any] | Spec, without: tuple[str, ...] = ()) -> None:
+        """Check a spec as far as that goes without building what it names."""
+        checked(*self._found(kind, spec, without))
+
+    def _found(
+        self, kind: str, spec: str | Mapping[str, Any] | Spec, without: tuple[str, ...]
+    ) -> tuple[str, Callable[..., Any], dict[str, Any]]:
         parsed = Spec.of(spec)
         offer: Offer = self.entry(kind, parsed.name).record
         reason = self.unavailable(offer)
         if reason:
             raise PluginError(f"{KINDS[kind]} {parsed.name!r} is unavailable: {reason}")
         options = {key: value for key, value in parsed.options.items() if key not in without}
-        what = f"{KINDS[kind]} {parsed.name!r}"
-        try:
-            return build(what, offer.make, options, given or {})
-        except SystemExit as stop:
-            raise SmtError(f"{what} cannot be made: {failure_text(stop)}") from stop
+        return f"{KINDS[kind]} {parsed.name!r}", offer.make, options

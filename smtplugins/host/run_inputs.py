@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,12 +64,18 @@ class Given:
 
 
 def given_by(
-    host: Host, config: RunConfig, start: Mapping[str, float] | None, cache: str | None, post: str | None
+    host: Host,
+    config: RunConfig,
+    start: Mapping[str, float] | None,
+    cache: str | None,
+    post: str | None,
+    note: Callable[[str], None] = lambda text: None,
 ) -> Given:
     """Decoder, sentences, references and metric of a configuration; whatever lacks is an error."""
     from smtplugins.host.decoding import make_translator, read_source
     from smtplugins.host.host import runner_of
     from smtplugins.host.joining import by_line, references_of
+    from smtplugins.host.weight_names import check_names
 
     if config.source is None or not config.references:
         missing = "source (-s)" if config.source is None else "references (-r)"
@@ -77,10 +83,15 @@ def given_by(
     # An unknown runner is said before tables are loaded.
     runner_of(host, None, config)
     translator = make_translator(host, config, start, cache)
-    read = read_source(host, translator, config.source)
+    sentences = list(read_source(host, translator, config.source))
+    translator = translator.loaded()
+    lacking = translator.unweighted()
+    if translator.model.weights and lacking:
+        note(f"features without a weight begin at 0: {', '.join(lacking)}")
+    check_names(translator, sentences, note)
     references = by_line(references_of(config.references, host.formats()))
     metric = metric_of(host, config.metric or "bleu", post)
-    return Given(translator, list(read), references, metric, post)
+    return Given(translator, sentences, references, metric, post)
 
 
 def check_sentences(sentences: Sequence[Sentence], references: Sequence[Texts]) -> None:

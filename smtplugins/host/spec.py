@@ -160,6 +160,13 @@ def build(
     what: str, make: Callable[..., Any], options: Mapping[str, Any], given: Mapping[str, Any] | None = None
 ) -> Any:
     """Call ``make`` with options checked against its signature and converted to its types, and with what is given."""
+    typed = checked(what, make, options)
+    gifts = {name: value for name, value in (given or {}).items() if name in evaluated(make).parameters}
+    return make(**typed, **gifts)
+
+
+def checked(what: str, make: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options checked against the signature of what is built with them, and converted to its types."""
     known = parameters(make)
     for name in options:
         if name not in known:
@@ -167,9 +174,7 @@ def build(
     missing = [name for name, one in known.items() if one.default is inspect.Parameter.empty and name not in options]
     if missing:
         raise UsageError(f"{what} needs the option{'s' * (len(missing) > 1)} {', '.join(missing)}")
-    gifts = {name: value for name, value in (given or {}).items() if name in evaluated(make).parameters}
-    typed = {name: convert(value, known[name].annotation, f"{what}: {name}") for name, value in options.items()}
-    return make(**typed, **gifts)
+    return {name: convert(value, known[name].annotation, f"{what}: {name}") for name, value in options.items()}
 
 
 def convert(value: Any, wanted: Any, place: str) -> Any:

@@ -55,10 +55,85 @@ def test_configuration_of_a_toolkit(smt: Smt, tmp_path: Path) -> None:
     assert read["model"]["features"] == ["distortion,name=Distortion0", f"lm,path={tmp_path}/en.klm,base=e,name=LM"]
     assert read["model"]["weights"] == str(tmp_path / "moses.ini")
     assert shown.endswith("output: {nbest: 1, unique: false, format: moses-nbest}\n# not used: line 4: verbose '2'\n")
-    # Standard input cannot be named as the file of the weights.
-    piped = smt("config", "show", "-c", "-", stdin=INI).ok()
+
+
+def test_weights_on_standard_input_are_refused(smt: Smt) -> None:
+    """It cannot be named as the file of the weights."""
+    for command in (("config", "show"), ("decode", "-i", "in")):
+        found = smt(*command, "-c", "-", stdin=INI)
+        assert (found.code, found.out) == (1, "")
+        assert found.err == (
+            "smt: <stdin>:9: weight: expected a configuration with weights in a file (standard input cannot be read "
+            "again), found 'LM= 0.5': it changes translations and is not supported (--ignore weight goes on without)\n"
+        )
+    piped = smt("config", "show", "-c", "-", "--ignore", "weight", stdin=INI).ok()
     assert "weights:" not in piped
-    assert "# not used: line 9: weight 'LM= 0.5'\n" in piped
+    assert "# not used: line 9: weight 'LM= 0.5', which changes translations\n" in piped
+
+
+def test_options_that_decoder_and_features_do_not_have(smt: Smt) -> None:
+    for text, message in (
+        ("decoder: {name: hiero, pop: 3}\n", "1: decoder.pop: decoder 'hiero' has no option 'pop'"),
+        ("decoder:\n  name: hiero\n  pop_limit: x\n", "3: decoder.pop_limit: expected a whole number, found 'x'"),
+        ("decoder: hieru\n", "1: decoder: unknown decoder 'hieru'; did you mean 'hiero'?"),
+        ("model:\n  features:\n  - length\n  - lengths\n", "4: model.features.1: unknown feature 'lengths'"),
+        (
+            "model:\n  features:\n  - lm,path=x,base=3\n",
+            "3: model.features.0: feature 'lm': base: expected one of e, 10",
+        ),
+    ):
+        Path("run.yaml").write_text(text)
+        found = smt("config", "show", "-c", "run.yaml")
+        assert (found.code, found.out) == (1, "")
+        assert found.err.startswith(f"smt: run.yaml:{message}"), found.err
+
+
+REFUSED = "[minimum-bayes-risk]\ntrue\n[input-factors]\n0\n1\n[verbose]\n2\n" + INI
+
+
+def test_settings_that_change_translations(smt: Smt) -> None:
+    Path("moses.ini").write_text(REFUSED)
+    message = (
+        "smt: moses.ini:2: minimum-bayes-risk: expected false, found 'true': it changes translations and is not "
+        "supported; line 5: input-factors: expected 0, words alone, found '0 1' (--ignore minimum-bayes-risk --ignore "
+        "input-factors goes on without)\n"
+    )
+    commands: tuple[tuple[str, ...], ...] = (
+        ("config", "show", "-c", "moses.ini"),
+        ("decode", "-c", "moses.ini"),
+        ("tune", "-c", "moses.ini", "--dir", "run"),
+        ("convert", "moses.ini", "out.yaml"),
+    )
+    for command in commands:
+        found = smt(*command, stdin="a\n")
+        assert (found.code, found.out, found.err) == (1, "", message)
+    assert not Path("out.yaml").exists()
+    assert not Path("run").exists()
+    ignoring = ("--ignore", "Minimum_Bayes_risk", "--ignore", "input-factors")
+    shown = smt("config", "show", "-c", "moses.ini", *ignoring).ok()
+    assert shown.splitlines()[-2:] == [
+        "# not used: line 2: minimum-bayes-risk 'true', which changes translations",
+        "# not used: line 5: input-factors '0 1', which changes translations",
+    ]
+    smt("convert", "moses.ini", "out.yaml", *ignoring).ok()
+    assert Path("out.yaml").read_text() == shown
+
+
+def test_what_may_be_ignored(smt: Smt) -> None:
+    Path("moses.ini").write_text(REFUSED)
+    found = smt("config", "show", "-c", "moses.ini", "--ignore", "minimum-bayes")
+    assert (found.code, found.err) == (
+        2,
+        "smt: --ignore minimum-bayes: moses.ini has no such setting; did you mean 'minimum-bayes-risk'?\n",
+    )
+    # One that is not refused may stand there.
+    found = smt("config", "show", "-c", "moses.ini", "--ignore", "verbose")
+    assert "moses.ini:2: minimum-bayes-risk" in found.err
+    Path("run.yaml").write_text(TEXT)
+    found = smt("config", "show", "-c", "run.yaml", "--ignore", "x")
+    assert (found.code, "run.yaml is a run.yaml" in found.err) == (2, True)
+    for wrong in (("convert", "run.yaml", "--ignore", "x"), ("tune", "-i", "run.yaml", "--ignore", "x")):
+        assert smt(*wrong).code == 2
 
 
 def test_mistakes_of_a_toolkit(smt: Smt) -> None:

@@ -233,11 +233,11 @@ class TestTranslations:
         config.write_text(Path("cdec.ini").read_text().replace("grammar=rules.txt\n", ""))
         given = '<seg id="3" grammar="a">koch</seg>\n<seg id="5" grammar="b">koch</seg>\n<seg id="6">koch</seg>\n'
         for jobs in (1, 2):
-            found = smt("decode", "-c", config, "-k", 1, "-j", jobs, stdin=given).ok().splitlines()
+            found = smt("decode", "-q", "-c", config, "-k", 1, "-j", jobs, stdin=given).ok().splitlines()
             assert [line.split(" ||| ")[:2] for line in found] == [["3", "baker"], ["5", "butcher"], ["6", "koch"]]
         # Beside the grammar of the run, which prefers a word that the model knows.
         given = '<seg grammar="a">koch</seg>\n'
-        found = smt("decode", "-c", "cdec.ini", "--set", "model.features=[]", stdin=given)
+        found = smt("decode", "-q", "-c", "cdec.ini", "--set", "model.features=[]", stdin=given)
         assert found.ok() == "baker\n"
 
     def test_bare_numbers_in_cdecs_grammars_are_cdecs(self, smt: Smt) -> None:
@@ -850,3 +850,109 @@ def _host() -> Any:
 def smt_read(path: str) -> list[Any]:
     """The lists of a file."""
     return list(smt.read(path))
+
+
+class TestWeights:
+    """Weights that fit the features of a configuration, and such as do not."""
+
+    def test_names_of_no_feature(self, smt: Smt, tmp_path: Path) -> None:
+        for name, text in (("m.ini", PHRASES), ("phrases", PHRASE_TABLE)):
+            Path(name).write_text(text)
+        Path("w").write_text("LM0 0.5\nTM0[0] 1\nlm0 2\nTM0[2] 1\n")
+        for jobs in (1, 2):
+            found = smt("decode", "-c", "m.ini", "-w", "w", "-j", jobs, "-o", "out", stdin="der koch\n")
+            assert (found.code, Path("out").exists()) == (2, False)
+            assert found.err.splitlines()[-1] == (
+                "smt: w: weights of no feature: 'lm0' (line 3, the nearest is 'LM0'), 'TM0[2]' (line 4, the nearest is "
+                "'TM0[1]'); correct the names or take them out"
+            )
+
+    def test_what_has_none_is_named_component_by_component(self, smt: Smt) -> None:
+        for name, text in (("m.ini", PHRASES), ("phrases", PHRASE_TABLE)):
+            Path(name).write_text(text)
+        Path("w").write_text("LM0 0.5\nTM0[0] 1\n")
+        found = smt("decode", "-c", "m.ini", "-w", "w", stdin="der koch\n")
+        assert (found.code, found.out) == (0, "the cook\n")
+        assert found.err == (
+            "smt: note: features without a weight count 0: UnknownWordPenalty0, WordPenalty0, PhrasePenalty0, TM0[1], "
+            "Distortion0\n"
+        )
+
+    def test_too_large_a_weight(self, smt: Smt) -> None:
+        for name, text in (("m.ini", PHRASES.replace("LM0= 0.5", "LM0= 1e39")), ("phrases", PHRASE_TABLE)):
+            Path(name).write_text(text)
+        found = smt("decode", "-c", "m.ini", stdin="der koch\n")
+        assert (found.code, found.out) == (1, "")
+        assert found.err.endswith("m.ini:18: expected a weight of LM0 that fits 32-bit floats, found 1e+39\n")
+
+    def test_learning_begins_with_weights_of_features(self, smt: Smt) -> None:
+        Path("w").write_text("LM 1\nWordPenalti 1\n")
+        arguments = ("tune", "-c", "run.yaml", "-s", "source.de", "-r", "reference.en", "--dir", "out", "-w", "w")
+        shutil.copy("source.de", "reference.en")
+        found = smt(*arguments)
+        assert (found.code, Path("out").exists()) == (2, False)
+        assert "w: weights of no feature: 'WordPenalti' (line 2, the nearest is 'WordPenalty')" in found.err
+
+
+JOSHUA_STACK = """\
+tm = moses -owner pt -maxspan 0 -path phrases
+feature-function = LanguageModel -lm_type kenlm -lm_order 3 -lm_file en.arpa
+feature-function = OOVPenalty
+feature-function = WordPenalty
+feature-function = Distortion
+feature-function = PhrasePenalty -owner pt
+mark-oovs = true
+maxlen = 4
+lm_0 1
+tm_pt_0 1
+tm_pt_1 0.5
+OOVPenalty 1
+WordPenalty -0.4
+Distortion 0.1
+PhrasePenalty -0.1
+"""
+
+
+class TestJoshuasPhrases:
+    @pytest.fixture(autouse=True)
+    def _here(self, tmp_path: Path) -> None:
+        Path("phrases").write_text(PHRASE_TABLE)
+        Path("stack.config").write_text(JOSHUA_STACK)
+
+    def test_lists(self, smt: Smt) -> None:
+        found = smt("decode", "-q", "-c", "stack.config", "-k", 1, stdin="das brot\npetersen koch\n").ok().splitlines()
+        assert [line.split(" ||| ")[:2] for line in found] == [["0", "the bread"], ["1", "petersen_OOV cook"]]
+        assert found[0].split(" ||| ")[2].split()[0] == "tm_pt_0=-0.6931472"
+        # Any word may be copied, at the price of the penalty.
+        copied = smt("decode", "-q", "-c", "stack.config", "-k", 9, stdin="brot\n").ok().splitlines()
+        assert [line.split(" ||| ")[1] for line in copied] == ["bread", "brot_OOV"]
+        assert "OOVPenalty=-100.000" in copied[1]
+
+    def test_long_sentences_are_cut(self, smt: Smt) -> None:
+        given = "das brot das brot der koch\n"
+        assert smt("decode", "-q", "-c", "stack.config", stdin=given).ok() == "the bread the bread\n"
+        path = toolkit("joshua")
+        Path(path).write_text("maxlen = 2\n" + Path(path).read_text())
+        assert smt("decode", "-c", path, stdin="der koch der koch\n").ok() == "the cook\n"
+
+    def test_reordering_is_limited_by_a_window(self, smt: Smt) -> None:
+        """No phrase, however long, ends further from the first open word."""
+        Path("phrases").write_text(
+            "a b c ||| X ||| 1 1\na ||| A ||| 0.1 0.1\nb ||| B ||| 0.1 0.1\nc ||| C ||| 0.1 0.1\n"
+        )
+        for limit, text in ((3, "X"), (2, "A B C"), (-1, "X")):
+            Path("w.config").write_text(f"reordering-limit = {limit}\n{JOSHUA_STACK}".replace("lm_0 1", "lm_0 0"))
+            options = ("--set", "decoder.mark_oovs=false")
+            assert smt("decode", "-q", "-c", "w.config", *options, stdin="a b c\n").ok() == f"{text}\n"
+
+    def test_lattices_are_refused(self, smt: Smt) -> None:
+        Path("l.config").write_text(f"lattice-decoding = true\n{JOSHUA_STACK}")
+        found = smt("decode", "-c", "l.config", stdin="der\n")
+        assert (found.code, found.out) == (1, "")
+        assert "l.config:1: lattice-decoding: expected no such setting, found 'true'" in found.err
+
+    def test_notes_on_settings_without_an_effect(self, smt: Smt) -> None:
+        Path("n.config").write_text(f"threads = 4\n{JOSHUA_STACK}")
+        found = smt("decode", "-c", "n.config", stdin="der\n")
+        assert (found.code, found.out) == (0, "the\n")
+        assert found.err == ("smt: note: n.config: not used, without an effect on translations: line 1: threads '4'\n")

@@ -155,7 +155,7 @@ class Problem:
                     # Neighbours change places, each phrase at most once.
                     allowed = all(abs(at - place) <= 1 and places[place] == at for at, place in enumerate(places))
                 else:
-                    allowed = distortion_limit < 0 or self.reaches(spans, distortion_limit)
+                    allowed = distortion_limit < 0 or self.reaches(spans, distortion_limit, jumps=order == "free")
                 if allowed:
                     for rules in itertools.product(*[self.spans[span] for span in spans]):
                         steps = tuple((*span, rule) for span, rule in zip(spans, rules, strict=True))
@@ -166,12 +166,12 @@ class Problem:
         low, high = sorted((one, other))
         return high - low if self.distances is None else int(self.distances[low, high])
 
-    def reaches(self, spans: Sequence[Span], limit: int) -> bool:
-        """No jump is longer, nor would the one back to the first gap be."""
+    def reaches(self, spans: Sequence[Span], limit: int, *, jumps: bool = True) -> bool:
+        """No jump is longer, nor would the one back to the first gap be; or the latter alone."""
         end, open_words = 0, set(range(self.positions))
         for first, last in spans:
             gap = min(open_words)
-            if self.distance(end, first) > limit or (first != gap and self.distance(gap, last) > limit):
+            if (jumps and self.distance(end, first) > limit) or (first != gap and self.distance(gap, last) > limit):
                 return False
             open_words -= set(range(first, last))
             end = last

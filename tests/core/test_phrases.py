@@ -26,6 +26,7 @@ ORDERS: list[dict[str, Any]] = [
     {"order": "monotone"},
     {"order": "swap"},
     *({"distortion_limit": k} for k in range(-1, 4)),
+    *({"order": "window", "distortion_limit": k} for k in range(-1, 4)),
 ]
 
 

@@ -160,7 +160,7 @@ class TestRefused:
             tune(host, "out")
 
     def test_weights_that_are_no_numbers(self, host: Host) -> None:
-        with pytest.raises(SmtError, match=r"the start weights: expected finite numbers, found nan for length"):
+        with pytest.raises(SmtError, match=r"weight of 'length': expected a number that fits 32-bit floats, found nan"):
             tune(host, "out", start={"length": float("nan")})
         with pytest.raises(SmtError, match="expected finite"):
             tune(host, "other", "learner.rate=1e308")

@@ -114,7 +114,9 @@ _TABLE = frozenset({"path", "input-factor", "output-factor", "table-limit", "cac
 _FEATURES = {
     "Distortion": frozenset({"sparse", "sparse-distance", "sparse-subordinate"}),
     "KENLM": frozenset({"factor", "path", "order", "load", "lazyken", "oov-feature"}),
-    "LexicalReordering": frozenset({"type", "path", "input-factor", "output-factor", "default-scores", "cache-size"}),
+    "LexicalReordering": frozenset(
+        {"type", "path", "input-factor", "output-factor", "default-scores", "cache-size", "property-index"}
+    ),
     "PhraseDictionaryMemory": _TABLE,
     "PhrasePenalty": frozenset({"per-dictionary"}),
     "UnknownWordPenalty": frozenset(),
@@ -161,7 +163,11 @@ def feature(value: str, unnamed: Counter[str]) -> Feature:
     for key in ("num-features", "table-limit", "order"):
         if key in options:
             whole(options[key], 0)
-    if kind in ("KENLM", "LexicalReordering", "PhraseDictionaryMemory") and "path" not in options:
+    # With an index, Moses2 takes the scores from a property of its binary table.
+    inside = kind == "LexicalReordering" and "property-index" in options
+    if inside:
+        whole(options["property-index"], 0)
+    if kind in ("KENLM", "LexicalReordering", "PhraseDictionaryMemory") and "path" not in options and not inside:
         raise BadField(f"path=FILE of the {kind}", "none")
     if kind == "LexicalReordering" and "type" not in options:
         raise BadField("type=MODEL of the LexicalReordering", "none")

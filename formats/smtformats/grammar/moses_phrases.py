@@ -6,8 +6,10 @@ Source, target, probabilities, alignment points, counts of target, source and bo
 that follows the probabilities may be absent. The k-th probability is the feature ``TranslationModel0[k]``
 (``TranslationModel0`` if it is the only one), its value the natural logarithm, at least -100. A sparse feature is a
 name and a value, the feature ``TranslationModel0_domain_tv`` with this very value. The option ``table`` is another name
-for ``TranslationModel0``; the option ``features`` names the probabilities one by one, with blanks between. The
-left-hand side of all pairs is X; factors, ``haus|NN``, are left in the words.
+for ``TranslationModel0``; the option ``features`` names the probabilities one by one, with blanks between. The option
+``owner`` is that of Joshua's ``tm`` line: the k-th probability is ``tm_OWNER_k`` then, its logarithm not rounded to six
+digits as Joshua's is, and that of 0 is -100, where Joshua has 100. The left-hand side of all pairs is X; factors,
+``haus|NN``, are left in the words.
 
 A pair of another format is written with e to its values as probabilities, which have to lie between -100 and 88.7. The
 names of the first pair's features are the columns of the table, unless the option ``features`` names them; names that
@@ -69,11 +71,12 @@ def parse(
     *,
     table: str = TABLE,
     features: str = "",
+    owner: str = "",
     max_symbols: int = MAX_SYMBOLS,
     max_features: int = MAX_FEATURES,
 ) -> Iterator[Rule]:
     """One pair at a time; ``table`` is the name of the feature, ``features`` those of its single scores."""
-    return read_rules(_Reader(lines, table, features, max_symbols, max_features))
+    return read_rules(_Reader(lines, table, features, max_symbols, max_features, owner))
 
 
 def load(
@@ -82,6 +85,7 @@ def load(
     *,
     table: str = TABLE,
     features: str = "",
+    owner: str = "",
     max_bytes: int = MAX_LINE_BYTES,
     max_symbols: int = MAX_SYMBOLS,
     max_features: int = MAX_FEATURES,
@@ -89,7 +93,7 @@ def load(
     """All pairs as columns."""
     from smtformats.grammar.scanning import scan_table
 
-    reader = _Reader(Lines(io.BytesIO(), name), table, features, max_symbols, max_features)
+    reader = _Reader(Lines(io.BytesIO(), name), table, features, max_symbols, max_features, owner)
     return scan_table(reader, stream, max_bytes, gaps=False)
 
 

@@ -43,9 +43,11 @@ class TableReader(RuleReader):
         features: str = "",
         max_symbols: int = MAX_SYMBOLS,
         max_features: int = MAX_FEATURES,
+        owner: str = "",
     ) -> None:
         super().__init__(lines, max_symbols, max_features)
         self.table = table
+        self.owner = owner
         self.columns: tuple[str, ...] = tuple(TOKEN.findall(features))
         self.reason = "as the option features has names"
         if len(set(self.columns)) < len(self.columns):
@@ -92,7 +94,8 @@ class TableReader(RuleReader):
         if not tokens:
             self.fail(3, "1 score or more", "none")
         if not self.columns:
-            self.columns = vector(self.table, len(tokens))
+            numbered = (f"tm_{self.owner}_{k}" for k in range(len(tokens)))
+            self.columns = tuple(numbered) if self.owner else vector(self.table, len(tokens))
             self.reason = f"as line {self.lines.number} has"
         if len(tokens) != len(self.columns):
             self.fail(3, f"{counted(len(self.columns), 'score')}, {self.reason}", str(len(tokens)))

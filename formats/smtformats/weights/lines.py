@@ -25,12 +25,24 @@ class Entry(NamedTuple):
 
 
 class Weights(dict[str, float]):
-    """Weights as read. The format that read them writes their text again, with what was changed in its place."""
+    """Weights as read. The format that read them writes their text again, with what was changed in its place.
 
-    def __init__(self, values: dict[str, float], text: list[str], origin: str) -> None:
+    ``places`` are the lines of ``file`` where they stand, by name.
+    """
+
+    def __init__(
+        self,
+        values: dict[str, float],
+        text: list[str],
+        origin: str,
+        file: str = "",
+        places: dict[str, int] | None = None,
+    ) -> None:
         super().__init__(values)
         self.text = text
         self.origin = origin
+        self.file = file
+        self.places = {} if places is None else places
 
 
 Find = Callable[[str, Lines], "Entry | None"]
@@ -44,7 +56,7 @@ Update = Callable[[dict[str, float], Lines, TextIO, Number], "list[str]"]
 
 def read_lines(lines: Lines, find: Find, what: str, origin: str) -> Weights:
     """All weights of a file, of which there has to be one; ``what`` says how they look."""
-    weights = Weights({}, [], origin)
+    weights = Weights({}, [], origin, lines.name)
     for line in lines:
         weights.text.append(line)
         entry = find(line, lines)
@@ -56,6 +68,7 @@ def read_lines(lines: Lines, find: Find, what: str, origin: str) -> Weights:
             weights[entry.name] = numbers([entry.value(line)])[0]
         except BadField as bad:
             raise lines.error(bad.expected, bad.found, 2) from None
+        weights.places[entry.name] = lines.number
     if not weights:
         raise lines.error(what, "none in the file", 1, line=1)
     return weights

@@ -63,7 +63,7 @@ class _Section:
 def parse(lines: Lines) -> Iterator[dict[str, float]]:
     """The one set of weights in the file."""
     section = _Section(lines)
-    weights = Weights({}, [], NAME)
+    weights = Weights({}, [], NAME, lines.name)
     for line in lines:
         weights.text.append(line)
         found = section.weight_line(line)
@@ -78,6 +78,7 @@ def parse(lines: Lines) -> Iterator[dict[str, float]]:
                 weights[name] = numbers([token])[0]
             except BadField as bad:
                 raise lines.error(bad.expected, bad.found, field) from None
+            weights.places[name] = lines.number
     if not weights:
         raise lines.error("a [weight] section with weights", "none in the file", 1, line=1)
     yield weights

@@ -76,7 +76,8 @@ def parse(lines: Lines) -> Iterator[dict[str, float]]:
     if len(found) < len(weights):
         name = next(name for name in weights if inner[name] != name and inner[name] in weights)
         raise lines.error("each weight once", f"{quote(name)} and {quote(inner[name])}", 1)
-    yield Weights(found, weights.text, NAME)
+    places = {inner[name]: line for name, line in weights.places.items()}
+    yield Weights(found, weights.text, NAME, lines.name, places)
 
 
 def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:

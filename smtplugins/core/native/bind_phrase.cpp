@@ -95,8 +95,10 @@ class LockedPhraseSearcher {
       options.order = PhraseOrder::kMonotone;
     } else if (order == "swap") {
       options.order = PhraseOrder::kSwap;
+    } else if (order == "window") {
+      options.order = PhraseOrder::kWindow;
     } else if (order != "free") {
-      throw nb::value_error("expected the order free, monotone or swap");
+      throw nb::value_error("expected the order free, window, monotone or swap");
     }
     if (!(beam >= 0) || !(lm_beam >= 0) || !(option_beam >= 0) || !(early_discarding >= 0)) {
       throw nb::value_error("beam, lm_beam, option_beam and early_discarding must be numbers from 0");

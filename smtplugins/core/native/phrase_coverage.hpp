@@ -20,6 +20,7 @@ struct PhraseSpan {
 // Which phrases may come next, whatever their scores are.
 enum class PhraseOrder : std::uint8_t {
   kFree,      // any, as far as the distortion limit goes
+  kWindow,    // any that ends within the distortion limit from the first gap, however long the jump (Joshua)
   kMonotone,  // the one that begins where the last one ended
   kSwap,      // two neighbours may change places, and then come two others: a gap is filled by one phrase at once
 };

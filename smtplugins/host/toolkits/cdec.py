@@ -2,7 +2,7 @@
 
 | cdec | run.yaml |
 |---|---|
-| `formalism=scfg` | `decoder: hiero`; `pb` is `phrase`, the others are decoders of their own names |
+| `formalism=scfg` | `decoder: hiero`; `pb` is refused, the others are decoders of their own names |
 | `grammar` | `model.grammar`, with `grammar_format: cdec-grammar`; a rule's features have the names it gives them |
 | `weights` `input` `k_best` | `model.weights`, `source`, `output.nbest`, with `output.format: cdec-nbest` |
 | `intersection_strategy` (cube_pruning) | `decoder.search`; without a feature that has states cdec takes full |
@@ -14,14 +14,14 @@
 | `scfg_extra_glue_grammar` | `decoder.glue_path` |
 | `add_pass_through_rules` | `decoder.pass_through: all`, else `none`, and the feature `pass-through,name=PassThrough` |
 | `add_extra_pass_through_features=N` | its option `lengths=N` |
-| `pb_max_distortion` (4) | `decoder.distortion_limit` |
 | `WordPenalty`, a `feature_function` | `word-penalty,value=-0.43429448190325176,name=WordPenalty` |
 | `SourceWordPenalty` | `source-word-penalty`, the same value |
 | `KLanguageModel FILE` | `lm,path=FILE,base=10,oov=true,oov_name=LanguageModel_OOV,name=LanguageModel` |
 | its `-n NAME`, `-m CLASSES`, `-x` | `name=NAME`, `class_path=CLASSES`, `markers=rules` (rules have `<s>` and `</s>`) |
 | any other, `Other text` | the feature `Other,params=text` |
 
-In brackets: cdec's default, written out. All other keys are not used. Paths are relative to the working directory.
+In brackets: cdec's default, written out. Keys that change translations otherwise are refused, those of a second and
+third pass among them; all others are not used. Paths are relative to the working directory.
 """
 
 from __future__ import annotations
@@ -29,19 +29,40 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+from smtformats import FormatError
 from smtformats.config.cdec import language_model
 from smtformats.config.settings import Setting, Settings
+from smtformats.errors import quote
 from smtformats.tokens import blanks
-from smtplugins.host.toolkits.draft import Draft
+from smtplugins.host.toolkits.draft import ABSENT, Draft, Harmless
 
 WORD = -1 / math.log(10)
-_DECODERS = {"scfg": "hiero", "pb": "phrase"}
+_DECODERS = {"scfg": "hiero"}
+_LATER = ("beam_prune", "density_prune", "feature_function", "summary_feature", "weights")
+_CHANGES: dict[str, Harmless] = {
+    **dict.fromkeys((f"{key}{turn}" for key in _LATER for turn in (2, 3)), ABSENT),
+    **dict.fromkeys(("coarse_to_fine_beam_prune", "get_oracle_forest", "incremental_search"), ABSENT),
+    **dict.fromkeys(("max_translation_beam", "max_translation_sample", "per_sentence_grammar_file"), ABSENT),
+    **dict.fromkeys(("summary_feature",), ABSENT),
+    # What is written are no translations.
+    **dict.fromkeys(("aligner", "cll_gradient", "feature_expectations", "show_conditional_prob"), ABSENT),
+    "promise_power": ("0", lambda value: float(value) == 0),
+}
+"""Keys that change translations and are not supported: a second and third pass among them."""
 
 
 def adapt(settings: Settings, path: Path | None) -> Draft:
     """What a cdec.ini amounts to."""
     draft = Draft(settings, 0)
     formalism = draft.text("formalism").lower()
+    if formalism == "pb":
+        raise FormatError(
+            "formalism scfg (cdec's own search over phrases, pb, is not supported: the decoder `phrase` of a run.yaml "
+            "translates with such a table)",
+            quote(draft.text("formalism")),
+            file=settings.file,
+            line=settings.all("formalism")[0].line,
+        )
     draft.option("source", "input", skip="-")
     draft.put("decoder.name", _DECODERS.get(formalism, formalism), settings.all("formalism")[0].line)
     draft.option("decoder.search", "intersection_strategy", _search, "cube_pruning")
@@ -57,12 +78,13 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
         draft.put("model.grammar_format", "cdec-grammar")
     if formalism == "scfg":
         _chart(draft)
-    if formalism == "pb":
-        draft.option("decoder.distortion_limit", "pb_max_distortion", int, 4)
     for one in draft.every("feature_function"):
         _function(draft, one)
     draft.option("model.weights", "weights")
     draft.option("output.nbest", "k_best", int)
+    if settings.all("beam_prune"):
+        draft.refuse_all({"scale_prune_srclen": ABSENT})
+    draft.refuse_all(_CHANGES)
     return draft
 
 

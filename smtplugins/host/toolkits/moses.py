@@ -14,9 +14,9 @@
 | `[max-chart-span]` (20), one for each table | `decoder.max_span`; `max_span` of a table that has another |
 | `[non-terminals]` (X) | `decoder.nonterminal` |
 | `[inputtype]` 1 · 2 · 3 · 5 · 6 | `decoder.input: confusion-net` · `lattice` · `tree` · `tabbed` · `forest` |
-| `[xml-input]` (pass-through) `[xml-brackets]` | `decoder.xml`; `source_format` with the option `brackets` |
-| `[drop-unknown]` `[mark-unknown]` | `decoder.drop_unknown`, `.mark_unknown` |
-| `[unknown-word-prefix]` (UNK) `[unknown-word-suffix]` | `decoder.unknown_prefix`, `.unknown_suffix` |
+| `[xml-input]` (pass-through) `[xml-brackets]` | phrases: `decoder.xml`; `source_format` with the option `brackets` |
+| `[drop-unknown]` `[mark-unknown]` | phrases: `decoder.drop_unknown`, `.mark_unknown` |
+| `[unknown-word-prefix]` (UNK) `[unknown-word-suffix]` | phrases: `decoder.unknown_prefix`, `.unknown_suffix` |
 | `[input-file]` `[n-best-list]` FILE N distinct | `source`, `output.nbest: N`, `output.unique: true` |
 | `[include-segmentation-in-n-best]` | `output.fields: segmentation` |
 | `[print-alignment-info-in-n-best]` `[recover-input-path]` | `output.fields: alignment` · `input` |
@@ -37,22 +37,23 @@
 Charts have `pops: moses` (as many of our pops as score no worse), `markers: true`, `glue: false` (glue is a table) and
 `pass_through: unknown`. ``name=`` is the one its weights have. In brackets: Moses' default, written out. Language
 models of charts score ``<s>`` and ``</s>`` from the rules (`markers=rules`). Several tables of phrases are
-alternatives, each with its own scores and limit; their `grammar_format` is `moses-phrases`. All other sections are not
-used, nor are `[mapping]`, `[input-factors]` and `[output-factors]` where they say more than one table after another,
-factor 0. Refused for phrases, because they would change translations: a `[mapping]` of steps that go together or leave
-a table out, `[decoding-graph-backoff]`, `[monotone-at-punctuation]`. Paths are relative to the working directory.
+alternatives, each with its own scores and limit; their `grammar_format` is `moses-phrases`. Paths are relative to the
+working directory.
+
+What changes translations otherwise is refused: sections such as `[minimum-bayes-risk]`, `[placeholder-factor]` and,
+for phrases, `[monotone-at-punctuation]`, unless their value changes nothing; a `[mapping]` of steps that go together or
+leave a table out; factors but 0; keys of features, as `sparse` of Distortion and Moses2's `property-index`. All other
+sections change what is printed, or how long it takes, and are not used.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from smtformats import FormatError
 from smtformats.config.moses import Feature, features
-from smtformats.config.settings import Setting, Settings
-from smtformats.errors import quote
+from smtformats.config.settings import Setting, Settings, words
 from smtformats.tokens import blanks, is_id
-from smtplugins.host.toolkits.draft import Draft
+from smtplugins.host.toolkits.draft import ABSENT, Draft, Harmless
 
 _SEARCHES = {
     "0": ("phrase", "stack"),
@@ -67,14 +68,46 @@ _SEARCHES = {
 }
 _INPUTS = {"1": "confusion-net", "2": "lattice", "3": "tree", "5": "tabbed", "6": "forest"}
 _TABLES = ("PhraseDictionary", "ProbingPT", "RuleTable")
-_HARMLESS = {"name", "num-features", "order", "load", "lazyken", "verbosity", "filterable", "cache-size"}
+_HARMLESS = words(
+    """name num-features order load lazyken verbosity filterable cache-size require-sorting-after-source-context"""
+)
+"""Keys of features that change nothing here."""
 _FALSE = {"false", "0", "no", "n"}
+_OFF: Harmless = ("false", lambda value: value.lower() in _FALSE)
+_CHANGES: dict[str, Harmless] = {
+    **dict.fromkeys(("always-create-direct-transopt", "consensus-decoding", "disable-discarding"), _OFF),
+    **dict.fromkeys(("early-distortion-cost", "lminimum-bayes-risk", "minimum-bayes-risk", "mira"), _OFF),
+    "phrase-drop-allowed": _OFF,
+    **dict.fromkeys(("context-string", "context-weights", "context-window", "distortion"), ABSENT),
+    **dict.fromkeys(("lm-interpolation-weights", "muxlm", "placeholder-factor"), ABSENT),
+    **dict.fromkeys(("spe-aln", "spe-src", "spe-trg"), ABSENT),
+    "factor-delimiter": ("|, or none", lambda value: value in ("|", "none")),
+    "time-out": ("-1 (no limit)", lambda value: value.lstrip("-").isdigit() and int(value) <= 0),
+}
+"""Sections that change translations and are not supported, whatever the search."""
+_CHANGES_CHARTS: dict[str, Harmless] = {
+    **dict.fromkeys(("drop-unknown", "mark-unknown"), _OFF),
+    "default-non-term-for-empty-range-only": ("true", lambda value: value.lower() not in _FALSE),
+    "rule-limit": ("5000 or more", lambda value: int(value) >= 5000),
+    "source-label-overlap": ("0", lambda value: value == "0"),
+    "unknown-lhs": ABSENT,
+    "xml-input": ("pass-through", lambda value: value == "pass-through"),
+}
+_CHANGES_PHRASES: dict[str, Harmless] = {
+    "decoding-graph-backoff": ("0 (no table waits for another to have nothing)", lambda value: value == "0"),
+    "monotone-at-punctuation": ("false (punctuation is no limit of reordering)", lambda value: not _is_true(value)),
+}
 _FIELDS = {
     "include-segmentation-in-n-best": "segmentation",
     "print-alignment-info-in-n-best": "alignment",
     "recover-input-path": "input",
 }
 _ZERO = {"factor", "input-factor", "output-factor"}
+_SWITCHES = {"sparse", "per-dictionary"}
+_INSTEAD = {
+    **dict.fromkeys(_ZERO, "of factor 0, the words"),
+    "property-index": "with the path of a reordering table (scores inside a ProbingPT are not read)",
+}
 
 
 def adapt(settings: Settings, path: Path | None) -> Draft:
@@ -102,6 +135,8 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
         draft.put("decoder.glue", False)
         draft.put("decoder.pass_through", "unknown")
         draft.option("decoder.nonterminal", "non-terminals", str, "X")
+        draft.refuse_all(_CHANGES_CHARTS)
+    draft.refuse_all(_CHANGES)
     if search != "stack":
         draft.option("decoder.pop_limit", "cube-pruning-pop-limit", int, 1000)
         draft.option("decoder.cube_diversity", "cube-pruning-diversity", int)
@@ -109,23 +144,24 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     draft.option("decoder.input", "inputtype", _INPUTS.get, skip="0")
     if decoder == "phrase":
         _phrases(draft)
-    else:
-        draft.option("decoder.xml", "xml-input", skip="pass-through")
     spans = _spans(draft) if decoder != "phrase" else []
     if spans:
         draft.put("decoder.max_span", spans[0])
     draft.every("feature")
+    _mapping(draft, chart=decoder != "phrase")
     _features(draft, spans)
-    if settings.all("weight") and path is not None:
-        draft.put("model.weights", str(path), draft.every("weight")[0].line)
+    if settings.all("weight"):
+        draft.own_weights(draft.every("weight")[0], path)
         lines = [blanks(one.value) for one in settings.all("weight")]
         weighted = {label.removesuffix("=") for label, *values in lines if values != ["UNTUNEABLE"]}
         if any(one.name not in weighted for _, one in features(settings)):
             draft.put("model.missing", 1)
     _lists(draft)
     for key in ("input-factors", "output-factors"):
-        if [one.value for one in settings.all(key)] == ["0"]:
-            draft.every(key)
+        given = draft.every(key)
+        values = [token for one in given for token in blanks(one.value)]
+        if values not in ([], ["0"]):
+            draft.refuse(given[-1], "0, words alone", found=" ".join(values))
     return draft
 
 
@@ -140,31 +176,28 @@ def _phrases(draft: Draft) -> None:
         draft.option(f"decoder.{key.replace('-', '_')}", key, _is_true)
     draft.option("decoder.unknown_prefix", "unknown-word-prefix")
     draft.option("decoder.unknown_suffix", "unknown-word-suffix")
-    for one in draft.every("decoding-graph-backoff"):
-        if one.value != "0":
-            raise _refused(draft, one, "0 (no table waits for another to have nothing)")
-    for one in draft.every("monotone-at-punctuation"):
-        if _is_true(one.value):
-            raise _refused(draft, one, "false (punctuation is no limit of reordering)")
-    steps = draft.settings.all("mapping")
-    named = [blanks(one.value)[-2:] for one in steps]
-    graphs = [blanks(one.value)[0] for one in steps if len(blanks(one.value)) == 3]
-    tables = len(_tables(draft))
-    if tables:
+    draft.refuse_all(_CHANGES_PHRASES)
+    if _tables(draft):
         draft.put("model.grammar_format", "moses-phrases")
-    whole = sorted(named) == [["T", str(i)] for i in range(tables)] and len(set(graphs)) == len(graphs)
-    if steps and tables and not whole and all(name[0] == "T" for name in named):
-        shown = ", ".join(f"'{i} T {i}'" for i in range(tables))
-        raise _refused(draft, steps[-1], f"a graph for each table: {shown}")
+
+
+def _mapping(draft: Draft, *, chart: bool) -> None:
+    """``[mapping]``: a graph of one step for each table; of charts in their order, in which limits of spans are."""
+    given = draft.every("mapping")
+    tables = [one.name for one in _tables(draft)]
+    steps = [blanks(one.value) for one in given]
+    graphs = [step[0] for step in steps if len(step) == 3 or step[-1] in tables]
+    named = [["T", str(tables.index(step[-1]))] if step[-1] in tables else step[-2:] for step in steps]
+    whole = (named if chart else sorted(named)) == [["T", str(i)] for i in range(len(tables))]
+    if given and tables and not (whole and len(set(graphs)) == len(graphs)):
+        shown = ", ".join(f"'{i} T {i}'" for i in range(len(tables)))
+        found = ", ".join(one.value for one in given)
+        draft.refuse(given[-1], f"a graph for each table: {shown}", found=found)
 
 
 def _is_true(text: str) -> bool:
     """A boolean, as Moses reads it."""
     return text.lower() in ("true", "yes", "y", "1")
-
-
-def _refused(draft: Draft, setting: Setting, expected: str) -> FormatError:
-    return FormatError(f"{setting.key} {expected}", quote(setting.value), file=draft.settings.file, line=setting.line)
 
 
 def _spans(draft: Draft) -> list[int]:
@@ -179,10 +212,6 @@ def _tables(draft: Draft) -> list[Feature]:
 
 def _features(draft: Draft, spans: list[int]) -> None:
     tables = [one.name for one in _tables(draft)]
-    # One step for each table, in their order: what is meant where nothing is said.
-    steps = [blanks(one.value)[-2:] for one in draft.settings.all("mapping")]
-    if steps == [["T", str(i)] for i in range(len(tables))]:
-        draft.every("mapping")
     for one, feature in features(draft.settings):
         at = tables.index(feature.name) if feature.name in tables else None
         span = spans[at] if at is not None and spans else None
@@ -221,7 +250,7 @@ def _feature(draft: Draft, one: Setting, feature: Feature, span: int | None, *, 
     elif feature.kind == "LexicalReordering":
         kind = "lexical-reordering"
         options = {
-            "path": keys.pop("path"),
+            "path": keys.pop("path", None),
             "model": keys.pop("type"),
             "scores": scores,
             "default_scores": keys.pop("default-scores", None),
@@ -237,8 +266,10 @@ def _feature(draft: Draft, one: Setting, feature: Feature, span: int | None, *, 
         keys = {}
     draft.feature(kind, one.line, **options, tuneable=fixed, name=feature.name)
     for key, value in keys.items():
-        if key not in _HARMLESS and not (key in _ZERO and value == "0"):
-            draft.idle(one, f"{feature.kind} {key}={value}")
+        zero = value.lower() in _FALSE if key in _SWITCHES else key in _ZERO and value == "0"
+        if key not in _HARMLESS and not zero:
+            expected = f"{feature.kind} {_INSTEAD.get(key, f'without {key}')}"
+            draft.refuse(one, expected, key=f"{feature.name}.{key}", found=f"{key}={value}")
 
 
 def _lists(draft: Draft) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import collections
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -107,6 +107,10 @@ class Hiero(ForestDecoder["Weighted"]):
         )
         super().__init__(Forests(resources, conventions))
 
+    def table_names(self, own: Iterable[str] = ()) -> tuple[str, ...] | None:
+        """The features of tables, ``own`` files of sentences among them; all others are the configuration's."""
+        return self.forests.table_names(own)
+
     def system(self, weights: Mapping[str, float]) -> Weighted:
         """The tables under weights."""
         return self.forests.weighted(weights)
@@ -152,7 +156,7 @@ class _Worker:
                 text = self._text(forest, found.words.tolist())
             else:
                 # Joshua gives the sentence back.
-                text = sentence.text if self._conventions.joshua else ""
+                text = forest.sentence.text if self._conventions.joshua else ""
         stats = added(stats, times.sums)
         return Decoding(
             id=sentence.id,

@@ -13,6 +13,8 @@ from smtplugins.host.phrase_conventions import PhraseConventions
 from smtplugins.host.phrase_decoding import PhraseDecoder, PhraseOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from smtplugins.host.resources import Resources
 
 
@@ -29,7 +31,8 @@ class Phrase(PhraseDecoder):
     than ``early_discarding`` times the last one kept are dropped before their words are scored.
 
     ``distortion_limit`` is the longest jump, -1 for any; ``order`` says what may come next: ``free`` all within the
-    limit, ``monotone`` the next words, ``swap`` these or, for two neighbouring phrases, one behind the other.
+    limit, ``window`` all that end within the limit from the first gap, ``monotone`` the next words, ``swap`` these or,
+    for two neighbouring phrases, one behind the other.
     ``max_phrase_length`` is that of source sides, ``max_options`` the number of phrases for the same words, for each
     table that has no limit of its own.
 
@@ -38,6 +41,10 @@ class Phrase(PhraseDecoder):
     ``unknown_suffix``. ``xml`` says what becomes of translations in Moses' mark-up: ``exclusive`` uses these alone,
     ``inclusive`` these and others, ``constraint`` those that have these in them, ``ignore`` none; ``pass-through``
     takes tags for words.
+
+    As in Joshua, ``pass_through=all`` lets any word be copied, known ones too; ``mark_oovs`` puts ``_OOV`` behind
+    copies; sentences are cut after ``max_length`` words; ``joshua`` spells brackets and bars as Joshua does, and gives
+    back a sentence without a translation.
     """
 
     def __init__(
@@ -50,7 +57,7 @@ class Phrase(PhraseDecoder):
         lm_beam: float | None = None,
         pop_limit: int = 200,
         distortion_limit: int = 6,
-        order: Literal["free", "monotone", "swap"] = "free",
+        order: Literal["free", "window", "monotone", "swap"] = "free",
         max_phrase_length: int = 20,
         max_options: int = 0,
         option_threshold: float = 0.0,
@@ -64,6 +71,10 @@ class Phrase(PhraseDecoder):
         mark_unknown: bool = False,
         unknown_prefix: str = "UNK",
         unknown_suffix: str = "",
+        pass_through: Literal["all", "unknown"] = "unknown",
+        mark_oovs: bool = False,
+        max_length: int | None = None,
+        joshua: bool = False,
     ) -> None:
         super().__init__(
             resources,
@@ -83,6 +94,10 @@ class Phrase(PhraseDecoder):
                 cube_diversity=cube_diversity,
                 max_edges=max_edges,
                 lattice=input != "text",
+                pass_through=pass_through,
+                mark_oovs=mark_oovs,
+                max_length=max_length,
+                joshua=joshua,
                 phrases=PhraseConventions(
                     xml=xml,
                     drop_unknown=drop_unknown,
@@ -92,3 +107,7 @@ class Phrase(PhraseDecoder):
                 ),
             ),
         )
+
+    def table_names(self, own: Iterable[str] = ()) -> tuple[str, ...] | None:
+        """The features of tables, ``own`` files of sentences among them; all others are the configuration's."""
+        return self.forests.table_names(own)

@@ -44,7 +44,7 @@ class ReferencePhrase:
         stack_size: int = 200,
         beam_threshold: float = 1e-5,
         distortion_limit: int = 6,
-        order: Literal["free", "monotone", "swap"] = "free",
+        order: Literal["free", "window", "monotone", "swap"] = "free",
         max_phrase_length: int = 20,
         max_options: int = 0,
         exhaustive: bool = False,

@@ -136,6 +136,7 @@ class Search:
 
         ``monotone``: the next words. ``swap``: these, or others so that one phrase fills the gap, which then comes
         next. ``free``: any words to which the jump is short enough, and from which the jump back to the first gap is.
+        ``window``: the latter alone.
         """
         if hypothesis.covered & phrases.words or self.future(hypothesis.covered | phrases.words) == -math.inf:
             return False
@@ -149,6 +150,8 @@ class Search:
         if self.limits.jump < 0:
             return True
         back = 0 if phrases.first == gap else self.distance(gap, phrases.last)
+        if self.limits.order == "window":
+            return back <= self.limits.jump
         return max(back, self.distance(hypothesis.end, phrases.first)) <= self.limits.jump
 
     def expand(self, before: Hypothesis, phrases: Phrases, stacks: Sequence[dict[Any, Hypothesis]]) -> None:

@@ -27,6 +27,8 @@ MARKS = ("<s>", "</s>")
 class Length:
     """The number of words."""
 
+    components = 1
+
     def score_rules(self, rules: Rules) -> NDArray[Any]:
         """Words of each target side."""
         return rules.word_counts()
@@ -37,6 +39,8 @@ class WordPenalty:
 
     ``count_bos=true`` counts the sentence's marks, ``<s>`` and ``</s>``, too, as charts of Moses and Joshua do.
     """
+
+    components = 1
 
     def __init__(self, value: float | Literal["moses", "cdec", "joshua"] = "moses", *, count_bos: bool = False) -> None:
         named = {"moses": -1.0, "cdec": -1 / math.log(10), "joshua": -1 / math.log(10)}
@@ -58,6 +62,8 @@ class WordPenalty:
 class SourceWordPenalty:
     """``value`` for each word of the source side, as cdec counts by default."""
 
+    components = 1
+
     def __init__(self, value: float = -1 / math.log(10)) -> None:
         self._value = value
 
@@ -73,6 +79,8 @@ class SourceWordPenalty:
 
 class PhrasePenalty:
     """``value`` for each rule or phrase; with ``owner`` for those of that owner's tables alone."""
+
+    components = 1
 
     def __init__(self, value: float = 1.0, *, owner: str | None = None) -> None:
         self._value = value
@@ -120,6 +128,8 @@ class Minted:
 
 class Glue:
     """``value`` for each time that glue joins what is there with what comes next."""
+
+    components = 1
 
     def __init__(self, value: float = 1.0) -> None:
         self._value = value

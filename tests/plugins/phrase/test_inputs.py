@@ -322,7 +322,7 @@ class TestConfigurations:
             (
                 "[feature]",
                 "[mapping]\n0 T 0\n[decoding-graph-backoff]\n2\n[feature]",
-                r"moses.ini:4: expected decoding",
+                r"moses.ini:4: decoding-graph-backoff: expected 0 ",
             ),
         ],
     )
