@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -46,9 +47,13 @@ def test_an_empty_folder_is_as_good_as_none(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_came_up_meanwhile_stays(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="found one with"), new_folder(tmp_path / "out", RECORD) as aside:
-        (aside / RECORD).write_text("one")
-        write(tmp_path / "out", "two")
+    stack = ExitStack()
+    aside = stack.enter_context(new_folder(tmp_path / "out", RECORD))
+    (aside / RECORD).write_text("one")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / RECORD).write_text("two")
+    with pytest.raises(UsageError, match="found one with"):
+        stack.close()
     assert (tmp_path / "out" / RECORD).read_text() == "two"
 
 
