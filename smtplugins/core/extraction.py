@@ -7,8 +7,8 @@ words that are linked stay in memory.
 
 Moses' own are kept: behind a phrase its extractor takes one that ends with the next target word for the neighbour
 (models `phrase` and `hier`), and never asks for one that would end at the last source word; a link written twice
-counts twice for words. Other than there, sentences with a `|||` in them and bad links are refused, and counts of 2^24
-and more are exact.
+counts twice for words. Other than there, words that no reader of tables takes for words (with `|||`, in brackets, with
+the control characters 0x1c to 0x1f) and bad links are refused, and counts of 2^24 and more are exact.
 """
 
 from __future__ import annotations

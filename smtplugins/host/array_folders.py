@@ -14,6 +14,8 @@ from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.runs import prepared_folder
 
 if TYPE_CHECKING:
+    import argparse
+
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
@@ -88,17 +90,37 @@ def read_record(folder: Path, name: str, what: str, version: int) -> dict[str, A
     return record
 
 
-@contextmanager
-def new_folder(path: Path, name: str) -> Iterator[Path]:
-    """A folder that takes its name when it is complete; one with a file ``name``, made like this, is replaced."""
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """The options of a command that writes such a folder."""
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the folder to be written")
+    parser.add_argument("--force", action="store_true", help="replace the folder of that name made by this command")
+
+
+def check_folder(path: Path, name: str, *, force: bool = False) -> None:
+    """Refuse a folder to be written that holds something: with ``force``, unless it has a file ``name``."""
     path = Path(path)
-    if path.exists() and not (path / name).is_file() and (not path.is_dir() or any(path.iterdir())):
-        raise UsageError(f"{path}: expected a folder that is new, empty or had a {name}, found another")
+    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+        return
+    if not (path / name).is_file():
+        raise UsageError(f"{path}: expected a folder that is new, empty or has {name}, found another")
+    if not force:
+        raise UsageError(
+            f"{path}: expected a folder that is new or empty, found one with {name}, which models may be using; "
+            "--force replaces it"
+        )
+
+
+@contextmanager
+def new_folder(path: Path, name: str, *, force: bool = False) -> Iterator[Path]:
+    """A folder that takes its name when it is complete; with ``force`` it replaces one that has a file ``name``."""
+    path = Path(path)
+    check_folder(path, name, force=force)
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     with prepared_folder(path.parent):
         aside.mkdir()
         try:
             yield aside
+            check_folder(path, name, force=force)
             if path.exists():
                 shutil.rmtree(path)
             aside.replace(path)

@@ -149,13 +149,13 @@ class PhraseDecoder(ForestDecoder["Weighted"]):
                 self._rows = [_Rows(one, self.forests.tables, [part for _, part in columns]) for one in models]
         return weighted
 
-    def worker(self, system: Weighted, graphs: bool) -> _Worker:
+    def worker(self, system: Weighted, graphs: bool) -> PhraseWorker:
         """What decodes in one thread."""
         assert self._rows is not None
-        return _Worker(system, self._options, self._rows, graphs)
+        return PhraseWorker(system, self._options, self._rows, graphs)
 
 
-class _Worker:
+class PhraseWorker:
     """Decodes one sentence after the other, in one thread."""
 
     def __init__(self, weighted: Weighted, options: PhraseOptions, rows: Sequence[_Rows], graphs: bool) -> None:
@@ -166,7 +166,7 @@ class _Worker:
         # Jumps and reordering models are the search's own.
         self._orders = [one for one in features if _positional(one)]
         self._rows = rows
-        self._scorers = SearchScorers([one for one in features if one not in self._orders])
+        self.scorers = SearchScorers([one for one in features if one not in self._orders])
         self._searcher: PhraseSearcher | None = None
         self._marked = options.phrases.mark_unknown
         self._conventions = weighted.maker.conventions
@@ -209,10 +209,10 @@ class _Worker:
         return hypergraph_of_phrases(made.forest, found, made.features, self.names, id=made.sentence.id)
 
     def _prepared(self, sentence: Sentence, made: SentenceForest) -> PhraseSearcher:
-        parts, same = self._scorers.prepared(sentence, made.forest.tables.words)
+        parts, same = self.scorers.prepared(sentence, made.forest.tables.words)
         if self._searcher is None or not same:
             weights = self._weighted.weights
-            stateful = self._scorers.weighted(parts, weights)
+            stateful = self.scorers.weighted(parts, weights)
             orders = [_order(one, weights) for one in self._orders]
             self.names = [name for one in stateful for name in one.names]
             self.names += [name for one in self._orders for name in _names(one)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.core.search import Stateful, contract_scorer, native_scorer, start_native
@@ -20,6 +20,12 @@ class SearchScorers:
     def __init__(self, features: Sequence[Active]) -> None:
         self._features = features
         self._natives = [one.feature.native() if hasattr(one.feature, "native") else None for one in features]
+
+    def native_scorers(self) -> Iterator[tuple[Active, Any]]:
+        """The features that have a scorer in core's own code, with it."""
+        for one, scorer in zip(self._features, self._natives, strict=True):
+            if hasattr(one.feature, "native"):
+                yield one, scorer
 
     def prepared(self, sentence: Sentence, vocabulary: Vocabulary) -> tuple[list[Any], bool]:
         """Scorers ready for a sentence, and whether all of them are those of the sentence before."""

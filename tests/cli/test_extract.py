@@ -131,6 +131,34 @@ def test_sentences_that_nothing_is_taken_from(smt: Smt) -> None:
     )
 
 
+def test_words_that_tables_cannot_hold(smt: Smt) -> None:
+    Path("s").write_text("das haus\ndas [*] haus\n")
+    Path("t").write_text("the house\nthe [*] house\n")
+    result = smt(*CALL)
+    assert (result.code, result.err) == (
+        1,
+        "smt: s:2: expected words without brackets around them, which mark gaps in tables "
+        "(`smt convert --from text --escape moses` makes them &#91; and &#93;), found '[*]'\n",
+    )
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize("to_format", ["moses-phrases", "cdec-grammar", "joshua-grammar"])
+def test_escaped_text_is_translated_and_unescaped(smt: Smt, to_format: str) -> None:
+    for name, text in (("s", "das [*] ||| [X,1] haus |\n"), ("t", "the [*] ||| [X,1] house |\n")):
+        Path(f"{name}.plain").write_text(text)
+        assert smt("convert", f"{name}.plain", "--from", "text", "--escape", "moses", "-o", name, "-q").ok() == ""
+    Path("a").write_text("0-0 1-1 2-2 3-3 4-4 5-5\n")
+    assert smt(*CALL, "-q", "--to", to_format).ok() == ""
+    table = "phrase-table.gz" if to_format == "moses-phrases" else "grammar.gz"
+    Path("run.yaml").write_text(
+        f"decoder: {{name: phrase}}\nmodel:\n  grammar: out/{table}\n  features: [word-penalty]\n  weights: weights\n"
+    )
+    Path("weights").write_text("word-penalty -1\n")
+    assert smt("decode", "-c", "run.yaml", "-i", "s", "-o", "found", "-q").ok() == ""
+    assert smt("convert", "found", "--from", "text", "--unescape", "moses").ok() == Path("t.plain").read_text()
+
+
 def test_a_failure_leaves_what_was_there(smt: Smt) -> None:
     assert smt(*CALL, "-q").ok() == ""
     Path("t").write_text("the house\n")

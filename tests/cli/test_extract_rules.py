@@ -235,7 +235,8 @@ def test_words_in_brackets(smt: Smt) -> None:
     result = smt(*CALL)
     assert result.code == 1
     assert result.err == (
-        "smt: s:3: expected words without brackets around them, which mark gaps (&#91; and &#93;), found '[alt]'\n"
+        "smt: s:3: expected words without brackets around them, which mark gaps in tables "
+        "(`smt convert --from text --escape moses` makes them &#91; and &#93;), found '[alt]'\n"
     )
     assert not Path("out").exists()
 

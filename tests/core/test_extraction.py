@@ -150,6 +150,9 @@ def test_blanks(tmp_path: Path) -> None:
     [
         (b"a ||| b\n", b"c\n", b"0-0\n", r"source, line 1: expected words without \|\|\|, .*, found '\|\|\|'"),
         (b"a\n", b"c x|||y\n", b"0-0\n", r"target, line 1: expected words without \|\|\|, .*, found 'x\|\|\|y'"),
+        (b"a [*]\n", b"c\n", b"0-0\n", r"source, line 1: expected words without brackets .*, found '\[\*\]'"),
+        (b"a\n", b"[X][X]\n", b"0-0\n", r"target, line 1: expected words without brackets .*, found '\[X\]\[X\]'"),
+        (b"a\x1cb\n", b"c\n", b"0-0\n", "source, line 1: expected words without the control characters"),
         (b"a\nb\n", b"c\nd\n", b"0-0\n0-1\n", "alignment, line 2: .* sentences of 1 and 1 words, found '0-1'"),
         (b"a\n", b"c\n", b"0-0 x\n", "alignment, line 1: expected links as 0-0 1-2, found 'x'"),
         (b"a\n", b"c\n", b"0\n", "found '0'"),
@@ -164,6 +167,21 @@ def test_blanks(tmp_path: Path) -> None:
 def test_bad_lines(tmp_path: Path, source: bytes, target: bytes, links: bytes, message: str) -> None:
     with pytest.raises(BadBitext, match=message):
         Phrases(tmp_path, memory=HUGE).feed(source, target, links)
+
+
+@pytest.mark.parametrize("word", [b"[*]", b"x|||y"])
+def test_words_of_lexical_tables_are_refused_in_texts_all_the_same(tmp_path: Path, word: bytes) -> None:
+    phrases = Phrases(tmp_path, lexical=False, memory=HUGE)
+    for forward in (True, False):
+        phrases.read_lexical(word + b" a 0.5\na " + word + b" 0.5\n", forward=forward)
+    with pytest.raises(BadBitext, match="source, line 2: expected words without"):
+        phrases.feed(b"a\n" + word + b"\n", b"c\nd\n", b"0-0\n0-0\n")
+
+
+def test_brackets_that_make_no_gap(tmp_path: Path) -> None:
+    phrases = Phrases(tmp_path, memory=HUGE)
+    phrases.feed(b"[ ] a[b] [c\n", b"| || a]b\n", b"0-0 1-1 2-2 3-2\n")
+    assert b"[ ] a[b] [c ||| | || a]b ||| " in tables(phrases)[0]
 
 
 def test_what_is_left_out(tmp_path: Path) -> None:

@@ -286,6 +286,18 @@ def test_words_in_brackets_are_gaps_to_everybody(tmp_path: Path) -> None:
     assert b"a[ [X] ||| [ [X] ||| 1 1 1 1 " in b"".join(rules.table())
 
 
+def test_lexical_tables_have_no_gaps(tmp_path: Path) -> None:
+    tables = []
+    for lines in (b"", b"[X][X] [X][X] 0.25\n[X] [X] 0.5\n"):
+        rules = Rules(tmp_path, RuleSettings(min_hole=1), lexical=False)
+        for forward in (True, False):
+            rules.read_lexical(b"c a 0.5\n" + lines, forward=forward)
+        rules.feed(b"a b\n", b"c d\n", b"0-0 1-1\n")
+        tables.append(b"".join(rules.table()))
+    assert b"[X][X] b [X] ||| [X][X] d [X] ||| " in tables[0]
+    assert tables[0] == tables[1]
+
+
 def test_no_rules(tmp_path: Path) -> None:
     rules = Rules(tmp_path)
     rules.feed(b"a\n\n", b"b\nb\n", b"\n\n")

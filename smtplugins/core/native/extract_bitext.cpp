@@ -11,23 +11,49 @@ namespace {
 constexpr std::size_t kMaxWords = std::numeric_limits<std::uint16_t>::max();
 constexpr std::size_t kMaxQuote = 60;
 
-constexpr std::array<bool, 256> blank_bytes() {
-  std::array<bool, 256> blank{};
-  for (const unsigned char byte : {'\0', '\t', '\n', '\v', '\f', '\r', ' '}) blank[byte] = true;
-  return blank;
+// What a byte is in a line: part of a word, a blank, or part of a word that tables may not be able to hold.
+constexpr std::uint8_t kOrdinary = 0, kBlank = 1, kMark = 2;
+
+constexpr std::array<std::uint8_t, 256> byte_kinds() {
+  std::array<std::uint8_t, 256> kinds{};
+  for (const unsigned char byte : {'\0', '\t', '\n', '\v', '\f', '\r', ' '}) kinds[byte] = kBlank;
+  for (const unsigned char byte : {'[', '|', '\x1C', '\x1D', '\x1E', '\x1F'}) kinds[byte] = kMark;
+  return kinds;
 }
-constexpr std::array<bool, 256> kBlank = blank_bytes();
+constexpr std::array<std::uint8_t, 256> kKinds = byte_kinds();
 
-bool is_blank_byte(char byte) noexcept { return kBlank[static_cast<unsigned char>(byte)]; }
+std::uint8_t kind(char byte) noexcept { return kKinds[static_cast<unsigned char>(byte)]; }
 
-std::string_view cut_token(std::string_view& line) noexcept {
+struct Token {
+  std::string_view text;
+  bool marked;  // has a byte of kMark
+};
+
+Token cut_token(std::string_view& line) noexcept {
   std::size_t begin = 0;
-  while (begin < line.size() && is_blank_byte(line[begin])) ++begin;
+  while (begin < line.size() && kind(line[begin]) == kBlank) ++begin;
   std::size_t end = begin;
-  while (end < line.size() && !is_blank_byte(line[end])) ++end;
-  const std::string_view token = line.substr(begin, end - begin);
+  std::uint8_t kinds = kOrdinary;
+  for (; end < line.size() && kind(line[end]) != kBlank; ++end) kinds |= kind(line[end]);
+  const std::string_view text = line.substr(begin, end - begin);
   line.remove_prefix(end);
-  return token;
+  return {text, kinds == kMark};
+}
+
+// What readers of tables expect of a word, or null if it is as they expect.
+const char* expectation(std::string_view word) noexcept {
+  if (word.find("|||") != std::string_view::npos) {
+    return "words without |||, which separates the fields of tables "
+           "(`smt convert --from text --escape moses` makes it &#124;&#124;&#124;)";
+  }
+  if (in_brackets(word)) {
+    return "words without brackets around them, which mark gaps in tables "
+           "(`smt convert --from text --escape moses` makes them &#91; and &#93;)";
+  }
+  if (word.find_first_of("\x1C\x1D\x1E\x1F") != std::string_view::npos) {
+    return "words without the control characters 0x1c to 0x1f, at which decoders split their input";
+  }
+  return nullptr;
 }
 
 std::string quoted(std::string_view text) {
@@ -79,14 +105,13 @@ void Bitext::read_words(int side, std::string_view line, std::vector<std::uint32
   words.clear();
   WordList& list = words_[side];
   while (true) {
-    const std::string_view word = cut_token(line);
+    const auto [word, marked] = cut_token(line);
     if (word.empty()) break;
-    const std::size_t known = list.size();
-    words.push_back(list.add(word));
-    if (list.size() > known && word.find("|||") != std::string_view::npos) {
-      throw BitextError(side, pair_.line, "words without |||, which parts the fields of tables (&#124;&#124;&#124;)",
-                        quoted(word));
+    if (marked) {
+      const char* const expected = expectation(word);
+      if (expected != nullptr) throw BitextError(side, pair_.line, expected, quoted(word));
     }
+    words.push_back(list.add(word));
   }
   if (words.size() > kMaxWords) {
     throw BitextError(side, pair_.line, "at most " + std::to_string(kMaxWords) + " words",
@@ -98,7 +123,7 @@ bool Bitext::read_links(std::string_view line) {
   pair_.links.clear();
   bool inside = true;
   while (true) {
-    const std::string_view token = cut_token(line);
+    const std::string_view token = cut_token(line).text;
     if (token.empty()) return inside;
     const char* at = token.data();
     const char* const end = at + token.size();

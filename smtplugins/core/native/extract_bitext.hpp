@@ -22,6 +22,9 @@ struct SentencePair {
   std::vector<Link> links;                    // as they were written: in any order, perhaps twice
 };
 
+// Tables have gaps where words are in brackets from end to end.
+inline bool in_brackets(std::string_view word) noexcept { return word.starts_with('[') && word.ends_with(']'); }
+
 // A line that no pair can be made of.
 struct BitextError : std::runtime_error {
   BitextError(int side_, std::uint64_t line_, std::string expected_, std::string found_);

@@ -49,6 +49,8 @@ void LexicalTable::read(std::string_view text, WordList& given, WordList& words)
       throw BitextError(0, lines_, "a word, the word it is given, and a probability",
                         "'" + std::string(whole.substr(0, 60)) + "'");
     }
+    // No text has such words, but the gaps of rules may be spelt like them.
+    if (in_brackets(condition) || in_brackets(word)) continue;
     set(given.add(condition), words.add(word), prob);
   }
 }

@@ -45,14 +45,12 @@ RuleExtractor::RuleExtractor(const RuleLimits& limits, bool numbered, bool skip_
   for (WordList* words : {&bitext_.source_words(), &bitext_.target_words()}) {
     for (const std::string& symbol : symbols_.words()) words->add(symbol);
   }
-  for (std::size_t& checked : checked_) checked = bitext_.source_words().size();
 }
 
 void RuleExtractor::feed(std::string_view source, std::string_view target, std::string_view links) {
   sentences_.clear();
   bitext_.parse(source, target, links, [this](const SentencePair& pair, bool sound) {
     if (count_words_) lexical_.add(pair);
-    for (const int side : {0, 1}) check_words(side, pair);
     if (sound) sentences_.push_back(pair);
   });
   if (threads_ > 1) {
@@ -119,21 +117,6 @@ void RuleExtractor::extract_ahead() {
     found.for_each([this](const FoundRule& rule) { add(rule); });
     pairs_.relieve(bitext_.source_words(), bitext_.target_words());
   }
-}
-
-// What is in brackets from end to end is a gap wherever rules are read.
-void RuleExtractor::check_words(int side, const SentencePair& pair) {
-  const WordList& list = side == 0 ? bitext_.source_words() : bitext_.target_words();
-  const auto check = [&](std::uint32_t id) {
-    const std::string_view word = list.word(id);
-    if (word.front() != '[' || word.back() != ']') return;
-    throw BitextError(side, pair.line, "words without brackets around them, which mark gaps (&#91; and &#93;)",
-                      "'" + std::string(word.substr(0, 60)) + "'");
-  };
-  for (const std::uint32_t id : side == 0 ? pair.source : pair.target) {
-    if (symbols_.is_symbol(id)) check(id);
-  }
-  for (std::size_t& next = checked_[side]; next < list.size(); ++next) check(static_cast<std::uint32_t>(next));
 }
 
 void RuleExtractor::add(const FoundRule& rule) {

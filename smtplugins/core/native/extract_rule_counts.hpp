@@ -36,7 +36,6 @@ class RuleExtractor {
   const RuleSymbols& symbols() const noexcept { return symbols_; }
 
  private:
-  void check_words(int side, const SentencePair& pair);
   void add(const FoundRule& rule);
   class Ahead;
   void extract_ahead();
@@ -45,7 +44,6 @@ class RuleExtractor {
   bool count_words_;
   std::size_t threads_;
   Bitext bitext_;
-  std::size_t checked_[2] = {0, 0};  // words of the lists
   LexicalCounts lexical_;
   std::vector<RuleFinder> finders_;  // one for each thread
   PairCounter pairs_;

@@ -49,7 +49,6 @@ class RuleSymbols {
   std::uint32_t gap(std::uint32_t place) const noexcept { return numbered_ ? kFirst + place : kFirst; }
   bool is_gap(std::uint32_t symbol) const noexcept { return symbol - kFirst < gaps_; }
   std::uint32_t head() const noexcept { return kFirst + gaps_; }
-  bool is_symbol(std::uint32_t id) const noexcept { return id - kFirst < gaps_ + (numbered_ ? 0U : 1U); }
   // Words and gaps of a side.
   std::size_t length(std::size_t symbols) const noexcept { return numbered_ ? symbols : symbols - 1; }
   // All of them, in the order of their ids.

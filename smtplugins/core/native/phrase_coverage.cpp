@@ -11,7 +11,8 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 }  // namespace
 
 void Coverages::start(std::int32_t positions, std::span<const PhraseSpan> spans, std::span<const double> best,
-                      std::span<const std::int32_t> distances, PhraseOrder order, std::int32_t limit) {
+                      std::span<const std::uint8_t> fills, std::span<const std::int32_t> distances, PhraseOrder order,
+                      std::int32_t limit) {
   positions_ = positions;
   width_ = index(positions) / 64 + 1;
   order_ = order;
@@ -24,7 +25,7 @@ void Coverages::start(std::int32_t positions, std::span<const PhraseSpan> spans,
   for (std::size_t s = 0; s < spans.size(); ++s) {
     const std::size_t cell = index(spans[s].first) * side + index(spans[s].last);
     gaps_[cell] = std::max(gaps_[cell], best[s]);
-    single_[cell] = 1;
+    single_[cell] = fills[s];
   }
   for (std::size_t first = side; first-- > 0;) {
     gaps_[first * side + first] = 0.0;
@@ -116,7 +117,7 @@ bool Coverages::allowed(std::int32_t coverage, const PhraseSpan& span) const noe
   }
   const std::size_t side = index(positions_) + 1;
   if (order_ == PhraseOrder::kSwap) {
-    if (set.covered > gap_first) {
+    if (has_gap(coverage)) {
       // Something is translated behind the gap: that gap comes next, as one phrase.
       return span.first == gap_first && span.last < positions_ && has(coverage, span.last);
     }

@@ -35,14 +35,19 @@ class Coverages {
   static constexpr std::int32_t none = 0;  // nothing is translated
 
   // Begins a sentence of so many positions. `best` is the best estimate of each span's options, `distances` between
-  // positions, square; without it they are differences.
+  // positions, square; without it they are differences. `fills`: whether a span has an option that may fill a gap.
   void start(std::int32_t positions, std::span<const PhraseSpan> spans, std::span<const double> best,
-             std::span<const std::int32_t> distances, PhraseOrder order, std::int32_t limit);
+             std::span<const std::uint8_t> fills, std::span<const std::int32_t> distances, PhraseOrder order,
+             std::int32_t limit);
 
   std::int32_t covered(std::int32_t coverage) const noexcept { return sets_[index(coverage)].covered; }
   // An estimate of what is still to be translated.
   double future(std::int32_t coverage) const noexcept { return sets_[index(coverage)].future; }
   bool full(std::int32_t coverage) const noexcept { return covered(coverage) == positions_; }
+  // Whether a gap comes next, as one phrase, in the order kSwap.
+  bool has_gap(std::int32_t coverage) const noexcept {
+    return order_ == PhraseOrder::kSwap && sets_[index(coverage)].covered > sets_[index(coverage)].first_gap;
+  }
   bool has(std::int32_t coverage, std::int32_t position) const noexcept {
     return (words_[index(coverage) * width_ + index(position) / 64] >> (index(position) % 64) & 1U) != 0;
   }
@@ -79,7 +84,7 @@ class Coverages {
   std::span<const PhraseSpan> spans_;
   std::span<const std::int32_t> distances_;
   std::vector<double> gaps_;  // the best estimate of phrases that fill [first, last), or minus infinity
-  std::vector<std::uint8_t> single_;  // whether one phrase fills it
+  std::vector<std::uint8_t> single_;  // whether one phrase may fill it
   std::vector<Set> sets_;
   std::vector<std::uint64_t> words_;
   std::vector<std::int32_t> slots_;

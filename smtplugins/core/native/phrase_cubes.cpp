@@ -36,7 +36,7 @@ void PhraseSearcher::expand_cubes(Stack& stack) {
       if (!reaches(first, span.first)) continue;
       const Orientation orientation = orientation_of(first, span.first, span.last);
       stacks_[at(coverages_.covered(next.coverage))].grids.push_back(static_cast<std::int32_t>(grids_.size()));
-      grids_.push_back({group, next.span, next.coverage, coverages_.future(next.coverage),
+      grids_.push_back({group, options_of(next.span, first.coverage), next.coverage, coverages_.future(next.coverage),
                         jump_of(first, span.first, orientation), orientation, coverages_.full(next.coverage)});
     }
   }
@@ -46,10 +46,9 @@ void PhraseSearcher::expand_cubes(Stack& stack) {
 void PhraseSearcher::add_point(std::int32_t number, std::int32_t row, std::int32_t column, const Stack& stack) {
   const Grid& grid = grids_[at(number)];
   const Group& group = groups_[at(grid.group)];
-  const PhraseSpan& span = spans_[at(grid.span)];
-  if (group.begin + row >= group.end || span.begin + column >= span.end) return;
+  if (group.begin + row >= group.end || at(column) >= grid.options.size()) return;
   const std::int32_t tail = members_[at(group.begin + row)];
-  const std::int32_t option = span.begin + column;
+  const std::int32_t option = grid.options[at(column)];
   const PhraseOption& choice = choices_[at(option)];
   double score = hypotheses_[at(tail)].score + grid.jump + choice.score;
   if (swaps_matter_) {

@@ -139,7 +139,8 @@ void PhraseSearcher::start(const SearchForest& input, std::span<const std::vecto
   }
   best_of_span_.clear();
   for (const PhraseSpan& span : spans_) best_of_span_.push_back(choices_[at(span.begin)].estimate);
-  coverages_.start(positions_, spans_, best_of_span_, distances, options_.order, options_.distortion_limit);
+  list_options();
+  coverages_.start(positions_, spans_, best_of_span_, fills_, distances, options_.order, options_.distortion_limit);
 
   hypotheses_.clear();
   arcs_.clear();
@@ -155,6 +156,23 @@ void PhraseSearcher::start(const SearchForest& input, std::span<const std::vecto
   grids_.clear();
   hypotheses_.push_back({0.0, coverages_.future(Coverages::none), Coverages::none, begun, none, 0, none, none, none, true});
   stacks_[0].kept.push_back(0);
+}
+
+// All options, and behind them for each span those that may fill a gap, and so stand left of the phrase before.
+void PhraseSearcher::list_options() {
+  listed_.resize(choices_.size());
+  std::iota(listed_.begin(), listed_.end(), 0);
+  fillers_.clear();
+  fills_.assign(spans_.size(), 0);
+  if (options_.order != PhraseOrder::kSwap) return;
+  for (std::size_t s = 0; s < spans_.size(); ++s) {
+    const auto begin = static_cast<std::int32_t>(listed_.size());
+    for (std::int32_t option = spans_[s].begin; option < spans_[s].end; ++option) {
+      if (states_.may_go_left(option)) listed_.push_back(option);
+    }
+    fillers_.emplace_back(begin, static_cast<std::int32_t>(listed_.size()));
+    fills_[s] = begin < fillers_.back().second;
+  }
 }
 
 // What reordering models say of each rule, for each orientation; and which rules they say the same of what follows.
@@ -267,9 +285,10 @@ void PhraseSearcher::ask_all(const Stack& stack) {
   for (const std::int32_t one : stack.kept) {
     const Hypothesis& before = hypotheses_[at(one)];
     for (const Coverages::Next next : coverages_.next(before.coverage)) {
-      const PhraseSpan& span = spans_[at(next.span)];
-      if (!reaches(before, span.first)) continue;
-      for (std::int32_t option = span.begin; option < span.end; ++option) wanted_.emplace_back(before.state, option);
+      if (!reaches(before, spans_[at(next.span)].first)) continue;
+      for (const std::int32_t option : options_of(next.span, before.coverage)) {
+        wanted_.emplace_back(before.state, option);
+      }
     }
   }
   states_.ask(wanted_);
@@ -294,7 +313,7 @@ void PhraseSearcher::expand(std::int32_t number) {
     const Orientation orientation = orientation_of(before, span.first, span.last);
     const double jump = jump_of(before, span.first, orientation);
     PhraseStates::Move* const known = moves_.data() + moves;
-    for (std::int32_t option = span.begin; option < span.end; ++option) {
+    for (const std::int32_t option : options_of(next.span, before.coverage)) {
       PhraseStates::Move& move = known[option];
       if (move.next == PhraseStates::unknown) {
         if (options_.early_discarding != std::numeric_limits<double>::infinity()) {

@@ -141,7 +141,7 @@ class PhraseSearcher {
   };
   struct Grid {
     std::int32_t group;
-    std::int32_t span;
+    std::span<const std::int32_t> options;
     std::int32_t coverage;
     double future;
     double jump;  // what the order of the phrases adds, but for the options
@@ -201,6 +201,14 @@ class PhraseSearcher {
     return before_[static_cast<std::size_t>(rule) * kOrientations] +
            behind_[static_cast<std::size_t>(rule) * kOrientations];
   }
+  void list_options();
+  // The options of a span that may come behind a hypothesis with this coverage, as numbers.
+  std::span<const std::int32_t> options_of(std::int32_t span, std::int32_t coverage) const noexcept {
+    const auto [begin, end] = coverages_.has_gap(coverage) ? fillers_[static_cast<std::size_t>(span)]
+                                                           : std::pair{spans_[static_cast<std::size_t>(span)].begin,
+                                                                       spans_[static_cast<std::size_t>(span)].end};
+    return std::span(listed_).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+  }
   void ask_all(const Stack& stack);
   void expand(std::int32_t hypothesis);
   void expand_cubes(Stack& stack);
@@ -237,6 +245,9 @@ class PhraseSearcher {
   Coverages coverages_;
   std::vector<PhraseSpan> spans_;
   std::vector<PhraseOption> choices_;
+  std::vector<std::int32_t> listed_;  // numbers of all options, then of those of each span that may fill a gap
+  std::vector<std::pair<std::int32_t, std::int32_t>> fillers_;  // the latter, by span
+  std::vector<std::uint8_t> fills_;                             // whether a span has any
   std::vector<double> best_of_span_;
   std::vector<std::pair<std::int32_t, std::int32_t>> wanted_;
   std::vector<double> before_, behind_;  // rules times orientations: what reordering models say of them, weighted

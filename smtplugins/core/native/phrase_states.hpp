@@ -105,6 +105,12 @@ class PhraseStates {
   double lm_nat() const noexcept;
   // Begins a sentence: adds to the estimates of its options, and gives the state of the empty hypothesis.
   std::int32_t start(const TargetRules& rules, std::vector<PhraseOption>& options);
+  // Whether no feature forbids that an option stands to the left of the phrase before it.
+  bool may_go_left(std::int32_t option) const {
+    return std::all_of(parts_.begin(), parts_.end(), [option](const Part& part) {
+      return part.stored == nullptr || part.stored->scorer->may_go_left(1 + option);
+    });
+  }
   // Asks about moves, states and options, that will be wanted soon: in one call for each feature.
   void ask(std::span<const std::pair<std::int32_t, std::int32_t>> wanted);
   // From a state by options: those of `options` at these numbers.

@@ -26,6 +26,10 @@ void Scorers::prepare(const TargetRules& rules, std::span<const std::int32_t> ch
   }
 }
 
+bool Scorers::may_go_left(std::int32_t rule) const {
+  return std::all_of(parts_.begin(), parts_.end(), [rule](const Part& part) { return part.scorer->may_go_left(rule); });
+}
+
 void Scorers::combine(const Batch& batch) {
   const auto total = static_cast<std::size_t>(batch.tail_offsets[batch.size]);
   for (const Part& part : parts_) {

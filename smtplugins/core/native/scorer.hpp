@@ -47,6 +47,9 @@ class Scorer {
   // Begins a sentence. combine() will name these rules by their positions in `chosen`. `estimates`, rules times
   // components, are guesses at their values; they guide pruning and enter no score.
   virtual void prepare(const TargetRules& rules, std::span<const std::int32_t> chosen, float* estimates) = 0;
+  // Whether a rule, by its position in `chosen`, may stand to the left of the phrase before it: a phrase search in
+  // which neighbours change places (PhraseOrder::kSwap) makes no hypothesis where one does that may not.
+  virtual bool may_go_left(std::int32_t /*rule*/) const { return true; }
   virtual void combine(const Batch& batch) = 0;
   // Adds to `values` what only the whole sentence shows. `begun`: the edges that begin the sentence were marked.
   // A scorer may take no notice of marks, and then has to take none here.
@@ -64,6 +67,7 @@ class Scorers final : public Scorer {
   std::size_t components() const noexcept override { return components_; }
   std::size_t state_bytes() const noexcept override { return state_bytes_; }
   void prepare(const TargetRules& rules, std::span<const std::int32_t> chosen, float* estimates) override;
+  bool may_go_left(std::int32_t rule) const override;
   void combine(const Batch& batch) override;
   void finish(const std::byte* state, bool begun, float* values) override;
   std::uint64_t hash(const std::byte* state) const noexcept override;

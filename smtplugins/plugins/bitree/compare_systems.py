@@ -49,11 +49,12 @@ class PhraseSystems:
 
     def translations(self, name: str, which: str) -> list[list[str]]:
         """Words of the set ``which`` (``dev`` or ``test``) by one of the two systems."""
+        from smtformats.tokens import blanks
         from smtplugins.host.lists import read_corpus
 
         # That it is there is not told for each table that shows it.
         once(self.folder, f"{name}-done", lambda: self._made(name))
-        return [one.split() for one in read_corpus(self.folder / f"{name}.{which}")]
+        return [blanks(one) for one in read_corpus(self.folder / f"{name}.{which}")]
 
     @cached_property
     def _table(self) -> Path:

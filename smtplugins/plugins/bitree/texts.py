@@ -53,12 +53,13 @@ def read_text(
     host: Host, source: Path, target: Path, alignment: Path | None = None, trees: Path | None = None
 ) -> list[Pair]:
     """Sentence pairs; links that cross a constituent of a sentence's tree are left out."""
+    from smtformats.tokens import blanks
     from smtplugins.host.aligned_text import read_pairs
 
     found = []
     links = None if alignment is None else str(alignment)
     for number, (one, other, linked) in enumerate(read_pairs(str(source), str(target), links, formats=host.formats())):
-        pair = Pair(tuple(one.split()), tuple(other.split()), () if linked is None else linked.points)
+        pair = Pair(tuple(blanks(one)), tuple(blanks(other)), () if linked is None else linked.points)
         for i, j in pair.links:
             if i >= len(pair.source) or j >= len(pair.target):
                 sizes = f"{len(pair.source)} and {len(pair.target)} words"

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options."""
+    from smtplugins.host.array_folders import add_output
+
     add = parser.add_argument
     add("-s", "--source", required=True, metavar="FILE", help="source sentences")
     add("-t", "--target", required=True, metavar="FILE", help="their translations")
@@ -38,14 +40,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--held-out", type=float, default=0.1, metavar="X", help="part of the text that chooses lambda (default: 0.1)")
     add("--seed", type=int, default=1, metavar="N", help="of random sequences of inferences (default: 1)")
     add("-j", "--jobs", type=int, default=1, metavar="N", help="threads that learn (same result)")
-    add("-o", "--output", required=True, metavar="DIR", help="the folder to be written")
+    add_output(parser)
     add("-q", "--quiet", action="store_true", help="no notes on standard error")
     add("-v", "--verbose", action="count", default=0, help="tracebacks of failures")
 
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Do it."""
-    from smtplugins.host.array_folders import new_folder
+    from smtplugins.host.array_folders import check_folder, new_folder
     from smtplugins.plugins.bitree.bitree_graphs import COLUMN
     from smtplugins.plugins.bitree.transducer import RECORD
     from smtplugins.plugins.bitree.transducing import (
@@ -63,6 +65,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
 
     if args.generative == (args.words is not None):
         raise UsageError("expected --words DIR or --generative, one of the two")
+    check_folder(Path(args.output), RECORD, force=args.force)
     words = None if args.words is None else WordModel.load(Path(args.words))
     recipe = JoinRecipe(args.least, args.eta, args.held_out, args.seed, args.jobs)
     bitrees = bitrees_of(_pairs(host, args))
@@ -75,7 +78,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
         made = learn_generative(bitrees, iterations=args.iterations, seed=args.seed, say=say)
     else:
         made = learn_discriminative(bitrees, words, recipe, say)
-    with new_folder(Path(args.output), RECORD) as aside:
+    with new_folder(Path(args.output), RECORD, force=args.force) as aside:
         made.save(aside)
         (aside / "weights").write_text(weights_of({COLUMN: 1.0}), encoding="utf-8")
         (aside / "run.yaml").write_text("decoder: {name: bitree, model_path: .}\nmodel: {weights: weights}\n", "utf-8")

@@ -49,6 +49,7 @@ def read_set(host: Host, args: argparse.Namespace, name: str | None = None) -> l
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options."""
+    from smtplugins.host.array_folders import add_output
     from smtplugins.plugins.bitree.word_training import add_path
 
     add_text(parser)
@@ -59,20 +60,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="W window, D dependency (with trees), C co-occurrence: as W+C (repeatable; default: all of the paper's)",
     )
     add_path(parser)
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the folder to be written")
+    add_output(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="no notes on standard error")
 
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Do it."""
-    from smtplugins.host.array_folders import new_folder
+    from smtplugins.host.array_folders import check_folder, new_folder
     from smtplugins.plugins.bitree.bag import COLUMN
     from smtplugins.plugins.bitree.word_model import RECORD
     from smtplugins.plugins.bitree.word_training import chosen_configurations, path_of, train_words, weights_of
 
+    check_folder(Path(args.output), RECORD, force=args.force)
     letters = chosen_configurations(args.configuration, args.trees is not None and args.tune_trees is not None)
     model = train_words(read_set(host, args), read_set(host, args, "tune"), letters, path_of(args), sayer(args.quiet))
-    with new_folder(Path(args.output), RECORD) as aside:
+    with new_folder(Path(args.output), RECORD, force=args.force) as aside:
         model.save(aside)
         (aside / "weights").write_text(weights_of({COLUMN: 1.0}), encoding="utf-8")
         configuration = "decoder: {name: bag, model_path: .}\nmodel: {weights: weights}\n"

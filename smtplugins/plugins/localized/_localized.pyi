@@ -44,6 +44,11 @@ class BlockScorer(smtplugins.core._core.Scorer):
     def set_sentence(self, words: Sequence[str]) -> None:
         """The source words."""
 
+    def forbid_left(self, forbidden: bool) -> None:
+        """
+        Whether blocks marked with rare-left may not be put left of the one before at all.
+        """
+
 def block_scorer(model: BlockModel, lm: smtplugins.core._core.LanguageModel, end: bool) -> BlockScorer:
     """A scorer for one thread."""
 

@@ -33,7 +33,9 @@ def add_bitext(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cache", metavar="DIR|off", help="where columns of tables are kept between runs")
 
 
-def listed_of(host: Host, args: argparse.Namespace, folder: Path, say: Callable[[str], None], quiet: bool) -> EventList:
+def listed_of(
+    host: Host, args: argparse.Namespace, folder: Path, say: Callable[[str], None], quiet: bool, *, force: bool = False
+) -> EventList:
     """The event list that the options of :func:`add_bitext` ask for."""
     from smtplugins.host.aligned_text import read_pairs
     from smtplugins.host.opening import load_grammar
@@ -56,7 +58,7 @@ def listed_of(host: Host, args: argparse.Namespace, folder: Path, say: Callable[
         raise SmtError(f"{args.table}: expected pairs of phrases, found none that are kept")
     names = ("table", "source", "target", "alignment", "min_count", "max_length")
     settings = {name: getattr(args, name) for name in names}
-    listed = collect(blocks, pairs("events"), folder, settings)
+    listed = collect(blocks, pairs("events"), folder, settings, force=force)
     found = listed.record
     counts = listed.counts
     say(

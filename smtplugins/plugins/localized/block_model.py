@@ -36,6 +36,7 @@ COLUMNS = (
     "rare-left",
 )
 """Names of the features in the order of native code."""
+RARE_LEFT = COLUMNS.index("rare-left")
 
 _LN10 = math.log(10)
 _ABSENT = math.log(0.5)
@@ -47,7 +48,8 @@ class BlockModel:
     """What the localized prediction model says of a block behind another one, a column for each of its weights.
 
     ``events_path`` is an event list that ``smt localized events`` made, ``lm_path`` a language model, ``bigrams_path``
-    a folder with weights of block bigrams that ``smt localized train`` made. Probabilities are logarithms; that of
+    a folder with weights of block bigrams that ``smt localized train`` made, ``events_digest`` the hash of the events
+    it was made from: a list with other blocks or counts is an error. Probabilities are logarithms; that of
     the unigram is divided by the number of source words. The model has two sets of weights: ``unigram``,
     ``orientation``, ``lm-first``, ``lm-rest``, ``lexical`` and ``block-bigram`` where a block is right or left of the
     one before, and those that begin with ``neutral-`` where it is neither. ``rare-left`` is -1 for a block on the left
@@ -63,6 +65,7 @@ class BlockModel:
         events_path: Path,
         lm_path: Path,
         bigrams_path: Path | None = None,
+        events_digest: str = "",
         min_left: int = 3,
         end: bool = True,
         smoothing: float = 0.5,
@@ -74,6 +77,12 @@ class BlockModel:
         if min_left < 0:
             raise UsageError(f"block-model: min_left: expected 0 or more, found {min_left}")
         self._listed = EventList.open(events_path)
+        if events_digest and (found := self._listed.digest()) != events_digest:
+            raise UsageError(
+                f"block-model: events_path: expected the events that the model was learnt from, events_digest "
+                f"{events_digest[:12]}, found others in {events_path}, {found[:12]}: make the former again, or train a "
+                "model from these"
+            )
         self._lm: Any = read_native_lm(lm_path)
         self._bigrams = None if bigrams_path is None else BigramWeights.load(bigrams_path)
         self._min_left, self._end = min_left, end

@@ -77,14 +77,19 @@ def frequent(blocks: BlockSet, pairs: Iterable[Pair], least: int) -> BlockSet:
 
 
 def collect(
-    blocks: BlockSet, pairs: Iterable[Pair], folder: Path, settings: Mapping[str, Any] | None = None
+    blocks: BlockSet,
+    pairs: Iterable[Pair],
+    folder: Path,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    force: bool = False,
 ) -> EventList:
-    """Write the event list of sentence pairs into a folder and open it.
+    """Write the event list of sentence pairs into a folder, with ``force`` in place of another, and open it.
 
     With a word alignment only those places count that agree with it. ``settings`` are put into the record.
     """
     finder = Finder(blocks)
-    with new_folder(folder, RECORD) as aside:
+    with new_folder(folder, RECORD, force=force) as aside:
         with contextlib.ExitStack() as open_files:
             written = _Written(aside, open_files)
             for done, batch in _batches(pairs):

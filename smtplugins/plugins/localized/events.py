@@ -17,6 +17,7 @@ A list is a folder of numpy arrays, mapped when it is read:
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -80,6 +81,15 @@ class EventList:
         size = len(self.blocks)
         left, right = (np.bincount(self.successor[self.orientation == one], minlength=size) for one in (LEFT, RIGHT))
         return Counts(left + right + np.bincount(self.neutral, minlength=size), left, right)
+
+    def digest(self) -> str:
+        """A hash of what features know of the list: the blocks, and how often each is in an event."""
+        counts = (self.counts.total, self.counts.left, self.counts.right)
+        total = hashlib.sha256()
+        for column in (*self.blocks.arrays(), *(one.astype("<i8") for one in counts), self.blocks.words.offsets):
+            total.update(column.tobytes() + b"\0")
+        total.update(bytes(self.blocks.words.blob))
+        return total.hexdigest()
 
     def sentence(self, number: int) -> list[tuple[int | None, str, int]]:
         """The events (b', o, b) of a sentence pair, neutral ones last; o is N, L or R."""

@@ -15,20 +15,25 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options."""
+    from smtplugins.host.array_folders import add_output
     from smtplugins.plugins.localized.bitext import add_bitext
     from smtplugins.plugins.localized.learning import add_quiet
 
     add_bitext(parser)
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the folder to be written")
+    add_output(parser)
     add_quiet(parser)
 
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Do it."""
+    from smtplugins.host.array_folders import check_folder
     from smtplugins.plugins.localized.bitext import listed_of
+    from smtplugins.plugins.localized.events import RECORD
     from smtplugins.plugins.localized.learning import sayer
 
-    listed_of(host, args, Path(args.output), sayer(args.quiet), args.quiet)
+    folder = Path(args.output)
+    check_folder(folder, RECORD, force=args.force)
+    listed_of(host, args, folder, sayer(args.quiet), args.quiet, force=args.force)
 
 
 EVENTS = Command(

@@ -6,30 +6,23 @@ Translation" (2004): blocks from left to right, except that two neighbours may c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from smtplugins.host.phrase_decoding import PhraseDecoder, PhraseOptions
-from smtplugins.plugins.localized.block_model import COLUMNS, BlockModel
+from smtplugins.plugins.localized.block_model import RARE_LEFT, BlockModel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from smtplugins.host.contracts import Decoding, Sentence
-    from smtplugins.host.model import Model
+    from smtplugins.host.forests import Weighted
+    from smtplugins.host.phrase_decoding import PhraseWorker
     from smtplugins.host.resources import Resources
-
-FORBIDDEN = 1e4
-"""What a block costs that may not stand to the left: more than any other thing."""
 
 
 class Swap(PhraseDecoder):
     """Blocks from left to right on the source side, but that with ``reordering=swap`` two neighbours may change places.
 
     A block that leaves a gap is followed by one that fills it, and then come words behind both. ``monotone`` takes
-    blocks in the order of the source. Where the feature ``block-model`` has no weight for ``rare-left``, blocks that
-    it marks with that are not put to the left at all.
+    blocks in the order of the source. Where the weight of the feature ``rare-left`` of ``block-model`` is 0 or not
+    given, blocks that it marks are not put to the left at all: no list or forest has them there.
 
     ``search``: ``stack`` tries each hypothesis with all that may come next; ``cube`` makes at most ``pop_limit`` for
     each number of translated words. A stack keeps ``stack_size`` hypotheses (0: all) and none whose probability is less
@@ -64,29 +57,12 @@ class Swap(PhraseDecoder):
                 max_edges=max_edges,
             ),
         )
-        # The last of the model's columns.
-        self._rare = [
-            one.feature.column_names(one.label)[len(COLUMNS) - 1]
-            for one in resources.features
-            if isinstance(one.feature, BlockModel)
-        ]
-        self._given: Model | None = None
-        self._used: Model | None = None
 
-    def load(self, model: Model) -> dict[str, float]:
-        """Read the tables, and do to them what weights do."""
-        return super().load(self._with_rare(model))
-
-    def decode(
-        self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1, graphs: bool = False
-    ) -> Iterator[Decoding]:
-        """Translations in the order of the input."""
-        return super().decode(sentences, self._with_rare(model), threads=threads, graphs=graphs)
-
-    def _with_rare(self, model: Model) -> Model:
-        """The model with the cost of what is forbidden; the same for the same one, as it is known by it."""
-        if self._given is not model and self._used is not model:
-            cost = dict.fromkeys(self._rare, FORBIDDEN)
-            self._given, self._used = model, replace(model, weights={**cost, **model.weights})
-        assert self._used is not None
-        return self._used
+    def worker(self, system: Weighted, graphs: bool) -> PhraseWorker:
+        """What decodes in one thread. Blocks that may not go left are kept from it where they have no price."""
+        made = super().worker(system, graphs)
+        for one, scorer in made.scorers.native_scorers():
+            if isinstance(one.feature, BlockModel):
+                price = system.weights.get(one.feature.column_names(one.label)[RARE_LEFT], 0.0)
+                scorer.forbid_left(price == 0.0)
+        return made

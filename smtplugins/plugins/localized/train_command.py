@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
     from smtplugins.host.host import Host
 
+RECORD = "run.yaml"
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options."""
+    from smtplugins.host.array_folders import add_output
     from smtplugins.plugins.localized.learning import add_learning, add_quiet
 
     parser.add_argument("--events", required=True, metavar="DIR", help="what `smt localized events` made")
@@ -32,13 +35,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fix-floats", action="store_true", help="learn bigrams behind the float weights, which stay as they are"
     )
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the folder to be written")
+    add_output(parser)
     add_quiet(parser)
 
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Do it."""
-    from smtplugins.host.array_folders import new_folder
+    from smtplugins.host.array_folders import check_folder, new_folder
     from smtplugins.host.progress import hushed
     from smtplugins.plugins.localized import learning
     from smtplugins.plugins.localized.events import EventList
@@ -46,6 +49,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
     from smtplugins.plugins.localized.systems import write_table
 
     letters = check_letters(args.features)
+    check_folder(Path(args.output), RECORD, force=args.force)
     material = learning.material_of(args, EventList.open(Path(args.events)))
     say = learning.sayer(args.quiet)
     tell = learning.teller(say, "train")
@@ -54,7 +58,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
         if "f" in letters:
             recipe = learning.bigram_recipe(args)
             model = learn_bigrams(material, model, recipe, fixed=args.fix_floats, seed=args.seed, tell=tell)
-    with new_folder(Path(args.output), "run.yaml") as aside:
+    with new_folder(Path(args.output), RECORD, force=args.force) as aside:
         model.save(aside / "model")
         shutil.move(aside / "model" / "weights.txt", aside / "weights")
         counts = material.events.counts.total
@@ -63,17 +67,18 @@ def run(host: Host, args: argparse.Namespace) -> None:
         if has_bigrams:
             shutil.move(aside / "model" / "block-bigram", aside / "block-bigram")
         shutil.rmtree(aside / "model")
-        (aside / "run.yaml").write_text(_configuration(args, has_bigrams), encoding="utf-8")
+        configuration = _configuration(args, material.events.digest(), has_bigrams)
+        (aside / RECORD).write_text(configuration, encoding="utf-8")
 
 
-def _configuration(args: argparse.Namespace, bigrams: bool) -> str:
+def _configuration(args: argparse.Namespace, digest: str, bigrams: bool) -> str:
     """A run.yaml; paths are seen from its folder."""
     here = Path(args.output).resolve()
 
     def seen(path: str) -> str:
         return os.path.relpath(Path(path).resolve(), here)
 
-    options: dict[str, Any] = {"events_path": seen(args.events), "lm_path": seen(args.lm)}
+    options: dict[str, Any] = {"events_path": seen(args.events), "events_digest": digest, "lm_path": seen(args.lm)}
     if bigrams:
         options["bigrams_path"] = "block-bigram"
     options |= {"smoothing": args.smoothing, "floor": args.floor, "lex_norm": args.lex_norm}

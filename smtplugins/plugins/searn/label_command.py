@@ -19,6 +19,8 @@ _SHOWN = 12
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options."""
+    from smtplugins.host.array_folders import add_output
+
     parser.add_argument("-s", "--source", required=True, metavar="FILE", help="source sentences, tokenised, one a line")
     parser.add_argument("-t", "--target", required=True, metavar="FILE", help="their translations")
     parser.add_argument(
@@ -30,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FORMAT",
         help="format of the links, NAME[,key=value...] (default: by shape)",
     )
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the folder to be written")
+    add_output(parser)
     parser.add_argument(
         "--max-length", type=int, metavar="N", help="words of a table entry, on each side (default: 255)"
     )
@@ -64,6 +66,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
         max_length=args.max_length,
         parts=not args.no_parts,
         skip_bad=args.skip_bad,
+        force=args.force,
         quiet=args.quiet,
     )
     if not args.quiet:

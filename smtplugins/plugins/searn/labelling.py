@@ -161,9 +161,10 @@ def label_text(
     parts: bool = True,
     skip_bad: bool = False,
     memory: int | None = None,
+    force: bool = False,
     quiet: bool = True,
 ) -> dict[str, Any]:
-    """Write the folder of a text's labels; returns its statistics."""
+    """Write the folder of a text's labels, with ``force`` in place of another; returns its statistics."""
     from smtformats.files import open_binary_write
     from smtplugins.host.extraction import Bitext, spill_folder
     from smtplugins.host.progress import progress
@@ -173,7 +174,7 @@ def label_text(
     naming = Bitext(files.source, files.target, files.alignment).naming
     statistics = Statistics()
     nulls = _Nulls()
-    with new_folder(folder, STATISTICS) as aside:
+    with new_folder(folder, STATISTICS, force=force) as aside:
         with spill_folder(aside) as spilled, naming():
             table = LeafTable(spilled, max_length=max_length, parts=parts, memory=memory)
             with open_binary_write(aside / LABELS) as labels, ItemWriter(aside / ITEMS) as writer:

@@ -172,6 +172,15 @@ def _spoil(path: Path, change: Callable[[str], str], message: str) -> None:
     path.write_text(text)
 
 
+def test_words_end_at_blanks_of_ascii_alone(folder: Path) -> None:
+    """As in what is decoded, and for whoever made the links."""
+    text = "10\u00a0000 a\u2028b x\n"
+    (folder / "one").write_text(text)
+    (folder / "links").write_text("0-0 2-2\n")
+    (pair,) = read_text(smt.load_plugins(), folder / "one", folder / "one", folder / "links")
+    assert pair.source == pair.target == ("10\u00a0000", "a\u2028b", "x")
+
+
 def test_trees_and_links_have_to_fit(folder: Path) -> None:
     host = smt.load_plugins()
     (folder / "one").write_text("a bank\n")

@@ -70,6 +70,41 @@ def test_events_train_and_decode(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(Path("other").read_text().splitlines()) == len(wanted)
 
 
+def test_a_model_knows_its_events(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(f"events {BITEXT} --max-length 2 -o events -q") == 0
+    assert run("train --events events --lm lm.arpa --features abcde --float-rate 0.01 -o model -q") == 0
+    decode = "decode -c model/run.yaml -i test.fr -k 3 -q -o".split()
+    assert main([*decode, "found"]) == 0
+    # Others are not written over them unasked, and the model does not take them for its own.
+    others = f"events {BITEXT} --max-length 3 -o events -q"
+    assert run(others) == 2
+    assert "events: expected a folder that is new or empty, found one with events.json" in capsys.readouterr().err
+    assert main([*decode, "again"]) == 0
+    assert run(f"{others} --force") == 0
+    assert main([*decode, "other"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("smt: model/run.yaml:5: model.features") and said.count("\n") == 1
+    assert "expected the events that the model was learnt from, events_digest" in said and "data/events," in said
+    assert not Path("other").exists()
+    assert run(f"events {BITEXT} --max-length 2 -o events -q --force") == 0
+    assert main([*decode, "third"]) == 0
+    assert Path("third").read_bytes() == Path("again").read_bytes() == Path("found").read_bytes()
+    # Nothing that was forbidden stands in lists.
+    assert "rare-left= 0 " in Path("found").read_text() and "rare-left= -1" not in Path("found").read_text()
+
+
+def test_a_model_is_not_written_over(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(f"events {BITEXT} --max-length 2 -o events -q") == 0
+    train = "train --events events --lm lm.arpa --features abc --float-rate 0.01 -o model"
+    assert run(f"{train} -q") == 0
+    before = Path("model/run.yaml").stat().st_ino
+    assert run(train) == 2
+    said = capsys.readouterr().err
+    assert "pass 1" not in said and "model: expected a folder that is new or empty, found one with run.yaml" in said
+    assert Path("model/run.yaml").stat().st_ino == before
+    assert run(f"{train} -q --force") == 0
+
+
 def test_letters_say_which_weights_are_learnt() -> None:
     assert run(f"events {BITEXT} --min-count 2 -o events -q") == 0
     assert run("train --events events --lm lm.arpa --features abc --float-rate 0.01 -o model -q") == 0

@@ -164,7 +164,12 @@ def test_folders_that_are_no_event_lists(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="expected a folder that is new"):
         collect(blocks, [("a", "x", None)], tmp_path / "full")
     collect(blocks, [("a", "x", None)], tmp_path / "events")
-    collect(blocks, [("a", "x", None)] * 2, tmp_path / "events")
+    with pytest.raises(UsageError, match=r"found one with events\.json, which models may be using; --force"):
+        collect(blocks, [("a", "x", None)] * 2, tmp_path / "events")
+    assert len(EventList.open(tmp_path / "events")) == 1
+    collect(blocks, [("a", "x", None)] * 2, tmp_path / "events", force=True)
+    with pytest.raises(UsageError, match="expected a folder that is new"):
+        collect(blocks, [("a", "x", None)], tmp_path / "full", force=True)
     assert len(EventList.open(tmp_path / "events")) == 2
     (tmp_path / "events" / "neutral.npy").unlink()
     with pytest.raises(SmtError, match=r"expected neutral\.npy, found none"):

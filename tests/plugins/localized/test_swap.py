@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from smtplugins.core.hypergraph import Hypergraph
+from smtplugins.core.inference import kbest, paths
 from smtplugins.core.lm import read_native_lm
 from smtplugins.core.rules import Edges, Rules
 from smtplugins.host.contracts import Sentence
 from smtplugins.host.model import Model
+from smtplugins.host.offers import Offer
+from smtplugins.host.resources import Resources, Table
+from smtplugins.host.scoring import Active
 from smtplugins.plugins.localized.bigrams import BigramWeights
-from smtplugins.plugins.localized.block_model import COLUMNS, BlockModel
+from smtplugins.plugins.localized.block_model import COLUMNS, RARE_LEFT, BlockModel
 from smtplugins.plugins.localized.collecting import collect
 from smtplugins.plugins.localized.material import Material
+from smtplugins.plugins.localized.swap import Swap
 from smtplugins.plugins.localized.systems import System, write_table
 from smtplugins.testing.cases import DecoderChecks
 
 from .made import blocks_of, random_case, tiny_lm
 
+NEEDS = frozenset({"target", "source", "segmentation"})
 Steps = tuple[tuple[tuple[int, int], str], ...]
 
 
@@ -45,6 +54,13 @@ def case(folder: Path, seed: int) -> tuple[System, BlockModel, Model]:
     weights = {name: float(draw.uniform(0.1, 1)) for name in COLUMNS if name != "rare-left"}
     system = System(material, folder / "table", min_left=2, stack_size=0)
     return system, BlockModel.of(listed, lm, learnt, min_left=2), Model(weights, {"block-bigram": learnt})
+
+
+def swap_of(table: Path, feature: BlockModel, **options: Any) -> Swap:
+    """The decoder with a table and the model's features."""
+    offer = Offer(name="block-model", make=BlockModel, summary="the features of a test", needs=NEEDS)
+    given = Resources((Table(table, name="blocks"),), (Active("block-model", offer, feature),), cache="off")
+    return Swap(resources=given, max_options=0, **options)
 
 
 def orders(width: int, swap: bool) -> Iterator[tuple[tuple[int, int], ...]]:
@@ -81,17 +97,42 @@ def score(feature: BlockModel, tokens: tuple[str, ...], steps: Steps, weights: d
         total += rows.values
         state = (states[0],)
     total += scorer.finish(list(state)).values  # type: ignore[arg-type]
-    return float(sum(total[i] * weights.get(name, 1e4) for i, name in enumerate(COLUMNS)))
+    if total[RARE_LEFT] < 0:
+        return -math.inf
+    return float(sum(total[i] * weights.get(name, 0.0) for i, name in enumerate(COLUMNS)))
+
+
+def table_of(path: Path) -> dict[str, list[str]]:
+    """The target sides of each source side."""
+    table: dict[str, list[str]] = {}
+    for line in path.read_text().splitlines():
+        source, target, _ = line.split(" ||| ")
+        table.setdefault(source, []).append(target)
+    return table
+
+
+def derivations(graph: Hypergraph) -> dict[Steps, float]:
+    """All of a graph, as their phrases in target order, with their scores."""
+    rules, offsets, targets = graph.targets
+    found: dict[Steps, float] = {}
+    for one in kbest(graph, k=int(paths(graph))):
+        steps = []
+        # From the goal back to the first phrase.
+        for edge in reversed(one.edges.tolist()):
+            first, last = graph.spans[edge].tolist()
+            symbols = targets[offsets[rules[edge]] : offsets[rules[edge] + 1]].tolist()
+            if first < last:
+                steps.append(((first, last), " ".join(graph.words[symbol] for symbol in symbols if symbol >= 0)))
+        assert tuple(steps) not in found
+        found[tuple(steps)] = one.score
+    return found
 
 
 @pytest.mark.parametrize("swap", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_best_of_all_block_sequences_is_found(seed: int, swap: bool, tmp_path: Path) -> None:
     system, feature, model = case(tmp_path, seed)
-    table: dict[str, list[str]] = {}
-    for line in (tmp_path / "table").read_text().splitlines():
-        source, target, _ = line.split(" ||| ")
-        table.setdefault(source, []).append(target)
+    table = table_of(tmp_path / "table")
     draw = random.Random(seed)
     sentences = [Sentence(str(i), tuple(draw.choices("abc", k=draw.randint(1, 5)))) for i in range(8)]
     found = list(system.decode(model, sentences, "swap" if swap else "monotone"))
@@ -107,6 +148,60 @@ def test_the_best_of_all_block_sequences_is_found(seed: int, swap: bool, tmp_pat
         places = [line.partition(")")[0] for line in one.trace() if line.startswith("[")]
         swapped += places != sorted(places, key=lambda text: int(text[1:].partition(",")[0]))
     assert swap or not swapped
+
+
+@pytest.mark.parametrize("search", ["stack", "cube"])
+@pytest.mark.parametrize("least", [1, 2, 100])
+def test_graphs_hold_what_is_allowed_and_nothing_else(search: str, least: int, tmp_path: Path) -> None:
+    system, _, model = case(tmp_path, 1)
+    learnt: Any = model.artefacts["block-bigram"]
+    feature = BlockModel.of(system.material.events, system.material.model, learnt, min_left=least)
+    table = table_of(tmp_path / "table")
+    draw = random.Random(2)
+    sentences = [Sentence(str(i), tuple(draw.choices("abc", k=draw.randint(1, 5)))) for i in range(8)]
+    decoder = swap_of(tmp_path / "table", feature, search=search, stack_size=0, pop_limit=1 << 40)
+    pruned = kept = 0
+    for sentence, one in zip(sentences, decoder.decode(sentences, model, graphs=True), strict=True):
+        weights = dict(model.weights)
+        scores = {
+            steps: score(feature, sentence.tokens, steps, weights) for steps in everything(sentence.tokens, table, True)
+        }
+        allowed = {steps: value for steps, value in scores.items() if value > -math.inf}
+        assert one.graph is not None
+        assert derivations(one.graph()) == pytest.approx(allowed, rel=1e-4)
+        pruned += len(scores) - len(allowed)
+        kept += len(allowed) - sum(1 for _ in everything(sentence.tokens, table, False))
+    assert bool(kept) == (least < 100)
+    assert pruned
+
+
+@pytest.mark.parametrize("search", ["stack", "cube"])
+def test_no_small_stack_is_full_of_dead_ends(search: str, tmp_path: Path) -> None:
+    system, _, _ = case(tmp_path, 3)
+    feature = BlockModel.of(system.material.events, system.material.model, min_left=100)
+    # What is neutral is worth much: searches want to leave gaps, and nothing may fill them.
+    wanted = Model({name: (-9.0 if name.startswith("neutral") else 1.0) for name in COLUMNS if name != "rare-left"})
+    decoder = swap_of(tmp_path / "table", feature, search=search, stack_size=1, pop_limit=1)
+    draw = random.Random(2)
+    sentences = [Sentence(str(i), tuple(draw.choices("abcd", k=draw.randint(1, 9)))) for i in range(20)]
+    for one in decoder.decode(sentences, wanted):
+        assert one.found
+        assert one.trace is not None
+        places = [int(line[1:].partition(",")[0]) for line in one.trace() if line.startswith("[")]
+        assert places == sorted(places)
+
+
+def test_a_weight_of_rare_left_is_a_price_and_forbids_nothing(tmp_path: Path) -> None:
+    system, _, model = case(tmp_path, 1)
+    feature = BlockModel.of(system.material.events, system.material.model, min_left=100)
+    sentence = [Sentence("0", ("a", "b", "c"))]
+    counts = []
+    for weights in ({}, {"rare-left": 0.0}, {"rare-left": 2.0}):
+        decoder = swap_of(tmp_path / "table", feature, search="stack", stack_size=0)
+        (found,) = decoder.decode(sentence, Model({**model.weights, **weights}), graphs=True)
+        assert found.graph is not None
+        counts.append(len(derivations(found.graph())))
+    assert counts[0] == counts[1] < counts[2]
 
 
 def test_blocks_that_were_never_left_stay_where_they_are(tmp_path: Path) -> None:

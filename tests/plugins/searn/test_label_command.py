@@ -232,11 +232,13 @@ def test_bad_links_are_refused_or_left_out(capsys: pytest.CaptureFixture[str]) -
     assert lines_of("out/labels.gz") == ["a ### b ### S", ""]
     record = json.loads(Path("out/statistics.json").read_text())
     assert (record["sentences"], record["skipped"], record["empty"], record["labelled"]) == (2, 1, 0, 1)
-    # A folder of labels is replaced, another one is not.
-    assert label(f"{files} -o out --skip-bad -q") == 0
+    # A folder of labels is replaced if that is asked, another one is not.
+    assert label(f"{files} -o out --skip-bad -q") == 2
+    assert "out: expected a folder that is new or empty, found one with statistics.json" in capsys.readouterr().err
+    assert label(f"{files} -o out --skip-bad -q --force") == 0
     Path("other").mkdir()
     Path("other/file").touch()
-    assert label(f"{files} -o other --skip-bad -q") != 0
+    assert label(f"{files} -o other --skip-bad -q --force") == 2
 
 
 @pytest.mark.parametrize(
@@ -245,6 +247,7 @@ def test_bad_links_are_refused_or_left_out(capsys: pytest.CaptureFixture[str]) -
         ("a\n", "0-0\n0-0\n", "", "links: expected links of 1 sentence pairs, as in source, found more"),
         ("a\n", "", "", "links:1: field 1: expected alignment data"),
         ("a |||\n", "0-0\n", "", "source:1: expected words without |||"),
+        ("a [*]\n", "0-0\n", "", "source:1: expected words without brackets around them"),
         ("a b\n", "a ||| c ||| 0-0\n", "", "links:1: expected 2 words, as line 1 of source, found 1: 'a'"),
         ("a\n", "0-0\n", "--max-length 0", "--max-length: expected 1 to 255, found 0"),
         ("a\n", "0-0\n", "--from gizza", "unknown format"),

@@ -98,7 +98,9 @@ void bind_scorer(nb::module_& m) {
             scorer.set_words(std::move(blocks), std::move(lm));
           },
           "numbers"_a, "The model's and the language model's numbers of the words of target sides.")
-      .def("set_sentence", &AnyBlockScorer::set_sentence, "words"_a, "The source words.");
+      .def("set_sentence", &AnyBlockScorer::set_sentence, "words"_a, "The source words.")
+      .def("forbid_left", &AnyBlockScorer::forbid_left, "forbidden"_a,
+           "Whether blocks marked with rare-left may not be put left of the one before at all.");
   m.def(
       "block_scorer",
       [](const KeptModel& model, const LanguageModel& lm, bool end) {

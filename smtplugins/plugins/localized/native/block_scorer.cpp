@@ -110,6 +110,11 @@ class BlockScorer final : public AnyBlockScorer {
     }
   }
 
+  bool may_go_left(std::int32_t rule) const override {
+    if (!forbids_left()) return true;
+    return model().values().no_left[static_cast<std::size_t>(steps_[static_cast<std::size_t>(rule)].block)] == 0;
+  }
+
   void combine(const Batch& batch) override {
     for (std::size_t i = 0; i < batch.size; ++i) {
       float* const values = batch.values(i);

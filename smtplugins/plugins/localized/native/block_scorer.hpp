@@ -81,8 +81,11 @@ class AnyBlockScorer : public Scorer {
     lm_words_ = std::move(lm);
   }
   void set_sentence(const std::vector<std::string>& words);
+  // Whether searches have to keep blocks from the left that were too rarely there.
+  void forbid_left(bool forbidden) noexcept { forbids_left_ = forbidden; }
 
  protected:
+  bool forbids_left() const noexcept { return forbids_left_; }
   const BlockModel& model() const noexcept { return *model_; }
   std::int32_t block_of(std::span<const std::int32_t> target, std::int32_t first, std::int32_t last) const;
   WordId lm_word(std::int32_t symbol) const noexcept {
@@ -96,6 +99,7 @@ class AnyBlockScorer : public Scorer {
   std::vector<std::int32_t> block_words_;
   std::vector<WordId> lm_words_;
   std::vector<std::int32_t> sentence_;
+  bool forbids_left_ = false;
 };
 
 // `lm` has to outlive it. With `end` the end of the sentence is scored as a first word.
