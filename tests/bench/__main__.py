@@ -29,6 +29,7 @@ from learners import learners
 from lm import lm, lm_big
 from loading import loading
 from localized import localized
+from loops import loops
 from measure import best_child, interleaved
 from mert import mert
 from metrics import metrics
@@ -129,7 +130,7 @@ def main() -> None:
     benchmarks |= {"mert": lambda: mert(SHARED)}
     benchmarks |= {"metrics": lambda: metrics(SHARED)}
     benchmarks |= {"learners": lambda: learners(SHARED)}
-    benchmarks |= {"tuning": tuning}
+    benchmarks |= {"tuning": tuning, "loops": lambda: loops(SHARED)}
     benchmarks |= {"umt": lambda: umt(SHARED)}
     benchmarks |= {"localized": lambda: localized(SHARED)}
     benchmarks |= {"cdlm-grammar": lambda: cdlm_grammar(SHARED)}

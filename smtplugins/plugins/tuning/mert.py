@@ -45,8 +45,9 @@ class Mert:
     A round looks along all features; when none of them helps, along as many random ``directions`` (as many as there are
     features, 30 at most, if nothing is said), drawn anew up to ``patience`` times where the metric is within 1 % of the
     best so far. ``restarts`` are 20 on lists and none on forests if nothing is said. The weights of several ``runs``,
-    each with random numbers of its own, are averaged. ``fixed`` names features that keep their weights; ``bounds`` are
-    ``NAME=LOW:HIGH``. Both hold several with blanks between.
+    each with random numbers of its own, are averaged. ``reach`` keeps weights within a distance of the start, from 0 to
+    1.4 (``host/trust_region.py``); the loop around a decoder sets it. ``fixed`` names features that keep their weights;
+    ``bounds`` are ``NAME=LOW:HIGH``. Both hold several with blanks between.
     """
 
     accepts = frozenset({Lists, Forests})

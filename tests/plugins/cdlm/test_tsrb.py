@@ -208,7 +208,9 @@ def test_lists_of_decoders_have_the_open_names_alone(tmp_path: Path) -> None:
     example = Path(__file__).resolve().parents[3] / "examples/decode-hiero"
     WORDS.write(tmp_path / "classes.txt")
     features = f"[{{name: lm, path: {example}/en.arpa}}, {{name: tsrb, path: {tmp_path}/classes.txt}}]"
+    (tmp_path / "weights").write_text("EgivenF 0.6\nFgivenE 0.3\nlm 0.9\n")
     command = ["decode", "-c", f"{example}/run.yaml", "--set", f"model.features={features}", "--set", "model.missing=0"]
+    command += ["--set", f"model.weights={tmp_path}/weights"]
     assert main([*command, "-i", f"{example}/source.de", "-k", "2", "-o", f"{tmp_path}/lists", "-q"]) == 0
     for one in smt.read(tmp_path / "lists"):
         names = one.names()
