@@ -31,12 +31,11 @@ class Mira:
 
     ``loss``: ``background`` measures a hypothesis by what it adds to the statistics of the sentences before it, which
     fade by ``decay``; ``sentence`` by its own score; ``auto`` takes the first for BLEU. Losses are multiplied by
-    ``scale``; by default on lists, so that they vary ten times as much as the scores of the start, whatever the length of
-    these weights, else by 10. ``keep``: the epoch whose averaged weights are best on the lists, or
-    the last one. ``cutting``: all constraints that a sentence violates, not the worst alone. On forests, the metric
-    must have a ``linear`` form; they are refined with ``pop_limit`` (0: exactly);
-    ``gain_precision`` and ``gain_decay`` are those of the form: BLEU's published ones favour short outputs where fewer
-    words are right.
+    ``scale``; by default on lists, so that they vary ten times as much as the scores of the start, whatever the length
+    of these weights, else by 10. ``keep``: the epoch whose averaged weights are best on the lists, or the last one.
+    ``cutting``: all constraints that a sentence violates, not the worst alone. On forests, the metric must have a
+    ``linear`` form; they are refined with ``pop_limit`` (0: exactly); ``gain_precision`` and ``gain_decay`` are those
+    of the form: BLEU's published ones favour short outputs where fewer words are right.
     """
 
     accepts = frozenset({Lists, Forests})
