@@ -24,7 +24,7 @@ from smtplugins.host.pools import ForestPool, ListPool, Work, write_json
 from smtplugins.host.runs import RunDirectory
 from smtplugins.host.training_data import Note
 from smtplugins.host.trust_region import RADIUS, Course, Way
-from smtplugins.host.tuning import Plan, takes_reach, within
+from smtplugins.host.tuning import Plan, within
 
 if TYPE_CHECKING:
     from smtplugins.host.config import RunConfig
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _RESULT = "result.json"
 _PLACES = 8
+_AGAIN = 2
 
 
 @dataclass(frozen=True)
@@ -192,13 +193,12 @@ class Loop:
             return model.weights, metrics
         material = self._pool.material()
         folder = self.run.path / f"iteration-{number:04d}"
-        tuned, way = self._towards(material, course, folder)
-        for attempt in itertools.count(1):
+        tuned, way = self._towards(material, course, folder, 0)
+        for again in itertools.count(1):
             share = self._share(material, course, way)
-            if way.distance(share) > 0 or not course.widen():
+            if way.distance(share) > 0 or not (course.widen() or again <= _AGAIN):
                 break
-            if takes_reach(self.host, self.options.plan.learner):
-                tuned, way = self._towards(material, course, folder / f"wider-{attempt}")
+            tuned, way = self._towards(material, course, folder / f"again-{again}", again)
         weights = way.weights(share)
         expected, change = material.score(weights), _change(course.best, weights)
         metrics = {"before": tuned.begun or 0.0, "learnt": tuned.score, "share": share, "expected": expected}
@@ -207,9 +207,13 @@ class Loop:
         self.run.save_step(number, Step(Model(weights), row["decoded"], shown, State()))
         return weights, shown
 
-    def _towards(self, material: Material, course: Course, folder: Path) -> tuple[Tuned, Way]:
-        """Learn from the best weights so far, within the radius if the learner can; return the way there, too."""
-        plan = within(self.host, replace(self.options.plan, folder=folder), course.radius)
+    def _towards(self, material: Material, course: Course, folder: Path, again: int) -> tuple[Tuned, Way]:
+        """Learn from the best weights so far, within the radius if the learner can; return the way there, too.
+
+        A learner that found nothing is asked ``again`` with other random numbers.
+        """
+        plan = self.options.plan
+        plan = within(self.host, replace(plan, folder=folder, seed=plan.seed + again * plan.runs), course.radius)
         note = self.note if len(course.tried) == 1 else lambda text: None
         tuned = tuning.tune(self.host, material, plan, course.best, note)
         # Weights that have to stay, or stay within bounds, are lengths, not only directions.

@@ -149,17 +149,13 @@ def plan_of(
     return Plan(Spec(spec.name, options), runs=1 if runs is None else runs, **more)
 
 
-def takes_reach(host: Host, learner: Spec) -> bool:
-    """Whether a learner can be told how far it may move, and is not: by its option ``reach``."""
-    known = parameters(host.registry.entry("learners", learner.name).record.make)
-    return "reach" in known and "reach" not in learner.options
-
-
 def within(host: Host, plan: Plan, radius: float) -> Plan:
-    """The plan with a learner that stays within a distance of the start (``trust_region.py``), if it can be told to."""
-    if math.isinf(radius) or not takes_reach(host, plan.learner):
+    """Set the learner's option ``reach``, if it has one that is not set, for a radius as in ``trust_region.py``."""
+    learner = plan.learner
+    known = parameters(host.registry.entry("learners", learner.name).record.make)
+    if math.isinf(radius) or "reach" not in known or "reach" in learner.options:
         return plan
-    return replace(plan, learner=Spec(plan.learner.name, {**plan.learner.options, "reach": SEARCHED * radius}))
+    return replace(plan, learner=Spec(learner.name, {**learner.options, "reach": SEARCHED * radius}))
 
 
 def tune(host: Host, material: Material, plan: Plan, start: Mapping[str, float], note: Note = lambda _: None) -> Tuned:
