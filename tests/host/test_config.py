@@ -321,7 +321,7 @@ def test_gold_configurations_come_through(shared: Path, tmp_path: Path) -> None:
         again = show_config(tmp_path / "out.yaml").splitlines()
         assert again == [line for line in shown.splitlines() if not line.startswith("# not used: ")]
         seen += 1
-    assert seen == 46
+    assert seen == 69
 
 
 def test_path_of_a_column_with_a_name_stays_one() -> None:

@@ -114,7 +114,9 @@ _TABLE = frozenset({"path", "input-factor", "output-factor", "table-limit", "cac
 _FEATURES = {
     "Distortion": frozenset({"sparse", "sparse-distance", "sparse-subordinate"}),
     "KENLM": frozenset({"factor", "path", "order", "load", "lazyken", "oov-feature"}),
-    "LexicalReordering": frozenset({"type", "path", "input-factor", "output-factor", "default-scores", "cache-size"}),
+    "LexicalReordering": frozenset(
+        {"type", "path", "input-factor", "output-factor", "default-scores", "cache-size", "property-index"}
+    ),
     "PhraseDictionaryMemory": _TABLE,
     "PhrasePenalty": frozenset({"per-dictionary"}),
     "UnknownWordPenalty": frozenset(),
@@ -158,10 +160,12 @@ def feature(value: str, unnamed: Counter[str]) -> Feature:
         if found[1] in options:
             raise BadField("each key once", f"{quote(found[1])} again")
         options[found[1]] = found[2]
-    for key in ("num-features", "table-limit", "order"):
+    for key in ("num-features", "table-limit", "order", "property-index"):
         if key in options:
             whole(options[key], 0)
-    if kind in ("KENLM", "LexicalReordering", "PhraseDictionaryMemory") and "path" not in options:
+    # Moses2 reads reordering scores from a property of its ProbingPT.
+    in_table = kind == "LexicalReordering" and "property-index" in options
+    if kind in ("KENLM", "LexicalReordering", "PhraseDictionaryMemory") and "path" not in options and not in_table:
         raise BadField(f"path=FILE of the {kind}", "none")
     if kind == "LexicalReordering" and "type" not in options:
         raise BadField("type=MODEL of the LexicalReordering", "none")

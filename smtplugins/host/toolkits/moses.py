@@ -30,6 +30,7 @@
 | `Distortion` | `distortion,name=`: -1 for each word jumped over |
 | `LexicalReordering type= path=` | `lexical-reordering,path=,model=,scores=,name=`, scores being `num-features` |
 | its `default-scores` | `default_scores` |
+| its `property-index` (Moses2: scores within a ProbingPT) | `property_index`, which the feature refuses |
 | `InputFeature` | `source-path,log=true,scores=,real_words=,name=` |
 | any other | the feature of Moses' name, its keys as they are |
 | `tuneable=false` of any | the option of that name |
@@ -221,7 +222,8 @@ def _feature(draft: Draft, one: Setting, feature: Feature, span: int | None, *, 
     elif feature.kind == "LexicalReordering":
         kind = "lexical-reordering"
         options = {
-            "path": keys.pop("path"),
+            "path": keys.pop("path", None),
+            "property_index": keys.pop("property-index", None),
             "model": keys.pop("type"),
             "scores": scores,
             "default_scores": keys.pop("default-scores", None),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from smtformats import FormatError
-from smtplugins.host.config import OutputConfig, RunConfig, load_config, show_config
+from smtplugins.host.config import ConfigError, OutputConfig, RunConfig, load_config, show_config
 from smtplugins.host.spec import Spec
 
 PHRASES = """\
@@ -130,6 +130,17 @@ def test_scores_of_unseen_pairs() -> None:
     ).model.features
     assert found.options["default_scores"] == ".2,.3,.5"
     assert unused() == []
+
+
+def test_reordering_scores_within_a_probing_table_are_refused(tmp_path: Path) -> None:
+    from smtplugins import load_plugins
+
+    path = tmp_path / "moses.ini"
+    path.write_text("[feature]\nLexicalReordering type=msd num-features=3 property-index=0\n[weight]\n")
+    config = load_config(path)
+    assert "property_index=0" in show_config(path)
+    with pytest.raises(ConfigError, match=r"moses.ini:2: model.features.0: .* no option 'property_index'"):
+        load_plugins().translator(config)
 
 
 def test_features_without_a_weight_line() -> None:
