@@ -1,191 +1,80 @@
-"""A headless Chromium for tests: its debugging protocol over two pipes, with clicks and keys as a person's."""
+"""Pages in Debian's Chromium, driven by Playwright, which downloads no browser of its own here."""
 
 from __future__ import annotations
 
-import base64
-import json
-import os
-import select
 import shutil
-import subprocess
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Dialog, Page, Request, expect, sync_playwright
 
 CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
 )
+# No sandbox for root in a container; and nothing that asks for a network on its own.
+FLAGS = """--no-sandbox --disable-gpu --disable-dev-shm-usage --disable-quic --no-first-run
+    --disable-background-networking --disable-component-update --disable-sync""".split()
 
-_MIDDLE = (
-    "one.scrollIntoView({block: 'center'}); const box = one.getBoundingClientRect();"
-    " return [box.x + box.width / 2, box.y + box.height / 2];"
-)
-
-
-class Browser:
-    """One page. What the page logs as errors, throws, or asks the network for is noted in ``complaints``."""
-
-    def __init__(self, folder: Path) -> None:
-        assert CHROMIUM is not None
-        to_read, to_write = os.pipe()
-        from_read, from_write = os.pipe()
-        command = (
-            f"exec {CHROMIUM} --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run "
-            f"--disable-background-networking --user-data-dir={folder} --remote-debugging-pipe "
-            f"3<&{to_read} 4>&{from_write}"
-        )
-        # Sanitizers of our own modules are nothing for a browser.
-        environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-        log = (folder.parent / "chromium.log").open("wb")
-        self._process = subprocess.Popen(
-            ["bash", "-c", command],
-            pass_fds=(to_read, from_write),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            env=environment,
-        )
-        log.close()
-        os.close(to_read)
-        os.close(from_write)
-        self._out, self._in = to_write, from_read
-        self._buffer = b""
-        self._count = 0
-        self._session: str | None = None
-        self._loaded = False
-        self.complaints: list[str] = []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
-        self.size(1280, 900)
-
-    def close(self) -> None:
-        """End it."""
-        self._process.kill()
-        self._process.wait()
-        os.close(self._out)
-        os.close(self._in)
-
-    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """One command of the protocol."""
-        self._count += 1
-        message: dict[str, Any] = {"id": self._count, "method": method, "params": parameters}
-        if self._session is not None:
-            message["sessionId"] = self._session
-        os.write(self._out, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self._next(30)
-            if answer.get("id") == self._count:
-                if "error" in answer:
-                    raise RuntimeError(f"{method}: {answer['error']}")
-                result: dict[str, Any] = answer["result"]
-                return result
-
-    def _next(self, seconds: float) -> dict[str, Any]:
-        """The next message; events are noted on the way."""
-        end = time.monotonic() + seconds
-        while b"\0" not in self._buffer:
-            if not select.select([self._in], [], [], max(0.0, end - time.monotonic()))[0]:
-                raise TimeoutError("chromium does not answer")
-            data = os.read(self._in, 1 << 20)
-            if not data:
-                raise RuntimeError("chromium has ended")
-            self._buffer += data
-        text, _, self._buffer = self._buffer.partition(b"\0")
-        message: dict[str, Any] = json.loads(text)
-        self._note(message.get("method", ""), message.get("params", {}))
-        return message
-
-    def _note(self, method: str, what: dict[str, Any]) -> None:
-        if method == "Page.loadEventFired":
-            self._loaded = True
-        elif method == "Runtime.exceptionThrown":
-            self.complaints.append(str(what["exceptionDetails"].get("exception", what)))
-        elif method == "Log.entryAdded":
-            self.complaints.append(what["entry"]["text"])
-        elif method == "Runtime.consoleAPICalled" and what["type"] in ("error", "warning"):
-            self.complaints.append(str(what["args"]))
-        elif method == "Network.requestWillBeSent":
-            url = what["request"]["url"]
-            if not url.startswith(("file:", "blob:", "data:")):
-                self.complaints.append(url)
-        elif method == "Page.javascriptDialogOpening":
-            self.complaints.append("a dialogue: " + what["message"])
-
-    def open(self, page: Path) -> None:
-        """Load a file and wait until it is there."""
-        self._loaded = False
-        self.call("Page.navigate", url=page.resolve().as_uri())
-        while not self._loaded:
-            self._next(30)
-
-    def size(self, width: int, height: int) -> None:
-        """The size of the window."""
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-
-    def media(self, media: str = "", **features: str) -> None:
-        """Print or screen, and what the reader prefers: ``prefers_color_scheme="dark"``."""
-        pairs = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
-        self.call("Emulation.setEmulatedMedia", media=media, features=pairs)
-
-    def evaluate(self, expression: str) -> Any:
-        """The value of JavaScript, awaited."""
-        found = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        if "exceptionDetails" in found:
-            raise RuntimeError(f"{expression}: {found['exceptionDetails']}")
-        return found["result"].get("value")
-
-    def wait(self, expression: str, seconds: float = 10) -> None:
-        """Wait until an expression is true."""
-        end = time.monotonic() + seconds
-        while not self.evaluate(f"Boolean({expression})"):
-            if time.monotonic() > end:
-                raise TimeoutError(f"never true: {expression}")
-            time.sleep(0.02)
-
-    def text(self, selector: str) -> str:
-        """What a person reads there."""
-        return str(self.evaluate(f"document.querySelector({json.dumps(selector)}).innerText"))
-
-    def click(self, selector: str) -> None:
-        """Move the mouse to the middle of an element and click."""
-        spot = self.evaluate(
-            f"(() => {{ const one = document.querySelector({json.dumps(selector)}); {_MIDDLE} }})()",
-        )
-        for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=spot[0], y=spot[1], button="left", clickCount=1)
-
-    def press(self, key: str, code: int) -> None:
-        """Press a key where the focus is."""
-        for kind in ("rawKeyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
-
-    def write(self, text: str) -> None:
-        """Type text where the focus is."""
-        self.call("Input.insertText", text=text)
-
-    def picture(self, path: Path, *, whole: bool = False) -> None:
-        """A screenshot."""
-        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]
-        path.write_bytes(base64.b64decode(data))
-
-    def pdf(self, path: Path) -> None:
-        """The page as it prints."""
-        path.write_bytes(base64.b64decode(self.call("Page.printToPDF", printBackground=False)["data"]))
+expect.set_options(timeout=30_000)  # as long as Playwright's other waits
 
 
-def shown(browser: Browser, path: Path, text: str, ready: str) -> Browser:
-    """A page as it opens, wide and light, when the expression ``ready`` has become true."""
+@contextmanager
+def headless() -> Iterator[Browser]:
+    """A Chromium without windows."""
+    with pytest.MonkeyPatch.context() as patch:
+        # The sanitizers of our own modules are nothing for a browser.
+        patch.delenv("LD_PRELOAD", raising=False)
+        playwright = sync_playwright().start()
+    try:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+    finally:
+        playwright.stop()
+
+
+@contextmanager
+def watched(tab: Page) -> Iterator[Page]:
+    """The page wide and light; in the end it has logged, thrown, asked and requested from a network nothing."""
+    complaints: list[str] = []
+
+    def dismiss(dialog: Dialog) -> None:
+        complaints.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def local(request: Request) -> None:
+        if not request.url.startswith(("file:", "blob:", "data:")):
+            complaints.append(request.url)
+
+    handlers: dict[Any, Any] = {
+        "console": lambda message: complaints.append(f"{message.type}: {message.text}"),
+        "pageerror": lambda error: complaints.append(str(error)),
+        "dialog": dismiss,
+        "request": local,
+    }
+    for event, handler in handlers.items():
+        tab.on(event, handler)
+    tab.set_viewport_size({"width": 1280, "height": 900})
+    tab.emulate_media(media="screen", color_scheme="light")
+    yield tab
+    for event, handler in handlers.items():
+        tab.remove_listener(event, handler)
+    assert complaints == []
+
+
+def visit(tab: Page, path: Path, text: str, ready: str | None = None) -> Page:
+    """Open a page of this text; if ``ready`` is given, wait until it has an element of this selector."""
     path.write_text(text, encoding="utf-8")
-    browser.size(1280, 900)
-    browser.media()
-    browser.open(path)
-    browser.wait(ready)
-    return browser
+    tab.goto(path.resolve().as_uri())
+    if ready is not None:
+        tab.wait_for_selector(ready, state="attached")
+    return tab
 
 
-def every(browser: Browser, selector: str, value: str = "one.textContent") -> list[Any]:
+def every(tab: Page, selector: str, value: str = "one.textContent") -> list[Any]:
     """A value of each element."""
-    found: list[Any] = browser.evaluate(f"[...document.querySelectorAll({json.dumps(selector)})].map((one) => {value})")
+    found: list[Any] = tab.eval_on_selector_all(selector, f"(all) => all.map((one) => {value})")
     return found
