@@ -214,7 +214,7 @@ class TestDecoder:
         process: subprocess.Popen[bytes] = start(
             *arguments, "--dir", "killed", "-o", "w2", env={**os.environ, "SLOW": "0.1"}
         )
-        for _ in range(400):
+        for _ in range(3000):
             if list(Path("killed").glob("iteration-0002/.candidates*")):
                 break
             time.sleep(0.02)
