@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import difflib
+import os
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 # A shared machine is slow now and then; time is measured in tests/bench. A run between two edits tries a quarter of the
-# examples; `pytest --hypothesis-profile=deep`, which is what .ci/run does, all of them.
+# examples; `pytest --hypothesis-profile=deep` all of them, as does .ci/run, by SMT_TEST_PROFILE=deep.
 DEEP = settings(deadline=None, max_examples=100)
 settings.register_profile("deep", DEEP)
 settings.register_profile("suite", DEEP, max_examples=25)
-settings.load_profile("suite")
+settings.load_profile(os.environ.get("SMT_TEST_PROFILE", "suite"))
 
 FEWEST = 10
 GOLDEN = Path(__file__).parent / "golden"
@@ -25,6 +27,42 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite the files of tests/golden that differ, showing how"
     )
+    parser.addoption(
+        "--without", default="", metavar="PLUGIN,...", help="switch plugins off for all tests, as SMT_DISABLE_PLUGINS"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--without"):
+        os.environ["SMT_DISABLE_PLUGINS"] = config.getoption("--without")
+
+
+def unexpected_skips(config: pytest.Config) -> list[str]:
+    """Skips for a reason that is no line of the file ``$SMT_ALLOWED_SKIPS``, which .ci/run sets; none without it."""
+    allowed = os.environ.get("SMT_ALLOWED_SKIPS")
+    reporter = config.pluginmanager.getplugin("terminalreporter")
+    if not allowed or reporter is None:
+        return []
+    reasons = set(Path(allowed).read_text(encoding="utf-8").splitlines())
+    skips = []
+    for report in reporter.stats.get("skipped", ()):
+        # Of a test or of a whole module, here or in another process.
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        if reason.removeprefix("Skipped: ") not in reasons:
+            skips.append(f"{report.nodeid}: {reason}")
+    return skips
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.exitstatus == pytest.ExitCode.OK and unexpected_skips(session.config):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if skips := unexpected_skips(config):
+        terminalreporter.section("skipped for a reason that is not in .ci/skips", red=True)
+        for line in skips:
+            terminalreporter.line(line)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -48,6 +86,16 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("needs the reference data in ../shared")
     return folder
+
+
+@pytest.fixture
+def signals() -> Iterator[None]:
+    """Commands do not inherit that this process ignores signals, as started by ``nohup`` or ``&``."""
+    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

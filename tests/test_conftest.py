@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,16 @@ CASE = """
 def test_it(golden):
     golden("one\\ntwo\\n", "deep/case.txt")
 """
+
+
+@pytest.fixture(autouse=True)
+def _profile_of_its_own(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in ("SMT_ALLOWED_SKIPS", "SMT_TEST_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    profile = settings.get_current_profile_name()
+    yield
+    # Suites within this process load another.
+    settings.load_profile(profile)
 
 
 @pytest.fixture
@@ -83,10 +94,36 @@ def test_the_profile_says_how_many_examples(pytester: pytest.Pytester, options: 
             print(*(test.hypothesis.inner_test.seen for test in tests))
         """
     )
-    profile = settings.get_current_profile_name()
-    try:
-        result = pytester.runpytest("-s", *options)
-    finally:
-        settings.load_profile(profile)
+    result = pytester.runpytest("-s", *options)
     result.assert_outcomes(passed=9)
     result.stdout.fnmatch_lines([f"*{' '.join(f'[[]{count}, {count}]' for count in counts.split())}*"])
+
+
+SUN = "could not import 'sun'"
+SKIPS = {
+    "test_inside": f"def test_it():\n    pytest.skip({SUN!r})",
+    "test_mark": f"@pytest.mark.skipif(True, reason={SUN!r})\ndef test_it():\n    pass",
+    "test_fixture": f"@pytest.fixture\ndef sun():\n    pytest.skip({SUN!r})\n\ndef test_it(sun):\n    pass",
+    "test_module": f"pytest.skip({SUN!r}, allow_module_level=True)",
+    "test_import": f"pytest.importorskip('sun', reason={SUN!r})",
+    "test_not": "def test_not():\n    pass",
+}
+
+
+@pytest.mark.parametrize(
+    ("workers", "allowed", "named"),
+    [("0", SUN, []), ("0", "no moon", list(SKIPS)[:5]), ("1", "no moon", list(SKIPS)[:5])],
+)
+def test_skips_have_to_be_allowed(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, workers: str, allowed: str, named: list[str]
+) -> None:
+    pytester.makeconftest((Path(__file__).parent / "conftest.py").read_text())
+    pytester.makepyfile(**{name: f"import pytest\n\n{code}\n" for name, code in SKIPS.items()})
+    reasons = pytester.path / "reasons"
+    reasons.write_text(f"another reason\n{allowed}\n")
+    monkeypatch.setenv("SMT_ALLOWED_SKIPS", str(reasons))
+    result = pytester.runpytest_subprocess("-n", workers)
+    result.assert_outcomes(passed=1, skipped=5)
+    assert result.ret == bool(named)
+    shown = result.stdout.str().partition("not in .ci/skips")[2]
+    assert [name for name in SKIPS if f"{name}.py" in shown] == named

@@ -43,9 +43,10 @@ class Result:
 
 
 @pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("SMT_PLUGINS", "SMT_DISABLE_PLUGINS", "SMT_TRACE_PLUGINS"):
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config) -> None:
+    for name in ("SMT_PLUGINS", "SMT_TRACE_PLUGINS"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SMT_DISABLE_PLUGINS", pytestconfig.getoption("--without"))
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(tmp_path)
 
@@ -78,7 +79,7 @@ def smt(
 
 
 @pytest.fixture
-def start() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+def start(signals: None) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
     """``start(arguments)`` begins ``smt`` in a process of its own, all three streams piped."""
     running: list[subprocess.Popen[bytes]] = []
 

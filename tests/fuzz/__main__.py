@@ -8,36 +8,32 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 import tempfile
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType
 
-HERE = Path(__file__).resolve().parent
+import atheris
+from harness import FORMATS, check, keep, kept
 
 
 def main() -> int:
-    """Fuzz each format in a process of its own."""
+    """Fuzz each format in a process of its own, forked when all readers are imported and instrumented."""
     parser = argparse.ArgumentParser(prog="tests/fuzz", description=__doc__)
     parser.add_argument("formats", nargs="*", metavar="FORMAT", help="default: all that are files")
     parser.add_argument("--seconds", type=float, default=5.0, help="for each format (default: 5)")
     parser.add_argument("--keep", type=int, default=0, metavar="N", help="inputs to keep for each format (default: 0)")
-    parser.add_argument("--into", metavar="FOLDER", help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.into:
-        fuzz(args.formats[0], args.seconds, args.into)
-    from harness import FORMATS, check, keep
-
     unknown = set(args.formats) - FORMATS.keys()
     if unknown:
         parser.error(f"unknown format {min(unknown)}; known: {', '.join(sorted(FORMATS))}")
+    instrument()
     broken = 0
     for name in args.formats or sorted(FORMATS):
         with tempfile.TemporaryDirectory() as scratch:
-            command = [sys.executable, str(HERE), name, "--seconds", str(args.seconds), "--into", scratch]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            status, log = run(name, args.seconds, Path(scratch))
             crashes = [path.read_bytes() for path in Path(scratch).glob("broken/*")]
             found = sorted((path.read_bytes() for path in Path(scratch).glob("found/*")), key=len)
         if args.keep and not crashes:
@@ -45,27 +41,46 @@ def main() -> int:
             found = good + [data for data in found if data not in good][: args.keep - len(good)]
         if crashes or args.keep:
             keep(name, crashes or found)
-        lines = done.stderr.strip().split("\n")
+        lines = log.strip().split("\n")
         report = next((line for line in reversed(lines) if line.startswith("stat::number_of_executed_units")), "")
-        sound = done.returncode == 0 and not crashes
+        sound = status == 0 and not crashes and report
         print(f"{name:26}{report.split(':')[-1].strip() or '?':>9} runs  {'sound' if sound else 'BROKEN'}", flush=True)
         if not sound:
             broken += 1
-            print(done.stdout + "\n".join(lines[-40:]), file=sys.stderr)
+            print("\n".join(lines[-40:]), file=sys.stderr)
     return 1 if broken else 0
 
 
-def fuzz(name: str, seconds: float, into: str) -> None:
-    """Fuzz one format until the time is over, or a promise is broken; ends the process."""
-    import atheris
-    from harness import FORMATS, check, kept
-
+def instrument() -> None:
+    """Let atheris see which branches of the readers an input reaches."""
     # Not as they are imported: an editable install brings a loader of its own, which that does not see.
     for module in [one for key, one in sys.modules.items() if key.partition(".")[0] == "smtformats"]:
         for function in _functions(module):
             atheris.instrument_func(function)
+
+
+def run(name: str, seconds: float, into: Path) -> tuple[int, str]:
+    """Fuzz one format in a child, because that ends the process: its exit status and what it printed."""
+    log = into / "log"
+    child = os.fork()
+    if not child:
+        try:
+            with log.open("wb") as stream:
+                os.dup2(stream.fileno(), 1)
+                os.dup2(stream.fileno(), 2)
+            fuzz(name, seconds, into)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(70)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status), log.read_text(errors="replace")
+
+
+def fuzz(name: str, seconds: float, into: Path) -> None:
+    """Fuzz one format until the time is over, or a promise is broken; ends the process."""
     record = FORMATS[name]
-    folders = {part: Path(into) / part for part in ("found", "seeds", "broken")}
+    folders = {part: into / part for part in ("found", "seeds", "broken")}
     for folder in folders.values():
         folder.mkdir()
     for i, data in enumerate([record.example.encode(), *kept(name)]):
@@ -79,9 +94,16 @@ def fuzz(name: str, seconds: float, into: str) -> None:
         f"-artifact_prefix={folders['broken']}{os.sep}",
         "-seed=1",
     ]
-    atheris.Setup(
-        [sys.argv[0], *options, str(folders["found"]), str(folders["seeds"])], lambda data: check(record, data)
-    )
+
+    def test(data: bytes) -> None:
+        try:
+            check(record, data)
+        except BaseException:
+            # libFuzzer keeps inputs that crash or hang; those that raise it would keep as the interpreter exits.
+            (folders["broken"] / "raised").write_bytes(data)
+            raise
+
+    atheris.Setup([sys.argv[0], *options, str(folders["found"]), str(folders["seeds"])], test)
     atheris.Fuzz()
 
 

@@ -15,9 +15,10 @@ from smtplugins.host.host import Host
 
 
 @pytest.fixture(autouse=True)
-def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("SMT_PLUGINS", "SMT_DISABLE_PLUGINS", "SMT_TRACE_PLUGINS"):
+def _no_variables(monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config) -> None:
+    for name in ("SMT_PLUGINS", "SMT_TRACE_PLUGINS"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SMT_DISABLE_PLUGINS", pytestconfig.getoption("--without"))
 
 
 @pytest.fixture(scope="session")

@@ -73,6 +73,13 @@ def test_features() -> None:
     assert found[5].options == {"x.y-z": "1=2", "num-features": "3"}
 
 
+def test_reordering_scores_within_a_probing_table_need_no_path() -> None:
+    """Moses2's."""
+    settings = read("[feature]\nLexicalReordering num-features=6 type=msd property-index=0\n")
+    ((_, found),) = features(settings)
+    assert found.options["property-index"] == "0" and "path" not in found.options
+
+
 def test_comment_cuts_a_path_and_what_is_behind_it() -> None:
     # Moses, too: "Can't read a".
     assert read(INI).all("feature")[3].value.endswith(" path=a")
@@ -111,6 +118,14 @@ def test_a_weight_may_be_missing() -> None:
         (
             "[feature]\nLexicalReordering path=a\n",
             "2: field 1: expected type=MODEL of the LexicalReordering, found none",
+        ),
+        (
+            "[feature]\nLexicalReordering type=msd\n",
+            "2: field 1: expected path=FILE of the LexicalReordering, found none",
+        ),
+        (
+            "[feature]\nLexicalReordering type=msd property-index=a\n",
+            "2: field 1: expected a whole number from 0 on, found 'a'",
         ),
         ("[feature]\nOdd num-features=two\n", "2: field 1: expected a whole number from 0 on, found 'two'"),
         ("[feature]\nA name=x\nB name=x\n", "3: field 1: expected each feature name once, found 'x' again"),

@@ -154,7 +154,7 @@ def golds(gold: Path) -> Iterator[Path]:
     """The configurations of the toolkits; what a packed grammar or a binary table calls `config` is none."""
     for path in sorted(gold.rglob("*")):
         named = path.suffix in (".ini", ".config") or path.name in ("config", "config.packed")
-        binary = path.name == "config" and (path.parent.name.endswith(".packed") or "probing" in path.parts)
+        binary = path.parent.name.endswith(".packed") or path.with_name("probing_hash.dat").exists()
         if named and path.is_file() and not binary:
             yield path
 

@@ -99,7 +99,7 @@ def test_what_both_may_be_is_taken_for_cdecs() -> None:
     ("toolkit", "counts"),
     [
         ("joshua", {"joshua-grammar": 24, "moses-phrases": 1}),
-        ("moses", {"moses-phrases": 3, "moses-rules": 6}),
+        ("moses", {"moses-phrases": 6, "moses-rules": 8}),
     ],
 )
 def test_gold(shared: Path, toolkit: str, counts: dict[str, int]) -> None:

@@ -13,7 +13,7 @@ from smtplugins.host.host import Host
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from chromium import CHROMIUM, Browser
+from pages import CHROMIUM, Browser, Page, headless, watched
 
 
 @pytest.fixture(scope="session")
@@ -23,10 +23,29 @@ def host() -> Host:
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+def browser() -> Iterator[Browser]:
     """One for all tests of a module, if there is a Chromium."""
     if CHROMIUM is None:
         pytest.skip("needs chromium")
-    one = Browser(tmp_path_factory.mktemp("chromium") / "profile")
-    yield one
-    one.close()
+    with headless() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def window(browser: Browser) -> Page:
+    """One page for all tests of a module: a new one takes longer than most of them."""
+    return browser.new_page()
+
+
+@pytest.fixture
+def tab(window: Page) -> Iterator[Page]:
+    """The page, which must not complain."""
+    with watched(window) as tab:
+        yield tab
+
+
+@pytest.fixture
+def still(browser: Browser) -> Iterator[Page]:
+    """A page where scripts are switched off."""
+    with watched(browser.new_page(java_script_enabled=False)) as tab:
+        yield tab

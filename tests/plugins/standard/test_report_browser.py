@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,106 +14,92 @@ from smtplugins.plugins.standard.report import page
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from chromium import CHROMIUM, Browser, every, shown
+from pages import Page, every, expect, visit
 from report_samples import HOSTILE, hostile, small
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
 NAME = "(one) => one.id || one.tagName + ' ' + (one.getAttribute('aria-label') ?? one.textContent)"
 FOCUS = "document.activeElement.getAttribute('aria-label')"
 
 
-READY = "document.querySelector('#parts') && document.querySelector('#wins .count').textContent"
+READY = ":has(#parts) #wins .count:not(:empty)"
 
 
 @pytest.fixture
-def show(browser: Browser, tmp_path: Path) -> Iterator[Callable[[Report], Browser]]:
-    """Opens a report; at the end of the test nothing was complained of, nothing asked of the network."""
-
-    def opened(report: Report) -> Browser:
-        return shown(browser, tmp_path / "page.html", page(report), READY)
-
-    browser.complaints.clear()
-    yield opened
-    assert browser.complaints == []
+def show(tab: Page, tmp_path: Path) -> Callable[[Report], Page]:
+    """Opens a report."""
+    return lambda report: visit(tab, tmp_path / "page.html", page(report), READY)
 
 
-def parts(browser: Browser) -> list[list[str]]:
+def parts(tab: Page) -> list[list[str]]:
     """The cells of the table that takes a hypothesis apart."""
-    return every(browser, "#parts tbody tr, #parts tfoot tr", "[...one.children].map((cell) => cell.textContent)")
+    return every(tab, "#parts tbody tr, #parts tfoot tr", "[...one.children].map((cell) => cell.textContent)")
 
 
-def pick(browser: Browser, name: str, value: str) -> None:
+def pick(tab: Page, name: str, value: str) -> None:
     """Choose in a menu."""
     menu = f"document.getElementById({name!r})"
-    browser.evaluate(f"{menu}.value = {value!r}; {menu}.dispatchEvent(new Event('change'))")
+    tab.evaluate(f"{menu}.value = {value!r}; {menu}.dispatchEvent(new Event('change'))")
 
 
 def number(text: str) -> float:
     return float(text.replace("\u2212", "-"))
 
 
-def test_hostile_data_stays_text(show: Callable[[Report], Browser]) -> None:
-    browser = show(hostile())
-    assert every(browser, ".candidates tbody tr", "one.lastChild.querySelector('bdi').textContent")[0] == HOSTILE[0]
+def test_hostile_data_stays_text(show: Callable[[Report], Page]) -> None:
+    tab = show(hostile())
+    assert every(tab, ".candidates tbody tr", "one.lastChild.querySelector('bdi').textContent")[0] == HOSTILE[0]
     for i in range(len(HOSTILE)):
-        browser.click(f".candidates tbody tr:nth-child({i + 1}) button")
-        shown = every(browser, "#apart dd")
+        tab.click(f".candidates tbody tr:nth-child({i + 1}) button")
+        shown = every(tab, "#apart dd")
         assert any(text.split() == HOSTILE[i].split() for text in shown)
-    assert browser.evaluate("document.querySelector('#parts tbody th').textContent") == "<b>feature</b>"
-    browser.click("#browser .controls button:last-of-type")
-    browser.wait("document.querySelector('#sentence h3').textContent === 'Sentence 1'")
-    assert browser.evaluate("typeof window.bad") == "undefined"
-    assert browser.evaluate("document.querySelectorAll('script, img, iframe').length") == 2
-    assert browser.evaluate("document.title") == HOSTILE[1]
+    assert tab.evaluate("document.querySelector('#parts tbody th').textContent") == "<b>feature</b>"
+    tab.click("#browser .controls button:last-of-type")
+    expect(tab.locator("#sentence h3")).to_have_text("Sentence 1")
+    assert tab.evaluate("typeof window.bad") == "undefined"
+    assert tab.evaluate("document.querySelectorAll('script, img, iframe').length") == 2
+    assert tab.evaluate("document.title") == HOSTILE[1]
 
 
-def test_a_candidate_is_taken_apart_by_feature(show: Callable[[Report], Browser]) -> None:
-    browser = show(small())
+def test_a_candidate_is_taken_apart_by_feature(show: Callable[[Report], Page]) -> None:
+    tab = show(small())
     # The oracle is the third; each row: name, weight, then value and part of it and of the chosen, difference, bar.
-    assert browser.text("#apart h3") == "Taken apart: hypothesis 3, oracle"
-    tm, lm, total = parts(browser)
+    assert tab.inner_text("#apart h3") == "Taken apart: hypothesis 3, oracle"
+    tm, lm, total = parts(tab)
     assert (tm[0], [number(one) for one in tm[1:7]]) == ("tm", [0.5, -9, -4.5, -1, -0.5, -4])
     assert (lm[0], [number(one) for one in lm[1:7]]) == ("lm", [1, -1, -1, -3, -3, 2])
     assert [number(one) for one in total[1:] if one] == [-5.5, -3.5, -2]
-    browser.click(".candidates tbody tr:nth-child(2) button")
-    assert browser.text("#apart h3") == "Taken apart: hypothesis 2"
-    tm = next(row for row in parts(browser) if row[0] == "tm")
+    tab.click(".candidates tbody tr:nth-child(2) button")
+    assert tab.inner_text("#apart h3") == "Taken apart: hypothesis 2"
+    tm = next(row for row in parts(tab) if row[0] == "tm")
     # And now the oracle's, and the differences to both.
     assert [number(one) for one in tm[1:] if one] == [0.5, -4, -2, -1, -0.5, -9, -4.5, -1.5, 2.5]
-    assert browser.evaluate("document.querySelector('.candidates tr[aria-selected]').firstChild.textContent") == "2"
-    assert every(browser, "#apart ins, #apart del", "one.tagName + ' ' + one.textContent") == [
+    assert tab.evaluate("document.querySelector('.candidates tr[aria-selected]').firstChild.textContent") == "2"
+    assert every(tab, "#apart ins, #apart del", "one.tagName + ' ' + one.textContent") == [
         "DEL small",
         "INS little",
         "INS the small",
     ]
 
 
-def test_keys_go_through_the_list(show: Callable[[Report], Browser]) -> None:
-    browser = show(small())
-    browser.evaluate("document.querySelector('.candidates tr[aria-selected] button').focus()")
-    for key, code, wanted in (
-        ("ArrowUp", 38, 2),
-        ("ArrowUp", 38, 1),
-        ("ArrowUp", 38, 1),
-        ("End", 35, 3),
-        ("Home", 36, 1),
-        ("ArrowDown", 40, 2),
-    ):
-        browser.press(key, code)
-        assert browser.evaluate(FOCUS) == f"Take hypothesis {wanted} apart"
-        assert f"hypothesis {wanted}" in browser.text("#apart h3")
-    assert browser.evaluate("document.querySelectorAll('.candidates button[tabindex=\"0\"]').length") == 1
-    browser.evaluate("document.getElementById('sentences').focus()")
-    browser.press("ArrowDown", 40)
-    browser.wait("document.querySelector('#sentence h3').textContent === 'Sentence 1'")
+def test_keys_go_through_the_list(show: Callable[[Report], Page]) -> None:
+    tab = show(small())
+    tab.evaluate("document.querySelector('.candidates tr[aria-selected] button').focus()")
+    for key, wanted in (("ArrowUp", 2), ("ArrowUp", 1), ("ArrowUp", 1), ("End", 3), ("Home", 1), ("ArrowDown", 2)):
+        tab.keyboard.press(key)
+        assert tab.evaluate(FOCUS) == f"Take hypothesis {wanted} apart"
+        assert f"hypothesis {wanted}" in tab.inner_text("#apart h3")
+    assert tab.evaluate("document.querySelectorAll('.candidates button[tabindex=\"0\"]').length") == 1
+    tab.evaluate("document.getElementById('sentences').focus()")
+    tab.keyboard.press("ArrowDown")
+    expect(tab.locator("#sentence h3")).to_have_text("Sentence 1")
 
 
-def test_everything_is_reached_by_tab(show: Callable[[Report], Browser]) -> None:
-    browser = show(small())
+def test_everything_is_reached_by_tab(show: Callable[[Report], Page]) -> None:
+    tab = show(small())
     reached = set()
     for _ in range(60):
-        browser.press("Tab", 9)
-        reached.add(browser.evaluate(f"(({NAME})(document.activeElement))"))
+        tab.keyboard.press("Tab")
+        reached.add(tab.evaluate(f"(({NAME})(document.activeElement))"))
     wanted = {
         "A Skip to the report",
         "A Lists",
@@ -129,86 +115,80 @@ def test_everything_is_reached_by_tab(show: Callable[[Report], Browser]) -> None
     assert wanted <= reached
 
 
-def test_sentences_are_ordered_and_found(show: Callable[[Report], Browser]) -> None:
-    browser = show(small())
-    assert [one.split(":")[0] for one in every(browser, "#sentences option")] == ["0", "1", "2"]
-    pick(browser, "order", "gap")
-    assert every(browser, "#sentences option")[0].startswith("0:")
-    browser.click("#find")
-    browser.write("SIEHT")
-    browser.wait("document.querySelector('#browser .count').textContent === '1 of 3 sentences'")
-    browser.wait("document.querySelector('#sentence h3').textContent === 'Sentence 1'")
-    browser.write(" nothing")
-    browser.wait("document.querySelector('#sentence').textContent === 'No sentence has this.'")
-    assert browser.evaluate("document.querySelector('#apart').childElementCount") == 0
+def test_sentences_are_ordered_and_found(show: Callable[[Report], Page]) -> None:
+    tab = show(small())
+    assert [one.split(":")[0] for one in every(tab, "#sentences option")] == ["0", "1", "2"]
+    pick(tab, "order", "gap")
+    assert every(tab, "#sentences option")[0].startswith("0:")
+    tab.click("#find")
+    tab.keyboard.insert_text("SIEHT")
+    expect(tab.locator("#browser .count")).to_have_text("1 of 3 sentences")
+    expect(tab.locator("#sentence h3")).to_have_text("Sentence 1")
+    tab.keyboard.insert_text(" nothing")
+    expect(tab.locator("#sentence")).to_have_text("No sentence has this.")
+    assert tab.evaluate("document.querySelector('#apart').childElementCount") == 0
 
 
-def test_wins_and_losses_with_their_words(show: Callable[[Report], Browser]) -> None:
-    browser = show(small())
-    assert every(browser, "#cases h3") == ["Sentence 0: 100.00 \u2192 66.67 (\u221233.33)"]
-    assert every(browser, "#cases ins, #cases del", "one.tagName + ' ' + one.textContent") == [
+def test_wins_and_losses_with_their_words(show: Callable[[Report], Page]) -> None:
+    tab = show(small())
+    assert every(tab, "#cases h3") == ["Sentence 0: 100.00 \u2192 66.67 (\u221233.33)"]
+    assert every(tab, "#cases ins, #cases del", "one.tagName + ' ' + one.textContent") == [
         "DEL the",
         "INS a small",
     ]
-    pick(browser, "case-order", "wins")
-    browser.wait("document.querySelector('#wins .count').textContent === 'none'")
-    pick(browser, "case-order", "losses")
-    browser.wait("document.querySelector('#cases button')")
-    browser.click("#browser .controls button:last-of-type")
-    browser.wait("document.querySelector('#sentence h3').textContent === 'Sentence 1'")
-    browser.click("#cases button")
-    browser.wait("document.querySelector('#sentence h3').textContent === 'Sentence 0'")
-    assert browser.evaluate("document.activeElement.id") == "sentences"
+    pick(tab, "case-order", "wins")
+    expect(tab.locator("#wins .count")).to_have_text("none")
+    pick(tab, "case-order", "losses")
+    tab.wait_for_selector("#cases button")
+    tab.click("#browser .controls button:last-of-type")
+    expect(tab.locator("#sentence h3")).to_have_text("Sentence 1")
+    tab.click("#cases button")
+    expect(tab.locator("#sentence h3")).to_have_text("Sentence 0")
+    assert tab.evaluate("document.activeElement.id") == "sentences"
 
 
-def test_trees_are_drawn_where_there_are_any(show: Callable[[Report], Browser]) -> None:
-    browser = show(small())
-    assert browser.evaluate("document.querySelector('.tree')") is None
-    browser.click("#browser .controls button:last-of-type")
-    browser.wait("document.querySelector('.tree')")
+def test_trees_are_drawn_where_there_are_any(show: Callable[[Report], Page]) -> None:
+    tab = show(small())
+    assert tab.evaluate("document.querySelector('.tree')") is None
+    tab.click("#browser .controls button:last-of-type")
+    tab.wait_for_selector(".tree", state="attached")
     place = "Number(one.getAttribute('x')), Number(one.getAttribute('y'))"
-    drawn = every(browser, ".tree text", f"[one.textContent, {place}]")
+    drawn = every(tab, ".tree text", f"[one.textContent, {place}]")
     leaves = [text for text, _, _ in sorted(drawn, key=lambda one: one[1]) if text in {"he", "sees", "it"}]
     assert leaves == ["he", "sees", "it"]
     assert len(drawn) == 7
     assert min(drawn, key=lambda one: one[2])[0] == "S"
-    assert browser.evaluate("document.querySelectorAll('.tree path').length") == 6
-    browser.click("#apart summary")
-    assert browser.text("#apart details p") == "(S (NP he) (VP sees (NP it)))"
+    assert tab.evaluate("document.querySelectorAll('.tree path').length") == 6
+    tab.click("#apart summary")
+    assert tab.inner_text("#apart details p") == "(S (NP he) (VP sees (NP it)))"
 
 
-def test_curves_and_weights_need_no_script(browser: Browser, tmp_path: Path) -> None:
-    path = tmp_path / "page.html"
-    path.write_text(page(small()), encoding="utf-8")
-    browser.call("Emulation.setScriptExecutionDisabled", value=True)
-    try:
-        browser.open(path)
-        assert "switched off" in browser.text("#browser noscript")
-        assert browser.evaluate("document.querySelectorAll('#curves svg.plot').length") == 2
-        assert "tm" in browser.text("#weights table")
-    finally:
-        browser.call("Emulation.setScriptExecutionDisabled", value=False)
+def test_curves_and_weights_need_no_script(still: Page, tmp_path: Path) -> None:
+    visit(still, tmp_path / "page.html", page(small()))
+    assert "switched off" in still.inner_text("#browser noscript")
+    assert still.evaluate("document.querySelectorAll('#curves svg.plot').length") == 2
+    assert "tm" in still.inner_text("#weights table")
 
 
-def test_dark_light_paper_and_phone(show: Callable[[Report], Browser], tmp_path: Path) -> None:
-    browser = show(small())
+def test_dark_light_paper_and_phone(show: Callable[[Report], Page], tmp_path: Path) -> None:
+    tab = show(small())
     colours = "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"
-    browser.media(prefers_color_scheme="light")
-    assert browser.evaluate(colours)[0] == "rgb(255, 255, 255)"
-    browser.media(prefers_color_scheme="dark")
-    assert all(int(part) < 60 for part in browser.evaluate(colours)[0][4:-1].split(","))
-    browser.media("print", prefers_color_scheme="dark")
-    assert browser.evaluate(colours) == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
-    assert browser.evaluate("getComputedStyle(document.querySelector('.controls')).display") == "none"
-    browser.pdf(tmp_path / "page.pdf")
+    tab.emulate_media(color_scheme="light")
+    assert tab.evaluate(colours)[0] == "rgb(255, 255, 255)"
+    tab.emulate_media(color_scheme="dark")
+    assert all(int(part) < 60 for part in tab.evaluate(colours)[0][4:-1].split(","))
+    tab.emulate_media(media="print", color_scheme="dark")
+    assert tab.evaluate(colours) == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
+    assert tab.evaluate("getComputedStyle(document.querySelector('.controls')).display") == "none"
+    tab.pdf(path=tmp_path / "page.pdf")
     assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
-    browser.media()
-    browser.size(400, 800)
-    assert browser.evaluate("document.documentElement.scrollWidth") <= 400
+    tab.emulate_media(media="screen", color_scheme="light")
+    tab.set_viewport_size({"width": 400, "height": 800})
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 400
 
 
-def test_names_and_order_for_those_who_do_not_see_it(show: Callable[[Report], Browser]) -> None:
-    browser = show(small())
+def test_names_and_order_for_those_who_do_not_see_it(show: Callable[[Report], Page]) -> None:
+    tab = show(small())
     for selector, fine in (
         ("table", "one.caption"),
         ("input, select", "one.labels.length || one.getAttribute('aria-label')"),
@@ -216,6 +196,6 @@ def test_names_and_order_for_those_who_do_not_see_it(show: Callable[[Report], Br
         ("[id]", "document.querySelectorAll('#' + one.id).length === 1"),
         ("th", "one.scope"),
     ):
-        assert not [one for one in every(browser, selector, f"({fine}) ? '' : one.outerHTML") if one]
-    levels = [int(one[1]) for one in every(browser, "h1, h2, h3", "one.tagName")]
+        assert not [one for one in every(tab, selector, f"({fine}) ? '' : one.outerHTML") if one]
+    levels = [int(one[1]) for one in every(tab, "h1, h2, h3", "one.tagName")]
     assert levels[0] == 1 and all(b - a <= 1 for a, b in itertools.pairwise(levels))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html.parser
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from smtplugins.plugins.standard.report.trees import LISTED, Shown, told
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from chromium import Browser, every, shown
+from pages import Browser, Page, every, expect, visit, watched
 from report_samples import HOSTILE, small
 from test_report import data_of, opened
 
@@ -157,56 +157,51 @@ class TestPage:
         assert not re.search(r"@import|url\(|fetch\(|innerHTML|outerHTML|insertAdjacent|eval\(| style=", text)
 
 
-READY = "document.querySelector('.grown svg')"
+READY = ".grown svg"
 
 
 @pytest.fixture
-def show(browser: Browser, tmp_path: Path) -> Iterator[Callable[[Report], Browser]]:
-    """Opens a report; at the end of the test nothing was complained of, nothing asked of the network."""
-
-    def opened(given: Report) -> Browser:
-        return shown(browser, tmp_path / "page.html", page(given), READY)
-
-    browser.complaints.clear()
-    yield opened
-    assert browser.complaints == []
+def show(tab: Page, tmp_path: Path) -> Callable[[Report], Page]:
+    """Opens a report."""
+    return lambda report: visit(tab, tmp_path / "page.html", page(report), READY)
 
 
-def drawn(browser: Browser, selector: str, value: str = "one.textContent") -> list[Any]:
+def drawn(tab: Page, selector: str, value: str = "one.textContent") -> list[Any]:
     """A value of each element of the drawing that is there now."""
-    return every(browser, f".grown {selector}:not([display])", value)
+    return every(tab, f".grown {selector}:not([display])", value)
 
 
-def partial(browser: Browser) -> list[str]:
+def partial(tab: Page) -> list[str]:
     """The pieces of the translation, ``_`` for an open place."""
     value = (
         "[...one.childNodes].map((part) => part.className === 'gap' ? '_' : part.tagName === 'INS' ? "
         "part.textContent.toUpperCase() : part.textContent).join('')"
     )
-    return every(browser, "#tree-text .piece", value)
+    return every(tab, "#tree-text .piece", value)
 
 
-def step(browser: Browser, number: int) -> None:
+def step(tab: Page, number: int) -> None:
     slider = "document.getElementById('tree-step')"
-    browser.evaluate(f"{slider}.value = {number}; {slider}.dispatchEvent(new Event('input'))")
+    tab.evaluate(f"{slider}.value = {number}; {slider}.dispatchEvent(new Event('input'))")
 
 
+PAUSE = 900  # between two steps, in milliseconds
 HEAD = "one.querySelector('.head').textContent"
 BOX = "(({x, y, width, height}) => [x, y, width, height])(one.getBBox())"
 
 
 class TestBrowser:
-    def test_a_tree_grows(self, show: Callable[[Report], Browser]) -> None:
-        browser = show(report(MIDDLE))
-        assert browser.text("#built .count:not(:has(svg))") == "5 of 5"
-        assert len(drawn(browser, "g.rule")) == 5
-        assert partial(browser) == ["i have seen the DOG"]
+    def test_a_tree_grows(self, show: Callable[[Report], Page]) -> None:
+        tab = show(report(MIDDLE))
+        assert tab.inner_text("#built .count:not(:has(svg))") == "5 of 5"
+        assert len(drawn(tab, "g.rule")) == 5
+        assert partial(tab) == ["i have seen the DOG"]
         texts = []
         numbers = []
         for number in range(1, 6):
-            step(browser, number)
-            texts += partial(browser)
-            numbers.append([int(one.split(" ")[0]) for one in drawn(browser, "g.rule", HEAD)])
+            step(tab, number)
+            texts += partial(tab)
+            numbers.append([int(one.split(" ")[0]) for one in drawn(tab, "g.rule", HEAD)])
         assert texts == [
             "_ THE _ _",
             "_ HAVE SEEN the _ _",
@@ -216,138 +211,145 @@ class TestBrowser:
         ]
         assert [sorted(one) for one in numbers] == [list(range(1, n + 1)) for n in range(1, 6)]
 
-    def test_places_beside_what_is_there_are_open(self, show: Callable[[Report], Browser]) -> None:
-        browser = show(report(MIDDLE))
+    def test_places_beside_what_is_there_are_open(self, show: Callable[[Report], Page]) -> None:
+        tab = show(report(MIDDLE))
         for number, places in enumerate((2, 2, 2, 1, 0), 1):
-            step(browser, number)
-            assert len(drawn(browser, ".open")) == places
-            assert drawn(browser, ".rule.new title") == [
+            step(tab, number)
+            assert len(drawn(tab, ".open")) == places
+            assert drawn(tab, ".rule.new title") == [
                 f"{number}. {MIDDLE.steps[number - 1].rule} {told(MIDDLE.steps[number - 1])}"
             ]
 
-    def test_arrows_point_where_it_grew(self, show: Callable[[Report], Browser]) -> None:
-        browser = show(report(MIDDLE))
+    def test_arrows_point_where_it_grew(self, show: Callable[[Report], Page]) -> None:
+        tab = show(report(MIDDLE))
         # Corners of each head: the tip, then the other two.
         points = "one.getAttribute('points').split(' ').map((corner) => Number(corner.split(',')[1]))"
         ways = []
         for number in range(2, 6):
-            step(browser, number)
-            ((tip, end, _),) = drawn(browser, ".tip.new", points)
+            step(tab, number)
+            ((tip, end, _),) = drawn(tab, ".tip.new", points)
             ways.append("up" if tip < end else "down")
         assert ways == ["up", "up", "down", "down"]
-        assert len(drawn(browser, ".edge")) == 4
+        assert len(drawn(tab, ".edge")) == 4
 
-    def test_a_chart_grows_from_pieces(self, show: Callable[[Report], Browser]) -> None:
-        browser = show(report(CHART))
-        step(browser, 2)
-        assert partial(browser) == ["_ roof _", "_ HOUSE _"]
-        step(browser, 3)
-        assert partial(browser) == ["house 'S roof"]
-        assert len(drawn(browser, ".tip.new")) == 2
-        assert drawn(browser, ".word.covered") == drawn(browser, ".word")
+    def test_a_chart_grows_from_pieces(self, show: Callable[[Report], Page]) -> None:
+        tab = show(report(CHART))
+        step(tab, 2)
+        assert partial(tab) == ["_ roof _", "_ HOUSE _"]
+        step(tab, 3)
+        assert partial(tab) == ["house 'S roof"]
+        assert len(drawn(tab, ".tip.new")) == 2
+        assert drawn(tab, ".word.covered") == drawn(tab, ".word")
 
     @pytest.mark.parametrize("tree", [MIDDLE, CHART, chain(60)])
-    def test_nothing_covers_anything(self, show: Callable[[Report], Browser], tree: BuiltTree) -> None:
-        browser = show(report(tree))
-        boxes = drawn(browser, "g.rule > rect", BOX)
-        words = drawn(browser, ".word", BOX)
+    def test_nothing_covers_anything(self, show: Callable[[Report], Page], tree: BuiltTree) -> None:
+        tab = show(report(tree))
+        boxes = drawn(tab, "g.rule > rect", BOX)
+        words = drawn(tab, ".word", BOX)
         for i, (x, y, width, height) in enumerate(boxes):
             for left, top, wide, high in boxes[i + 1 :] + words:
                 assert x + width <= left or left + wide <= x or y + height <= top or top + high <= y
         for i, (x, _, width, _) in enumerate(sorted(words)):
             assert i == 0 or x >= sorted(words)[i - 1][0] + sorted(words)[i - 1][2]
             assert width > 0
-        places = sorted(drawn(browser, ".word", "[one.getBBox().x, one.textContent]"))
+        places = sorted(drawn(tab, ".word", "[one.getBBox().x, one.textContent]"))
         assert tuple(text for _, text in places) == source_words(tree.steps)
         # Texts lie in their boxes.
         inside = f"['rect', 'text'].map((tag) => [...one.querySelectorAll(tag)].map((one) => {BOX}))"
-        for (box,), texts in drawn(browser, "g.rule", inside):
+        for (box,), texts in drawn(tab, "g.rule", inside):
             for x, _, width, _ in texts:
                 assert box[0] <= x and x + width <= box[0] + box[2]
 
-    def test_keys_and_buttons(self, show: Callable[[Report], Browser]) -> None:
-        browser = show(report(MIDDLE, CHART, NONE))
-        browser.evaluate("document.getElementById('tree-step').focus()")
-        for key, code, wanted in (("Home", 36, 1), ("ArrowRight", 39, 2), ("ArrowLeft", 37, 1), ("End", 35, 5)):
-            browser.press(key, code)
-            assert browser.evaluate("document.getElementById('tree-step').value") == str(wanted)
-            assert browser.text("#tree-told").startswith(f"Step {wanted}: {MIDDLE.steps[wanted - 1].rule} over ")
-            spoken = browser.evaluate("document.getElementById('tree-step').getAttribute('aria-valuetext')")
+    def test_keys_and_buttons(self, show: Callable[[Report], Page]) -> None:
+        tab = show(report(MIDDLE, CHART, NONE))
+        tab.evaluate("document.getElementById('tree-step').focus()")
+        for key, wanted in (("Home", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", 5)):
+            tab.keyboard.press(key)
+            assert tab.evaluate("document.getElementById('tree-step').value") == str(wanted)
+            assert tab.inner_text("#tree-told").startswith(f"Step {wanted}: {MIDDLE.steps[wanted - 1].rule} over ")
+            spoken = tab.evaluate("document.getElementById('tree-step').getAttribute('aria-valuetext')")
             assert spoken.startswith(f"{wanted} of 5: {MIDDLE.steps[wanted - 1].rule}")
-        browser.click("[aria-label='Step back']")
-        assert browser.text("#tree-told").startswith("Step 4")
-        browser.click("[aria-label='Step on']")
-        browser.click("[aria-label='Step on']")
-        assert browser.text("#tree-told").startswith("Step 5")
+        tab.click("[aria-label='Step back']")
+        assert tab.inner_text("#tree-told").startswith("Step 4")
+        tab.click("[aria-label='Step on']")
+        tab.click("[aria-label='Step on']")
+        assert tab.inner_text("#tree-told").startswith("Step 5")
         reached = set()
-        browser.evaluate("document.activeElement.blur(); window.scrollTo(0, 0)")
+        tab.evaluate("document.activeElement.blur(); window.scrollTo(0, 0)")
         for _ in range(20):
-            browser.press("Tab", 9)
+            tab.keyboard.press("Tab")
             one = "document.activeElement"
-            reached.add(browser.evaluate(f"{one}.id || {one}.getAttribute('aria-label') || {one}.textContent"))
+            reached.add(tab.evaluate(f"{one}.id || {one}.getAttribute('aria-label') || {one}.textContent"))
         wanted_names = {"tree-of", "Previous", "Next", "tree-play", "Step back", "tree-step", "Step on", "tree-fit"}
         assert wanted_names | {"Tree", "As a list"} <= reached
 
-    def test_other_sentences(self, show: Callable[[Report], Browser]) -> None:
-        browser = show(report(MIDDLE, CHART, NONE))
-        assert every(browser, "#tree-of option") == ["a: 5 steps", "b: 3 steps", "c: 0 steps"]
+    def test_other_sentences(self, show: Callable[[Report], Page]) -> None:
+        tab = show(report(MIDDLE, CHART, NONE))
+        assert every(tab, "#tree-of option") == ["a: 5 steps", "b: 3 steps", "c: 0 steps"]
         next_one = "#built .controls button:nth-of-type(2)"
-        browser.click(next_one)
-        browser.wait("document.querySelectorAll('.grown .rule').length === 3")
-        assert every(browser, "#built dd")[-2:] == ["dach des hauses", "house 's roof"]
-        assert every(browser, "#built details li") == [f"{one.rule} {told(one)}" for one in CHART.steps]
-        browser.click(next_one)
-        browser.wait("document.querySelector('#built').textContent.includes('This sentence has no tree.')")
-        assert browser.evaluate("document.querySelector('.grown').getClientRects().length") == 0
-        assert browser.evaluate("document.querySelector('#tree-play').getClientRects().length") == 0
-        browser.click("#built .controls button:nth-of-type(1)")
-        browser.wait("document.querySelector('.grown').getClientRects().length === 1")
+        tab.click(next_one)
+        expect(tab.locator(".grown .rule")).to_have_count(3)
+        assert every(tab, "#built dd")[-2:] == ["dach des hauses", "house 's roof"]
+        assert every(tab, "#built details li") == [f"{one.rule} {told(one)}" for one in CHART.steps]
+        tab.click(next_one)
+        expect(tab.locator("#built")).to_contain_text("This sentence has no tree.")
+        assert tab.evaluate("document.querySelector('.grown').getClientRects().length") == 0
+        assert tab.evaluate("document.querySelector('#tree-play').getClientRects().length") == 0
+        tab.click("#built .controls button:nth-of-type(1)")
+        expect(tab.locator(".grown")).to_be_visible()
 
-    def test_it_plays(self, show: Callable[[Report], Browser]) -> None:
-        browser = show(report(CHART))
-        browser.click("#tree-play")
-        assert browser.text("#tree-play") == "Stop"
-        assert browser.text("#tree-told").startswith("Step 1")
-        browser.wait("document.querySelector('#tree-told').textContent.startsWith('Step 2')")
-        browser.click("#tree-play")
-        assert browser.text("#tree-play") == "Play"
-        browser.click("#tree-play")
-        browser.wait("document.querySelector('#tree-play').textContent === 'Play'")
-        assert browser.text("#tree-told").startswith("Step 3")
+    def test_it_plays(self, browser: Browser, tmp_path: Path) -> None:
+        with watched(browser.new_page()) as tab:
+            tab.clock.install()
+            visit(tab, tmp_path / "page.html", page(report(CHART)), READY)
+            tab.clock.pause_at(tab.evaluate("Date.now()") / 1000 + 60)
+            tab.click("#tree-play")
+            assert tab.inner_text("#tree-play") == "Stop"
+            assert tab.inner_text("#tree-told").startswith("Step 1:")
+            tab.clock.run_for(PAUSE)
+            assert tab.inner_text("#tree-told").startswith("Step 2:")
+            tab.click("#tree-play")
+            assert tab.inner_text("#tree-play") == "Play"
+            tab.clock.run_for(3 * PAUSE)
+            assert tab.inner_text("#tree-told").startswith("Step 2:")
+            tab.click("#tree-play")
+            tab.clock.run_for(2 * PAUSE)
+            assert tab.inner_text("#tree-play") == "Play"
+            assert tab.inner_text("#tree-told").startswith("Step 3:")
 
-    def test_hostile_texts_stay_text(self, show: Callable[[Report], Browser]) -> None:
-        browser = show(report(hostile(), hostile()))
-        assert browser.evaluate("document.querySelectorAll('script, img, iframe').length") == 2
-        assert browser.evaluate("typeof window.bad") == "undefined"
-        assert every(browser, "#tree-of option")[0] == f"{HOSTILE[1]}: 2 steps"
-        assert HOSTILE[0].replace(" ", "_") in drawn(browser, ".word")
+    def test_hostile_texts_stay_text(self, show: Callable[[Report], Page]) -> None:
+        tab = show(report(hostile(), hostile()))
+        assert tab.evaluate("document.querySelectorAll('script, img, iframe').length") == 2
+        assert tab.evaluate("typeof window.bad") == "undefined"
+        assert every(tab, "#tree-of option")[0] == f"{HOSTILE[1]}: 2 steps"
+        assert HOSTILE[0].replace(" ", "_") in drawn(tab, ".word")
         for rule in (one.rule for one in hostile().steps):
-            assert any(rule in one for one in every(browser, "#built details li"))
+            assert any(rule in one for one in every(tab, "#built details li"))
 
-    def test_a_long_sentence_scrolls_in_its_box(self, show: Callable[[Report], Browser]) -> None:
-        browser = show(report(chain(60)))
+    def test_a_long_sentence_scrolls_in_its_box(self, show: Callable[[Report], Page]) -> None:
+        tab = show(report(chain(60)))
         for width in (1280, 400):
-            browser.size(width, 800)
-            assert browser.evaluate("document.documentElement.scrollWidth") <= width
+            tab.set_viewport_size({"width": width, "height": 800})
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width
             for number in (1, 30, 59):
-                step(browser, number)
+                step(tab, number)
                 edges = "(({left, right, top, bottom}) => [left, right, top, bottom])(one.getBoundingClientRect())"
-                (rule,), (box,) = every(browser, ".rule.new rect", edges), every(browser, ".grown", edges)
+                (rule,), (box,) = every(tab, ".rule.new rect", edges), every(tab, ".grown", edges)
                 assert box[0] - 1 <= rule[0] and rule[1] <= box[1] + 1
                 assert box[2] <= rule[2] and rule[3] <= box[3]
         size = "getComputedStyle(document.querySelector('.rule text')).fontSize"
-        assert browser.evaluate(size) == "12px"
-        browser.size(1280, 800)
-        browser.click("#tree-fit")
-        assert browser.evaluate("document.querySelector('.grown svg').getBoundingClientRect().width") < 1280
+        assert tab.evaluate(size) == "12px"
+        tab.set_viewport_size({"width": 1280, "height": 800})
+        tab.click("#tree-fit")
+        assert tab.evaluate("document.querySelector('.grown svg').getBoundingClientRect().width") < 1280
 
-    def test_colours_go_with_the_steps_in_light_and_dark(self, show: Callable[[Report], Browser]) -> None:
-        browser = show(report(chain(60)))
+    def test_colours_go_with_the_steps_in_light_and_dark(self, show: Callable[[Report], Page]) -> None:
+        tab = show(report(chain(60)))
         for theme in ("light", "dark"):
-            browser.media(prefers_color_scheme=theme)
-            fills = drawn(browser, ".rule > rect", "getComputedStyle(one).fill.match(/[0-9]+/g).map(Number)")
-            inks = drawn(browser, ".rule text.head", "getComputedStyle(one).fill.match(/[0-9]+/g).map(Number)")
-            heads = drawn(browser, ".rule text.head", "parseInt(one.textContent)")
+            tab.emulate_media(color_scheme=theme)
+            fills = drawn(tab, ".rule > rect", "getComputedStyle(one).fill.match(/[0-9]+/g).map(Number)")
+            inks = drawn(tab, ".rule text.head", "getComputedStyle(one).fill.match(/[0-9]+/g).map(Number)")
+            heads = drawn(tab, ".rule text.head", "parseInt(one.textContent)")
             ordered = sorted(zip(heads, fills, inks, strict=True))
             lights = [light(fill) for _, fill, _ in ordered]
             assert lights == sorted(lights)
@@ -356,36 +358,30 @@ class TestBrowser:
                 bright, dark = max(light(fill), light(ink)), min(light(fill), light(ink))
                 assert (bright + 0.05) / (dark + 0.05) >= 4.5
 
-    def test_without_a_script(self, browser: Browser, tmp_path: Path) -> None:
-        path = tmp_path / "page.html"
-        path.write_text(page(report(MIDDLE)), encoding="utf-8")
-        browser.call("Emulation.setScriptExecutionDisabled", value=True)
-        try:
-            browser.open(path)
-            assert "switched off" in browser.text("#built noscript")
-            assert every(browser, "#built li") == [f"{one.rule} {told(one)}" for one in MIDDLE.steps]
-        finally:
-            browser.call("Emulation.setScriptExecutionDisabled", value=False)
+    def test_without_a_script(self, still: Page, tmp_path: Path) -> None:
+        visit(still, tmp_path / "page.html", page(report(MIDDLE)))
+        assert "switched off" in still.inner_text("#built noscript")
+        assert every(still, "#built li") == [f"{one.rule} {told(one)}" for one in MIDDLE.steps]
 
-    def test_beside_lists_both_parts_work(self, show: Callable[[Report], Browser]) -> None:
-        browser = show(replace(small(), built=(MIDDLE,)))
-        browser.wait("document.querySelector('#parts')")
-        assert browser.text("#apart h3") == "Taken apart: hypothesis 3, oracle"
-        step(browser, 1)
-        assert partial(browser) == ["_ THE _ _"]
+    def test_beside_lists_both_parts_work(self, show: Callable[[Report], Page]) -> None:
+        tab = show(replace(small(), built=(MIDDLE,)))
+        tab.wait_for_selector("#parts")
+        assert tab.inner_text("#apart h3") == "Taken apart: hypothesis 3, oracle"
+        step(tab, 1)
+        assert partial(tab) == ["_ THE _ _"]
         for selector, fine in (
             ("input, select", "one.labels.length || one.getAttribute('aria-label')"),
             ("svg", "one.getAttribute('aria-label') || one.getAttribute('aria-hidden')"),
             ("[id]", "document.querySelectorAll('#' + one.id).length === 1"),
         ):
-            assert not [one for one in every(browser, selector, f"({fine}) ? '' : one.outerHTML") if one]
+            assert not [one for one in every(tab, selector, f"({fine}) ? '' : one.outerHTML") if one]
 
-    def test_on_paper(self, show: Callable[[Report], Browser], tmp_path: Path) -> None:
-        browser = show(report(chain(60)))
-        browser.media("print")
-        assert browser.evaluate("getComputedStyle(document.querySelector('#tree-play')).display") == "none"
-        assert browser.evaluate("getComputedStyle(document.querySelector('.grown')).overflow") == "visible"
-        browser.pdf(tmp_path / "page.pdf")
+    def test_on_paper(self, show: Callable[[Report], Page], tmp_path: Path) -> None:
+        tab = show(report(chain(60)))
+        tab.emulate_media(media="print")
+        assert tab.evaluate("getComputedStyle(document.querySelector('#tree-play')).display") == "none"
+        assert tab.evaluate("getComputedStyle(document.querySelector('.grown')).overflow") == "visible"
+        tab.pdf(path=tmp_path / "page.pdf")
         assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
 
 

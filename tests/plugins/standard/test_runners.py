@@ -195,6 +195,7 @@ def test_no_jobs_means_all_processors() -> None:
     assert list(Processes().map(square, range(3))) == [0, 1, 4]
 
 
+@pytest.mark.usefixtures("signals")
 def test_interrupt_leaves_no_process_behind(tmp_path: Path) -> None:
     code = (
         "import os, sys, time\n"
