@@ -194,9 +194,11 @@ class Loop:
         material = self._pool.material()
         folder = self.run.path / f"iteration-{number:04d}"
         tuned, way = self._towards(material, course, folder, 0)
+        # Forests hold what there is to find: nothing better in them is the end.
+        most = 0 if self.options.forests else _AGAIN
         for again in itertools.count(1):
             share = self._share(material, course, way)
-            if way.distance(share) > 0 or not (course.widen() or again <= _AGAIN):
+            if way.distance(share) > 0 or not (course.widen() or again <= most):
                 break
             tuned, way = self._towards(material, course, folder / f"again-{again}", again)
         weights = way.weights(share)
