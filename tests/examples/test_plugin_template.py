@@ -31,6 +31,8 @@ def environment(copy: Path) -> dict[str, str]:
         **os.environ,
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         "PYTHONPATH": str(site),
+        # Its pytest removes old folders of runs; those of other runs may be large.
+        "PYTEST_DEBUG_TEMPROOT": str(copy.parent),
     }
 
 
