@@ -90,9 +90,9 @@ def _id(line: str, found: Mapping[str, Member]) -> str | None:
 
 def matches(head: bytes) -> bool:
     """Objects with a text by one of the names, without lists of hypotheses."""
-    if not head.lstrip().startswith(b"{"):
-        return False
     lines = first_lines(head)
+    if not lines or not head.lstrip().startswith(b"{"):
+        return False
     try:
         found = members(lines[0])
         _texts(found)

@@ -65,3 +65,4 @@ def test_record() -> None:
     assert (FORMAT.name, FORMAT.kind) == ("jsonl-corpus", "corpus")
     assert FORMAT.matches(b'{"doc_id": 0, "resps": [], "target": "a"}\n') is False
     assert FORMAT.matches(b'{"id": 0, "source": "a", "nbest": ["b"]}\n') is False
+    assert FORMAT.matches(b'\n{"source": "a"') is False  # an empty line, and half of one
