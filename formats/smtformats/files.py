@@ -9,7 +9,6 @@ import os
 import re
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
@@ -289,12 +288,14 @@ def open_binary_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with open(target, "wb") as stream:
             yield stream
         return
+    # Named before it is made: an interrupt between the two must not leave it.
+    aside = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
     try:
-        handle, aside = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-    except OSError as error:
-        error.filename = os.fspath(path)
-        raise
-    try:
+        try:
+            handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            error.filename = os.fspath(path)
+            raise
         with contextlib.ExitStack() as stack:
             raw = stack.enter_context(os.fdopen(handle, "wb"))
             kind = _SUFFIXES.get(Path(path).suffix)
@@ -307,7 +308,7 @@ def open_binary_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         os.chmod(aside, _mode_of(target))
         os.replace(aside, target)
     except BaseException:
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):
             os.unlink(aside)
         raise
 

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -258,6 +259,20 @@ def test_output_is_compressed_by_suffix(tmp_path: Path, suffix: str) -> None:
     assert unpacked(path).decode() == "ä\n" * 1000 + "no\rtranslation\r\n\u2028"
     assert (path.read_bytes()[:2] == "ä".encode()) == (suffix in ("", ".txt"))
     assert os.listdir(tmp_path) == [path.name]
+
+
+def test_interrupted_as_its_file_is_made_it_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make = os.open
+
+    def interrupted(*arguments: Any, **options: Any) -> int:
+        os.close(make(*arguments, **options))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", interrupted)
+        with pytest.raises(KeyboardInterrupt), open_binary_write(tmp_path / "out"):
+            pass
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("name", ["out", "out.gz"])
