@@ -278,6 +278,7 @@ def _blocks(lines: Lines, accumulated: bool, max_nodes: int, max_edges: int) -> 
     """The lattices with their texts."""
     block = _Block(max_nodes, max_edges)
     raw: list[str] = []
+    held: tuple[GraphColumns, str] | None = None  # until it is known whether what follows is a lattice
     try:
         for line in lines:
             text = line.strip(_B)
@@ -289,8 +290,9 @@ def _blocks(lines: Lines, accumulated: bool, max_nodes: int, max_edges: int) -> 
             fields = {} if text == "." else _fields(line, _LINE if inside else _HEADER)
             if text == "." or (block.begun and not inside):
                 if block.line:
-                    yield block.graph(lines, accumulated), "".join(raw)
-                    raw = []
+                    if held is not None:
+                        yield held
+                    held, raw = (block.graph(lines, accumulated), "".join(raw)), []
                 block = _Block(max_nodes, max_edges)
             raw.append(line)
             if not fields:
@@ -300,8 +302,11 @@ def _blocks(lines: Lines, accumulated: bool, max_nodes: int, max_edges: int) -> 
                 block.add(fields)
             else:
                 block.add_header(fields)
+        rest = "".join(raw)
+        if held is not None:
+            yield held if block.line else (held[0], held[1] + rest)
         if block.line:
-            yield block.graph(lines, accumulated), "".join(raw)
+            yield block.graph(lines, accumulated), rest
     except BadField as bad:
         raise lines.error(bad.expected, bad.found, getattr(bad, "field", 1)) from None
 
