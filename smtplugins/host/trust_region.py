@@ -20,7 +20,8 @@ weights.
 The rest is the trust region method of nonlinear optimisation (Conn, Gould and Toint 2000): steps go from the best
 decoded weights towards the learnt ones as far as the radius allows. The radius is narrowed when a decoding gains much
 less than the lists promised, and widened again when it gains what they promised. It grows beyond its first value only
-where the lists already hold nearly all that the decoder finds.
+where the lists already hold nearly all that the decoder finds, or where the learner finds nothing better within it
+and nothing was gained yet.
 """
 
 from __future__ import annotations
