@@ -164,10 +164,3 @@ class TestRunner:
     def test_several_seeds_share_it(self, smt: Smt) -> None:
         smt(*self.arguments("policy", "--runs", "2")).ok()
         assert Path("count").read_text()
-
-    def test_comparisons_refuse_it(self, smt: Smt) -> None:
-        compare = ("-s", "source.de", "-r", "ref.en", "--test", "source.de", "--test-ref", "ref.en")
-        result = smt("umt", "compare", "-c", "run.yaml", *compare, "--set", "runner=serial", "-o", "run")
-        assert result.code == 2
-        assert "--set: runner: expected none for a comparison, where -j N spreads the work" in result.err
-        assert not Path("run").exists()

@@ -53,6 +53,13 @@ def compare(run: Run, *arguments: Any) -> Any:
     return json.loads(out)
 
 
+def test_a_runner_is_refused(run: Run) -> None:
+    code, _, err = run("umt", "compare", *TEST, *SHORT, "--set", "runner=serial", "-o", "new")
+    assert code == 2
+    assert "--set: runner: expected none for a comparison, where -j N spreads the work" in err
+    assert not Path("new").exists()
+
+
 def test_a_call_that_fails_leaves_nothing(run: Run, fails_without_trace: Callable[[list[str], Path], None]) -> None:
     out = Path("new/out")
     for command in ("compare", "sensitivity"):
