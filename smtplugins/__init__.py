@@ -9,12 +9,12 @@ print(smt.rescore(lists, {"LM0": 0.1, "length": 0.2}).best())
 
 from __future__ import annotations
 
-from smtplugins.host.hookspecs import hookimpl
-from smtplugins.host.lists import ListStream, candidates, load, read, rescore
-from smtplugins.host.manager import load_plugins
-from smtplugins.host.offers import Command, Offer
-from smtplugins.host.opening import load_grammar
-from smtplugins.host.shortcut import feature
+from smtplugins.contracts.hookspecs import hookimpl
+from smtplugins.contracts.offers import Command, Offer
+from smtplugins.host.files.lists import ListStream, candidates, load, read, rescore
+from smtplugins.host.files.opening import load_grammar
+from smtplugins.host.loading.manager import load_plugins
+from smtplugins.host.loading.shortcut import feature
 
 __all__ = [
     "Command",

@@ -129,9 +129,9 @@ def test_formats_pages_are_what_the_modules_say(request: pytest.FixtureRequest) 
 
 
 def test_hooks_page_is_what_the_hookspecs_say(request: pytest.FixtureRequest) -> None:
-    from smtplugins.host.hookspecs import documentation
+    from smtplugins.contracts.hookspecs import documentation
 
-    regenerate(ROOT / "smtplugins/host/HOOKS.md", documentation(), request)
+    regenerate(ROOT / "smtplugins/contracts/HOOKS.md", documentation(), request)
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,9 @@ def test_the_stub_is_what_the_generator_writes(stub: Path) -> None:
 
 @pytest.mark.parametrize("folder", NATIVE, ids=[str(folder.parent.name) for folder in NATIVE])
 def test_only_bindings_include_python(folder: Path) -> None:
-    sources = [*folder.glob("*.hpp"), *folder.glob("*.cpp")]
-    engine = [one for one in sources if not one.name.startswith("bind") and one.name != "module.cpp"]
+    sources = [*folder.rglob("*.hpp"), *folder.rglob("*.cpp")]
+    bindings = [path for path in sources if path.name.startswith(("bind", "module")) or path.parent.name == "bind"]
+    engine = sorted({*sources} - {*bindings})
     assert len(engine) > 1
     for source in engine:
         text = source.read_text(encoding="utf-8")

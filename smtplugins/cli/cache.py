@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from smtplugins.cli import options
-from smtplugins.host import tables
+from smtplugins.host import printing as tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def show(args: argparse.Namespace) -> None:
     """List the entries."""
-    from smtformats.cache import entries
+    from smtformats.caching.folders import entries
 
     rows = [
         {"bytes": one.size, "format": one.format or None, "source": one.source or None, "path": str(one.path)}
@@ -43,7 +43,7 @@ def show(args: argparse.Namespace) -> None:
 
 def clear(args: argparse.Namespace) -> None:
     """Remove the entries."""
-    from smtformats import cache
+    from smtformats.caching import folders as cache
 
     folder = _folder(args)
     count, size = cache.clear(folder)
@@ -51,7 +51,7 @@ def clear(args: argparse.Namespace) -> None:
 
 
 def _folder(args: argparse.Namespace) -> Path:
-    from smtformats.cache import OFF, cache_folder
+    from smtformats.caching.folders import OFF, cache_folder
     from smtplugins.host.errors import UsageError
 
     folder = cache_folder(args.cache)

@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Do it."""
-    from smtplugins.host.config import read_and_show
+    from smtplugins.host.config.run_yaml import read_and_show
 
     config, text = read_and_show(args.config, args.set, ignore=args.ignore)
     args.plugin = [*args.plugin, *config.plugins]

@@ -48,8 +48,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Do it."""
-    from smtplugins.host.conversion import convert, update
     from smtplugins.host.errors import UsageError
+    from smtplugins.host.files.conversion import convert, update
 
     host = options.load_host(args)
     if args.out is not None and args.output is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from smtplugins.cli import options
-from smtplugins.host import tables
+from smtplugins.host import printing as tables
 
 
 def summary(name: str) -> str:
@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> None:
     """Do it."""
     import json
 
-    from smtplugins.host.description import describe
+    from smtplugins.host.files.description import describe
 
     found = describe(options.load_host(args), args.file, args.from_format)
     if args.format == "json":

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from smtplugins.contracts.offers import Command, PluginInfo
     from smtplugins.host.host import Host
-    from smtplugins.host.offers import Command, PluginInfo
 
 COMMANDS = {
     "plugins": "plugins",
@@ -24,20 +24,20 @@ COMMANDS = {
     "metrics": "offers",
     "info": "info",
     "convert": "convert",
-    "score": "score",
-    "rescore": "rescore",
-    "best": "best",
-    "dedup": "dedup",
-    "evaluate": "evaluate",
-    "oracle": "oracle",
-    "mbr": "mbr",
-    "tune": "tune",
-    "rerank": "rerank",
-    "report": "report",
-    "decode": "decode",
-    "align": "align",
-    "extract": "extract",
-    "lm": "lm",
+    "score": "lists.score",
+    "rescore": "lists.rescore",
+    "best": "lists.best",
+    "dedup": "lists.dedup",
+    "evaluate": "lists.evaluate",
+    "oracle": "lists.oracle",
+    "mbr": "lists.mbr",
+    "tune": "systems.tune",
+    "rerank": "lists.rerank",
+    "report": "lists.report",
+    "decode": "systems.decode",
+    "align": "systems.align",
+    "extract": "systems.extract",
+    "lm": "systems.lm",
     "config": "config",
     "cache": "cache",
 }
@@ -199,7 +199,7 @@ def command_parser(name: str) -> argparse.ArgumentParser:
 
 def help_page() -> str:
     """What ``smt --help`` prints. Plugins are named from their metadata, none is imported."""
-    from smtplugins.host.installed import plugin_names
+    from smtplugins.host.loading.installed import plugin_names
 
     lines = [
         "usage: smt COMMAND [options]",
@@ -222,9 +222,9 @@ def help_page() -> str:
 
 
 def _plugin_parser(name: str) -> argparse.ArgumentParser | None:
+    from smtplugins.contracts.spec import suggestion
     from smtplugins.host.errors import PluginError, UsageError
-    from smtplugins.host.manager import load_plugins
-    from smtplugins.host.spec import suggestion
+    from smtplugins.host.loading.manager import load_plugins
 
     host = load_plugins()
     info = next((one for one in host.plugins if one.name == name), None)

@@ -7,7 +7,7 @@ import inspect
 from typing import Any
 
 from smtplugins.cli import options
-from smtplugins.host import tables
+from smtplugins.host import printing as tables
 
 _SUMMARIES = {
     "formats": "the file formats that can be read and written",
@@ -62,7 +62,7 @@ def run(kind: str, args: argparse.Namespace) -> None:
 
 
 def _offer_row(host: Any, entry: Any) -> dict[str, Any]:
-    from smtplugins.host.spec import parameters
+    from smtplugins.contracts.spec import parameters
 
     offer = entry.record
     unavailable = host.registry.unavailable(offer)
@@ -79,7 +79,7 @@ def _offer_row(host: Any, entry: Any) -> dict[str, Any]:
 
 
 def _format_row(host: Any, entry: Any) -> dict[str, Any]:
-    from smtplugins.host.opening import format_options
+    from smtplugins.host.files.opening import format_options
 
     record = entry.record
     return {
@@ -96,7 +96,7 @@ def _format_row(host: Any, entry: Any) -> dict[str, Any]:
 
 def _choices(options: dict[str, inspect.Parameter]) -> list[dict[str, str]]:
     """A row for each option."""
-    from smtplugins.host.spec import shown_type
+    from smtplugins.contracts.spec import shown_type
 
     return [
         {

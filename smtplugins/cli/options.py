@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from smtplugins.host.files.lists import ListStream
     from smtplugins.host.host import Host
-    from smtplugins.host.lists import ListStream
 
 TABLES = ("text", "json", "tsv", "latex")
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
@@ -146,7 +146,7 @@ def add_manifest(parser: argparse.ArgumentParser) -> None:
 
 def load_host(args: argparse.Namespace) -> Host:
     """The host with the plugins of this run."""
-    from smtplugins.host.manager import load_plugins
+    from smtplugins.host.loading.manager import load_plugins
 
     return load_plugins(args.plugin)
 
@@ -172,7 +172,7 @@ def open_lists(host: Host, args: argparse.Namespace) -> ListStream:
 
 def write_lists(host: Host, lists: ListStream, args: argparse.Namespace) -> None:
     """The lists to the output, with progress on a terminal."""
-    from smtplugins.host.conversion import write_records
+    from smtplugins.host.files.conversion import write_records
 
     write_records(
         host,

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from smtplugins.cli import options
-from smtplugins.host import tables
+from smtplugins.host import printing as tables
 
 
 def summary(name: str) -> str:
@@ -59,8 +59,8 @@ def run_checks(args: argparse.Namespace) -> None:
     import tempfile
     from pathlib import Path
 
+    from smtplugins.contracts.spec import suggestion
     from smtplugins.host.errors import PluginError, SmtError, UsageError
-    from smtplugins.host.spec import suggestion
     from smtplugins.testing.plugin import check_plugin
 
     host = options.load_host(args)
@@ -87,7 +87,7 @@ def make_new(args: argparse.Namespace) -> None:
 
     from smtplugins.cli.main import COMMANDS
     from smtplugins.host.errors import UsageError
-    from smtplugins.host.template import new_plugin
+    from smtplugins.host.loading.template import new_plugin
 
     if args.name in [one.name for one in options.load_host(args).plugins]:
         raise UsageError(f"a plugin named {args.name!r} is installed already; two of one name exclude each other")

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smtplugins.core.acceptors import acceptor
-from smtplugins.core.derivations import Covariance, Derivation, Derivations, Expectation, Gradient, Posteriors
-from smtplugins.core.hypergraph import Part, core_graph
-from smtplugins.core.inference import MAX_EDGES, NO_DERIVATION, product_part, pruned
+from smtplugins.core.graph.acceptors import acceptor
+from smtplugins.core.graph.derivations import Covariance, Derivation, Derivations, Expectation, Gradient, Posteriors
+from smtplugins.core.graph.hypergraph import Part, core_graph
+from smtplugins.core.graph.inference import MAX_EDGES, NO_DERIVATION, product_part, pruned
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from smtplugins.core.hypergraph import Hypergraph
+    from smtplugins.core.graph.hypergraph import Hypergraph
 
     Floats = NDArray[np.float64]
 

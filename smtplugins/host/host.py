@@ -7,24 +7,24 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from smtplugins.contracts.spec import Spec
 from smtplugins.host.errors import UsageError
-from smtplugins.host.lists import ListStream, as_stream, read_lists, read_weights
-from smtplugins.host.opening import Path
-from smtplugins.host.registry import Registry
-from smtplugins.host.spec import Spec
+from smtplugins.host.files.lists import ListStream, as_stream, read_lists, read_weights
+from smtplugins.host.files.opening import Path
+from smtplugins.host.loading.registry import Registry
 
 if TYPE_CHECKING:
     from smtformats import Candidates, Format
     from smtformats.alignment.links import Alignment
-    from smtplugins.host.alignment import Text
-    from smtplugins.host.config import RunConfig
-    from smtplugins.host.contracts import Metric, Runner
-    from smtplugins.host.decoding import Translator
-    from smtplugins.host.evaluation import Evaluation, System
-    from smtplugins.host.manager import _Loader
-    from smtplugins.host.posting import Post
-    from smtplugins.host.reranking import Reranked
-    from smtplugins.host.tuning import Tuned
+    from smtplugins.contracts.contracts import Metric, Runner
+    from smtplugins.host.config.run_yaml import RunConfig
+    from smtplugins.host.decode.decoding import Translator
+    from smtplugins.host.estimate.align import Text
+    from smtplugins.host.judge.evaluation import Evaluation, System
+    from smtplugins.host.judge.postprocess import Post
+    from smtplugins.host.learn.reranking import Reranked
+    from smtplugins.host.learn.tuning import Tuned
+    from smtplugins.host.loading.manager import _Loader
 
 AnySpec = str | Mapping[str, Any] | Spec
 
@@ -78,7 +78,7 @@ class Host:
         runner: AnySpec | None = None,
     ) -> ListStream:
         """The lists with the features' columns appended."""
-        from smtplugins.host.scoring import activate, score_lists
+        from smtplugins.host.features.scoring import activate, score_lists
 
         stream = as_stream(lists)
         active = activate(self.registry, features)
@@ -104,8 +104,8 @@ class Host:
         ``ignore`` are settings of a toolkit to go on without, though they change translations.
         ``host.translator("run.yaml").decode(sentences)`` translates; sentences are texts, words or records.
         """
-        from smtplugins.host.config import RunConfig, load_config
-        from smtplugins.host.decoding import make_translator
+        from smtplugins.host.config.run_yaml import RunConfig, load_config
+        from smtplugins.host.decode.decoding import make_translator
 
         record = config if isinstance(config, RunConfig) else load_config(config, overrides, ignore=ignore)
         return make_translator(self, record, weights, cache)
@@ -138,9 +138,9 @@ class Host:
         that test with N samples. ``tuned_on`` names runs, or files weights were learnt from; ``post`` is what is done
         to hypotheses first, as ``detok:en``.
         """
-        from smtplugins.host.evaluation import evaluate
-        from smtplugins.host.posting import make_post
-        from smtplugins.host.significance import Plan
+        from smtplugins.host.judge.evaluation import evaluate
+        from smtplugins.host.judge.postprocess import make_post
+        from smtplugins.host.judge.significance import Plan
 
         return evaluate(
             systems,
@@ -172,12 +172,12 @@ class Host:
         """Weights learnt from lists (several paths are joined): a mapping, and how they came about.
 
         ``start`` are weights to begin with, if not those that explain the lists' totals; ``keep`` names features whose
-        weights stay as they are. Further options are those of ``Inputs`` in ``host/tuning_inputs.py``, ``post``,
+        weights stay as they are. Further options are those of ``Inputs`` in ``host/learn/tuning_inputs.py``, ``post``,
         ``combine``, ``folder`` (where steps are kept) and ``note``.
         """
-        from smtplugins.host.training_data import metric_of
-        from smtplugins.host.tuning import plan_of
-        from smtplugins.host.tuning_inputs import Inputs, tuned
+        from smtplugins.host.learn.training_data import metric_of
+        from smtplugins.host.learn.tuning import plan_of
+        from smtplugins.host.learn.tuning_inputs import Inputs, tuned
 
         judge = metric_of(self, metric, options.pop("post", None))
         note = options.pop("note", lambda text: None)
@@ -203,13 +203,13 @@ class Host:
 
         ``folder`` (or output.dir) keeps the run. Source, references, metric and seed are the configuration's; so are
         learner, weights to begin with and runner, if no ``learner``, ``start`` and ``jobs`` are given. Further options
-        are those of ``host/policies.py``.
+        are those of ``host/learn/policies.py``.
         """
         import pathlib
 
-        from smtplugins.host.config import RunConfig, load_config
-        from smtplugins.host.policies import tune_policy
-        from smtplugins.host.tuning import plan_of
+        from smtplugins.host.config.run_yaml import RunConfig, load_config
+        from smtplugins.host.learn.policies import tune_policy
+        from smtplugins.host.learn.tuning import plan_of
 
         record = config if isinstance(config, RunConfig) else load_config(config, overrides)
         place = record.output.dir if folder is None else folder
@@ -235,10 +235,10 @@ class Host:
         """Word alignments of a text, files or sequences of sentences, by a model trained on it in both directions.
 
         ``forward`` and ``backward`` are files with the alignments of both directions instead; then the text may be
-        left out. Further options are those of ``align`` in ``host/alignment.py``: ``iterations``, ``seed``, ``jobs``,
-        ``format``, ``keep_forward``, ``keep_backward``, ``note`` and ``quiet``.
+        left out. Further options are those of ``align`` in ``host/estimate/align.py``: ``iterations``, ``seed``,
+        ``jobs``, ``format``, ``keep_forward``, ``keep_backward``, ``note`` and ``quiet``.
         """
-        from smtplugins.host.alignment import align
+        from smtplugins.host.estimate.align import align
 
         return align(
             self, source, target, forward=forward, backward=backward, model=model, heuristic=heuristic, **options
@@ -259,7 +259,7 @@ class Host:
 
         Other options are those of :meth:`tune`, and ``missing``, the weight of features that have none.
         """
-        from smtplugins.host.reranking import rerank
+        from smtplugins.host.learn.reranking import rerank
 
         first, second = as_stream(dev), as_stream(test)
         return rerank(self, first, dev_refs, second, test_refs, features=features, metric=metric, **options)

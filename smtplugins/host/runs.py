@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from smtplugins.host.errors import UsageError
 
 if TYPE_CHECKING:
-    from smtplugins.host.contracts import State, Step
+    from smtplugins.contracts.contracts import State, Step
+    from smtplugins.contracts.offers import PluginInfo
     from smtplugins.host.model import Model
-    from smtplugins.host.offers import PluginInfo
 
 MANIFEST = "manifest.json"
 
@@ -155,7 +155,7 @@ class RunDirectory:
 
     def last_step(self) -> tuple[int, Model, State] | None:
         """The last finished step: its number, model and state."""
-        from smtplugins.host.contracts import State
+        from smtplugins.contracts.contracts import State
         from smtplugins.host.model import Model
 
         steps = {int(path.name[5:]): path for path in self.path.glob("step-*")}

@@ -2,11 +2,11 @@
  *
  * A decoder scores millions of edges for a sentence. A feature that is one of these tables is called with batches of them
  * from the decoder's own threads, without the interpreter. What the functions owe the decoder is what the Python contract
- * `StatefulFeature` (smtplugins/host/contracts.py) says; this header says how it is spelled in C.
+ * `StatefulFeature` (smtplugins/contracts/contracts.py) says; this header says how it is spelled in C.
  *
  * How a table gets to the host. The plugin's Offer makes an object with an attribute `smt_feature_v1`: a capsule of that
  * name (PyCapsule_New with SMT_FEATURE_V1_NAME) around a pointer to a table. This table is the prototype. Searches of
- * smtplugins.core take it from there (smtplugins.core.search.native_scorer); lists ask for the Python contracts.
+ * smtplugins.core take it from there (smtplugins.core.search.stateful_search.native_scorer); lists ask for the Python contracts.
  *
  * Who owns what. The prototype, and the library its functions are in, live as long as the capsule, and the host keeps the
  * capsule until it has released every clone. `clone` allocates and `release` frees, both inside the plugin, so the two

@@ -1,4 +1,4 @@
-"""The conformance kit: the contracts of ``smtplugins.host.contracts`` as checks that any plugin can run.
+"""The conformance kit: the contracts of ``smtplugins.contracts.contracts`` as checks that any plugin can run.
 
 ``smt plugins check NAME`` runs them on all that an installed plugin offers. In a plugin's own tests, which need pytest:
 

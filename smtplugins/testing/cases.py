@@ -10,9 +10,11 @@ from typing import Any, ClassVar
 import pytest
 
 from smtplugins.host.host import Host
-from smtplugins.host.manager import load_plugins
-from smtplugins.testing import decoders, features, formats, learners, metrics
+from smtplugins.host.loading.manager import load_plugins
+from smtplugins.testing import formats, learners, metrics
 from smtplugins.testing.checks import Check, DoesNotApply
+from smtplugins.testing.decoders import any_decoder as decoders
+from smtplugins.testing.features import any_feature as features
 
 
 def _each(checks: Sequence[Check]) -> pytest.MarkDecorator:

@@ -14,16 +14,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.contracts.spec import build, parameters, suggestion
 from smtplugins.host.errors import SmtError, UsageError, failure_text
-from smtplugins.host.spec import build, parameters, suggestion
 
 if TYPE_CHECKING:
     from smtformats import Format
+    from smtplugins.contracts.offers import Offer
     from smtplugins.host.host import Host
-    from smtplugins.host.offers import Offer
 
-KINDS = ("features", "metrics", "formats", "learners", "decoders")
-"""The kinds that have checks: each has a module of this name."""
+KINDS = {
+    "features": "smtplugins.testing.features.any_feature",
+    "metrics": "smtplugins.testing.metrics",
+    "formats": "smtplugins.testing.formats",
+    "learners": "smtplugins.testing.learners",
+    "decoders": "smtplugins.testing.decoders.any_decoder",
+}
+"""The kinds that have checks, and the module of each."""
 
 Check = Callable[[Any], None]
 
@@ -134,10 +140,10 @@ def run_checks(
     if not __debug__:
         raise UsageError("the checks are assertions, which `python -O` leaves out: run without it")
     if host is None:
-        from smtplugins.host.manager import load_plugins
+        from smtplugins.host.loading.manager import load_plugins
 
         host = load_plugins()
-    module = importlib.import_module(f"smtplugins.testing.{kind}")
+    module = importlib.import_module(KINDS[kind])
     return _run(module.CHECKS, module.subject(record, folder, host, **given))
 
 

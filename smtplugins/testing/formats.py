@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.opening import format_options
+from smtplugins.host.files.opening import format_options
 from smtplugins.testing import samples
 from smtplugins.testing.checks import Check, DoesNotApply, described
 

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.contracts import Events, Lists, Rows, State, Step, Task
+from smtplugins.contracts.contracts import Events, Lists, Rows, State, Step, Task
 from smtplugins.host.model import Model
 from smtplugins.testing import samples
 from smtplugins.testing.checks import Check, DoesNotApply, Subject, can_be_made, is_documented
 
 if TYPE_CHECKING:
-    from smtplugins.host.contracts import Runner
+    from smtplugins.contracts.contracts import Runner
+    from smtplugins.contracts.offers import Offer
     from smtplugins.host.host import Host
-    from smtplugins.host.offers import Offer
 
 _MOST_STEPS = 1000
 _MOST_STOPS = 5
@@ -166,7 +166,7 @@ def workers_give_the_same(subject: LearnerSubject) -> None:
 
 def policies_get_no_worse(subject: LearnerSubject) -> None:
     """Followed on the examples that it was learnt from, the last step's policy earns no less than the first's."""
-    from smtplugins.host.search_tasks import Weights, follow
+    from smtplugins.host.learn.search_tasks import Weights, follow
 
     tasks = [problem for problem in subject.each_problem() if isinstance(problem, Task)]
     if not tasks:

@@ -12,9 +12,9 @@ from smtplugins.testing.checks import Check, DoesNotApply, Subject, can_be_made,
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.host.contracts import Metric
+    from smtplugins.contracts.contracts import Metric
+    from smtplugins.contracts.offers import Offer
     from smtplugins.host.host import Host
-    from smtplugins.host.offers import Offer
 
 _SOURCES = [
     "wo ist mein hut ?",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from smtplugins.host.scoring import Block
+    from smtplugins.host.features.scoring import Block
 
 Row = tuple[tuple[str, ...], tuple[float, ...]]
 """The names of a row's columns and their values."""
@@ -21,7 +21,7 @@ def rows_of(block: Block) -> list[Row]:
 
 def scored(result: Any, count: int) -> list[dict[str, float]]:
     """What a feature returned for ``count`` edges or rules, each row by name; a wrong shape fails the check."""
-    from smtplugins.host.scoring import as_block
+    from smtplugins.host.features.scoring import as_block
 
     try:
         layouts, values = as_block(result, count, "score")

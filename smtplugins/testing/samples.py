@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Candidates, Columns
-    from smtplugins.core.rules import Origins
-    from smtplugins.host.contracts import Events, Lists, Metric, Rows, Sentence, Task
+    from smtplugins.contracts.contracts import Events, Lists, Metric, Rows, Sentence, Task
+    from smtplugins.core.grammar.rules import Origins
 
 FILE = "sample"
 """What the kit's data says it was read from."""
@@ -42,7 +42,7 @@ def sources() -> list[str]:
 
 def sentences() -> list[Sentence]:
     """Sentences to translate: ids that are no numbers in order, one sentence twice, an empty one."""
-    from smtplugins.host.contracts import Sentence
+    from smtplugins.contracts.contracts import Sentence
 
     ids = ["7", "b", "0", "x-1", "1"]
     made = [Sentence(key, tuple(text.split(" "))) for key, text in zip(ids, sources(), strict=True)]
@@ -130,9 +130,9 @@ def origins(targets: Sequence[Sequence[str | int]]) -> Origins:
     """Where rules with these target sides come from: a table, glue, or made for a word; the same for the same rule."""
     import numpy as np
 
-    from smtformats.grammar.gather import grammar_columns
     from smtformats.grammar.rules import NonTerminal, Rule
-    from smtplugins.core.rules import GLUE, MINTED, Origins
+    from smtformats.grammar.shared.gather import grammar_columns
+    from smtplugins.core.grammar.rules import GLUE, MINTED, Origins
 
     made, numbers = [], []
     for symbols in targets:
@@ -249,7 +249,7 @@ class WordOverlap:
 def list_problem(metric: Metric | None = None, count: int = 12) -> Lists:
     """Lists in which two of three features tell good hypotheses from bad ones."""
     from smtformats import Candidates
-    from smtplugins.host.contracts import Lists
+    from smtplugins.contracts.contracts import Lists
 
     source = random.Random(3)
     chosen = WordOverlap() if metric is None else metric
@@ -273,7 +273,7 @@ def row_problem(count: int = 60) -> Rows:
     import numpy as np
 
     from smtformats import Columns
-    from smtplugins.host.contracts import Rows
+    from smtplugins.contracts.contracts import Rows
 
     table = np.random.default_rng(5).normal(size=(count, 2))
     labels = np.where(table[:, 0] * table[:, 1] > 0, 1.0, -1.0)
@@ -285,7 +285,7 @@ def event_problem(count: int = 48) -> Events:
     import numpy as np
 
     from smtformats import Columns
-    from smtplugins.host.contracts import EventRows, Events
+    from smtplugins.contracts.contracts import EventRows, Events
 
     random = np.random.default_rng(7)
     pieces = []
@@ -349,7 +349,7 @@ class Tagging:
 
 def task_problem(count: int = 16) -> Task:
     """Sentences to be tagged in which some words are verbs, or nouns if an article is before them."""
-    from smtplugins.host.contracts import Task
+    from smtplugins.contracts.contracts import Task
 
     source = random.Random(11)
     made = []

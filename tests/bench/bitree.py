@@ -82,7 +82,7 @@ def made(rows: int, atoms: int, seed: int = 1) -> tuple[Any, Any, Any]:
 
 def _parts(offsets: Any, ids: Any) -> list[Any]:
     """Training, tuning and development rows."""
-    from smtplugins.plugins.bitree.examples import Examples
+    from smtplugins.plugins.bitree.boosting.examples import Examples
 
     names = tuple(map(str, range(ATOMS)))
     bounds = (0, ROWS, ROWS + HELD_OUT, ROWS + 2 * HELD_OUT)
@@ -96,7 +96,7 @@ def _ours(offsets: Any, ids: Any, labels: Any, depth: int, rounds: int, other: d
     import numpy as np
 
     from smtplugins.plugins.bitree._bitree import Boosting
-    from smtplugins.plugins.bitree.boosted_model import BoostedModel, Trees
+    from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel, Trees
 
     train, tune, dev = _parts(offsets, ids)
     steps: list[tuple[float, float]] = []

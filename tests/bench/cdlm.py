@@ -41,9 +41,9 @@ def cdlm_grammar(shared: Path) -> dict[str, Any]:
 
 def cdlm_features() -> dict[str, Any]:
     """Rule bigrams: rules a second, of a large grammar and of the rules of one sentence's forest."""
-    from smtplugins.plugins.cdlm.class_making import make_classes
-    from smtplugins.plugins.cdlm.model import OverRules, make_model
-    from smtplugins.plugins.cdlm.tsrb import Tsrb, feature_name
+    from smtplugins.plugins.cdlm.features.class_making import make_classes
+    from smtplugins.plugins.cdlm.features.model import OverRules, make_model
+    from smtplugins.plugins.cdlm.features.tsrb import Tsrb, feature_name
 
     found: dict[str, Any] = {}
     for frequent in (22, 250):
@@ -68,7 +68,7 @@ def _made_rules(count: int) -> Any:
     """Target sides of one to five words and up to two gaps, words as frequent as Zipf says."""
     import numpy as np
 
-    from smtplugins.core.rules import Rules
+    from smtplugins.core.grammar.rules import Rules
     from smtplugins.core.vocabulary import Vocabulary
 
     rng = np.random.default_rng(1)
@@ -93,9 +93,9 @@ def _gold(shared: Path) -> dict[str, list[Path]]:
 
 def _inside(paths: list[Path], cap: int) -> dict[str, Any]:
     """CPU seconds of each step in one process, the grammars being read."""
-    from smtplugins.host.opening import load_grammar
-    from smtplugins.plugins.cdlm.choices import Choices
-    from smtplugins.plugins.cdlm.grammar import Confusions
+    from smtplugins.host.files.opening import load_grammar
+    from smtplugins.plugins.cdlm.grammar.choices import Choices
+    from smtplugins.plugins.cdlm.grammar.confusion_grammar import Confusions
 
     grammars = [load_grammar(path) for path in paths]
     best: dict[str, Any] = {}
@@ -137,7 +137,7 @@ def cdlm_training(shared: Path, sentences: int = 1000) -> dict[str, Any]:
     if not (shared / "gold/cdec/grammars").exists() or not (shared / "data/multi30k").exists():
         return {}
     import smtplugins as smt
-    from smtplugins.plugins.cdlm.confusing import Setting, keep_sets, read_text
+    from smtplugins.plugins.cdlm.sets.confusing import Setting, keep_sets, read_text
 
     host = smt.load_plugins()
     with tempfile.TemporaryDirectory() as name:
@@ -186,9 +186,9 @@ def _risk(host: Any, folder: Path, text: list[Any]) -> dict[str, Any]:
     import numpy as np
     from measure import interleaved
 
-    from smtplugins.core.minimising import Space, minimise
-    from smtplugins.host.contracts import Forests
-    from smtplugins.plugins.cdlm.confusing import read_sets
+    from smtplugins.contracts.contracts import Forests
+    from smtplugins.core.learn.minimising import Space, minimise
+    from smtplugins.plugins.cdlm.sets.confusing import read_sets
     from smtplugins.plugins.tuning.gains import ForestSource
     from smtplugins.plugins.tuning.minrisk import forest_risk
 

@@ -25,7 +25,7 @@ def grammar(shared: Path) -> dict[str, Any]:
 
 def _measured(module: str, paths: list[str]) -> dict[str, Any]:
     from smtformats import all_formats
-    from smtformats.cache import cached_load
+    from smtformats.caching.folders import cached_load
     from smtformats.pieces import pieces
 
     names = (f"{module}-grammar", module.replace("_", "-"))

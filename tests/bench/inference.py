@@ -19,8 +19,9 @@ def inference(shared: Path) -> dict[str, Any]:
 def _measured(folder: Path, name: str) -> dict[str, Any]:
     from smtformats import all_formats, open_bytes
     from smtformats.files import Lines
-    from smtplugins.core import inference, reference
-    from smtplugins.core.hypergraph import Hypergraph
+    from smtplugins.core import reference
+    from smtplugins.core.graph import inference
+    from smtplugins.core.graph.hypergraph import Hypergraph
 
     record = next(one for one in all_formats() if one.name == "cdec-binary-hypergraph")
     with open_bytes(folder / f"forest.nolm/{name}.bin.gz") as stream:

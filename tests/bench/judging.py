@@ -40,9 +40,9 @@ def judging() -> dict[str, Any]:
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.significance import PairedTest
 
-    from smtplugins.host.evaluation import evaluate
-    from smtplugins.host.manager import load_plugins
-    from smtplugins.host.significance import Plan, judge
+    from smtplugins.host.judge.evaluation import evaluate
+    from smtplugins.host.judge.significance import Plan, judge
+    from smtplugins.host.loading.manager import load_plugins
 
     host = load_plugins()
     metric = host.metric("bleu")

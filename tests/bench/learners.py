@@ -62,7 +62,7 @@ def extracted(folder: Path) -> Any:
     import numpy as np
 
     from smtformats import Columns, all_formats, open_lines
-    from smtplugins.host.contracts import Lists
+    from smtplugins.contracts.contracts import Lists
 
     known = {one.name: one for one in all_formats()}
     lists, stats = [], []
@@ -81,7 +81,7 @@ def made(count: int, sparse: int) -> Any:
     import numpy as np
 
     from smtformats import Columns
-    from smtplugins.host.contracts import Lists
+    from smtplugins.contracts.contracts import Lists
 
     rng = np.random.default_rng(1)
     names = tuple(f"d{i}" for i in range(10))
@@ -111,8 +111,8 @@ def made(count: int, sparse: int) -> Any:
 
 def measured(name: str, problem: Any, seed: int) -> dict[str, Any]:
     """CPU seconds, the score of the best hypotheses, and the weights that are not 0."""
+    from smtplugins.host.learn.problems import matrix_of
     from smtplugins.host.model import Model
-    from smtplugins.host.problems import matrix_of
 
     begin = time.process_time()
     model = Model()

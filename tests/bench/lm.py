@@ -40,7 +40,7 @@ def lm_big(lines: int = 330_000) -> dict[str, Any]:
 def _loads(packed: Path, plain: Path, binary: Path, rounds: int = 5) -> dict[str, Any]:
     import kenlm
 
-    from smtplugins.core.lm import read_lm, read_native_lm, write_lm
+    from smtplugins.core.lm.ngram_model import read_lm, read_native_lm, write_lm
 
     write_lm(read_native_lm(plain), binary)
     files = dict.fromkeys((packed, plain, binary))
@@ -56,7 +56,7 @@ def _loads(packed: Path, plain: Path, binary: Path, rounds: int = 5) -> dict[str
 
 
 def _scores(binary: Path, sentences: list[str], rounds: int) -> dict[str, Any]:
-    from smtplugins.core.lm import read_native_lm
+    from smtplugins.core.lm.ngram_model import read_native_lm
 
     ways = {"mapped": False, "copied": True}
     return {way: _speed(read_native_lm(binary, copy=copy), binary, sentences, rounds) for way, copy in ways.items()}

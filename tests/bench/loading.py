@@ -26,9 +26,9 @@ def lap(name):
 
 lap("interpreter")
 import numpy as np
-from smtplugins.core.grammar import Grammar, Tables, fragment_scores
-from smtplugins.core.lm import read_native_lm
-from smtplugins.host.opening import load_grammar
+from smtplugins.core.grammar.tables import Grammar, Tables, fragment_scores
+from smtplugins.core.lm.ngram_model import read_native_lm
+from smtplugins.host.files.opening import load_grammar
 lap("imports")
 table, model, folder = sys.argv[1:]
 columns = load_grammar(table, cache=folder)
@@ -89,7 +89,7 @@ def _table(shared: Path) -> dict[str, Any]:
 def _sentences(shared: Path) -> dict[str, Any]:
     from smtformats.grammar import cdec
     from smtformats.pieces import pieces
-    from smtplugins.core.grammar import Grammar, Tables
+    from smtplugins.core.grammar.tables import Grammar, Tables
 
     folder = shared / "gold/cdec"
     paths = sorted(map(str, (folder / "grammars/test300").glob("*.gz")))

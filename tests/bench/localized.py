@@ -22,10 +22,10 @@ def localized(shared: Path, rounds: int = 3) -> dict[str, Any]:
     if not (shared / "gold/moses/train").exists():
         return {}
     from smtplugins.cli.main import main
-    from smtplugins.host.lists import read_corpus
-    from smtplugins.host.opening import load_grammar
-    from smtplugins.plugins.localized.blocks import BlockSet
-    from smtplugins.plugins.localized.collecting import collect
+    from smtplugins.host.files.lists import read_corpus
+    from smtplugins.host.files.opening import load_grammar
+    from smtplugins.plugins.localized.events.blocks import BlockSet
+    from smtplugins.plugins.localized.events.collecting import collect
 
     data, train = shared / "data/multi30k", shared / "gold/moses/train"
     found: dict[str, Any] = {}
@@ -57,11 +57,11 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 def _learnt(listed: Any, lm: Path, rounds: int) -> dict[str, Any]:
     import numpy as np
 
-    from smtplugins.core.lm import read_native_lm
-    from smtplugins.host.contracts import Events
+    from smtplugins.contracts.contracts import Events
+    from smtplugins.core.lm.ngram_model import read_native_lm
     from smtplugins.host.model import Model
-    from smtplugins.plugins.localized.material import Material
-    from smtplugins.plugins.localized.maxent import LocalMaxent
+    from smtplugins.plugins.localized.learning.material import Material
+    from smtplugins.plugins.localized.learning.maxent import LocalMaxent
 
     material = Material(listed, read_native_lm(lm))
     problem, seconds = timed(lambda: material.everything)

@@ -66,10 +66,10 @@ def _run(host: Any, case: Case, learner: str, seed: int, **options: Any) -> list
     """What each iteration decoded at; a loop that collapsed is as good as its start."""
     import json
 
-    from smtplugins.host.config import load_config
+    from smtplugins.host.config.run_yaml import load_config
     from smtplugins.host.errors import SmtError
-    from smtplugins.host.loop import LoopPlan, tune_decoder
-    from smtplugins.host.tuning import plan_of
+    from smtplugins.host.learn.loop import LoopPlan, tune_decoder
+    from smtplugins.host.learn.tuning import plan_of
 
     given = {"source": os.path.abspath(case.source), "references": [os.path.abspath(case.references)]}
     overrides = [f"{key}={json.dumps(value)}" for key, value in given.items()]

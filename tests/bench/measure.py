@@ -15,7 +15,7 @@ import re, sys
 import numpy
 from smtformats import open_bytes
 from smtformats.{module} import load
-import smtformats._scan, smtformats.columns, smtformats.pieces, smtformats.grammar.scanning
+import smtformats._scan, smtformats.columns, smtformats.pieces, smtformats.grammar.shared.scanning
 
 def kilobytes(name):
     return int(re.search(name + r":\\s*(\\d+)", open("/proc/self/status").read())[1])

@@ -36,7 +36,7 @@ def moses(shared: Path) -> tuple[Any, Any]:
     import numpy as np
 
     from smtformats import Candidates, all_formats, open_lines
-    from smtplugins.host.contracts import Lists
+    from smtplugins.contracts.contracts import Lists
     from smtplugins.host.model import Model
     from smtplugins.plugins.standard.metrics import Bleu
 
@@ -59,7 +59,7 @@ def synthetic(count: int, size: int, features: int = 14, seed: int = 7) -> Any:
     import numpy as np
 
     from smtformats.columns import Columns
-    from smtplugins.host.contracts import Lists
+    from smtplugins.contracts.contracts import Lists
     from smtplugins.plugins.standard.metrics import Bleu
 
     random = np.random.default_rng(seed)

@@ -11,11 +11,11 @@ from measure import interleaved
 def parsing(shared: Path) -> dict[str, Any]:
     """CPU time of the parser alone, of parsing from Python, of grammars into tries and of their scores."""
     from smtformats import open_lines
-    from smtformats.cache import cached_load
+    from smtformats.caching.folders import cached_load
     from smtformats.corpus import cdec as corpus
     from smtformats.grammar import cdec
-    from smtplugins.core import parsing as core
-    from smtplugins.core.grammar import Grammar, Tables, glue
+    from smtplugins.core.grammar import parsing as core
+    from smtplugins.core.grammar.tables import Grammar, Tables, glue
 
     folder = shared / "gold/cdec"
     lines = (folder / "weights.tuned").read_text(encoding="utf-8").splitlines()

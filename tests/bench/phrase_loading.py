@@ -25,11 +25,11 @@ COPIES = 15
 FRESH = """
 import json, sys, time
 kind, path, cache = sys.argv[1:]
-from smtplugins.host.opening import find_format, load_grammar
-from smtplugins.core.grammar import Grammar, Tables
-from smtplugins.core.reordering import ReorderingTable
-import numpy, xopen, smtformats.cache, smtformats.grammar.keeping, smtformats.grammar.scanning
-import smtformats.reordering.moses, smtformats.reordering.keeping
+from smtplugins.host.files.opening import find_format, load_grammar
+from smtplugins.core.grammar.tables import Grammar, Tables
+from smtplugins.core.grammar.reordering import ReorderingTable
+import numpy, xopen, smtformats.caching.folders, smtformats.caching.grammars, smtformats.grammar.shared.scanning
+import smtformats.reordering.moses, smtformats.caching.reordering
 import smtplugins.core._core, smtformats._scan, isal.isal_zlib
 find_format("moses-phrases")
 begun = time.process_time()
@@ -66,9 +66,9 @@ def _large(path: Path) -> Iterator[bytes]:
 
 def _measured(kind: str, path: Path, cache: Path) -> dict[str, Any]:
     from smtformats.pieces import pieces
-    from smtplugins.core.grammar import Grammar, Tables
-    from smtplugins.core.reordering import ReorderingTable
-    from smtplugins.host.opening import load_grammar
+    from smtplugins.core.grammar.reordering import ReorderingTable
+    from smtplugins.core.grammar.tables import Grammar, Tables
+    from smtplugins.host.files.opening import load_grammar
 
     def inflated() -> None:
         with path.open("rb", buffering=0) as stream:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from smtplugins import Offer, hookimpl
-from smtplugins.host.contracts import SimpleStateful
+from smtplugins.contracts.contracts import SimpleStateful
 
 KINDS = {
     "none": [],
@@ -82,9 +82,9 @@ def smt_features() -> Iterator[Offer]:
 def python_feature(shared: Path, limits: Sequence[int] = (30, 200), rounds: int = 2) -> dict[str, Any]:
     """CPU ms a sentence of parsing and search, by pop limit and by who scores the bigrams; and whether scores agree."""
     from smtplugins import load_plugins
-    from smtplugins.core.lm import read_lm
-    from smtplugins.host.config import load_config
-    from smtplugins.host.decoding import make_translator, read_sentences
+    from smtplugins.core.lm.ngram_model import read_lm
+    from smtplugins.host.config.run_yaml import load_config
+    from smtplugins.host.decode.decoding import make_translator, read_sentences
 
     gold = shared / "gold/cdec"
     if not gold.exists():

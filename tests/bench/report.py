@@ -11,11 +11,11 @@ SENTENCES, HYPOTHESES, FEATURES = 1000, 100, 14
 
 def report() -> dict[str, Any]:
     """CPU seconds of judging and of the page, and the size of the page."""
-    from smtplugins.host.evaluation import Texts
-    from smtplugins.host.judging import judge
-    from smtplugins.host.lists import as_stream
-    from smtplugins.host.manager import load_plugins
-    from smtplugins.host.reporting import Report
+    from smtplugins.host.files.lists import as_stream
+    from smtplugins.host.judge.evaluation import Texts
+    from smtplugins.host.judge.judging import judge
+    from smtplugins.host.judge.reporting import Report
+    from smtplugins.host.loading.manager import load_plugins
     from smtplugins.plugins.standard.report import page
 
     lists, refs = made()

@@ -25,8 +25,8 @@ KINDS: dict[str, tuple[dict[str, Any], bool]] = {
 
 def search(shared: Path, rounds: int = 3) -> dict[str, Any]:
     """For each kind of search and each limit: ms a sentence (best of several rounds), mean score, edges scored."""
-    from smtplugins.core.lm import read_lm
-    from smtplugins.core.search import Stateful, lm_scorer, searcher
+    from smtplugins.core.lm.ngram_model import read_lm
+    from smtplugins.core.search.stateful_search import Stateful, lm_scorer, searcher
 
     gold = shared / "gold/cdec"
     if not gold.exists():
@@ -81,9 +81,9 @@ def parsed_sentences(
     import numpy as np
 
     from smtformats.grammar.cdec import FORMAT
-    from smtplugins.core.grammar import Grammar, Tables, glue
-    from smtplugins.core.parsing import Options, PassThrough, parse
-    from smtplugins.core.search import forest_of_parse
+    from smtplugins.core.grammar.parsing import Options, PassThrough, parse
+    from smtplugins.core.grammar.tables import Grammar, Tables, glue
+    from smtplugins.core.search.stateful_search import forest_of_parse
 
     load = FORMAT.load
     assert load is not None

@@ -27,10 +27,10 @@ def searn_tagging(rounds: int = 5) -> dict[str, Any]:
     """Predictions and steps of learning a second."""
     import numpy as np
 
-    from smtplugins.host.contracts import Task
+    from smtplugins.contracts.contracts import Task
     from smtplugins.host.model import Model
-    from smtplugins.plugins.searn.mixtures import Mixture
-    from smtplugins.plugins.searn.searn import Searn
+    from smtplugins.plugins.searn.learning.mixtures import Mixture
+    from smtplugins.plugins.searn.learning.searn import Searn
 
     found: dict[str, Any] = {}
     for name, templates in TEMPLATES.items():
@@ -67,7 +67,7 @@ def searn_tagging(rounds: int = 5) -> dict[str, Any]:
 def _sequences(templates: Sequence[str]) -> Any:
     import numpy as np
 
-    from smtplugins.plugins.searn.sequences import Sequences
+    from smtplugins.plugins.searn.learning.sequences import Sequences
 
     draw = np.random.default_rng(1)
     items = SEQUENCES * LENGTH

@@ -13,9 +13,9 @@ from measure import best_child
 
 def searn_labels(shared: Path, rounds: int = 5) -> dict[str, Any]:
     """CPU seconds and peak memory of the commands; sentence pairs a second of the kernel alone; sizes of the tables."""
-    from smtplugins.host.aligned_text import read_pairs
-    from smtplugins.plugins.searn.items import find_items
-    from smtplugins.plugins.searn.table import shares, table_lengths
+    from smtplugins.host.files.aligned_text import read_pairs
+    from smtplugins.plugins.searn.labels.items import find_items
+    from smtplugins.plugins.searn.labels.table import shares, table_lengths
 
     data, links = shared / "data/multi30k", str(shared / "gold/moses/train/aligned.gdfa.gz")
     if not Path(links).exists():

@@ -21,8 +21,15 @@ SENTENCES = slice(0, 300, 15)
 
 def tables(shared: Path, template: Path) -> dict[str, Any]:
     """CPU nanoseconds an edge, for 20 of cdec's sentences, above a search without stateful features."""
-    from smtplugins.core.lm import read_lm
-    from smtplugins.core.search import Stateful, contract_scorer, native_scorer, pair_scorer, searcher, start_native
+    from smtplugins.core.lm.ngram_model import read_lm
+    from smtplugins.core.search.stateful_search import (
+        Stateful,
+        contract_scorer,
+        native_scorer,
+        pair_scorer,
+        searcher,
+        start_native,
+    )
 
     gold = shared / "gold/cdec"
     if not (gold.exists() and shutil.which("cc")):
@@ -85,7 +92,7 @@ def _counts(word: str) -> bool:
 
 
 def _repetition(sentence: Any) -> Any:
-    from smtplugins.host.contracts import SimpleStateful
+    from smtplugins.contracts.contracts import SimpleStateful
 
     class Repetition(SimpleStateful):
         """As a plugin would write it."""

@@ -52,7 +52,7 @@ def umt(shared: Path, rounds: int = 7) -> dict[str, Any]:
 
 
 def _translator(host: Any, config: str, decoder: dict[str, Any], weights: str | None, **more: Any) -> Any:
-    from smtplugins.host.config import load_config
+    from smtplugins.host.config.run_yaml import load_config
 
     known = load_config(config).decoder
     assert known is not None
@@ -85,7 +85,7 @@ def _best(runs: dict[str, tuple[Any, Sequence[Any]]], rounds: int) -> dict[str, 
 
 
 def _decoding(host: Any, shared: Path, rounds: int) -> dict[str, Any]:
-    from smtplugins.host.decoding import read_sentences
+    from smtplugins.host.decode.decoding import read_sentences
 
     sentences = list(read_sentences(host, "test300.in"))
     runs = {
@@ -117,7 +117,7 @@ def _cdec(shared: Path) -> dict[str, dict[str, float]]:
 
 
 def _growth(host: Any, limit: int, rounds: int) -> dict[str, Any]:
-    from smtplugins.host.contracts import Sentence
+    from smtplugins.contracts.contracts import Sentence
 
     config = "model/moses.hiero.tuned.ini"
     words = Path("in/long75.de").read_text(encoding="utf-8").split()

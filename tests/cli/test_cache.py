@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from smtformats import all_formats
-from smtformats.cache import cached_load
+from smtformats.caching.folders import cached_load
 
 Smt = Callable[..., Any]
 
@@ -21,7 +21,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with an entry, one that is none, and a file of something else."""
     folder = tmp_path / "kept"
     monkeypatch.setenv("SMT_CACHE", str(folder))
-    monkeypatch.setattr("smtformats.cache._SETTLED_NS", -(10**12))
+    monkeypatch.setattr("smtformats.caching.folders._SETTLED_NS", -(10**12))
     record = next(one for one in all_formats() if one.name == "cdec-grammar")
     grammar = tmp_path / "grammar"
     grammar.write_text("[X] ||| a ||| A ||| F=1\n")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from smtplugins.host.config import RunConfig
+from smtplugins.host.config.run_yaml import RunConfig
 
 Smt = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]

@@ -258,7 +258,7 @@ LEAVING = """
 import argparse, os, sys
 import numpy as np
 from smtplugins import Offer, feature, hookimpl
-from smtplugins.host.contracts import Lists
+from smtplugins.contracts.contracts import Lists
 
 @feature("quits")
 def quits(hyp):

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from smtplugins.core.parsing import Arc
+from smtplugins.core.grammar.parsing import Arc
 
 Node = tuple[str, int, int]
 Edge = tuple[int, Node, tuple[Node, ...], tuple[int, ...]]

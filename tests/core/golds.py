@@ -15,22 +15,22 @@ import numpy as np
 import pytest
 
 from smtformats import all_formats, detect, open_bytes, open_lines
-from smtformats.cache import cached_load
+from smtformats.caching.folders import cached_load
 from smtformats.corpus import cdec as cdec_corpus
 from smtformats.corpus.segments import Segment
 from smtformats.files import Lines, head
 from smtformats.grammar import cdec as cdec_grammar
 from smtformats.grammar import joshua as joshua_grammar
-from smtformats.grammar.gather import Numbering
 from smtformats.grammar.rules import NonTerminal, Rule
+from smtformats.grammar.shared.gather import Numbering
 from smtformats.hypergraph import plf
 from smtformats.hypergraph.graph import GraphColumns
-from smtplugins.core import inference
-from smtplugins.core.grammar import Grammar, Tables, glue
-from smtplugins.core.hypergraph import Hypergraph
-from smtplugins.core.lm import read_lm
-from smtplugins.core.parsing import Forest, Options, PassThrough, parse
-from smtplugins.core.search import Stateful, lm_scorer, refine
+from smtplugins.core.grammar.parsing import Forest, Options, PassThrough, parse
+from smtplugins.core.grammar.tables import Grammar, Tables, glue
+from smtplugins.core.graph import inference
+from smtplugins.core.graph.hypergraph import Hypergraph
+from smtplugins.core.lm.ngram_model import read_lm
+from smtplugins.core.search.stateful_search import Stateful, lm_scorer, refine
 
 MARKERS = frozenset(("<s>", "</s>"))
 LM, OOV = "LanguageModel", "LanguageModel_OOV"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
 from smtformats.hypergraph.graph import Edge, GraphBuilder, GraphColumns
-from smtplugins.core.hypergraph import Hypergraph
+from smtplugins.core.graph.hypergraph import Hypergraph
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from smtplugins.core._core import PhraseGraph, PhraseSearcher, SearchForest
-from smtplugins.core.phrases import distortion, phrase_searcher, reordering
-from smtplugins.core.rules import Edges
-from smtplugins.core.search import Stateful, contract_scorer, lm_scorer, pair_scorer
+from smtplugins.core.grammar.rules import Edges
+from smtplugins.core.search.phrases import distortion, phrase_searcher, reordering
+from smtplugins.core.search.stateful_search import Stateful, contract_scorer, lm_scorer, pair_scorer
 from smtplugins.core.vocabulary import Vocabulary
 
 from .forests import WORDS, language_model, lm_score

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
-from smtplugins.core.extraction_rules import RuleSettings
+from smtplugins.core.extract.hierarchical_rules import RuleSettings
 
 from .extractions import Pair, consistent
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from smtplugins.core import inference
-from smtplugins.core.grammar import Tables, glue
-from smtplugins.core.parsing import Options, PassThrough, parse
+from smtplugins.core.grammar.parsing import Options, PassThrough, parse
+from smtplugins.core.grammar.tables import Tables, glue
+from smtplugins.core.graph import inference
 
 from .golds import (
     assert_listed,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smtplugins.core import inference
+from smtplugins.core.graph import inference
 
 from .golds import (
     LM,

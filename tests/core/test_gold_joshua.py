@@ -16,15 +16,15 @@ import numpy as np
 import pytest
 
 from smtformats import open_lines
-from smtformats.cache import cached_load
+from smtformats.caching.folders import cached_load
 from smtformats.grammar import joshua, joshua_packed
 from smtformats.hypergraph import plf
-from smtplugins.core import inference
-from smtplugins.core.derivations import Derivation
-from smtplugins.core.grammar import Grammar, Tables, fragment_scores
-from smtplugins.core.hypergraph import Hypergraph
-from smtplugins.core.parsing import Lattice, Options, PassThrough, parse
-from smtplugins.core.search import Stateful, lm_scorer, refine
+from smtplugins.core.grammar.parsing import Lattice, Options, PassThrough, parse
+from smtplugins.core.grammar.tables import Grammar, Tables, fragment_scores
+from smtplugins.core.graph import inference
+from smtplugins.core.graph.derivations import Derivation
+from smtplugins.core.graph.hypergraph import Hypergraph
+from smtplugins.core.search.stateful_search import Stateful, lm_scorer, refine
 
 from .golds import MARKERS, counts_of, lines_of, model_of, pairs, weighted, with_columns
 

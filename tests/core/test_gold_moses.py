@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smtformats.cache import cached_load
+from smtformats.caching.folders import cached_load
 from smtformats.grammar import moses_rules
-from smtplugins.core import inference
-from smtplugins.core.grammar import Grammar, ScoredGrammar, Tables, fragment_scores
-from smtplugins.core.hypergraph import Hypergraph
-from smtplugins.core.parsing import Lattice, Options, PassThrough, parse
-from smtplugins.core.search import Stateful, lm_scorer, refine
+from smtplugins.core.grammar.parsing import Lattice, Options, PassThrough, parse
+from smtplugins.core.grammar.tables import Grammar, ScoredGrammar, Tables, fragment_scores
+from smtplugins.core.graph import inference
+from smtplugins.core.graph.hypergraph import Hypergraph
+from smtplugins.core.search.stateful_search import Stateful, lm_scorer, refine
 
 from .golds import MARKERS, counts_of, lines_of, model_of, weighted, with_columns
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from smtplugins.core import inference
-from smtplugins.core.grammar import Grammar, Tables, glue
-from smtplugins.core.hypergraph import Hypergraph
-from smtplugins.core.parsing import Lattice, Options, parse
+from smtplugins.core.grammar.parsing import Lattice, Options, parse
+from smtplugins.core.grammar.tables import Grammar, Tables, glue
+from smtplugins.core.graph import inference
+from smtplugins.core.graph.hypergraph import Hypergraph
 
 from .golds import (
     assert_listed,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smtformats.grammar.gather import Numbering
+from smtformats.grammar.shared.gather import Numbering
 from smtplugins.core.vocabulary import Vocabulary
 
 from .ngrams import native

@@ -8,7 +8,7 @@ import pytest
 
 from smtformats import Format, all_formats
 from smtformats.pages import documentation
-from smtplugins.host.opening import format_options
+from smtplugins.host.files.opening import format_options
 
 PAGES = documentation()
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from smtplugins.contracts.contracts import State
 from smtplugins.host import runs
-from smtplugins.host.contracts import State
 
 
 def tree(folder: str) -> dict[str, bytes]:

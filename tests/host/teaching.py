@@ -11,10 +11,10 @@ import numpy as np
 import smtplugins as smt
 from smtformats import Candidates
 from smtplugins import Offer
-from smtplugins.host.contracts import Forests, Lists, State, Step
+from smtplugins.contracts.contracts import Forests, Lists, State, Step
+from smtplugins.host.files.opening import find_format, write_all
 from smtplugins.host.host import Host
 from smtplugins.host.model import Model
-from smtplugins.host.opening import find_format, write_all
 
 TOYS = Path(__file__).with_name("toy_learners.py")
 BLEU = "bleu,tokenize=none"

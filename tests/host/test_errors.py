@@ -7,7 +7,7 @@ import errno
 import pytest
 
 from smtformats import FormatError
-from smtplugins.host.config import ConfigError
+from smtplugins.host.config.run_yaml import ConfigError
 from smtplugins.host.errors import FeatureError, PluginError, SmtError, UsageError, exit_code, exit_error, message
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from smtplugins.contracts.contracts import State, Step
 from smtplugins.host import runs
-from smtplugins.host.contracts import State, Step
 from smtplugins.host.errors import UsageError
 from smtplugins.host.host import Host
 from smtplugins.host.model import Model

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from smtplugins import Offer, hookimpl
-from smtplugins.host.contracts import Lists, Rows, Runner, State, Step
+from smtplugins.contracts.contracts import Lists, Rows, Runner, State, Step
 from smtplugins.host.model import Files, Model
 
 

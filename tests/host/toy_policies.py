@@ -10,9 +10,9 @@ import numpy as np
 
 from smtformats import Columns
 from smtplugins import Offer, hookimpl
-from smtplugins.host.contracts import Decoding, Metric, Sentence, State, Step, Task
+from smtplugins.contracts.contracts import Decoding, Metric, Sentence, State, Step, Task
+from smtplugins.host.learn.search_tasks import Weights, follow, ranked
 from smtplugins.host.model import Model
-from smtplugins.host.search_tasks import Weights, follow, ranked
 
 TABLE = {
     "das": ("the", "that"),

@@ -20,9 +20,9 @@ import numpy as np
 import pytest
 
 from smtplugins import Offer
-from smtplugins.core.rules import Edges, Rules
+from smtplugins.contracts.contracts import Sentence, SimpleStateful
+from smtplugins.core.grammar.rules import Edges, Rules
 from smtplugins.core.vocabulary import Vocabulary
-from smtplugins.host.contracts import Sentence, SimpleStateful
 from smtplugins.include import get_include
 from smtplugins.testing import run_checks, samples
 

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from smtplugins.host.contracts import OUTSIDE, SimpleStateful, SimpleUndirected
+from smtplugins.contracts.contracts import OUTSIDE, SimpleStateful, SimpleUndirected
 
 Known = tuple[str | None, ...]
 """Words that are known; ``None`` is a hole between them."""

@@ -10,12 +10,13 @@ import textwrap
 from pathlib import Path
 
 import smtplugins.testing
-from smtplugins.testing import features, metrics
+from smtplugins.testing import metrics
+from smtplugins.testing.features import any_feature as features
 
 PLUGIN = '''
 """A plugin of one file."""
 from smtplugins import Offer, hookimpl
-from smtplugins.host.contracts import Decoding, Lists, State, Step
+from smtplugins.contracts.contracts import Decoding, Lists, State, Step
 
 
 class Copy:

@@ -1,6 +1,6 @@
 """Each check of learners fails for the learner that breaks it, and says what is wrong.
 
-Two good ones, stopped, killed and resumed, are in ``tests/host/test_learners.py``.
+Two good ones, stopped, killed and resumed, are in ``tests/host/learn/test_learners.py``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from smtplugins import Offer
-from smtplugins.host.contracts import Lists, Rows, State, Step, Task
+from smtplugins.contracts.contracts import Lists, Rows, State, Step, Task
 from smtplugins.host.model import Model
 
 Failures = Callable[..., dict[str, str]]

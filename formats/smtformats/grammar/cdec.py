@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, BinaryIO, NoReturn, TextIO
 from smtformats.errors import FormatError, quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
-from smtformats.grammar.lines import (
+from smtformats.grammar.rules import NonTerminal, Rule, Symbol
+from smtformats.grammar.shared.lines import (
     BAR,
     FLOAT32_END,
     MAX_FEATURES,
@@ -36,8 +37,7 @@ from smtformats.grammar.lines import (
     joined,
     read_rules,
 )
-from smtformats.grammar.rules import NonTerminal, Rule, Symbol
-from smtformats.grammar.shapes import joshuas_lead
+from smtformats.grammar.shared.shapes import joshuas_lead
 from smtformats.writing import own, write_each
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ def load(
 ) -> GrammarColumns:
     """All rules as columns. The stream may be compressed still: that is told by its first bytes."""
     from smtformats._scan import CdecScanner
-    from smtformats.grammar.scanning import scan
+    from smtformats.grammar.shared.scanning import scan
 
     scanner = CdecScanner(max_bytes, max_symbols, max_features)
 

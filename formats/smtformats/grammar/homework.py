@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
-from smtformats.grammar.lines import (
+from smtformats.grammar.rules import NonTerminal, Rule
+from smtformats.grammar.shared.lines import (
     BAR,
     MAX_SYMBOLS,
     TOKEN,
@@ -30,8 +31,7 @@ from smtformats.grammar.lines import (
     load_records,
     read_rules,
 )
-from smtformats.grammar.rules import NonTerminal, Rule
-from smtformats.grammar.shapes import is_homework
+from smtformats.grammar.shared.shapes import is_homework
 from smtformats.writing import own, write_each
 
 if TYPE_CHECKING:

@@ -30,7 +30,8 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
-from smtformats.grammar.lines import (
+from smtformats.grammar.rules import NonTerminal, Rule, Symbol
+from smtformats.grammar.shared.lines import (
     MAX_FEATURES,
     MAX_SYMBOLS,
     RuleReader,
@@ -41,8 +42,7 @@ from smtformats.grammar.lines import (
     load_records,
     read_rules,
 )
-from smtformats.grammar.rules import NonTerminal, Rule, Symbol
-from smtformats.grammar.shapes import is_grammar, joshuas_lead
+from smtformats.grammar.shared.shapes import is_grammar, joshuas_lead
 from smtformats.tokens import is_number
 from smtformats.writing import own, write_each
 

@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING, Any
 
 from smtformats.errors import FormatError, quote
 from smtformats.format import Format
-from smtformats.grammar.gather import Numbering
-from smtformats.grammar.packed_files import Encoding, Vocabulary
-from smtformats.grammar.packed_slices import Limits, Slice, read_slice
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
+from smtformats.grammar.shared.gather import Numbering
+from smtformats.grammar.shared.packed_files import Encoding, Vocabulary
+from smtformats.grammar.shared.packed_slices import Limits, Slice, read_slice
 
 if TYPE_CHECKING:
     from smtformats.columns import GrammarColumns

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
-from smtformats.grammar.lines import MAX_FEATURES, MAX_SYMBOLS, counted, joined, read_rules
-from smtformats.grammar.moses_tables import TABLE, Points, TableReader, TableWriter
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtformats.grammar.shapes import is_rule_table
+from smtformats.grammar.shared.lines import MAX_FEATURES, MAX_SYMBOLS, counted, joined, read_rules
+from smtformats.grammar.shared.moses_tables import TABLE, Points, TableReader, TableWriter
+from smtformats.grammar.shared.shapes import is_rule_table
 from smtformats.writing import write_each
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def load(
     max_features: int = MAX_FEATURES,
 ) -> GrammarColumns:
     """All rules as columns."""
-    from smtformats.grammar.scanning import scan_table
+    from smtformats.grammar.shared.scanning import scan_table
 
     reader = _Reader(Lines(io.BytesIO(), name), table, features, max_symbols, max_features)
     return scan_table(reader, stream, max_bytes, gaps=True)

@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING, BinaryIO, NoReturn
 from smtformats.errors import FormatError
 from smtformats.files import Lines
 from smtformats.format import Format, Number
-from smtformats.grammar.lines import FLOAT32_END
-from smtformats.hypergraph.cdec_archive import (
+from smtformats.grammar.shared.lines import FLOAT32_END
+from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES
+from smtformats.hypergraph.shared.cdec_archive import (
     CLASSES,
     COUNTS,
     F64,
@@ -47,9 +48,8 @@ from smtformats.hypergraph.cdec_archive import (
     VERSIONS,
     Archive,
 )
-from smtformats.hypergraph.cdec_forest import Forest
-from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES
-from smtformats.hypergraph.sentence import ends, whole
+from smtformats.hypergraph.shared.cdec_forest import Forest
+from smtformats.hypergraph.shared.sentence import ends, whole
 
 if TYPE_CHECKING:
     import numpy as np

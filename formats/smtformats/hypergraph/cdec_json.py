@@ -36,10 +36,10 @@ from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.grammar.cdec import RuleParser, compose
-from smtformats.hypergraph.cdec_entries import Entries
-from smtformats.hypergraph.cdec_forest import Forest
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES
-from smtformats.hypergraph.sentence import checksum, whole
+from smtformats.hypergraph.shared.cdec_entries import Entries
+from smtformats.hypergraph.shared.cdec_forest import Forest
+from smtformats.hypergraph.shared.sentence import checksum, whole
 
 if TYPE_CHECKING:
     from smtformats.hypergraph.graph import GraphColumns

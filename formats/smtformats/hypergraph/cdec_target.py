@@ -29,7 +29,7 @@ from smtformats.files import Lines
 from smtformats.format import Format
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, Edge, GraphBuilder, GraphColumns
-from smtformats.hypergraph.sentence import sentence_id
+from smtformats.hypergraph.shared.sentence import sentence_id
 
 NAME = "cdec-target-graph"
 _COUNT = re.compile(r"(0|[1-9][0-9]{0,17})")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from smtformats.columns import GrammarColumns, StringTable
-from smtformats.grammar.gather import Numbering, grammar_columns
-from smtformats.hypergraph.sentence import ends
+from smtformats.grammar.shared.gather import Numbering, grammar_columns
+from smtformats.hypergraph.shared.sentence import ends
 from smtformats.tokens import BadField
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from smtformats.files import Lines
 from smtformats.format import Format
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, Edge, GraphBuilder, GraphColumns, check_limits
-from smtformats.hypergraph.sentence import sentence_id
+from smtformats.hypergraph.shared.sentence import sentence_id
 from smtformats.tokens import BadField, blanks, numbers
 
 NAME = "joshua-hypergraph"

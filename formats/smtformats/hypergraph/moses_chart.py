@@ -34,7 +34,7 @@ from smtformats.files import Lines
 from smtformats.format import Format, first_lines
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, Edge
-from smtformats.hypergraph.moses_lines import (
+from smtformats.hypergraph.shared.moses_lines import (
     ID,
     NUMBER,
     NUMBERS,

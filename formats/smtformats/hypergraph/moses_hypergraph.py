@@ -46,7 +46,7 @@ from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, Edge, GraphBuilder
-from smtformats.hypergraph.sentence import checksum, sentence_id
+from smtformats.hypergraph.shared.sentence import checksum, sentence_id
 from smtformats.tokens import BadField, numbers
 from smtformats.weights.moses_hypergraph import inner_names, outer_names
 

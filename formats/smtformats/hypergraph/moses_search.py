@@ -42,7 +42,7 @@ from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, Edge
-from smtformats.hypergraph.moses_lines import (
+from smtformats.hypergraph.shared.moses_lines import (
     ID,
     NUMBER,
     NUMBERS,
@@ -54,8 +54,8 @@ from smtformats.hypergraph.moses_lines import (
     finite,
     sentences,
 )
-from smtformats.hypergraph.sentence import spelt, with_text
-from smtformats.hypergraph.steps import Step, steps_of
+from smtformats.hypergraph.shared.sentence import spelt, with_text
+from smtformats.hypergraph.shared.steps import Step, steps_of
 from smtformats.tokens import BadField, is_id
 from smtformats.writing import write_each
 

@@ -38,9 +38,9 @@ from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, GraphColumns, check_limits
 from smtformats.hypergraph.lattices import Arc, Bad, lattice, order_of, take_differences
-from smtformats.hypergraph.moses_lines import core_names
-from smtformats.hypergraph.sentence import spelt, with_text
-from smtformats.hypergraph.steps import Step, steps_of
+from smtformats.hypergraph.shared.moses_lines import core_names
+from smtformats.hypergraph.shared.sentence import spelt, with_text
+from smtformats.hypergraph.shared.steps import Step, steps_of
 from smtformats.tokens import BadField, blanks, vector
 from smtformats.writing import write_each
 

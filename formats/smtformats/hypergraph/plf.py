@@ -39,7 +39,7 @@ from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, GraphColumns, check_limits
 from smtformats.hypergraph.lattices import EPSILON, EPSILONS, Arc, arcs_of, lattice, order_of
-from smtformats.hypergraph.sentence import checksum
+from smtformats.hypergraph.shared.sentence import checksum
 from smtformats.tokens import BadField, blanks, numbers, vector
 from smtformats.writing import write_each
 

@@ -27,7 +27,7 @@ from smtformats.candidates import Candidates, Layout
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
-from smtformats.nbest.fields import (
+from smtformats.nbest.shared.fields import (
     BAR,
     Dialect,
     Grouper,

@@ -27,7 +27,7 @@ from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.nbest.cdec import equals, feature_field
-from smtformats.nbest.fields import (
+from smtformats.nbest.shared.fields import (
     OTHERS,
     Dialect,
     Grouper,

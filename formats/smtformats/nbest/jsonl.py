@@ -21,7 +21,7 @@ from typing import Any, TextIO
 from smtformats.candidates import Candidates, Layout
 from smtformats.files import Lines
 from smtformats.format import Format, Number
-from smtformats.nbest.spans import (
+from smtformats.nbest.shared.spans import (
     LISTS,
     Array,
     BadMember,

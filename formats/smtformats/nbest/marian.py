@@ -17,7 +17,8 @@ from smtformats.candidates import Candidates, Layout
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
-from smtformats.nbest.fields import (
+from smtformats.nbest.moses import FeatureField, labelled
+from smtformats.nbest.shared.fields import (
     BAR,
     Dialect,
     Grouper,
@@ -29,7 +30,6 @@ from smtformats.nbest.fields import (
     split_line,
     write_lists,
 )
-from smtformats.nbest.moses import FeatureField, labelled
 from smtformats.tokens import BadField, blanks, is_number, numbers, total_of
 
 NAME = "marian-nbest"

@@ -18,7 +18,7 @@ from smtformats.candidates import Candidates, Layout
 from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
-from smtformats.nbest.fields import (
+from smtformats.nbest.shared.fields import (
     BAR,
     OTHERS,
     Dialect,
@@ -30,7 +30,7 @@ from smtformats.nbest.fields import (
     split_line,
     write_lists,
 )
-from smtformats.nbest.scanner import load_lists
+from smtformats.nbest.shared.scanner import load_lists
 from smtformats.tokens import BadField, Layouts, blanks, is_number, numbers, total_of
 
 if TYPE_CHECKING:

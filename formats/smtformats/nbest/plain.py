@@ -16,7 +16,7 @@ from smtformats.candidates import Candidates, Layout
 from smtformats.files import HEAD_BYTES, Lines
 from smtformats.format import Format, first_lines
 from smtformats.nbest.cdec import feature_field
-from smtformats.nbest.fields import Grouper, split_line
+from smtformats.nbest.shared.fields import Grouper, split_line
 from smtformats.tokens import BadField, Layouts, blanks, is_id, is_number, numbers, vector
 
 NAME = "plain-nbest"

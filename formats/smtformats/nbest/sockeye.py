@@ -26,7 +26,7 @@ from typing import Any, Literal, TextIO
 from smtformats.candidates import Candidates
 from smtformats.files import Lines
 from smtformats.format import Format, Number
-from smtformats.nbest.spans import (
+from smtformats.nbest.shared.spans import (
     LISTS,
     Array,
     BadMember,

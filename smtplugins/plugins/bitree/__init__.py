@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from smtplugins.host.hookspecs import hookimpl
-from smtplugins.host.offers import Command, Offer
+from smtplugins.contracts.hookspecs import hookimpl
+from smtplugins.contracts.offers import Command, Offer
 
 PAPER = "Wellington, Turian and Melamed (2009)"
 
@@ -13,7 +13,7 @@ PAPER = "Wellington, Turian and Melamed (2009)"
 @hookimpl
 def smt_learners() -> Iterator[Offer]:
     """The learner."""
-    from smtplugins.plugins.bitree.l1_boost import L1Boost
+    from smtplugins.plugins.bitree.boosting.l1_boost import L1Boost
 
     yield Offer(
         name="l1-boost",
@@ -27,10 +27,10 @@ def smt_learners() -> Iterator[Offer]:
 @hookimpl
 def smt_decoders() -> Iterator[Offer]:
     """The decoders."""
-    from smtplugins.plugins.bitree.bag import Bag
-    from smtplugins.plugins.bitree.decoder import BitreeDecoder
+    from smtplugins.plugins.bitree.transduce.decoder import BitreeDecoder
     from smtplugins.plugins.bitree.trial import transducer_trial
-    from smtplugins.plugins.bitree.word_trial import bag_trial
+    from smtplugins.plugins.bitree.words.bag import Bag
+    from smtplugins.plugins.bitree.words.word_trial import bag_trial
 
     yield Offer(
         name="bag",
@@ -51,9 +51,9 @@ def smt_decoders() -> Iterator[Offer]:
 @hookimpl
 def smt_features() -> Iterator[Offer]:
     """What word transduction says of anybody's lists."""
-    from smtplugins.plugins.bitree.boosted_feature import Boosted, boosted_trial
-    from smtplugins.plugins.bitree.feature import AlignedWords, BitreeWords
+    from smtplugins.plugins.bitree.boosting.boosted_feature import Boosted, boosted_trial
     from smtplugins.plugins.bitree.trial import words_trial
+    from smtplugins.plugins.bitree.words.feature import AlignedWords, BitreeWords
 
     needs = frozenset({"source", "target"})
     yield Offer(
@@ -85,10 +85,10 @@ def smt_features() -> Iterator[Offer]:
 @hookimpl
 def smt_commands() -> Iterator[Command]:
     """``smt bitree words``, ``trees``, ``train`` and ``compare``."""
-    from smtplugins.plugins.bitree.compare import COMPARE
-    from smtplugins.plugins.bitree.train_command import TRAIN
-    from smtplugins.plugins.bitree.trees_command import TREES
-    from smtplugins.plugins.bitree.words_command import WORDS
+    from smtplugins.plugins.bitree.study.command import COMPARE
+    from smtplugins.plugins.bitree.transduce.train_command import TRAIN
+    from smtplugins.plugins.bitree.trees.trees_command import TREES
+    from smtplugins.plugins.bitree.words.words_command import WORDS
 
     yield WORDS
     yield TREES

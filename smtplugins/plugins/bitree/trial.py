@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from smtplugins.plugins.bitree.word_model import WordModel
-    from smtplugins.plugins.bitree.words import Pair
+    from smtplugins.plugins.bitree.words.material import Pair
+    from smtplugins.plugins.bitree.words.word_model import WordModel
 
 _TEXT = (
     ("das haus ist gut", "a b c a", "0-0 1-1 2-2 3-3"),
@@ -18,7 +18,7 @@ _TEXT = (
 
 
 def _pairs() -> list[Pair]:
-    from smtplugins.plugins.bitree.words import Pair
+    from smtplugins.plugins.bitree.words.material import Pair
 
     found = []
     for source, target, links in _TEXT:
@@ -28,10 +28,10 @@ def _pairs() -> list[Pair]:
 
 
 def _words() -> WordModel:
-    from smtplugins.plugins.bitree.boosting import boost
-    from smtplugins.plugins.bitree.predicting import Mixture
-    from smtplugins.plugins.bitree.word_model import WordModel
-    from smtplugins.plugins.bitree.words import count_links, training_rows
+    from smtplugins.plugins.bitree.boosting.boosting import boost
+    from smtplugins.plugins.bitree.words.material import count_links, training_rows
+    from smtplugins.plugins.bitree.words.predicting import Mixture
+    from smtplugins.plugins.bitree.words.word_model import WordModel
 
     pairs = _pairs()
     rows = training_rows(pairs, count_links(pairs)).only("W")
@@ -49,7 +49,7 @@ def words_trial(folder: Path) -> dict[str, Any]:
 
 def transducer_trial(folder: Path) -> dict[str, Any]:
     """A discriminative transducer of right-branching trees."""
-    from smtplugins.plugins.bitree.transducing import JoinRecipe, bitrees_of, learn_discriminative, shaped
+    from smtplugins.plugins.bitree.transduce.transducing import JoinRecipe, bitrees_of, learn_discriminative, shaped
 
     bitrees = bitrees_of(shaped(_pairs(), "right-branching"))
     path = folder / "transducer"

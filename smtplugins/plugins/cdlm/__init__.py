@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from smtplugins.host.hookspecs import hookimpl
-from smtplugins.host.offers import Command, Offer
+from smtplugins.contracts.hookspecs import hookimpl
+from smtplugins.contracts.offers import Command, Offer
 
 PAPER = "Li, Wang, Khudanpur and Eisner (2010)"
 
@@ -14,9 +14,9 @@ PAPER = "Li, Wang, Khudanpur and Eisner (2010)"
 def smt_features() -> Iterator[Offer]:
     """The model's features, and a trained model as one feature."""
     from smtplugins.plugins.cdlm import trial
-    from smtplugins.plugins.cdlm.blm import Baseline
-    from smtplugins.plugins.cdlm.model import cdlm
-    from smtplugins.plugins.cdlm.tsrb import Tsrb
+    from smtplugins.plugins.cdlm.features.blm import Baseline
+    from smtplugins.plugins.cdlm.features.model import cdlm
+    from smtplugins.plugins.cdlm.features.tsrb import Tsrb
 
     yield Offer(
         name="blm",
@@ -47,12 +47,12 @@ def smt_features() -> Iterator[Offer]:
 @hookimpl
 def smt_commands() -> Iterator[Command]:
     """``smt cdlm classes``, ``grammar``, ``confuse``, ``train``, ``pick`` and ``compare``."""
-    from smtplugins.plugins.cdlm.classes_command import CLASSES
-    from smtplugins.plugins.cdlm.compare import COMPARE
-    from smtplugins.plugins.cdlm.confuse_command import CONFUSE
-    from smtplugins.plugins.cdlm.grammar_command import GRAMMAR
-    from smtplugins.plugins.cdlm.pick_command import PICK
-    from smtplugins.plugins.cdlm.train_command import TRAIN
+    from smtplugins.plugins.cdlm.features.classes_command import CLASSES
+    from smtplugins.plugins.cdlm.grammar.grammar_command import GRAMMAR
+    from smtplugins.plugins.cdlm.picking.pick_command import PICK
+    from smtplugins.plugins.cdlm.sets.confuse_command import CONFUSE
+    from smtplugins.plugins.cdlm.study.command import COMPARE
+    from smtplugins.plugins.cdlm.training.train_command import TRAIN
 
     yield CLASSES
     yield GRAMMAR

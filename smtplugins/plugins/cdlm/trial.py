@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from smtplugins.plugins.cdlm.classes import ClassMap
+    from smtplugins.plugins.cdlm.features.classes import ClassMap
 
 _ARPA = (
     "\\data\\\nngram 1=6\nngram 2=4\nngram 3=2\n\n"
@@ -24,7 +24,7 @@ def lm_trial(folder: Path) -> dict[str, Any]:
 
 
 def _classes() -> ClassMap:
-    from smtplugins.plugins.cdlm.class_making import make_classes
+    from smtplugins.plugins.cdlm.features.class_making import make_classes
 
     return make_classes({"a": 5, "b": 3, "c": 2, "d": 1}, frequent=2)
 
@@ -37,7 +37,7 @@ def classes_trial(folder: Path) -> dict[str, Any]:
 
 def model_trial(folder: Path) -> dict[str, Any]:
     """For ``cdlm``."""
-    from smtplugins.plugins.cdlm.model import save_model
+    from smtplugins.plugins.cdlm.features.model import save_model
 
     save_model(folder / "model", WEIGHTS, _classes())
     return {"path": folder / "model"}

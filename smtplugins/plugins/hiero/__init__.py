@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from smtplugins.host.hookspecs import hookimpl
-from smtplugins.host.offers import Offer
+from smtplugins.contracts.hookspecs import hookimpl
+from smtplugins.contracts.offers import Offer
 
 
 @hookimpl

@@ -1,7 +1,7 @@
 """The decoder ``hiero``: a chart for each sentence, cube pruning or exact intersection with the stateful features.
 
-Parsing is the host's (``host/forests.py``), searching the core's (``core/search.py``): here they meet, sentence by
-sentence, in one thread or several.
+Parsing is the host's (``host/decode/forests.py``), searching the core's (``core/search/stateful_search.py``): here they
+meet, sentence by sentence, in one thread or several.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtplugins.core.refining import hypergraph_of
-from smtplugins.core.search import SearchLimit, best, forest_of_parse
-from smtplugins.host.contracts import Decoding
+from smtplugins.contracts.contracts import Decoding
+from smtplugins.core.search.refining import hypergraph_of
+from smtplugins.core.search.stateful_search import SearchLimit, best, forest_of_parse
+from smtplugins.host.decode.forest_decoding import ForestDecoder
+from smtplugins.host.decode.forests import Conventions, Forests, Times, added, oov_labels
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.forest_decoding import ForestDecoder
-from smtplugins.host.forests import Conventions, Forests, Times, added, oov_labels
-from smtplugins.host.stateful import SearchScorers
+from smtplugins.host.features.stateful import SearchScorers
 from smtplugins.plugins.hiero.limits import TOOLKITS, own_limit, pruning
 from smtplugins.plugins.hiero.tracing import built, traced
 
 if TYPE_CHECKING:
-    from smtplugins.core.hypergraph import Hypergraph
-    from smtplugins.core.search import Derivation, Refined, Searcher
+    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.core.graph.hypergraph import Hypergraph
+    from smtplugins.core.search.stateful_search import Derivation, Refined, Searcher
     from smtplugins.core.vocabulary import Vocabulary
-    from smtplugins.host.contracts import Sentence
-    from smtplugins.host.forests import SentenceForest, Weighted
-    from smtplugins.host.resources import Resources
+    from smtplugins.host.config.resources import Resources
+    from smtplugins.host.decode.forests import SentenceForest, Weighted
 
 
 class Hiero(ForestDecoder["Weighted"]):
@@ -177,14 +177,14 @@ class _Worker:
     def _graph(self, forest: SentenceForest, refined: Refined) -> Hypergraph:
         graph = hypergraph_of(forest.forest, refined, forest.features, self.names, id=forest.sentence.id)
         if any(value is not None for value in self._prune.values()) and len(graph):
-            from smtplugins.core.inference import prune
+            from smtplugins.core.graph.inference import prune
 
             graph = prune(graph, beam=self._prune["beam"], density=self._prune["density"]).graph
         return graph
 
     def _prepared(self, sentence: Sentence, vocabulary: Vocabulary) -> Searcher:
         """The search with the features' scorers ready for the sentence."""
-        from smtplugins.core.search import searcher
+        from smtplugins.core.search.stateful_search import searcher
 
         parts, same = self._scorers.prepared(sentence, vocabulary)
         if self._searcher is None or not same:

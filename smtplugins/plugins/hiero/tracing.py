@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smtplugins.host.contracts import Built
+from smtplugins.contracts.contracts import Built
 
 if TYPE_CHECKING:
     from smtformats.grammar.rules import Rule
-    from smtplugins.core.search import Derivation, Refined
-    from smtplugins.host.forests import SentenceForest
+    from smtplugins.core.search.stateful_search import Derivation, Refined
+    from smtplugins.host.decode.forests import SentenceForest
 
 
 def traced(forest: SentenceForest, refined: Refined, found: Derivation | None) -> Iterator[str]:
@@ -31,7 +31,7 @@ def traced(forest: SentenceForest, refined: Refined, found: Derivation | None) -
 
 def built(forest: SentenceForest, refined: Refined, found: Derivation | None) -> list[Built]:
     """The same in the order in which a chart is filled: narrow spans first, what is below before what is above."""
-    from smtplugins.host.building import rule_text
+    from smtplugins.host.decode.built_steps import rule_text
 
     nodes = _tree(forest, refined, found) if found is not None else []
     order = sorted(range(len(nodes)), key=lambda i: (nodes[i].last - nodes[i].first, nodes[i].first, -nodes[i].depth))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from smtplugins.host.hookspecs import hookimpl
-from smtplugins.host.offers import Command, Offer
+from smtplugins.contracts.hookspecs import hookimpl
+from smtplugins.contracts.offers import Command, Offer
 
 PAPER = "Tillmann and Zhang (2005)"
 
@@ -14,8 +14,8 @@ PAPER = "Tillmann and Zhang (2005)"
 def smt_features() -> Iterator[Offer]:
     """The model's features in decoders of phrases and on lists that carry a segmentation."""
     from smtplugins.plugins.localized import trial
-    from smtplugins.plugins.localized.block_model import BlockModel
-    from smtplugins.plugins.localized.oriented import BlockBigram, Orientation
+    from smtplugins.plugins.localized.model.block_model import BlockModel
+    from smtplugins.plugins.localized.model.oriented import BlockBigram, Orientation
 
     needs = frozenset({"target", "source", "segmentation"})
     yield Offer(
@@ -47,7 +47,7 @@ def smt_features() -> Iterator[Offer]:
 @hookimpl
 def smt_learners() -> Iterator[Offer]:
     """The learner."""
-    from smtplugins.plugins.localized.maxent import LocalMaxent
+    from smtplugins.plugins.localized.learning.maxent import LocalMaxent
 
     yield Offer(
         name="local-maxent",
@@ -60,7 +60,7 @@ def smt_learners() -> Iterator[Offer]:
 @hookimpl
 def smt_decoders() -> Iterator[Offer]:
     """The decoder."""
-    from smtplugins.plugins.localized.swap import Swap
+    from smtplugins.plugins.localized.decoding.swap import Swap
 
     yield Offer(
         name="swap",
@@ -73,9 +73,9 @@ def smt_decoders() -> Iterator[Offer]:
 @hookimpl
 def smt_commands() -> Iterator[Command]:
     """``smt localized events``, ``train`` and ``compare``."""
-    from smtplugins.plugins.localized.compare import COMPARE
-    from smtplugins.plugins.localized.events_command import EVENTS
-    from smtplugins.plugins.localized.train_command import TRAIN
+    from smtplugins.plugins.localized.events.events_command import EVENTS
+    from smtplugins.plugins.localized.learning.train_command import TRAIN
+    from smtplugins.plugins.localized.study.command import COMPARE
 
     yield EVENTS
     yield TRAIN

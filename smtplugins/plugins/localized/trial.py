@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from smtplugins.plugins.localized.events import EventList
+    from smtplugins.plugins.localized.events.event_lists import EventList
 
 _ARPA = (
     "\\data\\\nngram 1=6\nngram 2=4\nngram 3=2\n\n"
@@ -18,10 +18,10 @@ _BITEXT = (("das haus ist gut ja", "a b a c"), ("ja das haus", "b a b"), ("haus 
 
 
 def _listed(folder: Path) -> EventList:
-    from smtformats.grammar.gather import grammar_columns
     from smtformats.grammar.rules import Rule
-    from smtplugins.plugins.localized.blocks import BlockSet
-    from smtplugins.plugins.localized.collecting import collect
+    from smtformats.grammar.shared.gather import grammar_columns
+    from smtplugins.plugins.localized.events.blocks import BlockSet
+    from smtplugins.plugins.localized.events.collecting import collect
 
     targets = [("a",), ("b",), ("c",), ("a", "b"), ("b", "a")]
     sources = [("das",), ("haus",), ("ist",), ("gut",), ("ja",), ("das", "haus"), ("ist", "gut")]
@@ -40,7 +40,7 @@ def bigram_trial(folder: Path) -> dict[str, Any]:
     """For ``block-bigram``."""
     import numpy as np
 
-    from smtplugins.plugins.localized.bigrams import BigramWeights
+    from smtplugins.plugins.localized.model.bigrams import BigramWeights
 
     listed = _listed(folder)
     first, second, _ = listed.bigrams(0)

@@ -2,20 +2,20 @@
 
 P. Koehn, F. J. Och and D. Marcu, "Statistical Phrase-Based Translation" (2003); P. Koehn, "Pharaoh: a Beam Search
 Decoder for Phrase-Based Statistical Machine Translation Models" (2004). The search is core's (``phrase_search.hpp``),
-and so are sentences, tables, features and runs of several decoders the host's (``host/phrase_decoding.py``).
+and so are sentences, tables, features and runs of several decoders the host's (``host/decode/phrase_decoding.py``).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from smtplugins.host.phrase_conventions import PhraseConventions
-from smtplugins.host.phrase_decoding import PhraseDecoder, PhraseOptions
+from smtplugins.host.decode.phrase_conventions import PhraseConventions
+from smtplugins.host.decode.phrase_decoding import PhraseDecoder, PhraseOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from smtplugins.host.resources import Resources
+    from smtplugins.host.config.resources import Resources
 
 
 class Phrase(PhraseDecoder):

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtplugins.core.grammar import own_label
-from smtplugins.core.parsing import TOP
+from smtplugins.core.grammar.parsing import TOP
+from smtplugins.core.grammar.tables import own_label
 
 Node = tuple[int, int, str]  # a label over the words from the first position to before the second
 Chart = Mapping[Node, list[tuple[list["Applied"], tuple[Node, ...]]]]  # for each node rules, and nodes for their gaps

@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtplugins.core.grammar import own_label
-from smtplugins.core.rules import GLUE, MINTED, Edges, Origins, Rules
+from smtplugins.contracts.contracts import Built, Decoding
+from smtplugins.core.grammar.rules import GLUE, MINTED, Edges, Origins, Rules
+from smtplugins.core.grammar.tables import own_label
 from smtplugins.core.vocabulary import Vocabulary
-from smtplugins.host.building import rule_text
-from smtplugins.host.contracts import Built, Decoding
+from smtplugins.host.config.resources import Resources, Table
+from smtplugins.host.decode.built_steps import rule_text
+from smtplugins.host.decode.forests import MARKS, NO_LIMIT, Times
 from smtplugins.host.errors import UsageError
-from smtplugins.host.forests import MARKS, NO_LIMIT, Times
-from smtplugins.host.resources import Resources, Table
-from smtplugins.host.rule_columns import blocks_of, column_names
+from smtplugins.host.features.rule_columns import blocks_of, column_names
 from smtplugins.plugins.reference.chart import Applied, Item, Search, parse
 
 if TYPE_CHECKING:
-    from smtplugins.core.hypergraph import Hypergraph
-    from smtplugins.host.contracts import Sentence
+    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.core.graph.hypergraph import Hypergraph
     from smtplugins.host.model import Model
 
 MINTED_SPAN = 3
@@ -149,7 +149,7 @@ class Reference:
         """The rules with their features and scores."""
         import numpy as np
 
-        from smtformats.grammar.gather import grammar_columns
+        from smtformats.grammar.shared.gather import grammar_columns
 
         words = Vocabulary()
         owners = tuple(dict.fromkeys(one.owner for one in rules))
@@ -235,7 +235,7 @@ def _step(step: tuple[Any, ...]) -> str:
 def _graph(top: Item | None, rules: Sequence[Applied], names: Sequence[str], id: str) -> Hypergraph:
     """The items that the goal was made of."""
     from smtformats.hypergraph.graph import Edge
-    from smtplugins.core.hypergraph import HypergraphBuilder
+    from smtplugins.core.graph.hypergraph import HypergraphBuilder
 
     builder = HypergraphBuilder()
     numbers: dict[Any, int] = {}

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtplugins.core.rules import Edges, Rules
+from smtplugins.contracts.contracts import Decoding
+from smtplugins.core.grammar.rules import Edges, Rules
 from smtplugins.core.vocabulary import Vocabulary
-from smtplugins.host.contracts import Decoding
+from smtplugins.host.decode.forests import Conventions, Forests, Times, added
 from smtplugins.host.errors import UsageError
-from smtplugins.host.forests import Conventions, Forests, Times, added
-from smtplugins.host.rule_columns import column_names
+from smtplugins.host.features.rule_columns import column_names
 from smtplugins.plugins.reference.stacks import Hypothesis, Limits, Option, Phrases, Search, Step
 
 if TYPE_CHECKING:
-    from smtplugins.core.hypergraph import Hypergraph
-    from smtplugins.host.contracts import Sentence
-    from smtplugins.host.forests import SentenceForest, Weighted
+    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.core.graph.hypergraph import Hypergraph
+    from smtplugins.host.config.resources import Resources
+    from smtplugins.host.decode.forests import SentenceForest, Weighted
     from smtplugins.host.model import Model
-    from smtplugins.host.resources import Resources
 
 _LABEL = "X"
 
@@ -143,7 +143,7 @@ def _prepared(made: SentenceForest, scorers: Sequence[Any], weights: Sequence[fl
         groups.append(Phrases(first, last, options, edges))
     distances = None
     if made.sentence.lattice is not None:
-        from smtplugins.core.lattice_distances import distances as between
+        from smtplugins.core.grammar.lattice_distances import distances as between
 
         distances = between(made.sentence.lattice)
     return Search(positions, groups, _edges([[]], (0, 0), words), scorers, weights, limits, distances)
@@ -180,7 +180,7 @@ def _shown(step: Step, made: SentenceForest) -> str:
 def _graph(goal: Hypothesis | None, made: SentenceForest, names: Sequence[str]) -> Hypergraph:
     """The hypotheses that the goal was made of: each step is an edge with one tail, what was translated before."""
     from smtformats.hypergraph.graph import Edge
-    from smtplugins.core.hypergraph import HypergraphBuilder
+    from smtplugins.core.graph.hypergraph import HypergraphBuilder
 
     builder = HypergraphBuilder()
     numbers: dict[int, int] = {}

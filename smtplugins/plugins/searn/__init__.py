@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from smtplugins.host.hookspecs import hookimpl
-from smtplugins.host.offers import Command, Offer
+from smtplugins.contracts.hookspecs import hookimpl
+from smtplugins.contracts.offers import Command, Offer
 
 PAPER = "Zhang, Sun and Li (2008)"
 
@@ -15,7 +15,7 @@ PAPER = "Zhang, Sun and Li (2008)"
 @hookimpl
 def smt_learners() -> Iterator[Offer]:
     """The learner."""
-    from smtplugins.plugins.searn.searn import Searn
+    from smtplugins.plugins.searn.learning.searn import Searn
 
     yield Offer(
         name="searn",
@@ -28,7 +28,7 @@ def smt_learners() -> Iterator[Offer]:
 @hookimpl
 def smt_decoders() -> Iterator[Offer]:
     """The decoder."""
-    from smtplugins.plugins.searn.decoder import Amasis
+    from smtplugins.plugins.searn.decoding.decoder import Amasis
 
     yield Offer(
         name="amasis",
@@ -42,7 +42,7 @@ def smt_decoders() -> Iterator[Offer]:
 @hookimpl
 def smt_features() -> Iterator[Offer]:
     """The feature."""
-    from smtplugins.plugins.searn.history import ItgHistory
+    from smtplugins.plugins.searn.decoding.history import ItgHistory
 
     yield Offer(
         name="itg-history",
@@ -59,7 +59,7 @@ def tiny_policy(folder: Path) -> dict[str, Any]:
 
     import numpy as np
 
-    from smtplugins.plugins.searn.policy import Policy
+    from smtplugins.plugins.searn.learning.policy import Policy
 
     labels = ["S", *(",".join(("S", *some)) for k in range(1, 6) for some in itertools.product(("R+", "R-"), repeat=k))]
     names = ("source=a", "source=b", "previous=a", "target=A", "depth=1", "label=S")
@@ -75,9 +75,9 @@ def tiny_policy(folder: Path) -> dict[str, Any]:
 @hookimpl
 def smt_commands() -> Iterator[Command]:
     """``smt searn label``, ``train`` and ``compare``."""
-    from smtplugins.plugins.searn.compare import COMPARE
-    from smtplugins.plugins.searn.label_command import LABEL
-    from smtplugins.plugins.searn.train_command import TRAIN
+    from smtplugins.plugins.searn.labels.label_command import LABEL
+    from smtplugins.plugins.searn.learning.train_command import TRAIN
+    from smtplugins.plugins.searn.study.command import COMPARE
 
     yield LABEL
     yield TRAIN

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.hookspecs import hookimpl
-from smtplugins.host.offers import Offer
+from smtplugins.contracts.hookspecs import hookimpl
+from smtplugins.contracts.offers import Offer
 
 if TYPE_CHECKING:
     from smtformats import Format

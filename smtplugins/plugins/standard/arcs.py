@@ -13,7 +13,7 @@ from smtplugins.host.errors import UsageError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core.rules import Rules
+    from smtplugins.core.grammar.rules import Rules
 
 FLOOR = -100.0  # of logarithms, as Moses has it
 _PART = re.compile(r"\[\d+\]")

@@ -10,7 +10,7 @@ from smtplugins.host.errors import UsageError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core.metrics import MetricReferences
+    from smtplugins.core.metrics.statistics import MetricReferences
 
 
 def check_streams(name: str, references: Sequence[Sequence[str]], hypotheses: Sequence[str] | None = None) -> None:
@@ -40,7 +40,7 @@ class Counted:
         threads: int = 1,
     ) -> NDArray[Any]:
         """Statistics of each segment, a row each."""
-        from smtplugins.core.metrics import segments_of
+        from smtplugins.core.metrics.statistics import segments_of
 
         check_streams(self.name, references, hypotheses)
         segments = segments_of(references)
@@ -52,7 +52,7 @@ class Counted:
 
     def prepare(self, references: Sequence[Sequence[str]]) -> CountedReferences:
         """The references, ready for any number of hypotheses."""
-        from smtplugins.core.metrics import segments_of
+        from smtplugins.core.metrics.statistics import segments_of
 
         check_streams(self.name, references)
         return self._held(segments_of(references))
@@ -63,7 +63,7 @@ class Counted:
 
     def score(self, stats: NDArray[Any]) -> NDArray[Any]:
         """The corpus score of summed statistics; leading axes are kept."""
-        from smtplugins.core.metrics import score_rows
+        from smtplugins.core.metrics.statistics import score_rows
 
         return score_rows(stats, self._scores)
 
@@ -154,7 +154,7 @@ def check_range(metric: str, option: str, value: int, least: int, most: int) -> 
 
 
 def _check_tokenizer(metric: str, name: str | None, known: Sequence[str]) -> None:
-    from smtplugins.host.spec import suggestion
+    from smtplugins.contracts.spec import suggestion
 
     if name is not None and name not in known:
         raise UsageError(f"metric {metric!r}: tokenize: unknown tokenizer {name!r}{suggestion(name, known)}")

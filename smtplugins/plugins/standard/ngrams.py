@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from smtplugins.core.rules import Edges
+    from smtplugins.core.grammar.rules import Edges
 
 BEGIN = ""
 """Stands in histories for the beginning of the sentence: no word is empty."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtformats.tokens import BadField
-from smtplugins.core.reordering import ReorderingTable
+from smtplugins.core.grammar.reordering import ReorderingTable
 from smtplugins.host.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from smtformats.columns import GrammarColumns
     from smtformats.reordering.models import ReorderingModel
-    from smtplugins.core.rules import Edges
-    from smtplugins.host.contracts import Scorer, Sentence
+    from smtplugins.contracts.contracts import Scorer, Sentence
+    from smtplugins.core.grammar.rules import Edges
 
 FLOOR = -100.0
 # The class of a phrase right behind the one before it, right before it, further left, further right.
@@ -43,7 +43,7 @@ class Distortion:
         """At work on a sentence. A state is the end of the last phrase."""
         if sentence.lattice is None:
             return _Jumps(None)
-        from smtplugins.core.lattice_distances import distances
+        from smtplugins.core.grammar.lattice_distances import distances
 
         return _Jumps(distances(sentence.lattice))
 

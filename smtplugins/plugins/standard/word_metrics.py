@@ -12,7 +12,7 @@ from smtplugins.plugins.standard.counted import Counted, texts_as, tokenizing
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core.metrics import MetricReferences
+    from smtplugins.core.metrics.statistics import MetricReferences
 
 
 class _Words(Counted):
@@ -62,12 +62,12 @@ class Wer(_Words):
             self.name = "CER"
 
     def _native(self, segments: list[list[str]]) -> MetricReferences:
-        from smtplugins.core.metrics import MetricReferences
+        from smtplugins.core.metrics.statistics import MetricReferences
 
         return MetricReferences.error_rate(segments, self._characters)
 
     def _scores(self, rows: NDArray[Any]) -> NDArray[Any]:
-        from smtplugins.core.metrics import edit_rates
+        from smtplugins.core.metrics.statistics import edit_rates
 
         return edit_rates(rows)
 
@@ -98,11 +98,11 @@ class Gtm(_Words):
         self.name = {"f": "GTM", "precision": "GTM-P", "recall": "GTM-R"}[measure]
 
     def _native(self, segments: list[list[str]]) -> MetricReferences:
-        from smtplugins.core.metrics import MetricReferences
+        from smtplugins.core.metrics.statistics import MetricReferences
 
         return MetricReferences.gtm(segments, self._exponent)
 
     def _scores(self, rows: NDArray[Any]) -> NDArray[Any]:
-        from smtplugins.core.metrics import f_measures
+        from smtplugins.core.metrics.statistics import f_measures
 
         return f_measures(rows, self._measure)

@@ -1,4 +1,4 @@
-"""The weights within a distance of others (``host/trust_region.py``): a cone, as only directions count."""
+"""The weights within a distance of others (``host/learn/trust_region.py``): a cone, as only directions count."""
 
 from __future__ import annotations
 

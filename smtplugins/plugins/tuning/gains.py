@@ -10,18 +10,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.contracts import Forests, Sentence
+from smtplugins.contracts.contracts import Forests, Sentence
+from smtplugins.contracts.spec import parameters
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.spec import parameters
 from smtplugins.plugins.tuning.common import column_of
 from smtplugins.plugins.tuning.online import ORACLE, Choice
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core.hypergraph import Hypergraph
-    from smtplugins.core.weighing import Weighing
-    from smtplugins.host.contracts import Metric
+    from smtplugins.contracts.contracts import Metric
+    from smtplugins.core.graph.hypergraph import Hypergraph
+    from smtplugins.core.graph.weighing import Weighing
 
     Array = NDArray[Any]
 
@@ -37,7 +37,7 @@ class GainGraph:
 
     @cached_property
     def _weighing(self) -> Weighing:
-        from smtplugins.core.weighing import Weighing
+        from smtplugins.core.graph.weighing import Weighing
 
         return Weighing(self.graph, self.own, self.width)
 
@@ -100,7 +100,7 @@ class ForestSource:
 
     def worth(self, weights: Array) -> float:
         """The mean linear gain of the best derivations, for each word of the references."""
-        from smtplugins.core.inference import viterbi
+        from smtplugins.core.graph.inference import viterbi
 
         total = 0.0
         for graphs in self.sentences:
@@ -121,7 +121,7 @@ class ForestView:
 
     def choose(self, weights: Array, *factors: float) -> list[Choice]:
         """The derivation with the highest score plus gain times factor, for each factor."""
-        from smtplugins.core.inference import viterbi
+        from smtplugins.core.graph.inference import viterbi
 
         scores = [one.scores(weights) for one in self.graphs]
         found = []
@@ -172,7 +172,7 @@ def with_gains(
     """A graph refined by a feature, and the feature's value on each edge."""
     import numpy as np
 
-    from smtplugins.core.search import SearchLimit, Stateful, contract_scorer, refine
+    from smtplugins.core.search.stateful_search import SearchLimit, Stateful, contract_scorer, refine
     from smtplugins.core.vocabulary import Vocabulary
 
     vocabulary = Vocabulary(graph.words)

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.contracts import Forests, Lists, State, Step
+from smtplugins.contracts.contracts import Forests, Lists, State, Step
 from smtplugins.host.errors import UsageError
-from smtplugins.host.problems import checked_weights
+from smtplugins.host.learn.problems import checked_weights
 from smtplugins.plugins.tuning.common import column_of, sign_of, space_of
 from smtplugins.plugins.tuning.cone import Cone, cones_around
 from smtplugins.plugins.tuning.surfaces import searched
@@ -22,9 +22,9 @@ from smtplugins.plugins.tuning.surfaces import searched
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core.envelopes import Surfaces
-    from smtplugins.core.minimising import Space
-    from smtplugins.host.contracts import Runner
+    from smtplugins.contracts.contracts import Runner
+    from smtplugins.core.learn.envelopes import Surfaces
+    from smtplugins.core.learn.minimising import Space
     from smtplugins.host.model import Model
     from smtplugins.plugins.tuning.surfaces import Searched
 
@@ -46,8 +46,8 @@ class Mert:
     features, 30 at most, if nothing is said), drawn anew up to ``patience`` times where the metric is within 1 % of the
     best so far. ``restarts`` are 20 on lists and none on forests if nothing is said. The weights of several ``runs``,
     each with random numbers of its own, are averaged. ``reach`` keeps weights within a distance of the start, from 0 to
-    1.4 (``host/trust_region.py``); the loop around a decoder sets it. ``fixed`` names features that keep their weights;
-    ``bounds`` are ``NAME=LOW:HIGH``. Both hold several with blanks between.
+    1.4 (``host/learn/trust_region.py``); the loop around a decoder sets it. ``fixed`` names features that keep their
+    weights; ``bounds`` are ``NAME=LOW:HIGH``. Both hold several with blanks between.
     """
 
     accepts = frozenset({Lists, Forests})

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtplugins.host.contracts import Forests, Lists, Runner, State, Step
+from smtplugins.contracts.contracts import Forests, Lists, Runner, State, Step
 from smtplugins.host.errors import UsageError
-from smtplugins.host.problems import matrix_of
+from smtplugins.host.learn.problems import matrix_of
 from smtplugins.plugins.tuning.common import (
     best_score,
     checked_value,
@@ -28,7 +28,7 @@ from smtplugins.plugins.tuning.common import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core.minimising import Objective
+    from smtplugins.core.learn.minimising import Objective
     from smtplugins.host.model import Model
     from smtplugins.plugins.tuning.gains import ForestSource
 
@@ -88,7 +88,7 @@ class Minrisk:
         runner: Runner | None = None,
     ) -> Iterator[Step]:
         """A step for each stage; the objective is what was minimised, its metric that of the best hypotheses."""
-        from smtplugins.core.minimising import minimise
+        from smtplugins.core.learn.minimising import minimise
 
         origin = None if resume is None else resume.arrays["origin"]
         names, at, worth = self._prepared(problem, start, origin)
@@ -122,7 +122,7 @@ class Minrisk:
 
             source = ForestSource(problem, start.weights, 1.0, self.pop_limit, origin, self.form)
             return source.names, lambda scale, heat: forest_risk(source, scale, heat), source.worth
-        from smtplugins.core.learning import ListRisk, mean_of_gains, score_of_sums
+        from smtplugins.core.learn.objectives import ListRisk, mean_of_gains, score_of_sums
 
         matrix, metric = matrix_of(problem), problem.metric
         gains, unit = sentence_gains(metric, matrix.stats)
@@ -141,7 +141,7 @@ def forest_risk(source: ForestSource, scale: float, temperature: float) -> Objec
     """
     import numpy as np
 
-    from smtplugins.core.inference import covariance, posteriors
+    from smtplugins.core.graph.inference import covariance, posteriors
 
     def risk(weights: Array) -> tuple[float, Array]:
         value, slopes = 0.0, np.zeros(len(weights))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtplugins.host.contracts import Forests, Lists, Runner, State, Step
+from smtplugins.contracts.contracts import Forests, Lists, Runner, State, Step
 from smtplugins.host.errors import UsageError
 from smtplugins.plugins.tuning.common import form_of
 from smtplugins.plugins.tuning.online import BEST, FEAR, HOPE, Choice, Online, View, order, source_of
@@ -112,7 +112,7 @@ class Mira:
         return loss
 
     def _step(self, run: Online, hope: Choice, fear: Choice, cap: float) -> float:
-        from smtplugins.core.learning import difference
+        from smtplugins.core.learn.objectives import difference
 
         loss = (hope.gain - fear.gain) - (hope.score - fear.score)
         if not (loss > 0 and hope.gain > fear.gain):
@@ -127,7 +127,7 @@ class Mira:
         """Add the worst violated constraint and solve for all of them, until none is violated by more than before."""
         import numpy as np
 
-        from smtplugins.core.learning import difference, simplex_step
+        from smtplugins.core.learn.objectives import difference, simplex_step
 
         now = run.now
         # A step that does not go into the average: what counts is where the sentence ends.

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from smtplugins.host.contracts import Forests, Lists, State
-from smtplugins.host.problems import matrix_of
+from smtplugins.contracts.contracts import Forests, Lists, State
+from smtplugins.host.learn.problems import matrix_of
 from smtplugins.plugins.tuning.common import (
     best_score,
     column_of,
@@ -26,7 +26,7 @@ from smtplugins.plugins.tuning.common import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core.minimising import Space
+    from smtplugins.core.learn.minimising import Space
     from smtplugins.host.model import Model
 
     Array = NDArray[Any]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
-from smtplugins.host.contracts import Forests, Lists, Runner, State, Step
+from smtplugins.contracts.contracts import Forests, Lists, Runner, State, Step
 from smtplugins.host.errors import UsageError
 from smtplugins.plugins.tuning.common import form_of
 from smtplugins.plugins.tuning.online import BEST, FEAR, HOPE, ORACLE, Online, View, order, source_of
@@ -78,7 +78,7 @@ class Perceptron:
 
     def _example(self, run: Online, view: View) -> bool:
         """Learn from one sentence; returns whether the weights moved."""
-        from smtplugins.core.learning import difference
+        from smtplugins.core.learn.objectives import difference
 
         wanted, chosen = view.choose(run.now.weights, *((ORACLE, BEST) if self.update == "oracle" else (HOPE, FEAR)))
         moves = wanted.gain > chosen.gain

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.contracts import Lists, Runner, State, Step
+from smtplugins.contracts.contracts import Lists, Runner, State, Step
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.problems import Matrix, matrix_of
+from smtplugins.host.learn.problems import Matrix, matrix_of
 from smtplugins.plugins.tuning.common import (
     best_score,
     checked_value,
@@ -99,8 +99,8 @@ class Pro:
         """The weights that tell pairs apart, and the loss."""
         import numpy as np
 
-        from smtplugins.core.learning import pair_loss
-        from smtplugins.core.minimising import minimise
+        from smtplugins.core.learn.minimising import minimise
+        from smtplugins.core.learn.objectives import pair_loss
 
         used, where = np.unique(np.concatenate([better, worse]), return_inverse=True)
         rows, where = rows_of(matrix).take(used), where.reshape(-1)

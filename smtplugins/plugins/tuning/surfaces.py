@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from smtplugins.core.envelopes import ListSearch, Surfaces, graph_envelope, summed_surface, upper_envelope
-from smtplugins.host.contracts import Forests, Lists
+from smtplugins.contracts.contracts import Forests, Lists
+from smtplugins.core.learn.envelopes import ListSearch, Surfaces, graph_envelope, summed_surface, upper_envelope
 from smtplugins.host.errors import SmtError
-from smtplugins.host.problems import Matrix, forest_scales, matrix_of
+from smtplugins.host.learn.problems import Matrix, forest_scales, matrix_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core.hypergraph import Hypergraph
-    from smtplugins.host.contracts import Metric
+    from smtplugins.contracts.contracts import Metric
+    from smtplugins.core.graph.hypergraph import Hypergraph
 
     Array = NDArray[Any]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from smtplugins.host.hookspecs import hookimpl
-from smtplugins.host.offers import Command, Offer
+from smtplugins.contracts.hookspecs import hookimpl
+from smtplugins.contracts.offers import Command, Offer
 
 PAPER = "Gesmundo and Henderson (2014)"
 
@@ -15,9 +15,9 @@ PAPER = "Gesmundo and Henderson (2014)"
 @hookimpl
 def smt_features() -> Iterator[Offer]:
     """The features that an undirected decoder alone can have."""
-    from smtplugins.plugins.umt.cff import Cff
-    from smtplugins.plugins.umt.language_model import UndirectedLm
-    from smtplugins.plugins.umt.shape import Shape
+    from smtplugins.plugins.umt.features.cff import Cff
+    from smtplugins.plugins.umt.features.language_model import UndirectedLm
+    from smtplugins.plugins.umt.features.shape import Shape
 
     yield Offer(
         name="cff",
@@ -45,7 +45,7 @@ def smt_features() -> Iterator[Offer]:
 @hookimpl
 def smt_decoders() -> Iterator[Offer]:
     """The decoder."""
-    from smtplugins.plugins.umt.decoder import Umt
+    from smtplugins.plugins.umt.growing.decoder import Umt
 
     yield Offer(
         name="umt",
@@ -58,7 +58,7 @@ def smt_decoders() -> Iterator[Offer]:
 @hookimpl
 def smt_learners() -> Iterator[Offer]:
     """The learner."""
-    from smtplugins.plugins.umt.drl import Drl
+    from smtplugins.plugins.umt.learning.drl import Drl
 
     yield Offer(
         name="drl",
@@ -83,8 +83,8 @@ def _tiny_arpa(folder: Path) -> dict[str, Any]:
 @hookimpl
 def smt_commands() -> Iterator[Command]:
     """``smt umt compare`` and ``smt umt sensitivity``."""
-    from smtplugins.plugins.umt.compare import COMPARE
-    from smtplugins.plugins.umt.sensitivity import SENSITIVITY
+    from smtplugins.plugins.umt.study.command import COMPARE
+    from smtplugins.plugins.umt.study.sensitivity import SENSITIVITY
 
     yield COMPARE
     yield SENSITIVITY

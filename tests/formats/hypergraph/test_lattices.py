@@ -18,7 +18,7 @@ from smtformats.hypergraph.lattices import (
     order_of,
     take_differences,
 )
-from smtformats.hypergraph.sentence import checksum
+from smtformats.hypergraph.shared.sentence import checksum
 from smtformats.tokens import BadField
 
 from .inference import kbest, paths, text_of

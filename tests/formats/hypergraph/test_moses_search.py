@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from smtformats import FormatError, open_lines
 from smtformats.files import Lines
 from smtformats.hypergraph.graph import GraphColumns
-from smtformats.hypergraph.moses_lines import core_names
 from smtformats.hypergraph.moses_search import FORMAT, parse
+from smtformats.hypergraph.shared.moses_lines import core_names
 from smtformats.nbest import moses as nbest
 from smtformats.weights import moses as weights
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 
 from smtformats.tree.trees import tree_of
-from smtplugins.plugins.bitree.bitrees import Bitree
-from smtplugins.plugins.bitree.boosting import boost
-from smtplugins.plugins.bitree.cohesion import cohesive
-from smtplugins.plugins.bitree.predicting import Mixture
-from smtplugins.plugins.bitree.tree_making import from_brackets
-from smtplugins.plugins.bitree.trees import SourceTree, TreeMaker
-from smtplugins.plugins.bitree.word_model import WordModel
-from smtplugins.plugins.bitree.words import Pair, count_links, training_rows
+from smtplugins.plugins.bitree.boosting.boosting import boost
+from smtplugins.plugins.bitree.trees.bitrees import Bitree
+from smtplugins.plugins.bitree.trees.cohesion import cohesive
+from smtplugins.plugins.bitree.trees.source_trees import SourceTree, TreeMaker
+from smtplugins.plugins.bitree.trees.tree_making import from_brackets
+from smtplugins.plugins.bitree.words.material import Pair, count_links, training_rows
+from smtplugins.plugins.bitree.words.predicting import Mixture
+from smtplugins.plugins.bitree.words.word_model import WordModel
 
 _WORDS = {"the": "le", "house": "maison", "cat": "chat", "dog": "chien", "red": "rouge", "old": "vieux", "sees": "voit"}
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from smtformats.grammar.rules import NonTerminal
-from smtplugins.core.hypergraph import Hypergraph
-from smtplugins.host.estimation import estimate_file, write_model
-from smtplugins.plugins.cdlm.confusing import Setting
+from smtplugins.core.graph.hypergraph import Hypergraph
+from smtplugins.host.estimate.lm import estimate_file, write_model
+from smtplugins.plugins.cdlm.sets.confusing import Setting
 
 FIGURE_1 = """\
 [X] ||| a cat ||| the cat

@@ -9,7 +9,7 @@ from typing import Any
 
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph.graph import GraphColumns
-from smtplugins.plugins.cdlm.choices import Choices
+from smtplugins.plugins.cdlm.grammar.choices import Choices
 
 Side = tuple[str | int, ...]  # words, and gaps by their places on the source side, from 0
 Pairs = Counter[tuple[Side, Side]]

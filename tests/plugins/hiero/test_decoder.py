@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import smtplugins as smt
-from smtplugins.core.inference import kbest, viterbi
-from smtplugins.host.config import ModelConfig
-from smtplugins.host.contracts import Decoding, Sentence
+from smtplugins.contracts.contracts import Decoding, Sentence
+from smtplugins.contracts.spec import Spec, parameters
+from smtplugins.core.graph.inference import kbest, viterbi
+from smtplugins.host.config.resources import Resources, resources
+from smtplugins.host.config.run_yaml import ModelConfig
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.model import Model
-from smtplugins.host.resources import Resources, resources
-from smtplugins.host.spec import Spec, parameters
 from smtplugins.plugins.hiero.decoder import Hiero
 from smtplugins.plugins.hiero.limits import TOOLKITS
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import smtplugins as smt
-from smtplugins.host.building import source_words
-from smtplugins.host.config import ModelConfig
-from smtplugins.host.contracts import Decoding, Sentence
+from smtplugins.contracts.contracts import Decoding, Sentence
+from smtplugins.host.config.resources import resources
+from smtplugins.host.config.run_yaml import ModelConfig
+from smtplugins.host.decode.built_steps import source_words
 from smtplugins.host.model import Model
-from smtplugins.host.resources import resources
 from smtplugins.plugins.hiero.decoder import Hiero
 
 RULES = """\

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from smtformats.grammar.gather import grammar_columns
 from smtformats.grammar.rules import Rule
-from smtplugins.host.estimation import estimate_file, write_model
-from smtplugins.plugins.localized.blocks import BlockSet
+from smtformats.grammar.shared.gather import grammar_columns
+from smtplugins.host.estimate.lm import estimate_file, write_model
+from smtplugins.plugins.localized.events.blocks import BlockSet
 
 Phrase = tuple[str, ...]
 Block = tuple[Phrase, Phrase]

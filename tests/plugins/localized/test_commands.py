@@ -11,7 +11,7 @@ import pytest
 
 import smtplugins as smt
 from smtplugins.cli.main import main
-from smtplugins.host.estimation import estimate_file, write_model
+from smtplugins.host.estimate.lm import estimate_file, write_model
 from smtplugins.host.model import Model
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples/localized"

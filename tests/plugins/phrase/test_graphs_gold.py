@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 import smtplugins as smt
-from smtplugins.core.hypergraph import Hypergraph
-from smtplugins.core.inference import kbest
-from smtplugins.host.config import load_config
-from smtplugins.host.decoding import make_translator, run
+from smtplugins.core.graph.hypergraph import Hypergraph
+from smtplugins.core.graph.inference import kbest
+from smtplugins.host.config.run_yaml import load_config
+from smtplugins.host.decode.decoding import make_translator, run
+from smtplugins.host.files.opening import open_known
 from smtplugins.host.host import Host
-from smtplugins.host.opening import open_known
 
 CONFIG = "model/moses.pb.tuned.ini"
 NAMES = "UnknownWordPenalty0 WordPenalty0 PhrasePenalty0 TranslationModel0:4 LexicalReordering0:6 Distortion0 LM0"
@@ -52,7 +52,7 @@ def graphs(path: Path, format: str) -> list[Hypergraph]:
 
 def written(folder: Path, format: str) -> list[Hypergraph]:
     """Ours, written by the decoder and read again, in the order of the sentences."""
-    from smtplugins.host.contracts import Sentence
+    from smtplugins.contracts.contracts import Sentence
 
     translator = make_translator(host(), load_config(CONFIG, ["decoder.stack_size=100"]), None, "off")
     lines = Path("in/test50.de").read_text().splitlines()[:SENTENCES]

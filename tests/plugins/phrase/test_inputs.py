@@ -10,9 +10,9 @@ import pytest
 
 import smtplugins as smt
 from smtformats import FormatError
-from smtplugins.host.config import load_config
-from smtplugins.host.contracts import Decoding
-from smtplugins.host.decoding import make_translator, read_source
+from smtplugins.contracts.contracts import Decoding
+from smtplugins.host.config.run_yaml import load_config
+from smtplugins.host.decode.decoding import make_translator, read_source
 from smtplugins.host.errors import SmtError
 
 CutModel = Callable[[str, Iterable[str]], Path]
@@ -217,7 +217,7 @@ class TestUnknownWords:
         assert found.features["WordPenalty0"] == -3
 
     def test_marks_are_for_readers_alone(self) -> None:
-        from smtplugins.host.decoded_lists import candidates_of
+        from smtplugins.host.decode.decoded_lists import candidates_of
 
         (plain,) = decode("ein foo\n")
         (found,) = decode("ein foo\n", ini="[mark-unknown]\ntrue\n")
@@ -248,7 +248,7 @@ class TestTables:
         made = make_translator(host, load_config("run.ini"), None, "off")
         (found,) = made.decode(["haus ein"], graphs=True)
         assert found.graph is not None
-        from smtplugins.core.inference import kbest
+        from smtplugins.core.graph.inference import kbest
 
         listed = kbest(found.graph(), k=100)
         # Three for a house, two for an article, in two orders.
@@ -264,7 +264,7 @@ class TestTables:
         Path("run.ini").write_text(ini + "[weight]\nSecond= 1\n" + Path("moses.ini").read_text())
         made = make_translator(smt.load_plugins(), load_config("run.ini"), None, "off")
         (found,) = made.decode(["haus"], graphs=True)
-        from smtplugins.core.inference import kbest
+        from smtplugins.core.graph.inference import kbest
 
         assert found.graph is not None
         assert sorted(kbest(found.graph(), k=9).texts()) == ["home", "house", "villa"]

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import smtplugins as smt
-from smtplugins.host import decoding
-from smtplugins.host.config import load_config
-from smtplugins.host.decoded_lists import candidates_of
-from smtplugins.host.opening import find_format
+from smtplugins.host.config.run_yaml import load_config
+from smtplugins.host.decode import decoding
+from smtplugins.host.decode.decoded_lists import candidates_of
+from smtplugins.host.files.opening import find_format
 
 TEXT = "una estrategia republicana para obstaculizar la reelección de Obama"
 

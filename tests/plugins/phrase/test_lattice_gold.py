@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import smtplugins as smt
-from smtplugins.host.config import load_config
-from smtplugins.host.decoded_lists import candidates_of
-from smtplugins.host.decoding import make_translator, read_sentences
+from smtplugins.host.config.run_yaml import load_config
+from smtplugins.host.decode.decoded_lists import candidates_of
+from smtplugins.host.decode.decoding import make_translator, read_sentences
 
 
 @pytest.mark.shared

@@ -16,9 +16,9 @@ import pytest
 
 import smtplugins as smt
 from smtformats import Candidates
-from smtplugins.host.config import load_config
-from smtplugins.host.decoded_lists import candidates_of
-from smtplugins.host.decoding import make_translator
+from smtplugins.host.config.run_yaml import load_config
+from smtplugins.host.decode.decoded_lists import candidates_of
+from smtplugins.host.decode.decoding import make_translator
 
 CONFIG = "model/moses.pb.tuned.ini"
 ALL, FIRST = range(50), range(10)

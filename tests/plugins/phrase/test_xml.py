@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import smtplugins as smt
-from smtplugins.host.config import load_config
-from smtplugins.host.contracts import Decoding
-from smtplugins.host.decoding import make_translator, read_source
+from smtplugins.contracts.contracts import Decoding
+from smtplugins.host.config.run_yaml import load_config
+from smtplugins.host.decode.decoding import make_translator, read_source
 from smtplugins.host.errors import SmtError, UsageError
 
 MODES = ("pass-through", "ignore", "exclusive", "inclusive", "constraint")
@@ -171,7 +171,7 @@ class TestModes:
         assert decode("inclusive", 'haus <x translation="X">haus</x> haus').best == "house X house"
 
     def test_lists_have_all(self) -> None:
-        from smtplugins.host.decoded_lists import candidates_of
+        from smtplugins.host.decode.decoded_lists import candidates_of
 
         found = decode("exclusive", f"ein {HOUSE}", graphs=True)
         assert found.graph is not None
@@ -222,7 +222,7 @@ class TestErrors:
             decode("inclusive", '<a translation="b" prob="0.5">haus</a>')
 
     def test_lines_that_moses_does_not_take(self) -> None:
-        from smtplugins.host.decoding import read_sentences
+        from smtplugins.host.decode.decoding import read_sentences
 
         Path("in").write_text('ein <a translation="b">haus\nein haus\n')
         said: list[str] = []

@@ -9,8 +9,8 @@ from smtplugins.testing import check_plugin
 
 
 def test_everything_passes_the_kit_and_nothing_is_left_out(tmp_path: Path) -> None:
-    from smtplugins.testing.decoders import CHECKS, steps_build_the_tree, what_has_no_translation_is_said
-    from smtplugins.testing.search_tasks import CHECKS as OF_TASKS
+    from smtplugins.testing.decoders.any_decoder import CHECKS, steps_build_the_tree, what_has_no_translation_is_said
+    from smtplugins.testing.decoders.search_tasks import CHECKS as OF_TASKS
 
     results = check_plugin(smt.load_plugins(), "reference", tmp_path)
     wanted = [(one.__name__, True, "") for one in CHECKS if one not in OF_TASKS]

@@ -16,16 +16,16 @@ import pytest
 import smtplugins as smt
 from smtformats.files import Lines
 from smtformats.hypergraph import plf
-from smtplugins.core.inference import kbest
-from smtplugins.core.phrase_spans import phrase_spans
-from smtplugins.host.config import load_config
-from smtplugins.host.contracts import Decoding, Sentence
-from smtplugins.host.decoding import make_translator
+from smtplugins.contracts.contracts import Decoding, Sentence
+from smtplugins.core.graph.inference import kbest
+from smtplugins.core.search.phrase_spans import phrase_spans
+from smtplugins.host.config.resources import Resources, Table
+from smtplugins.host.config.run_yaml import load_config
+from smtplugins.host.decode.decoding import make_translator
 from smtplugins.host.errors import UsageError
+from smtplugins.host.features.scoring import activate
 from smtplugins.host.host import Host
 from smtplugins.host.model import Model
-from smtplugins.host.resources import Resources, Table
-from smtplugins.host.scoring import activate
 
 README = Path(__file__).resolve().parents[3] / "smtplugins/plugins/reference/README.md"
 WORDS, TARGETS = "abc", "xyz"
@@ -233,7 +233,7 @@ def test_options_that_do_not_fit(host: Host, options: str, message: str) -> None
 
 def test_features_in_c_have_no_form_in_python(host: Host) -> None:
     from smtplugins import Offer
-    from smtplugins.host.scoring import Active
+    from smtplugins.host.features.scoring import Active
 
     class InC:
         smt_feature_v1 = None

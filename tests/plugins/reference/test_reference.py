@@ -16,19 +16,20 @@ import pytest
 import smtplugins as smt
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph.graph import GraphBuilder
-from smtplugins.core.derivations import Derivations
-from smtplugins.core.inference import kbest
-from smtplugins.host import decoding
-from smtplugins.host.config import load_config
-from smtplugins.host.contracts import Decoding, Sentence
+from smtplugins.contracts.contracts import Decoding, Sentence
+from smtplugins.contracts.spec import Spec
+from smtplugins.core.graph.derivations import Derivations
+from smtplugins.core.graph.inference import kbest
+from smtplugins.host.config.resources import Resources, Table
+from smtplugins.host.config.run_yaml import load_config
+from smtplugins.host.decode import decoding
+from smtplugins.host.decode.forests import NO_LIMIT
 from smtplugins.host.errors import UsageError
-from smtplugins.host.forests import NO_LIMIT
+from smtplugins.host.features.scoring import activate
 from smtplugins.host.host import Host
 from smtplugins.host.model import Model
-from smtplugins.host.resources import Resources, Table
-from smtplugins.host.scoring import activate
 from smtplugins.plugins.reference.chart import Applied, parse
-from smtplugins.testing import grammars
+from smtplugins.testing.decoders import rule_systems as grammars
 
 README = Path(__file__).resolve().parents[3] / "smtplugins/plugins/reference/README.md"
 WORDS = "abc"
@@ -232,7 +233,7 @@ def test_sentences_of_cdec(host: Host, shared: Path, monkeypatch: pytest.MonkeyP
     found = {}
     for name in ("hiero", "reference"):
         options = {"pop_limit": 30, "max_span": 15}
-        config = replace(load_config("cdec.ini"), decoder=smt.host.spec.Spec(name, options))
+        config = replace(load_config("cdec.ini"), decoder=Spec(name, options))
         system = decoding.make_translator(host, config, weights, "off")
         sentences = list(decoding.read_sentences(host, "test300.in"))[:5]
         found[name] = list(system.decode(sentences))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smtplugins.core.rules import Edges, Rules
+from smtplugins.core.grammar.rules import Edges, Rules
 from smtplugins.core.vocabulary import Vocabulary
 from smtplugins.plugins.reference.stacks import Hypothesis, Limits, Option, Phrases, Search, Step
 

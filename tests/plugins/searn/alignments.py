@@ -6,7 +6,7 @@ import itertools
 import random
 from collections.abc import Sequence
 
-from smtplugins.plugins.searn.items import Item, Span
+from smtplugins.plugins.searn.labels.items import Item, Span
 
 Link = tuple[int, int]
 Window = tuple[int, int, int, int]

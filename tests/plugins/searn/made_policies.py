@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from smtplugins.host.offers import Offer
-from smtplugins.host.scoring import Active
-from smtplugins.plugins.searn.history import ItgHistory
-from smtplugins.plugins.searn.policy import Policy
+from smtplugins.contracts.offers import Offer
+from smtplugins.host.features.scoring import Active
+from smtplugins.plugins.searn.decoding.history import ItgHistory
+from smtplugins.plugins.searn.learning.policy import Policy
 
 LABELS = ("S", "S,R+", "S,R-", "S,R+,R-", "S,R-,R+", "S,R-,R+,R-")
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from smtplugins.plugins.searn.labels import tree_of
-from smtplugins.plugins.searn.policy import BEGIN, History, Policy, operations, static_names
-from smtplugins.plugins.searn.trees import target_order
+from smtplugins.plugins.searn.labels.labels import tree_of
+from smtplugins.plugins.searn.labels.trees import target_order
+from smtplugins.plugins.searn.learning.policy import BEGIN, History, Policy, operations, static_names
 
 Words = tuple[str, ...]
 Table = Mapping[Words, Sequence[tuple[Words, float]]]

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 import smtplugins as smt
-from smtplugins.host.offers import Offer
-from smtplugins.plugins.searn.decoder import Amasis
-from smtplugins.testing import decoder_graphs, decoders
-from smtplugins.testing.decoders import subject
+from smtplugins.contracts.offers import Offer
+from smtplugins.plugins.searn.decoding.decoder import Amasis
+from smtplugins.testing.decoders import any_decoder as decoders
+from smtplugins.testing.decoders import graphs as decoder_graphs
+from smtplugins.testing.decoders.any_decoder import subject
 
 
 @pytest.mark.parametrize(

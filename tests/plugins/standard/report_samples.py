@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from smtformats import Candidates
-from smtplugins.host.evaluation import Texts
-from smtplugins.host.histories import Run
-from smtplugins.host.judging import judge
-from smtplugins.host.lists import as_stream
-from smtplugins.host.reporting import Report
+from smtplugins.host.files.lists import as_stream
+from smtplugins.host.judge.evaluation import Texts
+from smtplugins.host.judge.histories import Run
+from smtplugins.host.judge.judging import judge
+from smtplugins.host.judge.reporting import Report
 
 HOSTILE = [
     "<script>window.bad = 1</script>",

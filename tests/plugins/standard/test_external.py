@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import smtplugins as smt
+from smtplugins.contracts.spec import Spec
 from smtplugins.host.errors import FeatureError, UsageError
 from smtplugins.host.host import Host
-from smtplugins.host.spec import Spec
 from smtplugins.plugins.standard.external import External, ExternalMetric
 
 LISTS = [

@@ -12,9 +12,9 @@ import pytest
 
 import smtplugins as smt
 from smtformats import FormatError
+from smtplugins.contracts.spec import Spec
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.host import Host
-from smtplugins.host.spec import Spec
 
 ARPA = """\
 \\data\\

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from smtformats import Candidates
-from smtplugins.core.rules import Edges, Rules
-from smtplugins.host.contracts import Sentence
+from smtplugins.contracts.contracts import Sentence
+from smtplugins.core.grammar.rules import Edges, Rules
 from smtplugins.plugins.standard.features import LanguageModelScore
-from smtplugins.testing.stateful_features import Node, bracketed
+from smtplugins.testing.features.stateful_features import Node, bracketed
 
 WORDS = ("a", "b", "c")
 

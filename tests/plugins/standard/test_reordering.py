@@ -18,12 +18,12 @@ import smtplugins as smt
 from smtformats import Candidates, FormatError
 from smtformats.files import Lines
 from smtformats.hypergraph import plf
-from smtplugins.core.lattice_distances import UNREACHABLE, distances
-from smtplugins.core.rules import Edges, Rules
-from smtplugins.host.contracts import Sentence
+from smtplugins.contracts.contracts import Sentence
+from smtplugins.contracts.offers import Offer
+from smtplugins.core.grammar.lattice_distances import UNREACHABLE, distances
+from smtplugins.core.grammar.rules import Edges, Rules
 from smtplugins.host.errors import UsageError
-from smtplugins.host.offers import Offer
-from smtplugins.host.scoring import Active
+from smtplugins.host.features.scoring import Active
 from smtplugins.plugins.standard.reordering import Distortion, LexicalReordering
 
 Span = tuple[int, int]

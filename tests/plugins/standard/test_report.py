@@ -19,10 +19,10 @@ import pytest
 from smtformats import Candidates, FormatError
 from smtformats.format import shortest
 from smtplugins.host.errors import UsageError
-from smtplugins.host.histories import Run
-from smtplugins.host.judging import judge
-from smtplugins.host.lists import as_stream
-from smtplugins.host.reporting import Report
+from smtplugins.host.files.lists import as_stream
+from smtplugins.host.judge.histories import Run
+from smtplugins.host.judge.judging import judge
+from smtplugins.host.judge.reporting import Report
 from smtplugins.plugins.standard.report import FORMAT, page
 from smtplugins.plugins.standard.report.contributions import contributions
 from smtplugins.plugins.standard.report.data import encoded, rounded

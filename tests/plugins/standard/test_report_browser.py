@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from smtplugins.host.reporting import Report
+from smtplugins.host.judge.reporting import Report
 from smtplugins.plugins.standard.report import page
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from smtplugins.host.building import BuiltTree, source_words
-from smtplugins.host.contracts import Built
-from smtplugins.host.reporting import Report
+from smtplugins.contracts.contracts import Built
+from smtplugins.host.decode.built_steps import BuiltTree, source_words
+from smtplugins.host.judge.reporting import Report
 from smtplugins.plugins.standard.report import page
 from smtplugins.plugins.standard.report.trees import LISTED, Shown, told
 

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from smtformats.grammar.rules import NonTerminal
-from smtplugins.core.hypergraph import Hypergraph
+from smtplugins.core.graph.hypergraph import Hypergraph
 
 
 @dataclass(frozen=True)

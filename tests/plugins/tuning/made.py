@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from smtformats import Candidates
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
 from smtformats.hypergraph.graph import Edge, GraphBuilder
-from smtplugins.core.hypergraph import Hypergraph
-from smtplugins.host.contracts import Forests, Lists, SimpleStateful
+from smtplugins.contracts.contracts import Forests, Lists, SimpleStateful
+from smtplugins.core.graph.hypergraph import Hypergraph
 
 WORDS = "abcd"
 NAMES = ("F", "G", "H")

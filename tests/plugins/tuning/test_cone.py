@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from smtplugins.host.trust_region import distance
+from smtplugins.host.learn.trust_region import distance
 from smtplugins.plugins.tuning.cone import Cone, cones_around
 
 from .made import SEEDS

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from smtformats import Candidates, all_formats, open_lines
-from smtplugins.host.contracts import Lists
+from smtplugins.contracts.contracts import Lists
+from smtplugins.host.learn.problems import matrix_of
 from smtplugins.host.model import Model
-from smtplugins.host.problems import matrix_of
 from smtplugins.plugins.standard.metrics import Bleu
 from smtplugins.plugins.tuning.minrisk import Minrisk
 from smtplugins.plugins.tuning.mira import Mira

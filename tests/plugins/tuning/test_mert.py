@@ -16,12 +16,12 @@ from hypothesis import given, settings
 from smtformats import Candidates, all_formats, open_bytes, open_lines
 from smtformats.files import Lines
 from smtformats.hypergraph import cdec_binary
-from smtplugins.core.envelopes import graph_envelope
-from smtplugins.core.hypergraph import Hypergraph
-from smtplugins.host.contracts import Forests, Lists, State
+from smtplugins.contracts.contracts import Forests, Lists, State
+from smtplugins.core.graph.hypergraph import Hypergraph
+from smtplugins.core.learn.envelopes import graph_envelope
 from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.learn.trust_region import distance
 from smtplugins.host.model import Model
-from smtplugins.host.trust_region import distance
 from smtplugins.plugins.standard.metrics import Bleu
 from smtplugins.plugins.tuning.mert import Mert
 from smtplugins.plugins.tuning.surfaces import searched

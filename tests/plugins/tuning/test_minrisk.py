@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.learn.problems import matrix_of
 from smtplugins.host.model import Model
-from smtplugins.host.problems import matrix_of
 from smtplugins.plugins.tuning.gains import ForestSource
 from smtplugins.plugins.tuning.minrisk import Minrisk, forest_risk
 from smtplugins.testing.cases import LearnerChecks

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smtplugins.host.contracts import State
+from smtplugins.contracts.contracts import State
+from smtplugins.host.learn.problems import matrix_of
 from smtplugins.host.model import Model
-from smtplugins.host.problems import matrix_of
 from smtplugins.plugins.tuning.perceptron import Perceptron
 from smtplugins.testing.cases import LearnerChecks
 

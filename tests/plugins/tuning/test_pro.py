@@ -9,8 +9,8 @@ import pytest
 from scipy.optimize import minimize
 
 from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.learn.problems import matrix_of
 from smtplugins.host.model import Model
-from smtplugins.host.problems import matrix_of
 from smtplugins.plugins.tuning.pro import Pro, sampled
 from smtplugins.testing.cases import LearnerChecks
 

@@ -10,7 +10,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from smtplugins.core.lm import read_native_lm
+from smtplugins.core.lm.ngram_model import read_native_lm
 
 from .oracle import Plain, Target
 

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
-from smtplugins.host.contracts import OUTSIDE, SimpleStateful
+from smtplugins.contracts.contracts import OUTSIDE, SimpleStateful
 
 HOLE = ""
 Text = tuple[str, ...]

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import smtplugins as smt
-from smtplugins.core.search import best as best_of
-from smtplugins.core.search import forest_of_parse, lm_scorer, searcher
-from smtplugins.host.config import load_config
-from smtplugins.host.decoding import make_translator, read_sentences
-from smtplugins.plugins.umt.search import Searcher, lm_part
-from smtplugins.plugins.umt.trees import Tree
+from smtplugins.core.search.stateful_search import best as best_of
+from smtplugins.core.search.stateful_search import forest_of_parse, lm_scorer, searcher
+from smtplugins.host.config.run_yaml import load_config
+from smtplugins.host.decode.decoding import make_translator, read_sentences
+from smtplugins.plugins.umt.growing.search import Searcher, lm_part
+from smtplugins.plugins.umt.growing.trees import Tree
 
 from .oracle import Cff, Lm, Oracle, Plain
 
@@ -46,7 +46,7 @@ class Real:
 
 @pytest.fixture(scope="module")
 def real(shared: Path) -> Iterator[list[Real]]:
-    from smtplugins.core.lm import read_native_lm
+    from smtplugins.core.lm.ngram_model import read_native_lm
 
     before = Path.cwd()
     # As cdec takes them, paths are those of the working directory.

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from smtplugins.core.grammar import Grammar, Tables
-from smtplugins.core.parsing import Options, PassThrough, parse
-from smtplugins.core.search import Stateful, best, lm_scorer
-from smtplugins.core.search import searcher as native_searcher
+from smtplugins.core.grammar.parsing import Options, PassThrough, parse
+from smtplugins.core.grammar.tables import Grammar, Tables
+from smtplugins.core.search.stateful_search import Stateful, best, lm_scorer
+from smtplugins.core.search.stateful_search import searcher as native_searcher
 
 from .made import WORDS, dyadic, language_model, loose_forest, random_forest, span_forest
 from .oracle import Cff, Found, Lm, Oracle, Plain, Tree, pieces
@@ -253,8 +253,8 @@ def test_forests_are_numbered_like_those_of_searches(tmp_path: Path) -> None:
 
 
 def parsed() -> Any:
-    from smtformats.grammar.gather import grammar_columns
     from smtformats.grammar.rules import NonTerminal, Rule
+    from smtformats.grammar.shared.gather import grammar_columns
 
     one, two = NonTerminal("X", 1), NonTerminal("X", 2)
     start = NonTerminal("S", 1)

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "bind_arrays.hpp"
+#include "bind/arrays.hpp"
 #include "bindings.hpp"
 #include "boosting.hpp"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <tuple>
 
-#include "bind_arrays.hpp"
+#include "bind/arrays.hpp"
 #include "bindings.hpp"
 #include "linear.hpp"
 

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "exponential.hpp"
+#include "base/exponential.hpp"
 #include "tree_growth.hpp"
 
 namespace smt::bitree {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "bind_arrays.hpp"
+#include "bind/arrays.hpp"
 #include "bindings.hpp"
 #include "groups.hpp"
 #include "pairs.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "bind_arrays.hpp"
+#include "bind/arrays.hpp"
 #include "bindings.hpp"
 #include "linear_scorer.hpp"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "memory.hpp"
+#include "base/memory.hpp"
 #include "sides.hpp"
 
 namespace smt::cdlm {

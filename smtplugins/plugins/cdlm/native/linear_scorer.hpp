@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "lm_scorer.hpp"
-#include "scorer.hpp"
+#include "search/lm_scorer.hpp"
+#include "search/scorer.hpp"
 
 namespace smt::cdlm {
 

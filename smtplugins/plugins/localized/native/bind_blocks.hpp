@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bind_arrays.hpp"
+#include "bind/arrays.hpp"
 #include "blocks.hpp"
 
 namespace smt::localized {

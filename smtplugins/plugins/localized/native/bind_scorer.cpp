@@ -12,7 +12,7 @@
 
 #include "bind_blocks.hpp"
 #include "block_scorer.hpp"
-#include "lm.hpp"
+#include "lm/lm.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "lm_state.hpp"
-#include "rule_score.hpp"
+#include "lm/lm_state.hpp"
+#include "search/rule_score.hpp"
 
 namespace smt::localized {
 

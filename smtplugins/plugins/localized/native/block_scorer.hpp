@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "blocks.hpp"
-#include "probing.hpp"
-#include "scorer.hpp"
+#include "lm/probing.hpp"
+#include "search/scorer.hpp"
 
 namespace smt::localized {
 

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "exponential.hpp"
+#include "base/exponential.hpp"
 #include "training.hpp"
 #include "training_parts.hpp"
 

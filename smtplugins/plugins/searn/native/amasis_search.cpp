@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "amasis_reduce.hpp"
-#include "search.hpp"
+#include "search/search.hpp"
 
 namespace smt::searn {
 namespace {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "amasis_labels.hpp"
-#include "forest.hpp"
-#include "scorer.hpp"
+#include "search/forest.hpp"
+#include "search/scorer.hpp"
 
 namespace smt::searn {
 

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "amasis_search.hpp"
-#include "bind_arrays.hpp"
+#include "bind/arrays.hpp"
 #include "bindings.hpp"
-#include "search.hpp"
+#include "search/search.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -131,7 +131,7 @@ class LockedAmasis {
       }
     }
     if (limited) {
-      PyErr_SetString(nb::module_::import_("smtplugins.core.search").attr("SearchLimit").ptr(), "too many hypotheses");
+      PyErr_SetString(nb::module_::import_("smtplugins.core.search.stateful_search").attr("SearchLimit").ptr(), "too many hypotheses");
       throw nb::python_error();
     }
     return found;

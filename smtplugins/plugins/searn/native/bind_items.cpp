@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "bind_arrays.hpp"
+#include "bind/arrays.hpp"
 #include "bindings.hpp"
 #include "items.hpp"
 

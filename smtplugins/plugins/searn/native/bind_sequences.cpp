@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "bind_arrays.hpp"
+#include "bind/arrays.hpp"
 #include "bindings.hpp"
 #include "draws.hpp"
 #include "examples.hpp"

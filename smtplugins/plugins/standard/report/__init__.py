@@ -20,7 +20,7 @@ from typing import Any, TextIO
 from smtformats import Format, FormatError
 from smtformats.format import Number
 from smtplugins.host.errors import UsageError
-from smtplugins.host.reporting import Report
+from smtplugins.host.judge.reporting import Report
 
 CANDIDATES = 100
 TREES = 200

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.host.judging import Judged
+    from smtplugins.host.judge.judging import Judged
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from smtformats import Candidates
     from smtformats.tree.trees import Tree
-    from smtplugins.host.judging import Judged
-    from smtplugins.host.reporting import Report
+    from smtplugins.host.judge.judging import Judged
+    from smtplugins.host.judge.reporting import Report
     from smtplugins.plugins.standard.report.trees import Shown
 
 _DIGITS = 6

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from smtplugins.plugins.standard.report.plots import Band, Line, bar, plot, short
 
 if TYPE_CHECKING:
-    from smtplugins.host.histories import Run
-    from smtplugins.host.reporting import Report
+    from smtplugins.host.judge.histories import Run
+    from smtplugins.host.judge.reporting import Report
     from smtplugins.plugins.standard.report.trees import Shown
 
 MOST_WEIGHTS = 200
@@ -93,7 +93,7 @@ def _overview(report: Report) -> Iterator[str]:
 
 
 def _curves(report: Report) -> Iterator[str]:
-    from smtplugins.host.histories import OBJECTIVE
+    from smtplugins.host.judge.histories import OBJECTIVE
 
     runs = report.runs
     yield f"<p>{_how_many(runs)}</p>"

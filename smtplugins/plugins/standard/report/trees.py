@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from smtplugins.plugins.standard.report.plots import short
 
 if TYPE_CHECKING:
-    from smtplugins.host.building import BuiltTree
-    from smtplugins.host.contracts import Built
+    from smtplugins.contracts.contracts import Built
+    from smtplugins.host.decode.built_steps import BuiltTree
 
 LISTED = 5
 
@@ -95,7 +95,7 @@ def _known(step: Built) -> bool:
 
 
 def _block(one: BuiltTree) -> dict[str, Any]:
-    from smtplugins.host.building import children, sides
+    from smtplugins.host.decode.built_steps import children, sides
     from smtplugins.plugins.standard.report.data import rounded
 
     steps = []

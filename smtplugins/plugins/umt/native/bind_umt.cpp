@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "bind_arrays.hpp"
+#include "bind/arrays.hpp"
 #include "growth.hpp"
 #include "lm_part.hpp"
-#include "lm_scorer.hpp"
+#include "search/lm_scorer.hpp"
 #include "shape_part.hpp"
 
 namespace nb = nanobind;

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <utility>
 
-#include "lm_fragments.hpp"
+#include "lm/lm_fragments.hpp"
 #include "lm_ring.hpp"
-#include "rule_score.hpp"
+#include "search/rule_score.hpp"
 
 namespace smt::umt {
 namespace {

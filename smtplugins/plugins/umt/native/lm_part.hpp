@@ -8,7 +8,7 @@
 
 #include <memory>
 
-#include "lm_scorer.hpp"
+#include "search/lm_scorer.hpp"
 #include "part.hpp"
 
 namespace smt::umt {

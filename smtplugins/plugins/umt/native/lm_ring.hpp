@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "lm_state.hpp"
+#include "lm/lm_state.hpp"
 #include "part.hpp"
 
 namespace smt::umt {

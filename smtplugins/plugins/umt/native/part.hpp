@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "forest.hpp"
+#include "search/forest.hpp"
 
 namespace smt::umt {
 

@@ -1,0 +1,188 @@
+"""Grammars and reordering tables kept as columns in a folder: what was read once is mapped the next time.
+
+An entry belongs to a file, a format and its options, and is written aside and renamed. It is not believed: it must be
+whole by its length and checksum, made from the file as it is now, and hold no number that leads out of its columns.
+One that is not is made anew; a folder that cannot be written to is no error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import io
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtformats.caching.arrays import ABOUT, PART, Keeper, State
+from smtformats.files import MAX_UNPACKED_BYTES, open_bytes, shown_name
+from smtformats.format import Format
+
+if TYPE_CHECKING:
+    from smtformats.columns import GrammarColumns
+
+OFF = "off"
+SUFFIX = ".columns"
+_SETTLED_NS = 20_000_000  # more than a tick of the clock that files are stamped with
+
+
+def cache_folder(named: str | None = None) -> Path | None:
+    """A folder as it is named, or ``$SMT_CACHE``, or ``smtplugins`` in ``$XDG_CACHE_HOME`` or ``~/.cache``.
+
+    ``off`` is no folder.
+    """
+    named = named or os.environ.get("SMT_CACHE", "")
+    if named:
+        return None if named == OFF else Path(named)
+    # Relative paths in this variable are to be ignored, its specification says.
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if os.path.isabs(base) else Path(os.path.expanduser("~/.cache"))) / "smtplugins"
+
+
+def cached_load(
+    path: str | os.PathLike[str],
+    record: Format,
+    folder: str | os.PathLike[str] | None,
+    *,
+    index: Callable[[GrammarColumns], GrammarColumns] | None = None,
+    **options: Any,
+) -> GrammarColumns:
+    """The columns of a grammar, from the cache folder if they are there; ``None`` is no folder.
+
+    Columns from the folder are read-only, and their pages are read when they are used. ``index`` gives columns with
+    what is to be kept with them.
+    """
+    found: GrammarColumns = load_kept(path, record, folder, index=index, **options)
+    return found
+
+
+def load_kept(
+    path: str | os.PathLike[str],
+    record: Format,
+    folder: str | os.PathLike[str] | None,
+    *,
+    index: Callable[[Any], Any] | None = None,
+    **options: Any,
+) -> Any:
+    """The same for whatever the format's kind has as columns."""
+    if folder is None or record.folder or os.fspath(path) == "-" or not os.path.isfile(path):
+        return _load(path, record, options)
+    begun, state = time.time_ns(), _state(path)
+    about = _about(path, record, options)
+    keeper = _keeper(record.kind)
+    told = b"%s%d\0%s%s" % (keeper.layout.magic, keeper.layout.number, about, b"\0index" if index else b"")
+    key = hashlib.sha256(told).digest()
+    entry = Path(folder) / f"{key.hex()[:32]}{SUFFIX}"
+    parts = keeper.layout.read(entry, key, state)
+    found = None if parts is None else keeper.columns(parts)
+    if found is not None:
+        return found
+    columns = _load(path, record, options)
+    if index is not None:
+        columns = index(columns)
+    # A file changed a moment ago may be changed again within the same tick of its clock.
+    settled = begun - max(state[1], state[2]) > _SETTLED_NS
+    if settled and _state(path) == state:
+        with contextlib.suppress(OSError):
+            keeper.layout.write(entry, key, state, {**keeper.parts(columns), ABOUT: memoryview(about)})
+    return columns
+
+
+def _keeper(kind: str) -> Keeper:
+    if kind == "reordering":
+        from smtformats.caching.reordering import KEEPER
+    else:
+        from smtformats.caching.grammars import KEEPER
+    return KEEPER
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file of the cache folder: what it was made from, nothing if it is no whole entry."""
+
+    path: Path
+    size: int
+    source: str = ""
+    format: str = ""
+
+
+def entries(folder: str | os.PathLike[str]) -> list[Entry]:
+    """The files of the cache in a folder, those left behind by a writer that was killed, too."""
+    found = []
+    with contextlib.suppress(FileNotFoundError):
+        for path in sorted(Path(folder).iterdir()):
+            if path.suffix in (SUFFIX, PART):
+                with contextlib.suppress(FileNotFoundError):
+                    found.append(_entry(path))
+    return found
+
+
+def clear(folder: str | os.PathLike[str]) -> tuple[int, int]:
+    """Remove them; how many they were, and how many bytes. Columns in use stay mapped."""
+    count = size = 0
+    for one in entries(folder):
+        one.path.unlink(missing_ok=True)
+        count, size = count + 1, size + one.size
+    return count, size
+
+
+def _load(path: str | os.PathLike[str], record: Format, options: dict[str, Any]) -> Any:
+    if record.load is None:
+        raise TypeError(f"format {record.name} has no columns")
+    if record.folder:
+        return record.load(Path(path), **options)
+    with _open(path, record.max_size) as stream:
+        limits = {"max_bytes": record.max_line, **options}
+        return record.load(stream, shown_name(path), **limits)
+
+
+def _open(path: str | os.PathLike[str], max_size: int) -> io.RawIOBase | io.BufferedReader:
+    """A file for ``load``, which unpacks gzip faster than a stream does."""
+    if max_size == MAX_UNPACKED_BYTES and os.path.isfile(path):
+        stream = io.FileIO(path)
+        packed = stream.read(2) == b"\x1f\x8b"
+        stream.seek(0)
+        if packed:
+            return stream
+        stream.close()
+    return open_bytes(path, max_size=max_size)
+
+
+def _state(path: str | os.PathLike[str]) -> State:
+    found = os.stat(path)
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev
+
+
+def _about(path: str | os.PathLike[str], record: Format, options: dict[str, Any]) -> bytes:
+    """Where columns come from: the file, the format, this release's reader of it, its limits and options."""
+    load: Any = record.load
+    while isinstance(load, functools.partial):
+        options = {**load.keywords, **options}
+        load = load.func
+    told = [f"{name}={value!r}" for name, value in sorted(options.items())]
+    texts = [os.path.abspath(path), record.name, _release(), str(record.max_line), str(record.max_size), *told]
+    return "\0".join(texts).encode("utf-8", "surrogateescape")
+
+
+@functools.cache
+def _release() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("smtplugins")
+    except PackageNotFoundError:
+        return ""
+
+
+def _entry(path: Path) -> Entry:
+    size = path.stat().st_size
+    for kind in ("grammar", "reordering"):
+        about = _keeper(kind).layout.about(path)
+        if about is not None:
+            source, name, *_ = about.decode("utf-8", "surrogateescape").split("\0")
+            return Entry(path, size, source, name)
+    return Entry(path, size)

@@ -1,0 +1,3 @@
+"""What several grammar formats share. A format itself is a module of `smtformats.grammar`."""
+
+from __future__ import annotations

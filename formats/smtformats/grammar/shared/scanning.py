@@ -1,0 +1,56 @@
+"""Rules into columns through the native scanners; a line that these leave alone goes to the parser of its format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, BinaryIO
+
+from smtformats.errors import FormatError
+from smtformats.files import Lines
+from smtformats.grammar.rules import NonTerminal, Symbol
+from smtformats.scanning import scanned
+
+if TYPE_CHECKING:
+    from smtformats._scan import CdecScanner, MosesScanner
+    from smtformats.columns import GrammarColumns
+    from smtformats.grammar.shared.moses_tables import TableReader
+
+
+def scan(
+    scanner: CdecScanner | MosesScanner, stream: BinaryIO, name: str, read: Callable[[Lines], None], max_bytes: int
+) -> GrammarColumns:
+    """The columns of a file, as :func:`scanned` gives them."""
+    from smtformats.columns import GrammarColumns
+
+    return GrammarColumns.of(scanned(scanner, stream, name, read, max_bytes))
+
+
+def scan_table(reader: TableReader, stream: BinaryIO, max_bytes: int, *, gaps: bool) -> GrammarColumns:
+    """The columns of a table of Moses, with gaps or without.
+
+    The first line always goes to the parser, which then knows the names of the scores for all others.
+    """
+    from smtformats._scan import MosesScanner
+
+    name = reader.lines.name
+    scanner = MosesScanner(max_bytes, reader.max_symbols, reader.max_features, gaps, f"{reader.table}_")
+
+    def read(lines: Lines) -> None:
+        reader.lines = lines
+        (raw,) = lines
+        line = raw.removesuffix("\n").removesuffix("\r")
+        if not line:
+            return
+        rule = reader.rule(line, raw)
+        scanner.expect(reader.columns)
+        source, target = map(_numbered, (rule.source, rule.target))
+        scanner.add(rule.lhs, source, target, list(rule.features().items()), rule.alignment)
+
+    columns = scan(scanner, stream, name, read, max_bytes)
+    if not len(columns):
+        raise FormatError(f"a rule, {reader.shape}", "none in the file", file=name, line=1, field=1)
+    return columns
+
+
+def _numbered(symbols: tuple[Symbol, ...]) -> list[tuple[str, int]]:
+    return [(one.label, one.index) if isinstance(one, NonTerminal) else (one, 0) for one in symbols]

@@ -1,0 +1,50 @@
+"""The native scanner for lists. With what it leaves (rare spellings, bad lines) the parser of records goes on."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, BinaryIO
+
+from smtformats.candidates import Candidates
+from smtformats.errors import FormatError
+from smtformats.files import Lines
+from smtformats.nbest.shared.fields import Grouper
+from smtformats.pieces import pieces, stream_of
+
+if TYPE_CHECKING:
+    from smtformats.columns import ListColumns
+
+Rest = Callable[[Lines, Grouper, "ListColumns"], Iterator[Candidates]]
+"""The lists from a line on, the first of which may be under way in the grouper, behind those in the columns."""
+
+
+def load_lists(stream: BinaryIO, name: str, max_bytes: int, dialect: str, origin: str, rest: Rest) -> ListColumns:
+    """All lists of a file as columns."""
+    from smtformats._scan import ListScanner
+    from smtformats.columns import ListColumns
+
+    scanner = ListScanner(dialect, max_bytes)
+    more = pieces(stream)
+    try:
+        sound = all(map(scanner.feed, more)) and scanner.finish()
+    except EOFError as error:
+        line = scanner.lines + 1
+        raise FormatError("a complete compressed file", str(error), file=name, line=line, field=1) from error
+    number, unread = scanner.fault()
+    columns = ListColumns.of(scanner.columns(), name)
+    if sound and len(columns):
+        return columns
+    lines = Lines(stream_of(itertools.chain([unread], more)), name, max_bytes=max_bytes)
+    lines.number = number
+    group = Grouper(lines, origin)
+    if len(columns):
+        last = columns[-1]
+        group.current = replace(last, raw=[""] * len(last))
+        group.count = len(columns.texts)
+    following = rest(lines, group, columns)
+    # A bad line speaks up before the lists in front of it are gathered once more.
+    under_way = next(following)
+    before = (columns[k] for k in range(len(columns) - 1))
+    return ListColumns.from_lists(itertools.chain(before, [under_way], following))

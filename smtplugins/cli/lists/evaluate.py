@@ -1,0 +1,131 @@
+"""scores of systems against references, with intervals and tests of significance"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any
+
+from smtplugins.cli import options
+from smtplugins.host import printing as tables
+
+
+def summary(name: str) -> str:
+    """A line for the help page."""
+    return "scores of systems (text or lists) under any metric, with intervals and tests of significance"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options."""
+    parser.add_argument(
+        "systems",
+        nargs="+",
+        metavar="SYSTEM",
+        help="translations, first the baseline: a text, or lists whose best count; NAME=FILE names a system, "
+        "NAME=FILE,FILE,... has one output for each optimiser run",
+    )
+    options.add_references(parser)
+    parser.add_argument("-s", "--source", metavar="FILE", help="source sentences, for metrics that read them")
+    parser.add_argument(
+        "-m",
+        "--metric",
+        action="append",
+        metavar="NAME[,key=value...]",
+        help="a metric and its options, as bleu,tokenize=none (repeatable; default: bleu)",
+    )
+    parser.add_argument(
+        "--tuned-on",
+        action="append",
+        default=[],
+        metavar="RUN|FILE",
+        help="a run's folder or manifest, or a file weights were learnt from: scores on the same sentences are marked "
+        "in-sample (repeatable; outputs in the folder of their run are marked without it)",
+    )
+    options.add_post(parser)
+    options.add_partial(parser)
+    _add_tests(parser)
+    options.add_table(parser)
+    options.add_manifest(parser)
+    options.add_common(parser)
+    parser.set_defaults(command=run)
+
+
+def _add_tests(parser: argparse.ArgumentParser) -> None:
+    from smtplugins.host.judge.significance import SAMPLES, TESTS
+
+    group = parser.add_argument_group(
+        "significance", "Tests of the difference between a system and the baseline, with p from 0 to 1."
+    )
+    usual = ", ".join(f"{count} for {name}" for name, count in SAMPLES.items())
+    shown = "; ".join(f"{name}: {what}" for name, what in TESTS.items())
+    group.add_argument("--test", action="append", default=[], choices=list(TESTS), help=f"{shown} (repeatable)")
+    group.add_argument("--samples", type=int, default=0, metavar="N", help=f"samples to draw (default: {usual})")
+    group.add_argument(
+        "--confidence",
+        type=float,
+        metavar="LEVEL",
+        help="bootstrap intervals at this level (default: 0.95 with bootstrap, else none)",
+    )
+    group.add_argument("--bootstrap", type=int, default=0, metavar="N", help="short for --test bootstrap --samples N")
+    group.add_argument("--seed", type=int, default=12345, help="seed of the samples (default: 12345, as sacrebleu)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Do it."""
+    from smtplugins.host.errors import UsageError
+
+    systems: dict[str, Any] = {}
+    paths: list[str] = []
+    for argument in args.systems:
+        name, system, files = _named(argument)
+        if name in systems:
+            raise UsageError(f"system {name!r} is named twice")
+        systems[name] = system
+        paths += files
+    inputs = [*paths, *args.ref, args.source, *(one for one in args.tuned_on if os.path.isfile(one))]
+    manifest = options.Manifest(args, inputs)
+    host = options.load_host(args)
+    result = host.evaluate(
+        args.ref,
+        systems,
+        args.metric or ["bleu"],
+        sources=args.source,
+        tests=args.test,
+        samples=args.samples,
+        confidence=args.confidence,
+        bootstrap=args.bootstrap,
+        seed=args.seed,
+        tuned_on=args.tuned_on,
+        post=args.post,
+        allow_partial=args.allow_partial,
+    )
+    options.show(_table(result.rows(), args.format))
+    manifest.write(host, seed=args.seed, signatures=[one.signature for one in result.scores])
+
+
+def _named(argument: str) -> tuple[str, Any, list[str]]:
+    """A system's name, what to judge, and the files; an existing file's name may have any characters."""
+    from smtplugins.host.errors import UsageError
+    from smtplugins.host.judge.evaluation import Runs
+
+    name, equals, rest = argument.partition("=")
+    if not equals or os.path.exists(argument):
+        return argument, argument, [argument]
+    files = [rest] if os.path.exists(rest) else rest.split(",")
+    if not name or not all(files):
+        raise UsageError(f"system {argument!r}: expected FILE, NAME=FILE or NAME=FILE,FILE,...")
+    return name, files[0] if len(files) == 1 else Runs(tuple(files)), files
+
+
+def _table(rows: list[dict[str, Any]], style: str) -> str:
+    columns = ["system", "metric", "score"]
+    if any(row["runs"] > 1 for row in rows):
+        columns += ["runs", "deviation"]
+    if any(row["low"] is not None for row in rows):
+        columns += ["low", "high"]
+    tests = list(dict.fromkeys(test for row in rows for test in row["tests"]))
+    columns += ["p"] if len(tests) == 1 else [f"p({test})" for test in tests]
+    if style != "json":
+        rows = [{**row, "score": f"{row['score']:.2f}", **{f"p({k})": v for k, v in row["tests"].items()}}
+                for row in rows]  # fmt: skip
+    return tables.render(rows, [*columns, "signature"], style)

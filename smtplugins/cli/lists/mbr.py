@@ -1,0 +1,105 @@
+"""the hypothesis of each list that is most like the others"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from smtplugins.cli import options
+
+if TYPE_CHECKING:
+    from smtformats import Candidates
+
+
+def summary(name: str) -> str:
+    """A line for the help page."""
+    return "minimum Bayes risk: the hypothesis with the highest expected score against the others of its list"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options."""
+    options.add_input(parser, "n-best list, or with --samples a forest or a folder of forests")
+    options.add_output(parser)
+    parser.add_argument(
+        "--lists",
+        action="store_true",
+        help="write lists, best first, expected scores being their totals (default: the text of the best)",
+    )
+    parser.add_argument("--fill", action="store_true", help="an empty line for ids without a list (text only)")
+    parser.add_argument(
+        "-m",
+        "--metric",
+        default="bleu",
+        metavar="NAME[,key=value...]",
+        help="the metric and its options, as bleu,tokenize=none (default: bleu)",
+    )
+    parser.add_argument("-s", "--source", metavar="FILE", help="source sentences, for metrics that read them")
+    parser.add_argument(
+        "--scale",
+        type=float,
+        default=1.0,
+        metavar="X",
+        help="probabilities are exp(X * total): 0 makes all equal (default: 1)",
+    )
+    parser.add_argument("--top", type=int, default=0, metavar="N", help="the N texts of highest total (default: all)")
+    parser.add_argument("--samples", type=int, metavar="N", help="read forests, and draw a list of N from each")
+    parser.add_argument(
+        "--linear",
+        action="store_true",
+        help="search the whole forest with the metric's linear form, n-grams having the probabilities of the samples",
+    )
+    parser.add_argument("-w", "--weights", metavar="FILE", help="weights for forests (default: the scores they have)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the samples (default: 1)")
+    options.add_post(parser)
+    parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
+    options.add_partial(parser)
+    options.add_manifest(parser)
+    options.add_common(parser)
+    parser.set_defaults(command=run)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Do it."""
+    from smtplugins.host.errors import UsageError
+    from smtplugins.host.files.lists import ListStream, write_best
+    from smtplugins.host.host import default_runner
+    from smtplugins.host.judge.consensus import Consensus, choices
+    from smtplugins.host.judge.forest_consensus import Forests, drawn_lists, linear_choices
+    from smtplugins.host.judge.postprocess import make_post
+
+    if args.samples is None and args.weights is not None:
+        raise UsageError("--weights: for forests (--samples N); `smt rescore` gives lists their totals")
+    if args.samples is None and args.linear:
+        raise UsageError("--linear: for forests (--samples N)")
+    if not args.lists and args.to_format is not None:
+        raise UsageError("--to: text is written; --lists writes lists")
+    manifest = options.Manifest(args, [args.input, args.source, args.weights])
+    host = options.load_host(args)
+    metric = host.metric(args.metric)
+    how = Consensus(metric, args.scale if args.samples is None else 1.0, args.top)
+    forests = None
+    if args.samples is not None:
+        weights = host.read_weights(args.weights) if args.weights is not None else None
+        forests = Forests(args.input, args.samples, args.scale, weights, args.seed, args.from_format, host.formats())
+        lists = drawn_lists(forests, source=args.source, allow_partial=args.allow_partial)
+    else:
+        lists = options.open_lists(host, args)
+    post, runner = make_post(args.post), host.registry.make("runners", default_runner(args.jobs))
+
+    def made() -> Iterator[Candidates]:
+        if args.linear:
+            assert forests is not None
+            yield from linear_choices(forests, metric)
+            return
+        for choice in choices(lists, how, post=post, runner=runner):
+            yield choice.resorted() if args.lists else choice.candidates.select([choice.best])
+
+    stream = ListStream(made, lists.name, lists.format)
+    if args.lists:
+        options.write_lists(host, stream, args)
+    else:
+        skipped = write_best(stream, args.output, fill=args.fill)
+        if skipped and not args.fill and not args.quiet:
+            options.note(f"{skipped} ids have no list, so line numbers are not ids; --fill writes empty lines for them")
+    manifest.write(host, seed=args.seed)

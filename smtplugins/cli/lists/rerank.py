@@ -1,0 +1,115 @@
+"""a better choice from lists, learnt on others: the whole way in one command"""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from smtplugins.cli import options
+from smtplugins.cli.systems.tune import add_learning
+from smtplugins.host import printing as tables
+
+
+def summary(name: str) -> str:
+    """A line for the help page."""
+    return "learn weights on one set of lists, sort another by them, and say what was gained"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options."""
+    parser.add_argument("--dev", required=True, metavar="FILE", help="lists to learn from")
+    parser.add_argument(
+        "--dev-ref", action="append", required=True, metavar="FILE", help="their references (repeatable)"
+    )
+    parser.add_argument("--test", required=True, metavar="FILE", help="lists to sort")
+    parser.add_argument(
+        "--test-ref", action="append", default=[], metavar="FILE", help="their references, to judge by (repeatable)"
+    )
+    parser.add_argument("--dev-source", metavar="FILE", help="source sentences of the first, for features")
+    parser.add_argument("--test-source", metavar="FILE", help="source sentences of the second")
+    parser.add_argument(
+        "--feature",
+        action="append",
+        default=[],
+        metavar="NAME[,key=value...]",
+        help="a feature to add first (repeatable; `smt features` lists them)",
+    )
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="DIR", help="folder for weights, texts and the sorted lists"
+    )
+    parser.add_argument("--from", dest="from_format", metavar="FORMAT", help="format of the lists (default: by shape)")
+    parser.add_argument("--to", dest="to_format", metavar="FORMAT", help="format of sorted lists (default: the same)")
+    parser.add_argument(
+        "--missing-weight", type=float, metavar="X", help="weight of features that only the test lists have"
+    )
+    parser.add_argument(
+        "--bootstrap", type=int, default=1000, metavar="N", help="samples for intervals and p (default: 1000)"
+    )
+    options.add_partial(parser)
+    add_learning(parser, "mert")
+    options.add_table(parser)
+    options.add_common(parser)
+    parser.set_defaults(command=run)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Do it."""
+    from pathlib import Path
+
+    from smtplugins.contracts.spec import Spec
+    from smtplugins.host import runs
+
+    files = [value for one in args.feature for value in Spec.parse(one).options.values() if os.path.isfile(value)]
+    learnt = [args.dev, *args.dev_ref, args.dev_source, args.weights, *files]
+    inputs, judged = (runs.input_hashes([one for one in some if one]) for some in (learnt, [args.test, *args.test_ref]))
+    host = options.load_host(args)
+    seed = 1 if args.seed is None else args.seed
+    dev, test = (
+        host.read(path, source=source, format=args.from_format, allow_partial=args.allow_partial)
+        for path, source in ((args.dev, args.dev_source), (args.test, args.test_source))
+    )
+    result = host.rerank(
+        dev,
+        args.dev_ref,
+        test,
+        args.test_ref,
+        features=args.feature,
+        metric=args.metric or "bleu",
+        missing=args.missing_weight,
+        post=args.post,
+        samples=args.bootstrap,
+        output=Path(args.output),
+        to_format=args.to_format,
+        learner=args.learner,
+        seed=seed,
+        runs=args.runs,
+        start=args.weights,
+        keep=args.keep,
+        jobs=1 if args.jobs is None else args.jobs,
+        combine=args.combine,
+        allow_partial=args.allow_partial,
+        note=(lambda text: None) if args.quiet else options.note,
+    )
+    rows = result.rows()
+    columns = ["set", "system", "metric", "score", "low", "high", "p", "signature"]
+    if not args.test_ref or not args.bootstrap:
+        columns = [one for one in columns if one not in ("low", "high", "p")]
+    if args.format != "json":
+        rows = [{**row, "score": f"{row['score']:.2f}"} for row in rows]
+    options.show(tables.render(rows, columns, args.format))
+    for warning in result.warnings():
+        if args.format == "text":
+            options.show(f"\n{warning}")
+        elif not args.quiet:
+            options.note(warning)
+    # What was learnt from are the inputs: that is what "in-sample" is told by.
+    record = runs.manifest(
+        command=runs.argv(),
+        options={"learner": args.learner, "metric": args.metric, "features": args.feature, "applied_to": judged},
+        inputs=inputs,
+        plugins=host.plugins,
+        seed=seed,
+        signatures=[str(row["signature"]) for row in result.rows()],
+    )
+    record["tuned_on"] = sorted(inputs)
+    runs.write_manifest(os.path.join(args.output, runs.MANIFEST), record)

@@ -1,0 +1,44 @@
+"""append the scores of features to every hypothesis; nothing else in the list changes"""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from smtplugins.cli import options
+
+
+def summary(name: str) -> str:
+    """A line for the help page."""
+    return "append features to every hypothesis of a list; nothing else in it changes"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options."""
+    parser.add_argument(
+        "--feature",
+        action="append",
+        required=True,
+        metavar="NAME[,key=value...]",
+        help="a feature and its options; `name=` names its column (repeatable; `smt features` lists them)",
+    )
+    options.add_input(parser)
+    options.add_output(parser)
+    options.add_sources(parser)
+    parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
+    options.add_manifest(parser)
+    options.add_common(parser)
+    parser.set_defaults(command=run)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Do it."""
+    from smtplugins.contracts.spec import Spec
+
+    annotations = [one.partition("=")[2] for one in args.annotation]
+    files = [value for one in args.feature for value in Spec.parse(one).options.values() if os.path.isfile(value)]
+    manifest = options.Manifest(args, [args.input, args.source, *annotations, *files])
+    host = options.load_host(args)
+    lists = host.score(options.open_lists(host, args), args.feature, jobs=args.jobs)
+    options.write_lists(host, lists, args)
+    manifest.write(host)

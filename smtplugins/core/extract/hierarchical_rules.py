@@ -1,0 +1,240 @@
+"""Hierarchical rules of word-aligned text and their tables.
+
+Chiang (2007), section 3, has the rules, their limits and how an initial phrase pair shares its count among them. The
+limits of Moses' extract-rules, of cdec's extractor (Lopez 2007) and of Joshua's Thrax (Weese et al. 2011) are others;
+each finds here the rules that its own tool finds, with the same counts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from smtplugins.core.extract.phrase_pairs import default_memory
+
+if TYPE_CHECKING:
+    from smtplugins.core._core import RuleExtraction, RuleLimits
+
+MAX_SPAN = 255
+MAX_GAPS = 99
+"""As cdec numbers them."""
+COUNTS = ("fractional", "unit", "places")
+"""An initial phrase pair shares a count of one among its rules; or gives one to each; or each place of a rule's source
+words counts one, however far the gaps at the rule's ends reach."""
+
+RULE_FORMATS = ("moses-rules", "cdec-grammar", "joshua-grammar")
+
+_UNLIMITED = 999
+_GLUE: Mapping[str, str] = MappingProxyType(
+    {
+        "moses-rules": "<s> [X] ||| <s> [S] ||| 1 ||| 0-0 ||| 0 ||| |||\n"
+        "[X][S] </s> [X] ||| [X][S] </s> [S] ||| 1 ||| 0-0 1-1 ||| 0 ||| |||\n"
+        "[X][S] [X][X] [X] ||| [X][S] [X][X] [S] ||| 2.718 ||| 0-0 1-1 ||| 0 ||| |||\n",
+        "joshua-grammar": "[GOAL] ||| <s> ||| <s> ||| 0\n"
+        "[GOAL] ||| [GOAL,1] [X,2] ||| [GOAL,1] [X,2] ||| -1\n"
+        "[GOAL] ||| [GOAL,1] </s> ||| [GOAL,1] </s> ||| 0\n"
+        "[GOAL] ||| <s> [X,1] </s> ||| <s> [X,1] </s> ||| 0\n",
+    }
+)
+
+
+class BadRules(ValueError):
+    """Settings that no rules can be taken with. ``setting`` is a field of `RuleSettings`."""
+
+    def __init__(self, setting: str, expected: str, found: str) -> None:
+        super().__init__(setting, expected, found)
+        self.setting = setting
+        self.expected = expected
+        self.found = found
+
+    def __str__(self) -> str:
+        return f"{self.setting}: expected {self.expected}, found {self.found}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleSettings:
+    """Which rules are taken, and how they are counted; as it stands, those of Moses' `train-model`."""
+
+    max_span: int = 15
+    """Words of an initial phrase, on each side."""
+    max_source_symbols: int = 5
+    """Words and gaps of a rule."""
+    max_target_symbols: int = _UNLIMITED
+    max_source_words: int | None = None
+    """Words of a rule without gaps, if they may be more or fewer than symbols of one with gaps."""
+    max_target_words: int | None = None
+    max_nonterminals: int = 2
+    min_hole: int = 2
+    """Source words of a gap."""
+    min_target_hole: int = 1
+    min_words: int = 1
+    """Words of a rule with gaps, on each side."""
+    adjacent: bool = False
+    """Gaps may be neighbours on the source side."""
+    adjacent_target: bool = True
+    aligned: bool = True
+    """A rule with gaps has a pair of aligned words."""
+    tight: bool = False
+    """No unaligned words at the ends of phrases."""
+    counts: str = "fractional"
+
+    def __post_init__(self) -> None:
+        least = {"max_nonterminals": 0, "min_words": 0, "max_span": 1}
+        for name in ("max_source_symbols", "max_target_symbols", "min_hole", "min_target_hole"):
+            least[name] = 1
+        for name in ("max_source_words", "max_target_words"):
+            if getattr(self, name) is not None:
+                least[name] = 1
+        for name, lowest in least.items():
+            if getattr(self, name) < lowest:
+                raise BadRules(name, f"{lowest} or more", str(getattr(self, name)))
+        for name, highest in (("max_span", MAX_SPAN), ("max_nonterminals", MAX_GAPS)):
+            if getattr(self, name) > highest:
+                raise BadRules(name, f"at most {highest}", str(getattr(self, name)))
+        if self.counts not in COUNTS:
+            raise BadRules("counts", f"one of {', '.join(COUNTS)}", repr(self.counts))
+        if self.max_nonterminals:
+            self._check_room()
+
+    def _check_room(self) -> None:
+        """A rule with a gap is possible, or its limits are there in vain."""
+        room = self.min_words + 1
+        why = f"as for a gap and {self.min_words} word{'' if self.min_words == 1 else 's'}"
+        for name in ("max_source_symbols", "max_target_symbols"):
+            if getattr(self, name) < room:
+                raise BadRules(name, f"{room} or more, {why}", str(getattr(self, name)))
+        for hole in (self.min_hole, self.min_target_hole):
+            if self.max_span < self.min_words + hole:
+                of = f"{hole} word{'' if hole == 1 else 's'}"
+                raise BadRules("max_span", f"{self.min_words + hole} or more, {why}, a gap of {of}", str(self.max_span))
+
+    def native(self) -> RuleLimits:
+        """For the extractor."""
+        from smtplugins.core._core import RuleLimits
+
+        return RuleLimits(
+            span=self.max_span,
+            source_words=_bounded(self.max_source_symbols if self.max_source_words is None else self.max_source_words),
+            target_words=_bounded(self.max_target_symbols if self.max_target_words is None else self.max_target_words),
+            source_symbols=_bounded(self.max_source_symbols),
+            target_symbols=_bounded(self.max_target_symbols),
+            gaps=_bounded(self.max_nonterminals),
+            source_gap=_bounded(self.min_hole),
+            target_gap=_bounded(self.min_target_hole),
+            words=_bounded(self.min_words),
+            adjacent_source=self.adjacent,
+            adjacent_target=self.adjacent_target,
+            linked_word=self.aligned,
+            tight=self.tight,
+            counts=COUNTS.index(self.counts),
+        )
+
+
+_MOSES = RuleSettings()
+_TIGHT = replace(_MOSES, tight=True, min_hole=1)
+LIMITS: Mapping[str, RuleSettings] = MappingProxyType(
+    {
+        "moses": _MOSES,
+        "chiang": replace(_TIGHT, max_span=10),
+        "cdec": replace(_TIGHT, counts="places"),
+        "thrax": replace(
+            _TIGHT, max_span=10, max_target_symbols=5, max_source_words=10, max_target_words=10, counts="unit"
+        ),
+    }
+)
+"""Whose limits: Moses' train-model, Chiang (2007), cdec's extractor, Joshua's Thrax."""
+
+USUAL_LIMITS: Mapping[str, str] = MappingProxyType(dict(zip(RULE_FORMATS, ("moses", "cdec", "thrax"), strict=True)))
+
+
+def glue_grammar(table_format: str) -> str | None:
+    """The glue rules that go with a table; None for cdec, which makes them itself."""
+    return _GLUE.get(table_format)
+
+
+class Rules:
+    """Counts the rules of a text that comes in pieces, and gives their table.
+
+    Without settings, they are those of the toolkit that the format is of. With ``skip_bad``, sentence pairs with links
+    outside of them are left out. ``lexical``: words are counted for lexical tables, as the toolkit does it. ``folder``
+    is an empty folder, where rules go when they need more than ``memory`` bytes. The table does not depend on
+    ``threads`` or ``memory``.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        settings: RuleSettings | None = None,
+        *,
+        table_format: str = RULE_FORMATS[0],
+        skip_bad: bool = False,
+        lexical: bool = True,
+        threads: int = 1,
+        memory: int | None = None,
+    ) -> None:
+        from smtplugins.core._core import RuleExtraction
+
+        self._lexical = lexical
+        # Tables double as they grow, and sorting takes some more.
+        share = (default_memory() if memory is None else memory) // 2
+        self._native: RuleExtraction = RuleExtraction(
+            (settings or LIMITS[USUAL_LIMITS[table_format]]).native(),
+            RULE_FORMATS.index(table_format),
+            skip_bad,
+            lexical,
+            threads,
+            share,
+            os.fspath(folder),
+        )
+
+    def feed(self, source: bytes, target: bytes, alignment: bytes) -> None:
+        """Whole lines, as many of each."""
+        self._native.feed(source, target, alignment)
+
+    def read_lexical(self, lines: bytes, *, forward: bool) -> None:
+        """Whole lines of a lexical table: of p(target word | source word) if ``forward``, lex.f2e, or lex.e2f."""
+        self._native.read_lexical(forward, lines)
+
+    def lexical(self, *, forward: bool) -> bytes:
+        """The lines of a lexical table, in the order of their bytes."""
+        return self._native.lexical(forward)
+
+    def table(self) -> Iterator[bytes]:
+        """Pieces of the table, in the order of `LC_ALL=C sort`."""
+        if self._lexical:
+            self._native.count_lexical()
+        self._native.finish()
+        return iter(self._native.next, b"")
+
+    @property
+    def sentences(self) -> int:
+        """Sentence pairs that were fed."""
+        return self._native.sentences
+
+    @property
+    def empty(self) -> int:
+        """Those of which a side has no words."""
+        return self._native.empty
+
+    @property
+    def skipped(self) -> int:
+        """Those with links outside of them."""
+        return self._native.skipped
+
+    @property
+    def rules(self) -> int:
+        """Different rules, once they are counted up."""
+        return self._native.rules
+
+    @property
+    def spilled(self) -> bool:
+        """Whether the memory did not suffice."""
+        return self._native.spilled
+
+
+def _bounded(limit: int) -> int:
+    """What is above all that can be is as good as the most that can be."""
+    return min(limit, 1 << 20)

@@ -1,0 +1,112 @@
+"""Lexicalised reordering tables: the scores of orientations by phrase pair, found by the text of the phrases."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtformats.errors import FormatError
+from smtformats.reordering.models import ReorderingModel
+from smtformats.tokens import BadField
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from smtformats.columns import GrammarColumns
+    from smtformats.reordering.rows import ReorderingColumns
+
+_BINARY = (".minlexr", ".binlexr.idx")
+
+
+class ReorderingTable:
+    """Rows of scores: ``values[i]`` are natural logarithms of at least -100, in the order of the table's columns.
+
+    Of the same pair twice the later row counts, as in Moses.
+    """
+
+    def __init__(self, model: ReorderingModel, columns: ReorderingColumns) -> None:
+        import numpy as np
+
+        from smtplugins.core._core import PairIndex
+
+        self.model = model
+        self.values: NDArray[np.float32] = columns.values
+        keys = columns.keys
+        slots = _slots(columns) if columns.index is None else columns.index
+        offsets = np.ascontiguousarray(keys.offsets, dtype=np.int64)
+        self._found = PairIndex(np.frombuffer(keys.blob, dtype=np.uint8), offsets, slots)
+        self._paired = " ||| " in keys[0]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], *, model: str, scores: int = 0, cache: str | None = None
+    ) -> ReorderingTable:
+        """A table in Moses' format, or what has its name and ``.gz``.
+
+        ``model`` is named as Moses does, and ``scores`` is how many weights it has, 0 if that is not said. What is
+        wrong with them is a BadField, with the file a FormatError. ``cache`` is the folder of the cache, or ``off``;
+        it is `$SMT_CACHE` or the user's own otherwise.
+        """
+        from smtformats.caching.folders import cache_folder, load_kept
+        from smtformats.reordering.moses import FORMAT
+
+        known = ReorderingModel.parse(model)
+        if scores and scores != known.weights:
+            raise BadField(f"{known.weights} scores, as {model} has", str(scores))
+        columns = load_kept(find_table(path), FORMAT, cache_folder(cache), index=_indexed, model=model)
+        return cls(known, columns)
+
+    def rows(self, sources: Sequence[str], targets: Sequence[str]) -> NDArray[np.int32]:
+        """The rows of pairs, words joined by single blanks; -1 for a pair that is not there.
+
+        In a table of source phrases alone the targets are not looked at.
+        """
+        return self._found.find(sources, targets if self._paired else None)
+
+    def rows_of_rules(self, columns: GrammarColumns, chosen: NDArray[Any]) -> NDArray[np.int32]:
+        """The rows of phrase pairs that are rules of a table, by their numbers there."""
+        import numpy as np
+
+        return self._found.find_rules(
+            np.frombuffer(columns.words.blob, dtype=np.uint8),
+            np.ascontiguousarray(columns.words.offsets, dtype=np.int64),
+            np.ascontiguousarray(columns.source, dtype=np.int32),
+            np.ascontiguousarray(columns.source_offsets, dtype=np.int64),
+            np.ascontiguousarray(columns.target, dtype=np.int32),
+            np.ascontiguousarray(columns.target_offsets, dtype=np.int64),
+            np.ascontiguousarray(chosen, dtype=np.int32),
+            self._paired,
+        )
+
+
+def _slots(columns: ReorderingColumns) -> NDArray[np.uint64]:
+    import numpy as np
+
+    from smtplugins.core._core import text_slots
+
+    keys = columns.keys
+    return text_slots(np.frombuffer(keys.blob, dtype=np.uint8), np.ascontiguousarray(keys.offsets, dtype=np.int64))
+
+
+def _indexed(columns: ReorderingColumns) -> ReorderingColumns:
+    """The columns with what rows are found by."""
+    return replace(columns, index=_slots(columns))
+
+
+def find_table(path: str | os.PathLike[str]) -> Path:
+    """Where Moses looks for a text table: the name itself, then with ``.gz``."""
+    for name in (os.fspath(path), f"{os.fspath(path)}.gz"):
+        if os.path.exists(name):
+            return Path(name)
+    for suffix in _BINARY:
+        if os.path.exists(f"{os.fspath(path)}{suffix}"):
+            raise FormatError("the text of a reordering table", f"a binary one alone, {path}{suffix}", file=str(path))
+    os.stat(path)
+    raise AssertionError("a file that is not there has no state")

@@ -1,0 +1,91 @@
+"""A graph without what none of its edges needs: a search keeps few of the rules that its forest had.
+
+Rules keep their order, and so do words and names; whatever is asked of the graph gets the same answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from smtformats.columns import StringTable, string_table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtformats.columns import GrammarColumns
+    from smtplugins.core.graph.hypergraph import Hypergraph
+
+    Array = NDArray[Any]
+
+
+def compacted(graph: Hypergraph) -> Hypergraph:
+    """The same graph with the rules that its edges have, their words, and the names of features that are there."""
+    import numpy as np
+
+    used = np.unique(graph.rules)
+    rows = used[used >= 0].astype(np.int64)
+    numbers = np.full(len(graph.grammar) + 1, -1, dtype=np.int32)
+    numbers[rows] = np.arange(len(rows), dtype=np.int32)
+    (ids, values), offsets = _taken(graph.rule_feature_offsets, rows, graph.rule_feature_ids, graph.rule_values)
+    wanted = np.zeros(len(graph.names), dtype=bool)
+    for column in (ids, graph.dense_names, graph.features):
+        wanted[column] = True
+    named = np.cumsum(wanted, dtype=np.int32) - 1
+    return replace(
+        graph,
+        rules=numbers[graph.rules],
+        rule_feature_ids=named[ids],
+        rule_values=values,
+        rule_feature_offsets=offsets,
+        dense_names=named[graph.dense_names],
+        features=named[graph.features],
+        names=_kept(graph.names, np.flatnonzero(wanted)),
+        grammar=_rules(graph.grammar, rows),
+    )
+
+
+def _rules(grammar: GrammarColumns, rows: Array) -> GrammarColumns:
+    """Some rules of a grammar with their words."""
+    import numpy as np
+
+    (source,), source_offsets = _taken(grammar.source_offsets, rows, grammar.source)
+    (target,), target_offsets = _taken(grammar.target_offsets, rows, grammar.target)
+    (features, values), feature_offsets = _taken(grammar.feature_offsets, rows, grammar.features, grammar.values)
+    (points,), point_offsets = _taken(grammar.point_offsets, rows, grammar.points)
+    words = np.unique(np.concatenate([source, target]))
+    words = words[words >= 0]
+
+    def renumbered(symbols: Array) -> Array:
+        found: Array = np.where(symbols >= 0, np.searchsorted(words, symbols), symbols).astype(np.int32)
+        return found
+
+    return replace(
+        grammar,
+        lhs=grammar.lhs[rows],
+        level=grammar.level[rows],
+        source=renumbered(source),
+        source_offsets=source_offsets,
+        target=renumbered(target),
+        target_offsets=target_offsets,
+        features=features,
+        values=values,
+        feature_offsets=feature_offsets,
+        points=points,
+        point_offsets=point_offsets,
+        words=_kept(grammar.words, words),
+    )
+
+
+def _taken(offsets: Array, rows: Array, *columns: Array) -> tuple[list[Array], Array]:
+    """The parts of columns that belong to some rows, and where each begins."""
+    import numpy as np
+
+    counts = np.diff(offsets)[rows]
+    made = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    at = np.repeat(np.asarray(offsets)[:-1][rows] - made[:-1], counts) + np.arange(made[-1])
+    return [np.asarray(one)[at] for one in columns], made
+
+
+def _kept(table: StringTable, which: Array) -> StringTable:
+    return string_table([table[i] for i in which.tolist()])

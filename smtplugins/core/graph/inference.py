@@ -1,0 +1,227 @@
+"""Inference over a hypergraph whose edges have scores; the native functions. ``reference`` has them in plain Python.
+
+Scores are natural logarithms, -inf for an edge that cannot be; None takes the graph's own ``edge_scores``, or 0 for
+each edge. The score of a derivation is the sum over its edges; a start has one derivation, of score 0. ``semiring`` is
+``log`` for sums over derivations, ``max`` for the best one. An edge with the same node twice as a tail is two places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.core.graph.acceptors import acceptor
+from smtplugins.core.graph.derivations import Covariance, Derivation, Derivations, Expectation, Gradient, Posteriors
+from smtplugins.core.graph.hypergraph import Part
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from smtplugins.core.graph.hypergraph import Hypergraph
+
+    Floats = NDArray[np.float64]
+
+MAX_EDGES = 10_000_000
+NO_DERIVATION = "the graph has no derivation with a score above -inf"
+SLACK = 1e-9  # max-marginals of the edges of one derivation differ by rounding
+
+
+def inside(graph: Hypergraph, scores: ArrayLike | None = None, semiring: str = "log") -> Floats:
+    """For each node the sum or the best over its derivations."""
+    return graph.core.inside(graph.scores_or(scores), _best(semiring))
+
+
+def outside(graph: Hypergraph, scores: ArrayLike | None = None, semiring: str = "log") -> Floats:
+    """For each node the sum or the best over what can be around it."""
+    by = graph.scores_or(scores)
+    return graph.core.outside(by, graph.core.inside(by, _best(semiring)), _best(semiring))
+
+
+def posteriors(graph: Hypergraph, scores: ArrayLike | None = None, semiring: str = "log") -> Posteriors:
+    """Expected counts of edges and nodes (probabilities, where none comes twice); or max-marginals."""
+    by, best = graph.scores_or(scores), _best(semiring)
+    inner = graph.core.inside(by, best)
+    total = float(inner[-1]) if graph.nodes else -float("inf")
+    if not best:
+        return Posteriors(total, *graph.core.posteriors(by, inner))
+    outer = graph.core.outside(by, inner, True)
+    return Posteriors(total, graph.core.max_marginals(by, inner, outer), inner + outer)
+
+
+def feature_expectations(graph: Hypergraph, scores: ArrayLike | None = None) -> Floats:
+    """The expected sums of the features, by the graph's names."""
+    return graph.feature_sums(posteriors(graph, scores).edges)
+
+
+def paths(graph: Hypergraph) -> float:
+    """How many derivations there are, whatever their scores."""
+    return graph.core.paths()
+
+
+def viterbi(graph: Hypergraph, scores: ArrayLike | None = None) -> Derivation | None:
+    """The best derivation; of equal ones that of the first edge at each node. None if there is none."""
+    found = Derivations(graph, *graph.core.viterbi(graph.scores_or(scores)))
+    return found[0] if len(found) else None
+
+
+def kbest(graph: Hypergraph, scores: ArrayLike | None = None, k: int = 1, *, unique: bool = False) -> Derivations:
+    """The k best derivations, or, unique, the best ones of k different texts.
+
+    L. Huang and D. Chiang, "Better k-best Parsing" (2005), algorithm 3.
+    """
+    return Derivations(graph, *graph.core.kbest(graph.scores_or(scores), k, *(graph.targets if unique else ())))
+
+
+def sample(graph: Hypergraph, scores: ArrayLike | None = None, count: int = 1, *, seed: int = 0) -> Derivations:
+    """Derivations drawn with their probabilities; the same ones for the same seed."""
+    found = Derivations(graph, *graph.core.sample(graph.scores_or(scores), count, seed % 2**64))
+    if len(found) < count:
+        raise ValueError(NO_DERIVATION)
+    return found
+
+
+def prune(
+    graph: Hypergraph,
+    scores: ArrayLike | None = None,
+    *,
+    beam: float | None = None,
+    density: float | None = None,
+    words: int | None = None,
+) -> Part:
+    """The graph without edges whose max-marginal is low, and which of its edges each one is.
+
+    ``beam``: the best derivation with an edge is at most this far from the best of all. ``density``: that many edges a
+    word, the best ones, but never less than the best derivation; ``words`` counts the source words, by default up to
+    the last one of a span, or the best derivation's own words when spans are not known. R. Zens and H. Ney, "Word
+    Graphs for Statistical Machine Translation" (2005).
+    """
+    return pruned(graph, scores, posteriors(graph, scores, "max"), beam, density, words)
+
+
+def pruned(
+    graph: Hypergraph,
+    scores: ArrayLike | None,
+    best: Posteriors,
+    beam: float | None,
+    density: float | None,
+    words: int | None,
+) -> Part:
+    """``prune``, with the max-marginals known."""
+    import numpy as np
+
+    if (beam is None) == (density is None):
+        raise ValueError("expected either beam or density")
+    if not best.total > -float("inf"):
+        return graph.restricted(np.zeros(len(graph), dtype=bool), scores) if len(graph) else Part(graph, np.arange(0))
+    slack = SLACK * max(1.0, abs(best.total))
+    if beam is not None:
+        if not beam >= 0:
+            raise ValueError(f"expected a beam of at least 0, found {beam}")
+        limit = best.total - beam
+    else:
+        assert density is not None
+        if not density > 0:
+            raise ValueError(f"expected a density above 0, found {density}")
+        count = int(density * (words if words is not None else _words(graph, scores)))
+        limit = _limit(best, count, slack)
+    return graph.restricted(best.edges >= limit - slack, scores)
+
+
+def _limit(best: Posteriors, count: int, slack: float) -> float:
+    """The least max-marginal of the edges that stay, so that no more than a number of them do; equal ones together."""
+    import numpy as np
+
+    falling = np.sort(best.edges[best.edges > -np.inf])[::-1]
+    if len(falling) <= count:
+        return float(falling[-1]) if len(falling) else best.total
+    # Among equal ones that would exceed the number, none stays: a derivation is kept or dropped as a whole.
+    above = falling[:count][falling[:count] > falling[count] + 2 * slack]
+    return min(best.total, float(above[-1])) if len(above) else best.total
+
+
+def _words(graph: Hypergraph, scores: ArrayLike | None) -> int:
+    last = int(graph.spans[:, 1].max(initial=-1))
+    if last > 0:
+        return last
+    found = kbest(graph, scores, 1)
+    return len(found.word_ids()[1])
+
+
+def intersect(
+    graph: Hypergraph,
+    target: str | Sequence[str] | Hypergraph,
+    scores: ArrayLike | None = None,
+    *,
+    semiring: str = "log",
+    max_edges: int = MAX_EDGES,
+) -> Part:
+    """The derivations that have these words (forced decoding), or those of a path of a lattice.
+
+    The result's ``edge_scores`` are the scores with those of the lattice's arcs. A derivation comes once for each path;
+    ways through empty arcs alone are added up by the semiring. Edges and nodes of the result are those of the graph;
+    when a lattice ends in several states or with empty arcs, there is a goal on top.
+    """
+    _best(semiring)
+    arcs = acceptor(target, graph, semiring)
+    try:
+        core, nodes, edges, _, weights = graph.core.intersect(
+            *graph.targets, arcs.offsets, arcs.words, arcs.targets, arcs.weights, arcs.finals, max_edges
+        )
+    except ValueError as error:
+        raise ValueError(f"graph {graph.id}: {error}") from error
+    return product_part(graph, core, nodes, edges, graph.scores_or(scores), weights)
+
+
+def product_part(graph: Hypergraph, core: Any, nodes: Any, edges: Any, scores: Floats, weights: Floats) -> Part:
+    """The graph that an intersection makes."""
+    import numpy as np
+
+    if scores.shape != (len(graph),):
+        raise ValueError("one number for each edge is wanted")
+    return Part(graph.part(core, nodes, edges, np.append(scores, 0.0)[edges] + weights), edges)
+
+
+def expectation(graph: Hypergraph, scores: ArrayLike | None, values: ArrayLike) -> Expectation:
+    """The mean over derivations of the sum of edges' values."""
+    log_z, mean, nodes, _ = _moments(graph, scores, values)
+    return Expectation(log_z, mean, nodes)
+
+
+def covariance(graph: Hypergraph, scores: ArrayLike | None, values: ArrayLike) -> Covariance:
+    """What the covariances of the sum of edges' values with others are made of.
+
+    Z. Li and J. Eisner, "First- and Second-Order Expectation Semirings" (2009), as probabilities and conditional means.
+    """
+    log_z, mean, _, edges = _moments(graph, scores, values)
+    return Covariance(log_z, mean, edges)
+
+
+def _moments(graph: Hypergraph, scores: ArrayLike | None, values: ArrayLike) -> tuple[float, float, Floats, Floats]:
+    import numpy as np
+
+    found = graph.core.moments(graph.scores_or(scores), np.ascontiguousarray(values, dtype=np.float64))
+    if found[0] == -float("inf"):
+        raise ValueError(NO_DERIVATION)
+    return found
+
+
+def risk(graph: Hypergraph, scores: ArrayLike | None, losses: ArrayLike) -> Gradient:
+    """The expected loss, a sum over edges, and its gradient."""
+    found = covariance(graph, scores, losses)
+    return Gradient(found.mean, graph.feature_sums(found.edges))
+
+
+def entropy(graph: Hypergraph, scores: ArrayLike | None = None) -> Gradient:
+    """The entropy of the derivations, in nats, and its gradient."""
+    import numpy as np
+
+    by = graph.scores_or(scores)
+    found = covariance(graph, by, np.where(np.isneginf(by), 0.0, by))
+    return Gradient(found.log_z - found.mean, -graph.feature_sums(found.edges))
+
+
+def _best(semiring: str) -> bool:
+    if semiring not in ("log", "max"):
+        raise ValueError(f"expected the semiring log or max, found {semiring}")
+    return semiring == "max"

@@ -1,0 +1,181 @@
+"""A hypergraph on disk: plain arrays, in a folder of .npy files or in one .npz, never pickled."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtformats.columns import GrammarColumns, StringTable
+from smtplugins.core.graph.hypergraph import COLUMNS, Hypergraph, core_graph
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+VERSION = 1
+CORE = ("edge_offsets", "tails", "tail_offsets")
+TABLES = ("words", "labels", "names")
+
+
+def arrays(graph: Hypergraph) -> dict[str, Array]:
+    """All that a graph is, as arrays by name."""
+    import numpy as np
+
+    found: dict[str, Array] = {"version": np.array([VERSION], dtype=np.int32), "id": _bytes(graph.id.encode())}
+    found |= {name: getattr(graph, name) for name in (*CORE, *COLUMNS)}
+    if graph.edge_scores is not None:
+        found["edge_scores"] = graph.edge_scores
+    for prefix, owner in (("", graph), ("grammar.", graph.grammar)):
+        for name in TABLES:
+            table = getattr(owner, name) if (prefix or name != "words") else None
+            if table is not None:
+                found[f"{prefix}{name}.text"] = _bytes(bytes(table.blob))
+                found[f"{prefix}{name}.offsets"] = table.offsets
+    for one in fields(GrammarColumns):
+        if one.name not in TABLES:
+            found[f"grammar.{one.name}"] = getattr(graph.grammar, one.name)
+    return found
+
+
+def _bytes(text: bytes) -> Array:
+    import numpy as np
+
+    return np.frombuffer(text, dtype=np.uint8)
+
+
+def save(graph: Hypergraph, path: str | Path) -> None:
+    """Write the arrays aside, then put them in their place."""
+    import numpy as np
+
+    path = Path(path)
+    found = arrays(graph)
+    if path.suffix == ".npz":
+        aside = path.with_name(f".{path.name}.{os.getpid()}")
+        with aside.open("wb") as stream:
+            np.savez(stream, **found)  # type: ignore[arg-type]
+        aside.replace(path)
+        return
+    path.mkdir(parents=True, exist_ok=True)
+    for old in set(path.glob("*.npy")) - {path / f"{name}.npy" for name in found}:
+        old.unlink()
+    for name, values in found.items():
+        aside = path / f".{name}.{os.getpid()}"
+        with aside.open("wb") as stream:
+            np.save(stream, values)
+        aside.replace(path / f"{name}.npy")
+
+
+def load(path: str | Path) -> Hypergraph:
+    """Read the arrays and check them; what is wrong is a ValueError that names the column."""
+    import numpy as np
+
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"no such file or folder: {path}")
+    if path.is_dir():
+        return _graph(_Columns({one.stem: one for one in path.glob("*.npy")}, str(path)))
+    with np.load(path, allow_pickle=False) as kept:
+        return _graph(_Columns(kept, str(path)))
+
+
+class _Columns:
+    """Arrays by name, read when asked for."""
+
+    def __init__(self, kept: Mapping[str, Any], where: str) -> None:
+        self.kept = kept
+        self.where = where
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.kept
+
+    def get(self, name: str, kinds: str, dimensions: int = 1) -> Array:
+        import numpy as np
+
+        if name not in self.kept:
+            raise ValueError(f"{self.where}: expected a column {name}, found none")
+        try:
+            one = self.kept[name]
+            found: Array = np.load(one, allow_pickle=False) if isinstance(one, Path) else one
+        except (ValueError, EOFError) as error:
+            raise ValueError(f"{self.where}, {name}: {error}") from error
+        if found.dtype.kind not in kinds or found.ndim != dimensions:
+            wanted = f"{dimensions} dimensions of kind {' or '.join(kinds)}"
+            raise ValueError(f"{self.where}, {name}: expected {wanted}, found {found.dtype}, shape {found.shape}")
+        return found
+
+    def offsets(self, name: str, rows: int | None, end: int) -> Array:
+        import numpy as np
+
+        found = self.get(name, "i")
+        good = len(found) and found[0] == 0 and found[-1] == end and bool(np.all(np.diff(found) >= 0))
+        if not good or (rows is not None and len(found) != rows + 1):
+            raise ValueError(f"{self.where}, {name}: expected offsets that rise from 0 to {end}")
+        return found
+
+    def numbers(self, name: str, least: int, end: int) -> Array:
+        found = self.get(name, "i")
+        if len(found) and (found.min() < least or found.max() >= end):
+            raise ValueError(f"{self.where}, {name}: expected numbers from {least} to below {end}")
+        return found
+
+    def table(self, name: str) -> StringTable:
+        text = self.get(f"{name}.text", "u").astype("uint8").tobytes()
+        offsets = self.offsets(f"{name}.offsets", None, len(text))
+        table = StringTable(text, offsets)
+        try:
+            for _ in table:
+                pass
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{self.where}, {name}: {error}") from error
+        return table
+
+
+def _graph(columns: _Columns) -> Hypergraph:
+    import numpy as np
+
+    if (version := columns.get("version", "i").tolist()) != [VERSION]:
+        raise ValueError(f"{columns.where}, version: expected {VERSION}, found {version}")
+    words, labels, names = (columns.table(f"grammar.{name}") for name in TABLES)
+    lhs = columns.numbers("grammar.lhs", 0, len(labels))
+    rules = len(lhs)
+    parts: dict[str, Any] = {
+        "source": columns.numbers("grammar.source", -len(labels), len(words)),
+        "target": columns.numbers("grammar.target", np.iinfo(np.int32).min, len(words)),
+        "features": columns.numbers("grammar.features", 0, len(names)),
+        "points": columns.get("grammar.points", "i", 2),
+    }
+    ends = {
+        f"{name}_offsets": columns.offsets(
+            f"grammar.{name}_offsets", rules, len(parts[f"{name}s" if name == "point" else name])
+        )
+        for name in ("source", "target", "point")
+    }
+    ends["feature_offsets"] = columns.offsets("grammar.feature_offsets", rules, len(parts["features"]))
+    grammar = GrammarColumns(
+        lhs=lhs,
+        level=columns.get("grammar.level", "iu"),
+        values=columns.get("grammar.values", "f"),
+        words=words,
+        labels=labels,
+        names=names,
+        **parts,
+        **ends,
+    )
+    kinds = {"int32": "i", "int64": "i", "float32": "f"}
+    return Hypergraph(
+        id=columns.get("id", "u").astype("uint8").tobytes().decode(),
+        core=core_graph(*(columns.get(name, "i") for name in CORE)),
+        edge_scores=columns.get("edge_scores", "f") if "edge_scores" in columns else None,
+        grammar=grammar,
+        labels=columns.table("labels"),
+        names=columns.table("names"),
+        **{
+            name: columns.get(name, kinds[kind], 2 if name in ("spans", "dense") else 1)
+            for name, kind in COLUMNS.items()
+        },
+    )

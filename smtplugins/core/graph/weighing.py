@@ -1,0 +1,59 @@
+"""A graph's features under the numbers of a larger set of names, looked up once for those who ask again and again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.core import _core
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtplugins.core.graph.hypergraph import Hypergraph
+
+    Array = NDArray[Any]
+
+
+class Weighing:
+    """Scores of edges by weights of all names, and sums of features by all names.
+
+    ``own`` is the number of each of the graph's names, ``width`` how many there are in all and the number of a name
+    that is none of them. The answers are those of the graph (``scores``, ``feature_sums``).
+    """
+
+    def __init__(self, graph: Hypergraph, own: Array, width: int) -> None:
+        import numpy as np
+
+        self._graph, self._width = graph, width
+        numbers = np.asarray(own, dtype=np.int32)
+        self._of_rules = numbers[graph.rule_feature_ids]
+        self._of_edges = numbers[graph.features]
+        self._dense = numbers[graph.dense_names]
+        # An edge without a rule has one behind the last.
+        self._rules = np.where(graph.rules < 0, len(graph.grammar), graph.rules).astype(np.int64)
+
+    def scores(self, weights: Array) -> Array:
+        """The scores of the edges."""
+        import numpy as np
+
+        graph, by = self._graph, np.append(weights, 0.0)
+        rows = _core.sparse_scores(graph.rule_feature_offsets, self._of_rules, graph.rule_values, by)
+        found: Array = np.append(rows, 0.0)[self._rules]
+        if len(self._dense):
+            found += graph.dense @ by[self._dense]
+        if len(self._of_edges):
+            found += _core.sparse_scores(graph.feature_offsets, self._of_edges, graph.values, by)
+        return found
+
+    def sums(self, mass: Array) -> Array:
+        """The features of all edges, each counted with its mass."""
+        import numpy as np
+
+        graph, width = self._graph, self._width + 1
+        rows = np.bincount(self._rules, mass, len(graph.grammar) + 1)[:-1].astype(np.float64)  # ints if empty
+        found: Array = _core.sparse_sums(graph.rule_feature_offsets, self._of_rules, graph.rule_values, rows, width)
+        if len(self._dense):
+            np.add.at(found, self._dense, mass @ graph.dense)
+        if len(self._of_edges):
+            found += _core.sparse_sums(graph.feature_offsets, self._of_edges, graph.values, mass, width)
+        return found[:-1]

@@ -1,0 +1,149 @@
+// Upper envelopes and line search, for Python.
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "bind/arrays.hpp"
+#include "bind/bindings.hpp"
+#include "graph/envelope.hpp"
+#include "graph/line_search.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace smt {
+namespace {
+
+using Rectangle = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Doubles = Input<double>;
+
+std::span<const double> checked(const double* data, std::size_t size, const char* message) {
+  bool good = true;
+  for (std::size_t i = 0; i < size; ++i) good &= std::abs(data[i]) <= kMostScore;  // false for nan
+  if (!good) throw nb::value_error(message);
+  return {data, size};
+}
+
+constexpr const char* kParted = "offsets must run from 0 to the number of lines";
+constexpr const char* kFinite = "values and slopes must be finite numbers, of 1e150 at most";
+
+Rows rows_of(const Rectangle& stats) {
+  return {checked(stats.data(), stats.size(), "statistics must be finite numbers"), stats.shape(1)};
+}
+
+template <class Function>
+auto unlocked(Function function) {
+  nb::gil_scoped_release release;
+  return function();
+}
+
+std::tuple<Column<double>, Column<std::int32_t>> upper_envelope(const Doubles& values, const Doubles& slopes) {
+  if (values.shape(0) != slopes.shape(0)) throw nb::value_error("one slope for each value is wanted");
+  if (values.shape(0) == 0) throw nb::value_error("lines are wanted, there are none");
+  if (values.shape(0) > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+    throw nb::value_error("more than 2^31 lines");
+  }
+  const auto at = checked(values.data(), values.size(), kFinite);
+  const auto by = checked(slopes.data(), slopes.size(), kFinite);
+  Envelope found = unlocked([&] {
+    Envelope envelope;
+    EnvelopeSearch().append(at, by, highest(at), envelope);
+    return envelope;
+  });
+  return {column(std::move(found.starts)), column(std::move(found.lines))};
+}
+
+using GraphFound = std::tuple<Column<double>, Column<double>, Column<double>, Column<std::int64_t>,
+                              Column<std::int32_t>>;
+
+GraphFound envelope_of_graph(const Graph& graph, const Doubles& values, const Doubles& slopes) {
+  if (values.shape(0) != graph.edges() || slopes.shape(0) != graph.edges()) {
+    throw nb::value_error("one value and one slope for each edge are wanted");
+  }
+  const auto at = checked(values.data(), values.size(), kFinite);
+  const auto by = checked(slopes.data(), slopes.size(), kFinite);
+  GraphEnvelope found = unlocked([&] { return graph_envelope(graph, at, by); });
+  return {column(std::move(found.starts)), column(std::move(found.values)), column(std::move(found.slopes)),
+          column(std::move(found.edges.offsets)), column(std::move(found.edges.values))};
+}
+
+using SurfacesFound = std::tuple<Column<std::int64_t>, Column<double>, Column<double>, Column<double>>;
+
+SurfacesFound given(Surfaces found) {
+  return {column(std::move(found.offsets)), column(std::move(found.starts)), column(std::move(found.sums)),
+          column(std::move(found.present))};
+}
+
+// A search with the arrays that it reads.
+struct HeldSearch {
+  Rectangle table;
+  Rectangle stats;
+  ListSearch search;
+};
+
+void make_search(HeldSearch* self, const Input<std::int64_t>& lists, const Rectangle& table, const Rectangle& stats) {
+  check_offsets(view(lists), table.shape(1), kParted);
+  const std::int64_t* const end = lists.data() + lists.shape(0);
+  if (std::adjacent_find(lists.data(), end, std::greater_equal<>()) != end) {
+    throw nb::value_error("a list without hypotheses");
+  }
+  if (stats.shape(0) != table.shape(1)) throw nb::value_error("a row of statistics for each hypothesis is wanted");
+  if (table.shape(0) == 0) throw nb::value_error("features are wanted, there are none");
+  if (table.shape(1) > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+    throw nb::value_error("more than 2^31 hypotheses");
+  }
+  const auto values = checked(table.data(), table.size(), "features must be finite numbers, of 1e150 at most");
+  ListSearch search({lists.data(), end}, values, table.shape(0), rows_of(stats));
+  new (self) HeldSearch{table, stats, std::move(search)};
+}
+
+SurfacesFound surfaces_of(const HeldSearch& self, const Doubles& weights, const Rectangle& directions) {
+  const std::size_t features = self.search.features();
+  if (weights.shape(0) != features || directions.shape(1) != features) {
+    throw nb::value_error("a weight and a direction for each feature are wanted");
+  }
+  const auto from = checked(weights.data(), weights.size(), "weights must be finite numbers");
+  const auto along = checked(directions.data(), directions.size(), "directions must be finite numbers");
+  return given(unlocked([&] { return self.search.surfaces(from, along); }));
+}
+
+SurfacesFound surface_of(const Input<std::int64_t>& items, const Doubles& starts, const Input<std::int64_t>& rows,
+                         const Rectangle& stats) {
+  check_offsets(view(items), starts.shape(0), kParted);
+  if (rows.shape(0) != starts.shape(0)) throw nb::value_error("one row for each line is wanted");
+  for (const std::int64_t row : view(rows)) {
+    if (row < 0 || row >= static_cast<std::int64_t>(stats.shape(0))) throw nb::value_error("no such row");
+  }
+  for (const double start : view(starts)) {
+    if (std::isnan(start)) throw nb::value_error("starts must be numbers");
+  }
+  const Rows table = rows_of(stats);
+  return given(unlocked([&] {
+    Surfaces found;
+    add_surface(view(items), view(starts), view(rows), table, found);
+    return found;
+  }));
+}
+
+}  // namespace
+
+void bind_envelopes(nb::module_& m) {
+  m.def("upper_envelope", &upper_envelope, "values"_a, "slopes"_a, "Where each line of the envelope begins, and which.");
+  m.def("graph_envelope", &envelope_of_graph, "graph"_a, "values"_a, "slopes"_a,
+        "Where each line begins, values, slopes, and derivations as offsets and edges.");
+  nb::class_<HeldSearch>(m, "ListSearch", "N-best lists with dense features, for lines through their weights.")
+      .def("__init__", &make_search, "lists"_a, "table"_a, "stats"_a)
+      .def("surfaces", &surfaces_of, "weights"_a, "directions"_a,
+           "Offsets by direction, where intervals begin, sums of statistics, and those at t = 0.");
+  m.def("summed_surface", &surface_of, "items"_a, "starts"_a, "rows"_a, "stats"_a,
+        "The same of one direction, from envelopes one behind the other.");
+}
+
+}  // namespace smt

@@ -1,0 +1,21 @@
+// smtplugins.core._core: the native core, one bind_<topic>.cpp for each topic.
+#include "bind/bindings.hpp"
+
+NB_MODULE(_core, m) {
+  m.doc() = "The native core. Use the Python modules around it.";
+  smt::bind_trie(m);  // before what takes tries
+  smt::bind_chart(m);
+  smt::bind_text_index(m);
+  smt::bind_envelopes(m);
+  smt::bind_extract(m);
+  smt::bind_extract_rules(m);
+  smt::bind_inference(m);
+  smt::bind_lm(m);
+  smt::bind_grammar(m);
+  smt::bind_kneser_ney(m);
+  smt::bind_rules(m);
+  smt::bind_search(m);
+  smt::bind_phrase(m);  // behind what searches take
+  smt::bind_metrics(m);  // behind what searches take
+  smt::bind_table_scorer(m);
+}

@@ -1,0 +1,235 @@
+// Phrase-based search, for Python.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bind/arrays.hpp"
+#include "bind/bindings.hpp"
+#include "phrase/search.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace smt {
+namespace {
+
+constexpr auto kMoved = nb::rv_policy::move;
+constexpr const char* kCleared = "the searcher is being taken apart";
+
+OrderFeature make_order(const std::string& kind, bool backward, bool forward, bool collapse, Input<double> weights) {
+  OrderFeature order;
+  order.weights.assign(weights.data(), weights.data() + weights.shape(0));
+  for (const double weight : order.weights) {
+    if (!std::isfinite(weight)) throw nb::value_error("weights must be finite");
+  }
+  if (kind != "distortion") {
+    order.reordering = true;
+    order.backward = backward;
+    order.forward = forward;
+    order.collapse = collapse;
+    if (!backward && !forward) throw nb::value_error("a reordering model has a direction");
+    if (kind == "msd") {
+      order.kind = ReorderingKind::kMsd;
+    } else if (kind == "mslr") {
+      order.kind = ReorderingKind::kMslr;
+    } else if (kind == "monotonicity") {
+      order.kind = ReorderingKind::kMonotonicity;
+    } else if (kind == "leftright") {
+      order.kind = ReorderingKind::kLeftRight;
+    } else {
+      throw nb::value_error("expected distortion, msd, mslr, monotonicity or leftright");
+    }
+  }
+  if (order.weights.size() != order.components()) {
+    throw nb::value_error(("expected " + std::to_string(order.components()) + " weights, found " +
+                           std::to_string(order.weights.size()))
+                              .c_str());
+  }
+  return order;
+}
+
+// A search keeps its memory: one call at a time.
+class LockedPhraseSearcher {
+ public:
+  LockedPhraseSearcher(const std::vector<std::pair<std::shared_ptr<Scorer>, Input<double>>>& scorers,
+                       std::vector<OrderFeature> orders) {
+    std::vector<WeightedScorer> weighted;
+    for (const auto& [scorer, weights] : scorers) {
+      if (weights.shape(0) != scorer->components()) throw nb::value_error("expected a weight for each component");
+      weighted.push_back({scorer, {weights.data(), weights.data() + weights.shape(0)}});
+      for (const double weight : weighted.back().weights) {
+        if (!std::isfinite(weight)) throw nb::value_error("weights must be finite");
+      }
+      scorers_.push_back(scorer);
+    }
+    for (const OrderFeature& order : orders) {
+      if (order.reordering) columns_.push_back(order.columns());
+    }
+    searcher_ = std::make_unique<PhraseSearcher>(std::move(weighted), std::move(orders));
+  }
+
+  const std::vector<std::shared_ptr<Scorer>>& scorers() const noexcept { return scorers_; }
+  void clear() {
+    searcher_.reset();
+    scorers_.clear();
+  }
+
+  PhraseGraph search(const SearchForest& input, const std::vector<Input<float>>& rows,
+                     std::optional<Input<std::int32_t>> distances, const std::string& order, bool cube,
+                     std::int64_t stack_size, double beam, double lm_beam, std::int64_t pop_limit, std::int64_t stack_diversity,
+                     std::int64_t cube_diversity, double option_beam, double early_discarding, std::int32_t distortion_limit,
+                     bool all_edges, std::int64_t max_edges) {
+    PhraseSearchOptions options;
+    if (order == "monotone") {
+      options.order = PhraseOrder::kMonotone;
+    } else if (order == "swap") {
+      options.order = PhraseOrder::kSwap;
+    } else if (order == "window") {
+      options.order = PhraseOrder::kWindow;
+    } else if (order != "free") {
+      throw nb::value_error("expected the order free, window, monotone or swap");
+    }
+    if (!(beam >= 0) || !(lm_beam >= 0) || !(option_beam >= 0) || !(early_discarding >= 0)) {
+      throw nb::value_error("beam, lm_beam, option_beam and early_discarding must be numbers from 0");
+    }
+    if (stack_size < 0 || pop_limit < 1) throw nb::value_error("limits must not be negative, pop_limit not 0");
+    options.cube = cube;
+    options.stack_size = stack_size;
+    options.beam = beam;
+    options.lm_beam = lm_beam;
+    options.pop_limit = pop_limit;
+    options.stack_diversity = stack_diversity;
+    options.cube_diversity = cube_diversity;
+    options.option_beam = option_beam;
+    options.early_discarding = early_discarding;
+    options.distortion_limit = distortion_limit;
+    options.all_edges = all_edges;
+    options.max_edges = max_edges;
+    const std::size_t rules = input.rules.scores.size();
+    if (rows.size() != columns_.size()) throw nb::value_error("expected rows for each reordering model");
+    std::vector<std::vector<float>> copies;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].shape(0) != rules * columns_[i]) throw nb::value_error("a reordering model has a row for each rule");
+      copies.emplace_back(rows[i].data(), rows[i].data() + rows[i].shape(0));
+      if (!std::all_of(copies.back().begin(), copies.back().end(), [](float v) { return std::isfinite(v); })) {
+        throw nb::value_error("values of reordering models must be finite");
+      }
+    }
+    std::vector<std::int32_t> between;
+    if (distances.has_value()) {
+      between.assign(distances->data(), distances->data() + distances->shape(0));
+      std::int32_t most = 0;
+      for (const Forest::Node& node : input.forest.nodes) most = std::max(most, node.last);
+      const auto side = static_cast<std::size_t>(most) + 1;
+      if (between.size() != side * side) throw nb::value_error("expected the distances of all positions");
+    }
+    for (const Forest::Node& node : input.forest.nodes) {
+      if (node.first < 0 || node.first >= node.last) throw nb::value_error("a phrase must have source words");
+    }
+    if (!input.forest.tails.values.empty()) throw nb::value_error("phrases have no tails");
+    nb::gil_scoped_release unlocked;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (searcher_ == nullptr) throw std::runtime_error(kCleared);
+    return searcher_->run(input, copies, between, options);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unique_ptr<PhraseSearcher> searcher_;
+  std::vector<std::shared_ptr<Scorer>> scorers_;
+  std::vector<std::size_t> columns_;
+};
+
+int visit_searcher(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  for (const std::shared_ptr<Scorer>& part : nb::inst_ptr<LockedPhraseSearcher>(self)->scorers()) {
+    const nb::handle object = nb::find(part);
+    Py_VISIT(object.ptr());
+  }
+  return 0;
+}
+
+int clear_searcher(PyObject* self) {
+  if (nb::inst_ready(self)) nb::inst_ptr<LockedPhraseSearcher>(self)->clear();
+  return 0;
+}
+
+PyType_Slot searcher_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_searcher)},
+                                {Py_tp_clear, reinterpret_cast<void*>(clear_searcher)},
+                                {0, nullptr}};
+
+template <class T, class Get>
+auto of_edges(Get get) {
+  return [get](const PhraseGraph& graph) {
+    std::vector<T> values;
+    values.reserve(graph.edges.size());
+    for (const PhraseGraph::Edge& edge : graph.edges) values.push_back(get(edge));
+    return column(std::move(values));
+  };
+}
+
+}  // namespace
+
+void bind_phrase(nb::module_& m) {
+  nb::class_<OrderFeature>(m, "OrderFeature", "A feature of the order of phrases: distortion, or a reordering model.")
+      .def(nb::new_(&make_order), "kind"_a, "backward"_a, "forward"_a, "collapse"_a, "weights"_a)
+      .def_prop_ro("components", &OrderFeature::components)
+      .def_prop_ro("columns", &OrderFeature::columns, "The numbers that a phrase pair has in the model.");
+
+  nb::class_<PhraseGraph>(m, "PhraseGraph", "Hypotheses and the steps between them, the goal last.")
+      .def_prop_ro("covered",
+                   [](const PhraseGraph& graph) {
+                     std::vector<std::int32_t> values;
+                     for (const auto& node : graph.nodes) values.push_back(node.covered);
+                     return column(std::move(values));
+                   },
+                   kMoved,
+                   "Source positions that each node has translated.")
+      .def_prop_ro("best",
+                   [](const PhraseGraph& graph) {
+                     std::vector<double> values;
+                     for (const auto& node : graph.nodes) values.push_back(node.best);
+                     return column(std::move(values));
+                   },
+                   kMoved,
+                   "The score of each node's best derivation.")
+      .def_prop_ro("node_edges", [](const PhraseGraph& graph) { return column(graph.node_edges); }, kMoved)
+      .def_prop_ro("tails", of_edges<std::int32_t>([](const auto& edge) { return edge.tail; }), kMoved)
+      .def_prop_ro("rules", of_edges<std::int32_t>([](const auto& edge) { return edge.rule; }), kMoved)
+      .def_prop_ro("firsts", of_edges<std::int32_t>([](const auto& edge) { return edge.first; }), kMoved)
+      .def_prop_ro("lasts", of_edges<std::int32_t>([](const auto& edge) { return edge.last; }), kMoved)
+      .def_prop_ro("scores", of_edges<double>([](const auto& edge) { return edge.score; }), kMoved, "Of each edge alone.")
+      .def_prop_ro("values", [](const PhraseGraph& graph) { return column(graph.values); }, kMoved,
+                   "What stateful features gave, edge by edge.")
+      .def_prop_ro("path", [](const PhraseGraph& graph) { return column(graph.path); }, kMoved,
+                   "The edges of the best derivation, the first step first.")
+      .def_prop_ro("nodes", [](const PhraseGraph& graph) { return graph.nodes.size(); })
+      .def_ro("made", &PhraseGraph::made, "Hypotheses that were made.")
+      .def_ro("asked", &PhraseGraph::asked, "Moves that stateful features were asked for.");
+
+  nb::class_<LockedPhraseSearcher>(m, "PhraseSearcher", nb::type_slots(searcher_slots),
+                                   "Phrase-based search, one sentence after the other.")
+      .def(nb::init<const std::vector<std::pair<std::shared_ptr<Scorer>, Input<double>>>&, std::vector<OrderFeature>>(),
+           "scorers"_a, "orders"_a)
+      .def("search", &LockedPhraseSearcher::search, "forest"_a, "rows"_a, "distances"_a = nb::none(),
+           "order"_a = "free", "cube"_a = false, "stack_size"_a = 200,
+           "beam"_a = std::numeric_limits<double>::infinity(),
+           "lm_beam"_a = std::numeric_limits<double>::infinity(), "pop_limit"_a = 1000, "stack_diversity"_a = 0,
+           "cube_diversity"_a = 0,
+           "option_beam"_a = std::numeric_limits<double>::infinity(), "early_discarding"_a = std::numeric_limits<double>::infinity(),
+           "distortion_limit"_a = -1, "all_edges"_a = true, "max_edges"_a = std::int64_t{1} << 28U);
+}
+
+}  // namespace smt

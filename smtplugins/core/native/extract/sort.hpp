@@ -1,0 +1,198 @@
+// The order of tables, and sorting with bounded memory: runs are sorted in memory, spilled to files and merged.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/word_list.hpp"
+
+namespace smt {
+
+using WordSpan = std::span<const std::uint32_t>;
+
+// The places of words in the order that `LC_ALL=C sort` gives lines "word word ||| ...": no word has a blank in it, so
+// that lines compare as the sequences of their words, each with the blank behind it; ||| is one of the words. Words
+// that are added later never change the order of those there already.
+struct ByteRanks {
+  ByteRanks() = default;
+  explicit ByteRanks(const WordList& words);
+  std::vector<std::uint32_t> rank;
+  std::uint32_t bars = 0;  // the rank of |||
+};
+
+// -1, 0 or 1: how "a ||| " lies to "b ||| ".
+int compare(WordSpan a, WordSpan b, const ByteRanks& ranks) noexcept;
+
+// Bytes that compare as the phrase with its ||| does; no such key is the beginning of another.
+void append_key(std::string& out, WordSpan words, const ByteRanks& ranks);
+
+// A disk that does not take or give what it should.
+struct DiskError : std::runtime_error {
+  DiskError(int number_, std::string path_);
+  int number;
+  std::string path;
+};
+
+// A file of records that is written once, read any number of times, and removed in the end.
+class SpillFile {
+ public:
+  explicit SpillFile(std::string path);
+  ~SpillFile();
+  SpillFile(const SpillFile&) = delete;
+  SpillFile& operator=(const SpillFile&) = delete;
+  void write(std::string_view record);
+  void close();
+
+ private:
+  friend class SpillReader;
+  std::string path_;
+  std::FILE* file_ = nullptr;
+};
+
+class SpillReader {
+ public:
+  explicit SpillReader(const SpillFile& file);
+  ~SpillReader();
+  SpillReader(SpillReader&& other) noexcept;
+  SpillReader& operator=(SpillReader&&) = delete;
+  bool next();                                            // false at the end
+  std::string_view record() const noexcept { return record_; }  // until the next one
+
+ private:
+  std::string path_;
+  std::FILE* file_ = nullptr;
+  std::string record_;
+};
+
+// Where spilled files go: a folder that is there and empty.
+class SpillFolder {
+ public:
+  explicit SpillFolder(std::string folder) : folder_(std::move(folder)) {}
+  std::unique_ptr<SpillFile> create();
+
+ private:
+  std::string folder_;
+  std::uint64_t next_ = 0;
+};
+
+inline constexpr std::size_t kMaxRuns = 48;
+
+// The next of several sorted runs. Less(a, b) orders records; equal ones come in the order of their runs.
+template <class Less>
+class RunMerger {
+ public:
+  RunMerger(const std::vector<std::unique_ptr<SpillFile>>& runs, Less less) : less_(less) {
+    readers_.reserve(runs.size());
+    for (const auto& run : runs) readers_.emplace_back(*run);
+    for (std::size_t i = 0; i < readers_.size(); ++i) {
+      if (readers_[i].next()) heap_.push_back(i);
+    }
+    for (std::size_t i = heap_.size(); i-- > 0;) sink(i);
+  }
+  bool done() const noexcept { return heap_.empty(); }
+  std::string_view record() const noexcept { return readers_[heap_[0]].record(); }
+  void advance() {
+    if (!readers_[heap_[0]].next()) {
+      heap_[0] = heap_.back();
+      heap_.pop_back();
+    }
+    if (!heap_.empty()) sink(0);
+  }
+
+ private:
+  bool before(std::size_t a, std::size_t b) const {
+    const std::string_view left = readers_[a].record(), right = readers_[b].record();
+    if (less_(left, right)) return true;
+    return !less_(right, left) && a < b;
+  }
+  void sink(std::size_t at) {
+    while (true) {
+      std::size_t least = at;
+      for (const std::size_t child : {2 * at + 1, 2 * at + 2}) {
+        if (child < heap_.size() && before(heap_[child], heap_[least])) least = child;
+      }
+      if (least == at) return;
+      std::swap(heap_[at], heap_[least]);
+      at = least;
+    }
+  }
+
+  Less less_;
+  std::vector<SpillReader> readers_;
+  std::vector<std::size_t> heap_;
+};
+
+// Sorted runs, of which few enough are kept: when there are many of a size, they are merged into a larger one.
+class Runs {
+ public:
+  void add(std::unique_ptr<SpillFile> run) {
+    if (levels_.empty()) levels_.emplace_back();
+    levels_[0].push_back(std::move(run));
+  }
+  bool empty() const noexcept { return levels_.empty(); }
+  // Merges runs of a size when there are too many of them, by merge(runs), which gives the larger one.
+  template <class Merge>
+  void tidy(Merge merge) {
+    for (std::size_t level = 0; level < levels_.size(); ++level) {
+      if (levels_[level].size() < kMaxRuns) continue;
+      std::unique_ptr<SpillFile> merged = merge(levels_[level]);
+      levels_[level].clear();
+      if (level + 1 == levels_.size()) levels_.emplace_back();
+      levels_[level + 1].push_back(std::move(merged));
+    }
+  }
+  std::vector<std::unique_ptr<SpillFile>> take() {
+    std::vector<std::unique_ptr<SpillFile>> all;
+    for (auto& level : levels_) {
+      for (auto& run : level) all.push_back(std::move(run));
+    }
+    levels_.clear();
+    return all;
+  }
+
+ private:
+  std::vector<std::vector<std::unique_ptr<SpillFile>>> levels_;
+};
+
+// Records in the order of their bytes, in memory up to a limit, else through files.
+class ByteSorter {
+ public:
+  ByteSorter(std::uint64_t memory, std::shared_ptr<SpillFolder> folder);
+  void add(std::string_view record);
+  void finish();  // no record comes behind it
+  bool next(std::string_view& record);
+
+ private:
+  struct ByBytes {
+    bool operator()(std::string_view a, std::string_view b) const noexcept { return a < b; }
+  };
+  struct Place {
+    std::uint64_t head;  // the first bytes
+    std::uint64_t begin;
+    std::uint32_t length;
+  };
+  std::string_view at(const Place& place) const noexcept {
+    return std::string_view(text_).substr(place.begin, place.length);
+  }
+  void sort();
+  void spill();
+
+  std::uint64_t memory_;
+  std::shared_ptr<SpillFolder> folder_;
+  std::string text_;
+  std::vector<Place> places_;
+  Runs runs_;
+  std::vector<std::unique_ptr<SpillFile>> files_;
+  std::unique_ptr<RunMerger<ByBytes>> merger_;
+  std::size_t next_ = 0;
+  bool given_ = false;
+};
+
+}  // namespace smt

@@ -1,0 +1,54 @@
+// Upper envelopes of lines, of a set and of all derivations of a hypergraph: what exact line search is made of.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "search/forest.hpp"
+#include "graph/graph.hpp"
+
+namespace smt {
+
+// Differences and quotients of such numbers are numbers.
+inline constexpr double kMostScore = 1e150;
+
+// Which line is the highest where: lines[k] from starts[k], the first of them minus infinity, to starts[k + 1].
+struct Envelope {
+  std::vector<double> starts;
+  std::vector<std::int32_t> lines;
+};
+
+// Room that searches use again and again.
+class EnvelopeSearch {
+ public:
+  // Appends the envelope of the lines values[i] + t * slopes[i] to one; best is the first of the highest at t = 0.
+  // Of equal lines the first counts. Numbers are within kMostScore.
+  void append(std::span<const double> values, std::span<const double> slopes, std::size_t best, Envelope& to);
+
+ private:
+  void walk(std::span<const double> values, std::span<const double> slopes, std::int32_t first, double place,
+            double sign);
+
+  std::vector<double> turned_;         // 1 / t where a line meets the best one
+  std::vector<std::int32_t> rising_;   // lines that are left, on the way up
+  std::vector<std::int32_t> falling_;  // and down
+  std::vector<std::int32_t> passed_;   // lines beyond the best one, in order of their starts
+  std::vector<double> at_;             // where each of them begins, as distance from 0
+};
+
+std::size_t highest(std::span<const double> values);
+
+// The envelope of a graph: a derivation for each line, as edges from the top down.
+struct GraphEnvelope {
+  std::vector<double> starts;
+  std::vector<double> values;
+  std::vector<double> slopes;
+  Parts<std::int32_t> edges;
+};
+
+// Values and slopes are those of edges, and add up. A graph without nodes has no line.
+GraphEnvelope graph_envelope(const Graph& graph, std::span<const double> values, std::span<const double> slopes);
+
+}  // namespace smt

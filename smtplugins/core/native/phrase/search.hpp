@@ -1,0 +1,278 @@
+// Phrase-based search: hypotheses that know which source words they have translated, in stacks by how many these are.
+//
+// P. Koehn, F. J. Och and D. Marcu, "Statistical Phrase-Based Translation" (2003), and P. Koehn, "Pharaoh" (2004):
+// stacks, future costs, recombination. L. Huang and D. Chiang, "Forest Rescoring" (2007): cube pruning of stacks.
+// P. Koehn et al., "Edinburgh System Description for the 2005 IWSLT" (2005): lexicalised reordering.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "phrase/coverage.hpp"
+#include "search/forest.hpp"
+#include "phrase/states.hpp"
+
+namespace smt {
+
+struct PhraseSearchOptions {
+  bool cube = false;             // else each hypothesis is tried with all that may come next
+  std::int64_t stack_size = 200;  // hypotheses that each stack keeps; 0: all
+  double beam = std::numeric_limits<double>::infinity();  // what one may lack against the best of its stack
+  double lm_beam = std::numeric_limits<double>::infinity();  // the same with cube pruning, in nats of language models
+  std::int64_t pop_limit = 1000;  // hypotheses made for a stack, with cube pruning
+  std::int64_t stack_diversity = 0;  // so many of each coverage are kept however bad they are
+  std::int64_t cube_diversity = 0;   // and made
+  double option_beam = std::numeric_limits<double>::infinity();  // what a phrase may lack against the best of its span
+  double early_discarding = std::numeric_limits<double>::infinity();  // what one may lack before its words are scored
+  std::int32_t distortion_limit = -1;  // negative: none
+  PhraseOrder order = PhraseOrder::kFree;
+  bool all_edges = true;  // false: the best derivation alone
+  std::int64_t max_edges = std::int64_t{1} << 28U;
+};
+
+// The orientations of neighbouring phrases, and the classes that a reordering model makes of them.
+enum class Orientation : std::uint8_t { kMonotone, kSwap, kLeft, kRight };
+inline constexpr std::size_t kOrientations = 4;
+enum class ReorderingKind : std::uint8_t { kMsd, kMslr, kMonotonicity, kLeftRight };
+
+// A feature of the order of phrases. A jump's value is its length, negative. A reordering model's are those of the
+// phrase, before it (`backward`) and behind it, a value for each class or the sum of both.
+struct OrderFeature {
+  bool reordering = false;
+  ReorderingKind kind = ReorderingKind::kMsd;
+  bool backward = true;
+  bool forward = false;
+  bool collapse = false;
+  std::vector<double> weights;
+
+  std::size_t classes() const noexcept;
+  std::size_t class_of(Orientation orientation) const noexcept;
+  std::size_t columns() const noexcept { return classes() * (std::size_t{backward} + std::size_t{forward}); }
+  std::size_t components() const noexcept {
+    return !reordering ? 1 : (collapse ? std::size_t{backward} + std::size_t{forward} : columns());
+  }
+};
+
+// Hypotheses and the steps between them; the first one has translated nothing, the last one is the goal. A step's rule
+// is one of the forest, the last one of all for steps to the goal.
+struct PhraseGraph {
+  struct Node {
+    std::int32_t covered;  // positions
+    double best;           // score of the best derivation
+  };
+  struct Edge {
+    std::int32_t tail;
+    std::int32_t rule;
+    std::int32_t first;
+    std::int32_t last;
+    double score;
+  };
+  std::vector<Node> nodes;
+  std::vector<std::int64_t> node_edges{0};  // those into node v are [node_edges[v], node_edges[v + 1]), best first
+  std::vector<Edge> edges;
+  std::size_t components = 0;
+  std::vector<float> values;       // edges times components
+  std::vector<std::int32_t> path;  // the edges of the best derivation
+  std::int64_t made = 0;           // hypotheses
+  std::int64_t asked = 0;          // of stateful features
+};
+
+// One search after another, in one thread; keeps its memory, and what a language model said.
+class PhraseSearcher {
+ public:
+  PhraseSearcher(std::vector<WeightedScorer> scorers, std::vector<OrderFeature> orders);
+
+  // In front those of scorers, then those of orders.
+  std::size_t components() const noexcept { return components_; }
+  // `rows` has, for each reordering model, the numbers of each rule of the forest. Without a derivation the graph has
+  // no nodes. More edges than allowed are a SearchLimit.
+  PhraseGraph run(const SearchForest& input, std::span<const std::vector<float>> rows,
+                  std::span<const std::int32_t> distances, const PhraseSearchOptions& options);
+
+ private:
+  static constexpr std::int32_t none = -1;
+
+  // A way to a hypothesis.
+  struct Arc {
+    std::int32_t tail;
+    std::int32_t option;  // or none: to the goal
+    double score;         // of the best derivation that ends with it
+    std::int32_t next;    // another way to the same one, or none
+  };
+  struct Hypothesis {
+    double score;
+    double total;  // with an estimate of what is to come
+    std::int32_t coverage;
+    std::int32_t state;
+    std::int32_t first;  // the last phrase; none for `first` if that makes no difference
+    std::int32_t last;
+    std::int32_t row;   // what forward reordering says of the last phrase
+    std::int32_t rule;  // of the last phrase
+    std::int32_t arcs;  // the best one first
+    bool kept;
+  };
+  struct Stack {
+    std::vector<std::int32_t> kept;
+    double best = -std::numeric_limits<double>::infinity();
+    double floor = -std::numeric_limits<double>::infinity();
+    std::vector<std::int32_t> grids;
+    std::size_t crowded = 0;  // with so many it is pruned
+  };
+  // What a hypothesis would be.
+  struct Candidate {
+    double score;
+    double total;
+    std::int32_t tail;
+    std::int32_t option;
+    std::int32_t state;
+    std::int32_t coverage;
+  };
+  // Cube pruning: hypotheses alike but for their states, times the options of a span.
+  struct Group {
+    std::int32_t begin;  // in members_
+    std::int32_t end;
+  };
+  struct Grid {
+    std::int32_t group;
+    std::span<const std::int32_t> options;
+    std::int32_t coverage;
+    double future;
+    double jump;  // what the order of the phrases adds, but for the options
+    Orientation orientation;
+    bool full;
+    std::int32_t made = 0;
+  };
+  struct Point {
+    double score;  // but for stateful features
+    std::int32_t grid;
+    std::int32_t tail;
+    std::int32_t option;
+    std::int32_t row;
+    std::int32_t column;
+    std::int32_t candidate;  // none as long as these were not asked
+  };
+  // By how much phrases score better behind others than alone.
+  struct Surprise {
+    double sum = 0.0;
+    double squares = 0.0;
+    double count = 0.0;
+
+    void add(double value) noexcept {
+      sum += value;
+      squares += value * value;
+      count += 1.0;
+    }
+    // What few exceed.
+    double usual() const noexcept {
+      if (count == 0.0) return 0.0;
+      const double mean = sum / count;
+      return mean + kSpread * std::sqrt(std::max(0.0, squares / count - mean * mean));
+    }
+  };
+  static constexpr double kSpread = 0.25;
+  // The best one in front; of equal ones the earlier.
+  struct Waiting {
+    double total;
+    std::int32_t point;
+    bool operator<(const Waiting& other) const noexcept {
+      return total < other.total || (total == other.total && point > other.point);
+    }
+  };
+  struct Keyed {
+    std::uint64_t place;
+    std::uint64_t row;
+    std::int32_t hypothesis;
+    bool operator<(const Keyed& other) const noexcept {
+      return place < other.place || (place == other.place && row < other.row);
+    }
+  };
+
+  void start(const SearchForest& input, std::span<const std::vector<float>> rows,
+             std::span<const std::int32_t> distances);
+  void weigh_orders(std::span<const std::vector<float>> rows, std::size_t rules);
+  double usual(std::int32_t rule) const noexcept {
+    return before_[static_cast<std::size_t>(rule) * kOrientations] +
+           behind_[static_cast<std::size_t>(rule) * kOrientations];
+  }
+  void list_options();
+  // The options of a span that may come behind a hypothesis with this coverage, as numbers.
+  std::span<const std::int32_t> options_of(std::int32_t span, std::int32_t coverage) const noexcept {
+    const auto [begin, end] = coverages_.has_gap(coverage) ? fillers_[static_cast<std::size_t>(span)]
+                                                           : std::pair{spans_[static_cast<std::size_t>(span)].begin,
+                                                                       spans_[static_cast<std::size_t>(span)].end};
+    return std::span(listed_).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+  }
+  void ask_all(const Stack& stack);
+  void expand(std::int32_t hypothesis);
+  void expand_cubes(Stack& stack);
+  void pop_cubes(Stack& stack);
+  void add_point(std::int32_t grid, std::int32_t row, std::int32_t column, const Stack& stack);
+  bool ask_first();
+  void sink_first();
+  Point pop_point(const Stack& stack);
+  double total_of(const Candidate& candidate);
+  void offer(const Candidate& candidate, Stack& stack);
+  void prune(Stack& stack, bool last);
+  Candidate candidate_of(std::int32_t tail, std::int32_t option, const PhraseStates::Move& move, double jump,
+                         Orientation orientation, std::int32_t coverage);
+  Orientation orientation_of(const Hypothesis& before, std::int32_t first, std::int32_t last) const noexcept;
+  double jump_of(const Hypothesis& before, std::int32_t first, Orientation orientation) const noexcept;
+  bool reaches(const Hypothesis& before, std::int32_t first) const noexcept;
+  std::size_t slot_of(const Hypothesis& like) const noexcept;
+  void grow_slots();
+  bool same(const Hypothesis& one, const Hypothesis& other) const noexcept;
+  PhraseGraph finish(const SearchForest& input);
+  void order_values(const Hypothesis& before, std::int32_t option, float* values) const;
+
+  PhraseStates states_;
+  std::vector<OrderFeature> orders_;
+  std::size_t components_ = 0;
+  double distortion_ = 0.0;  // weight
+  bool jumps_matter_ = false;   // the end of the last phrase is part of a hypothesis
+  bool forward_ = false, swaps_matter_ = false;
+
+  // Of the sentence.
+  PhraseSearchOptions options_;
+  std::int32_t positions_ = 0;
+  std::span<const std::vector<float>> rows_;
+  Coverages coverages_;
+  std::vector<PhraseSpan> spans_;
+  std::vector<PhraseOption> choices_;
+  std::vector<std::int32_t> listed_;  // numbers of all options, then of those of each span that may fill a gap
+  std::vector<std::pair<std::int32_t, std::int32_t>> fillers_;  // the latter, by span
+  std::vector<std::uint8_t> fills_;                             // whether a span has any
+  std::vector<double> best_of_span_;
+  std::vector<std::pair<std::int32_t, std::int32_t>> wanted_;
+  std::vector<double> before_, behind_;  // rules times orientations: what reordering models say of them, weighted
+  std::vector<std::int32_t> row_slots_;
+  std::vector<std::int32_t> row_of_;     // of each rule: equal rows of forward models have one number
+  std::vector<Hypothesis> hypotheses_;
+  std::vector<Arc> arcs_;
+  std::vector<Stack> stacks_;
+  std::vector<std::int32_t> slots_;
+  std::int64_t made_ = 0;
+
+  // Of a stack that is expanded: the moves of each state by all options.
+  std::vector<std::int32_t> move_row_;  // of each state, or none
+  std::vector<std::int32_t> rowed_;     // states that have one
+  std::vector<PhraseStates::Move> moves_;
+
+  std::vector<Keyed> keyed_;
+  std::vector<Group> groups_;
+  std::vector<std::int32_t> members_;
+  std::vector<Grid> grids_;
+  std::vector<Point> points_;
+  std::vector<Candidate> candidates_;
+  Surprise surprise_;
+  double usual_surprise_ = 0.0;  // as far as known when a stack begins
+  std::vector<Waiting> heap_;
+};
+
+}  // namespace smt

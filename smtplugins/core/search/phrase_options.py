@@ -1,0 +1,130 @@
+"""Options of a sentence edited: phrases left out where they may not stand, others put in at places of their own.
+
+What a parser made without a goal is a node for each span that phrases apply to (``core/grammar/parsing.py``). An edited
+one has the same arrays, but for two things: rules may have no place left, and those of a span need no longer follow
+each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from smtplugins.core.grammar.parsing import Forest
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtplugins.core._core import ParsedForest, SearchForest
+
+
+@dataclass(frozen=True)
+class Put:
+    """A rule put in for the source words ``[first, last)``: its number among those of all grammars, and its score."""
+
+    first: int
+    last: int
+    origin: int
+    score: float = 0.0
+
+
+@dataclass(frozen=True)
+class EditedForest:
+    """The arrays of a ``ParsedForest``."""
+
+    nodes: NDArray[Any]
+    node_bundles: NDArray[Any]
+    tail_offsets: NDArray[Any]
+    tails: NDArray[Any]
+    rule_offsets: NDArray[Any]
+    rules: NDArray[Any]
+    target_offsets: NDArray[Any]
+    targets: NDArray[Any]
+    scores: NDArray[Any]
+    origins: NDArray[Any]
+    chains: NDArray[Any]
+    links: NDArray[Any]
+    complete: bool = True
+
+    def search_forest(self, scores: NDArray[Any] | None = None) -> SearchForest:
+        """The same for searches."""
+        import numpy as np
+
+        from smtplugins.core._core import SearchForest
+
+        columns = (np.ascontiguousarray(column, dtype=np.int32) for column in self.nodes.T)
+        labels, firsts, lasts = columns
+        return SearchForest.of(
+            labels=labels,
+            firsts=firsts,
+            lasts=lasts,
+            node_bundles=self.node_bundles,
+            tails=self.tails,
+            tail_offsets=self.tail_offsets,
+            rules=self.rules,
+            rule_offsets=self.rule_offsets,
+            targets=self.targets,
+            target_offsets=self.target_offsets,
+            scores=np.ascontiguousarray(self.scores if scores is None else scores, dtype=np.float32),
+        )
+
+
+def edge_spans(forest: Forest) -> NDArray[Any]:
+    """The source words ``[first, last)`` of each edge, a row each: edges are in the order of ``native.rules``."""
+    import numpy as np
+
+    native = forest.native
+    bundles = np.repeat(np.arange(forest.nodes), np.diff(native.node_bundles))
+    nodes = np.repeat(bundles, np.diff(native.rule_offsets))
+    spans: NDArray[Any] = native.nodes[nodes, 1:]
+    return spans
+
+
+def edited(forest: Forest, kept: NDArray[Any], put: Sequence[Put], label: str) -> Forest:
+    """The options of a forest that are ``kept``, a flag for each edge, and those ``put`` in under this label."""
+    import numpy as np
+
+    native = forest.native
+    if len(native.tails):
+        raise ValueError("expected phrases, found rules with gaps")
+    spans = edge_spans(forest)[kept]
+    ends = [(one.first, one.last) for one in put]
+    firsts_lasts = np.concatenate([spans, np.array(ends, dtype=np.int32).reshape(-1, 2)])
+    # New rules stand before that of the goal, which is the last one.
+    before = len(native.origins) - 1
+    rules = np.concatenate([native.rules[kept], before + np.arange(len(put))]).astype(np.int32)
+    labels = np.repeat(native.nodes[:, 0], np.diff(native.rule_offsets[native.node_bundles]))[kept]
+    labels = np.concatenate([labels, np.full(len(put), forest.tables.labels.id(label))]).astype(np.int32)
+    # A node with one bundle for each span and label, as they come.
+    keys = np.column_stack([labels, firsts_lasts])
+    nodes, first_at, node_of = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first_at))
+    order = np.argsort(rank[node_of.reshape(-1)], kind="stable")
+    counts = np.bincount(rank[node_of.reshape(-1)], minlength=len(nodes))
+    texts = [forest.searched_target(one.origin) for one in put]
+    added = [forest.tables.words.ids(text) for text in texts]
+    last = native.target_offsets[before]
+    sizes = np.diff(native.target_offsets)
+    sizes = np.concatenate([sizes[:before], np.array(list(map(len, added)), dtype=np.int64), sizes[before:]])
+
+    def with_put(column: NDArray[Any], values: Sequence[Any]) -> NDArray[Any]:
+        return np.concatenate([column[:before], np.array(values, dtype=column.dtype), column[before:]])
+
+    made = EditedForest(
+        nodes=nodes[np.argsort(rank)].astype(np.int32).reshape(-1, 3),
+        node_bundles=np.arange(len(nodes) + 1, dtype=np.int64),
+        tail_offsets=np.zeros(len(nodes) + 1, dtype=np.int64),
+        tails=np.empty(0, dtype=np.int32),
+        rule_offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        rules=rules[order],
+        target_offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        targets=np.concatenate(
+            [native.targets[:last], np.array([one for row in added for one in row]), native.targets[last:]]
+        ).astype(np.int32),
+        scores=with_put(native.scores, [one.score for one in put]),
+        origins=with_put(native.origins, [one.origin for one in put]),
+        chains=with_put(native.chains, [-1] * len(put)),
+        links=native.links,
+    )
+    return forest.with_native(cast("ParsedForest", made))

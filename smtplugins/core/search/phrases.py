@@ -1,0 +1,131 @@
+"""Phrase-based search: options of a sentence in, hypotheses out.
+
+P. Koehn, F. J. Och and D. Marcu, "Statistical Phrase-Based Translation" (2003), with cube pruning of stacks (L. Huang
+and D. Chiang, 2007) as the other way to fill them. The options are a forest that was parsed without a goal: a node for
+each span of the input, its edges the phrases for it; a sentence ends where the last of these spans does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtformats.columns import GrammarColumns
+    from smtplugins.core._core import OrderFeature as OrderFeature
+    from smtplugins.core._core import PhraseGraph as PhraseGraph
+    from smtplugins.core._core import PhraseSearcher as PhraseSearcher
+    from smtplugins.core.grammar.parsing import Forest
+    from smtplugins.core.graph.hypergraph import Hypergraph
+    from smtplugins.core.search.stateful_search import Stateful
+
+ORDERS = ("free", "window", "monotone", "swap")
+_LABEL = "X"
+
+
+def distortion(weight: float) -> OrderFeature:
+    """Minus the length of the jump from the end of a phrase to the beginning of the next."""
+    import numpy as np
+
+    from smtplugins.core._core import OrderFeature
+
+    return OrderFeature("distortion", False, False, False, np.array([weight], dtype=np.float64))
+
+
+def reordering(
+    orientation: str, weights: Sequence[float], *, backward: bool, forward: bool, collapsed: bool
+) -> OrderFeature:
+    """Lexicalised reordering with the orientations ``msd``, ``mslr``, ``monotonicity`` or ``leftright``.
+
+    The search is given the rows of rules: a number for each orientation, backward before forward.
+    """
+    import numpy as np
+
+    from smtplugins.core._core import OrderFeature
+
+    return OrderFeature(orientation, backward, forward, collapsed, np.array(weights, dtype=np.float64))
+
+
+def phrase_searcher(features: Sequence[Stateful], orders: Sequence[OrderFeature]) -> PhraseSearcher:
+    """Searches sentences, one after another, in one thread at a time; what a language model said is kept between them.
+
+    ``search(forest, rows, ...)`` takes what :func:`smtplugins.core.search.stateful_search.forest_of_parse` made of
+    options, and the rows of each reordering model, a rule behind the other. Values of edges are those of ``features``,
+    then ``orders``.
+    """
+    import numpy as np
+
+    from smtplugins.core._core import PhraseSearcher
+
+    scorers = [(one.scorer, np.array(one.weights, dtype=np.float64)) for one in features]
+    return PhraseSearcher(scorers, list(orders))
+
+
+def hypergraph_of_phrases(
+    forest: Forest,
+    graph: PhraseGraph,
+    rule_features: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
+    names: Sequence[str],
+    id: str = "",
+) -> Hypergraph:
+    """The hypotheses that a search kept, as a hypergraph: a step is an edge with one tail, what was translated before.
+
+    Its rule has a gap for that tail in front, its span is that of the source words of its own phrase. ``rule_features``
+    are those of the forest's rules: offsets, numbers in ``forest.tables.names``, values. ``names`` are those of the
+    search's own values, in their order.
+    """
+    import numpy as np
+
+    from smtformats.columns import StringTable
+    from smtformats.grammar.shared.gather import Numbering
+    from smtplugins.core.graph.hypergraph import Hypergraph, core_graph
+
+    edges = len(graph.rules)
+    offsets, ids, values = rule_features
+    numbers, own = np.unique(ids, return_inverse=True)
+    table = Numbering(map(forest.tables.names.word, numbers.tolist()))
+    dense_names = [table.add(name) for name in names]
+    spans = np.column_stack([graph.firsts, graph.lasts]).astype(np.int32)
+    labels: StringTable = Numbering([_LABEL]).table()
+    return Hypergraph(
+        id=id,
+        core=core_graph(graph.node_edges, graph.tails, np.arange(edges + 1, dtype=np.int64)),
+        node_labels=np.zeros(graph.nodes, dtype=np.int32),
+        rules=graph.rules,
+        spans=spans,
+        rule_feature_ids=own.reshape(-1).astype(np.int32),
+        rule_values=values.astype(np.float32),
+        rule_feature_offsets=offsets,
+        dense_names=np.array(dense_names, dtype=np.int32),
+        dense=graph.values.reshape(edges, len(names)) if names else np.zeros((edges, 0), np.float32),
+        features=np.empty(0, dtype=np.int32),
+        values=np.empty(0, dtype=np.float32),
+        feature_offsets=np.zeros(edges + 1, dtype=np.int64),
+        edge_scores=graph.scores,
+        grammar=steps_of(forest.rule_columns),
+        labels=labels,
+        names=table.table(),
+    )
+
+
+def steps_of(rules: GrammarColumns) -> GrammarColumns:
+    """Phrases as steps of a phrase decoder: each with a gap in front, on both sides, but the last one, the goal's."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    # A sentence without words has no rules at all.
+    count = max(len(rules) - 1, 0)
+    added = np.minimum(np.arange(len(rules) + 1), count)
+    lhs = rules.lhs[:count]
+    return replace(
+        rules,
+        # The gap has the label of the phrase itself.
+        source=np.insert(rules.source, rules.source_offsets[:count], -1 - lhs).astype(np.int32),
+        source_offsets=rules.source_offsets + added,
+        target=np.insert(rules.target, rules.target_offsets[:count], -1).astype(np.int32),
+        target_offsets=rules.target_offsets + added,
+        points=(rules.points + 1).astype(np.int32),
+    )

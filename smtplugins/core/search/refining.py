@@ -1,0 +1,94 @@
+"""What a search kept of a parser's forest, as a hypergraph with all features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtplugins.core.grammar.parsing import Forest
+    from smtplugins.core.graph.hypergraph import Hypergraph
+
+    RuleFeatures = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+
+
+class Kept(Protocol):
+    """What a search kept (``Refined`` of ``core/search/stateful_search.py`` is one): nodes of the forest, with bundles
+    of its edges.
+
+    ``node_of`` and ``edge_of`` lead back to the forest; ``tails`` by bundle are nodes of what was kept; ``scores`` and
+    ``values``, as many in a row as the search has names for, are those of edges.
+    """
+
+    @property
+    def node_of(self) -> NDArray[Any]: ...
+    @property
+    def node_bundles(self) -> NDArray[Any]: ...
+    @property
+    def tails(self) -> NDArray[Any]: ...
+    @property
+    def tail_offsets(self) -> NDArray[Any]: ...
+    @property
+    def rule_offsets(self) -> NDArray[Any]: ...
+    @property
+    def edge_of(self) -> NDArray[Any]: ...
+    @property
+    def scores(self) -> NDArray[Any]: ...
+    @property
+    def values(self) -> NDArray[Any]: ...
+
+
+def hypergraph_of(
+    forest: Forest,
+    refined: Kept,
+    rule_features: RuleFeatures,
+    names: Sequence[str],
+    id: str = "",
+) -> Hypergraph:
+    """The nodes and edges that a search kept; edges have scores.
+
+    ``rule_features`` are those of the forest's rules: offsets, numbers in ``forest.tables.names``, values. ``names``
+    are those of the search's own values, in their order.
+    """
+    import numpy as np
+
+    from smtformats.grammar.shared.gather import Numbering
+    from smtplugins.core.graph.hypergraph import Hypergraph, core_graph
+
+    native = forest.native
+    bundles = np.repeat(np.arange(len(refined.tail_offsets) - 1), np.diff(refined.rule_offsets))
+    starts, widths = refined.tail_offsets[:-1][bundles], np.diff(refined.tail_offsets)[bundles]
+    tail_offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+    places = np.repeat(starts - tail_offsets[:-1], widths) + np.arange(tail_offsets[-1])
+    edge_offsets = refined.rule_offsets[refined.node_bundles] if len(refined.node_of) else np.zeros(1, np.int64)
+    rules = native.rules[refined.edge_of]
+    nodes = native.nodes[refined.node_of]
+    labels, own = np.unique(nodes[:, 0], return_inverse=True)
+    heads = np.repeat(np.arange(len(nodes)), np.diff(edge_offsets))
+
+    offsets, ids, values = rule_features
+    used, numbers = np.unique(ids, return_inverse=True)
+    table = Numbering(map(forest.tables.names.word, used.tolist()))
+    dense_names = [table.add(name) for name in names]
+    dense = refined.values.reshape(len(rules), len(names)) if len(names) else np.zeros((len(rules), 0), np.float32)
+    return Hypergraph(
+        id=id,
+        core=core_graph(edge_offsets, refined.tails[places], tail_offsets),
+        node_labels=own.reshape(-1).astype(np.int32),
+        rules=rules.astype(np.int32),
+        spans=nodes[heads, 1:].astype(np.int32),
+        rule_feature_ids=numbers.reshape(-1).astype(np.int32),
+        rule_values=values.astype(np.float32),
+        rule_feature_offsets=offsets,
+        dense_names=np.array(dense_names, dtype=np.int32),
+        dense=dense,
+        features=np.empty(0, dtype=np.int32),
+        values=np.empty(0, dtype=np.float32),
+        feature_offsets=np.zeros(len(rules) + 1, dtype=np.int64),
+        edge_scores=refined.scores.copy(),
+        grammar=forest.rule_columns,
+        labels=Numbering(map(forest.tables.labels.word, labels.tolist())).table(),
+        names=table.table(),
+    )

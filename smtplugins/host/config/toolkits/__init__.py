@@ -1,0 +1,20 @@
+"""Configurations of the toolkits as a run.yaml: a module for each, whose table says which key becomes what.
+
+Decoders and features are named here, with every convention of the toolkit written out; whether a plugin offers them is
+the registry's to say.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from smtformats.config.settings import Settings
+from smtplugins.host.config.toolkits.draft import Draft
+
+
+def draft(settings: Settings, path: Path | None) -> Draft:
+    """What a configuration amounts to; ``path`` is its file, if it has one."""
+    from smtplugins.host.config.toolkits import cdec, joshua, moses
+
+    adapters = {"cdec-settings": cdec.adapt, "joshua-settings": joshua.adapt, "moses-settings": moses.adapt}
+    return adapters[settings.origin](settings, path)

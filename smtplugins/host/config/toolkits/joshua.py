@@ -1,0 +1,215 @@
+"""A joshua.config as a run.yaml. Scores of language models are log10; a word costs -log10 e, more is better.
+
+| Joshua | run.yaml |
+|---|---|
+| `search = cky` · `stack` (cky; stack with a `tm` of type moses or phrase) | `decoder: hiero` · `phrase` |
+| `pop-limit` (100) | `decoder.pop_limit`, for each span (0: no limit) or stack |
+| `num-translation-options` (20) | `decoder.max_options`; stacks of Joshua 6.1 keep one less of longer lists |
+| `reordering-limit` (8, stack) | `decoder.distortion_limit`, `.max_phrase_length`, with `order: window` |
+| `goal-symbol` (GOAL) `default-non-terminal` (X) | `decoder.goal`, `.nonterminal` (cky), without brackets and index |
+| `top-n` `n-best-list` FILE N | `output.nbest`; 0 is 1 |
+| `use-unique-nbest` (true) `mark-oovs` (false) `maxlen` (200) | `output.unique`, `.mark_oovs`, `.max_length` |
+| `lattice-decoding` (cky) | `decoder.input: lattice` |
+| `oov-list` (cky) | `decoder.oov_path` if it is one word, else `decoder.oov_list` |
+| `input-file` `weights-file` | `source`, `model.weights` |
+| weight lines | `model.weights`: the joshua.config itself |
+| `tm = ... -owner O -maxspan N -path P` | `model.grammar`, `translation-model,path=P,owner=O,name=tm_O` |
+| its span limit | `decoder.max_span`; `max_span` of a table that has another (-1: from the start; packed: none) |
+| no `tm` of owner glue (cky) | `decoder.glue: true`, the feature `glue,value=1,name=tm_glue_0` |
+| `LanguageModel` `StateMinimizingLanguageModel` | `lm,path=,base=10,order=,class_path=,name=lm_K`, K from 0 on |
+| its `-oov_feature` | `oov=true,oov_name=lm_K_oov` |
+| `WordPenalty [-value V]` (-0.4342945) | `word-penalty,value=`; cky counts `<s>` and `</s>`: `count_bos=true` |
+| `OOVPenalty` | `oov,value=-100,name=OOVPenalty`; ln p for a label of the `oov-list` |
+| `PhrasePenalty [-owner O]` | `phrase-penalty,value=1,owner=O,name=PhrasePenalty` |
+| `Distortion` `SourcePath` | `distortion`, `source-path` of those names |
+| any other | the feature of Joshua's name, its parameters as they are |
+
+Columns of tables are `tm_OWNER_K`; the format joshua-grammar turns the signs of bare numbers, as Joshua does. Every
+word has a pass-through rule, `decoder.pass_through: all`, and `joshua: true` is what Joshua alone does, see the
+decoder. With cky, the decoder has `pops: joshua` (as many of our pops as score no worse) and `markers: true`; language
+models score `<s>` and `</s>` from the rules (`markers=rules`). With stack it has `search: cube` and no limit but the
+pops: `stack_size: 0`, `beam_threshold: 0`, `lm_beam: inf`. In brackets: Joshua's default, written out.
+
+Keys that change translations otherwise are refused, `rescore-forest` and `segment-oovs` (which does nothing sensible in
+Joshua itself) among them; all others are not used. Paths are relative to the working directory. Tables and language
+models may be beside the file instead, where later versions of Joshua look for them: the same name in both places for
+different files is an error.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+from smtformats import FormatError
+from smtformats.config.joshua import WEIGHT, function, table
+from smtformats.config.settings import Setting, Settings
+from smtformats.errors import quote
+from smtformats.tokens import blanks
+from smtplugins.host.config.toolkits.draft import ABSENT, Draft, Harmless
+
+_WORD = "-0.4342945"
+_LONGEST = 200  # words of a phrase, where nothing limits them
+_LMS = ("LanguageModel", "StateMinimizingLanguageModel")
+_OFF: Harmless = ("false", lambda value: value.lower() == "false")
+_CHANGES: dict[str, Harmless] = {
+    # By being there.
+    **dict.fromkeys(("lowercase", "project-case", "rescore-forest", "segment-oovs", "source-annotations"), ABSENT),
+    **dict.fromkeys(("constrain-parse", "fuzzy-matching", "parse", "use-pos-labels"), _OFF),
+    "input-type": ("plain", lambda value: value == "plain"),
+}
+"""Keys that change translations and are not supported."""
+_CHANGES_STACKS: dict[str, Harmless] = {"lattice-decoding": ABSENT, "oov-list": ABSENT}
+
+
+def adapt(settings: Settings, path: Path | None) -> Draft:
+    """What a joshua.config amounts to."""
+    draft = Draft(settings, -1)
+    tables = [(one, *table(one.value)) for one in draft.every("tm")]
+    stack = draft.text("search") == "stack" or any(kind in ("moses", "phrase") for _, kind, _ in tables)
+    draft.option("source", "input-file", skip="-")
+    draft.put("decoder.name", "phrase" if stack else "hiero")
+    draft.option("decoder.pop_limit", "pop-limit", int, 100)
+    draft.option("decoder.max_options", "num-translation-options", int, 20)
+    draft.option("decoder.mark_oovs", "mark-oovs", _true, False)
+    draft.option("decoder.max_length", "maxlen", int, 200)
+    draft.put("decoder.pass_through", "all")
+    draft.put("decoder.joshua", True)
+    if stack:
+        _stacks(draft)
+    else:
+        _charts(draft)
+    draft.put("output.format", "joshua-nbest")
+    draft.option("output.unique", "use-unique-nbest", _true, True)
+    folder = path.parent if path is not None else Path()
+    _grammars(draft, tables, folder, stack=stack)
+    _functions(draft, folder, stack=stack)
+    draft.option("model.weights", "weights-file")
+    if settings.all(WEIGHT):
+        draft.own_weights(draft.every(WEIGHT)[0], path)
+    draft.option("output.nbest", "top-n", lambda value: max(1, int(value)))
+    lists = blanks(draft.text("n-best-list"))
+    if len(lists) > 1:
+        draft.put("output.nbest", max(1, int(lists[1])), settings.all("n-best-list")[-1].line)
+    if lists:
+        draft.idle(settings.all("n-best-list")[-1], lists[0])
+    draft.refuse_all(_CHANGES)
+    return draft
+
+
+def _charts(draft: Draft) -> None:
+    draft.option("decoder.goal", "goal-symbol", _label, "GOAL")
+    draft.option("decoder.nonterminal", "default-non-terminal", _label, "X")
+    if draft.every("lattice-decoding"):
+        draft.put("decoder.input", "lattice")
+    labels = draft.text("oov-list")
+    if labels:
+        draft.put("decoder.oov_list" if len(blanks(labels)) > 1 else "decoder.oov_path", labels)
+    draft.put("decoder.pops", "joshua")
+    draft.put("decoder.markers", True)
+
+
+def _stacks(draft: Draft) -> None:
+    """Stacks are limited by their pops alone; no phrase ends further than the limit from the first open word."""
+    draft.put("decoder.search", "cube")
+    draft.put("decoder.stack_size", 0)
+    draft.put("decoder.beam_threshold", 0.0)
+    draft.put("decoder.lm_beam", math.inf)
+    draft.put("decoder.order", "window")
+    draft.option("decoder.distortion_limit", "reordering-limit", lambda value: max(-1, int(value)), 8)
+    limit = draft.values["decoder"]["distortion_limit"]
+    draft.put("decoder.max_phrase_length", limit if limit > 0 else _LONGEST)
+    if limit == 0:
+        draft.refuse(draft.settings.all("reordering-limit")[-1], "1 or more (with 0 Joshua finds no translation)")
+    # Phrases have one label, whatever these say.
+    draft.one("goal-symbol")
+    draft.one("default-non-terminal")
+    draft.refuse_all(_CHANGES_STACKS)
+
+
+def _label(text: str) -> str:
+    """A non-terminal without its brackets and index."""
+    return re.sub(r",\d+(?=\]?$)", "", text).removeprefix("[").removesuffix("]")
+
+
+def _true(text: str) -> bool:
+    return text.lower() == "true"
+
+
+def _grammars(draft: Draft, tables: list[tuple[Setting, str, dict[str, str]]], folder: Path, *, stack: bool) -> None:
+    usual = next((found["maxspan"] for _, _, found in tables if found["owner"] != "glue"), None)
+    if usual is not None and not stack:
+        draft.put("decoder.max_span", int(usual))
+    for one, _, found in tables:
+        path = _located(draft, one, folder, found["path"])
+        draft.grammar(path, one.line)
+        draft.feature(
+            "translation-model",
+            one.line,
+            path=path,
+            owner=found["owner"],
+            max_span=None if stack or found["maxspan"] == usual else found["maxspan"],
+            name=f"tm_{found['owner']}",
+        )
+        for name, value in found.items():
+            if name not in ("owner", "maxspan", "path"):
+                draft.idle(one, f"-{name} {value}".rstrip())
+    if not stack:
+        glue = all(found["owner"] != "glue" for _, _, found in tables)
+        draft.put("decoder.glue", glue)
+        if glue:
+            draft.feature("glue", value=1, name="tm_glue_0")
+
+
+def _functions(draft: Draft, folder: Path, *, stack: bool) -> None:
+    found = sorted(draft.every("lm") + draft.every("feature-function"), key=lambda one: one.line)
+    models = 0
+    for one in found:
+        name, options = function(one.key, one.value)
+        if name in _LMS:
+            draft.feature(
+                "lm",
+                one.line,
+                path=_located(draft, one, folder, options.pop("lm_file")),
+                base=10,
+                order=options.pop("lm_order", None),
+                class_path=options.pop("class_map", None),
+                markers=None if stack else "rules",
+                oov=True if "oov_feature" in options else None,
+                oov_name=f"lm_{models}_oov" if "oov_feature" in options else None,
+                name=f"lm_{models}",
+            )
+            models += 1
+            options = {key: value for key, value in options.items() if key not in ("lm_type", "oov_feature")}
+        elif name == "WordPenalty":
+            value = options.pop("value", _WORD)
+            draft.feature("word-penalty", one.line, value=value, count_bos=None if stack else True, name=name)
+        elif name == "OOVPenalty":
+            draft.feature("oov", one.line, value=-100, name=name)
+        elif name == "PhrasePenalty":
+            draft.feature("phrase-penalty", one.line, value=1, owner=options.pop("owner", None), name=name)
+        elif name in ("Distortion", "SourcePath"):
+            draft.feature("distortion" if name == "Distortion" else "source-path", one.line, name=name)
+        else:
+            draft.feature(name, one.line, **{_option(key): value or "true" for key, value in options.items()})
+            options = {}
+        for key, value in options.items():
+            draft.idle(one, f"{name} -{key} {value}".rstrip())
+
+
+def _option(key: str) -> str:
+    """A parameter as an option; ``name`` is the host's own."""
+    return "lm_name" if key == "name" else key.replace("-", "_")
+
+
+def _located(draft: Draft, one: Setting, folder: Path, path: str) -> str:
+    """A relative path where Joshua looks for it: in the working directory, or, in later versions, beside the file."""
+    here, beside = Path(path), folder / path
+    if not beside.exists() or (here.exists() and here.samefile(beside)):
+        return path
+    if here.exists():
+        expected = "a path that names one file, or an absolute one"
+        found = f"{quote(path)}, which is in the working directory and beside the configuration"
+        raise FormatError(expected, found, file=draft.settings.file, line=one.line)
+    return str(beside)

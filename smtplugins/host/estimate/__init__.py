@@ -1,0 +1,6 @@
+"""Estimate models from text: word alignments, phrase tables, rule tables, language models.
+
+Counting and estimation are in `smtplugins.core.extract` and `core.lm`; learning weights is in `host.learn`.
+"""
+
+from __future__ import annotations

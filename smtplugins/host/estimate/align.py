@@ -1,0 +1,261 @@
+"""Word alignments of a text, or out of those of both directions: what `smt align` does, with errors that name the file.
+
+Forward is the direction in which each target word has one source word at most, backward the other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from smtformats.alignment import pharaoh
+from smtformats.alignment.links import Alignment, Point
+from smtformats.corpus.text import open_sentences
+from smtformats.errors import FormatError, quote
+from smtformats.files import open_write, shown_name
+from smtformats.format import shortest
+from smtformats.tokens import blanks
+from smtplugins.contracts.spec import Spec
+from smtplugins.host.errors import UsageError
+from smtplugins.host.estimate.symmetrisation import check_heuristic, symmetrise
+from smtplugins.host.files.opening import find_format, open_known
+from smtplugins.host.progress import hushed, progress
+
+if TYPE_CHECKING:
+    from smtplugins.contracts.contracts import Runner
+    from smtplugins.host.estimate.aligners import Stage
+    from smtplugins.host.host import AnySpec, Host
+
+FileName: TypeAlias = "str | os.PathLike[str]"
+Text: TypeAlias = "FileName | Sequence[str | Sequence[str]]"
+Words: TypeAlias = "tuple[str, ...]"
+Note: TypeAlias = Callable[[str], None]
+
+PHARAOH = "pharaoh-alignment"
+DEFAULT_MODEL = "fast-align"
+_BAL = "bal-alignment"
+
+
+@dataclass(frozen=True)
+class Directions:
+    """The links (source, target) of a sentence pair in both directions, and its words if they are known."""
+
+    source: Words | None
+    target: Words | None
+    forward: tuple[Point, ...]
+    backward: tuple[Point, ...]
+
+
+def read_text(source: Text, target: Text) -> Iterator[tuple[Words, Words]]:
+    """Sentence pairs of two files or sequences, which have as many lines."""
+    sides = (source, target)
+    both = (("<source>", source), ("<target>", target))
+    names = [shown_name(one) if isinstance(one, (str, os.PathLike)) else name for name, one in both]
+    if names.count("<stdin>") > 1:
+        raise UsageError("standard input is one file only: source or target")
+    with contextlib.ExitStack() as stack:
+        streams = [stack.enter_context(_sentences(one)) for one in sides]
+        line = 0
+        for line, pair in enumerate(itertools.zip_longest(*streams), 1):
+            first, second = pair
+            if second is None:
+                raise FormatError(
+                    f"a line for line {line} of {names[0]}", "the end of the file", file=names[1], line=line
+                )
+            if first is None:
+                raise FormatError(f"{line - 1} lines, as {names[0]} has", "more", file=names[1], line=line)
+            yield first, second
+    if not line:
+        raise FormatError("a sentence on each line", "an empty file", file=names[0], line=1)
+
+
+@contextlib.contextmanager
+def _sentences(text: Text) -> Iterator[Iterator[Words]]:
+    if isinstance(text, (str, os.PathLike)):
+        with open_sentences(text) as lines:
+            yield (tuple(blanks(line)) for line in lines)
+    else:
+        yield (tuple(blanks(one) if isinstance(one, str) else one) for one in text)
+
+
+def _trained(
+    host: Host,
+    text: Iterable[tuple[Words, Words]],
+    stages: Sequence[Stage],
+    *,
+    jobs: int = 1,
+    note: Note = lambda text: None,
+    quiet: bool = True,
+) -> Iterator[Directions]:
+    """Both directions by models that are trained on the very text. Pairs that no model takes have no links.
+
+    Two jobs are a process for each direction.
+    """
+    from smtplugins.host.estimate.aligners import align_words, check_library
+    from smtplugins.host.host import default_runner
+
+    check_library()
+    pairs = list(text)
+    spec = default_runner(jobs)
+    if jobs == 1 or "thot" in sys.modules:
+        # Loaded before, its threads may be running, and a process forked from theirs would wait for them forever.
+        spec, jobs = default_runner(1), 1
+    else:
+        spec = Spec(spec.name, {"jobs": 2, "chunk": 1})
+    sides = [[pair[side] for pair in pairs] for side in (0, 1)]
+
+    def one_way(forward: bool) -> tuple[list[list[int]], int]:
+        first, second = sides if forward else sides[::-1]
+        with hushed(jobs > 1):
+            return align_words(stages, first, second, quiet=quiet)
+
+    runner: Runner = host.registry.make("runners", spec)
+    done = runner.map(one_way, (True, False))
+    (forward, longest), (backward, _) = progress(done, "directions", total=2, quiet=quiet) if jobs > 1 else done
+    _tell_left_out(pairs, longest, note)
+    for (source, target), ahead, back in zip(pairs, forward, backward, strict=True):
+        yield Directions(
+            source,
+            target,
+            tuple((i - 1, j) for j, i in enumerate(ahead) if i),
+            tuple((i, j - 1) for i, j in enumerate(back) if j),
+        )
+
+
+def _tell_left_out(pairs: Sequence[tuple[Words, Words]], longest: int, note: Note) -> None:
+    empty = sum(not (source and target) for source, target in pairs)
+    long = sum(bool(source and target) and max(len(source), len(target)) > longest for source, target in pairs)
+    for count, what in ((empty, "of which a side has no words"), (long, f"of more than {longest} words")):
+        if count:
+            note(f"{count} sentence pair{'s' if count > 1 else ''} {what}: no links")
+
+
+def read_directions(
+    host: Host,
+    forward: FileName,
+    backward: FileName,
+    text: Iterable[tuple[Words, Words]] | None = None,
+    format: str | None = None,
+) -> Iterator[Directions]:
+    """Both directions out of files, of the words of a text if there is one.
+
+    A file whose words are those of the other side, as GIZA++'s second file, is turned around.
+    """
+    if os.fspath(forward) == os.fspath(backward) == "-":
+        raise UsageError("standard input is one file only: --forward or --backward")
+    files = (forward, backward)
+    records = [_records(host, file, format, way) for file, way in zip(files, ("tgttosrc", "srctotgt"), strict=True)]
+    names = [shown_name(file) for file in files]
+    turning = [_Turning(name) for name in names]
+    there: Iterator[tuple[Words, Words] | None] = itertools.repeat(None) if text is None else iter(text)
+    for line, (first, second, words) in enumerate(itertools.zip_longest(records[0], records[1], there), 1):
+        if first is None and second is None and text is None:
+            return
+        if first is None or second is None:
+            name, other = names if first is None else names[::-1]
+            expected = f"an alignment of sentence pair {line}, as {other if text is None else 'the text'} has"
+            raise FormatError(expected, "the end of the file", file=name)
+        if text is not None and words is None:
+            expected = f"{line - 1} sentence pairs, as the text has"
+            raise FormatError(expected, "more", file=names[0], line=first.line)
+        known = words or _words(first) or _words(second)
+        ahead, back = turning[0].turned(first, known), turning[1].turned(second, known)
+        source, target = known or (None, None)
+        yield Directions(source, target, ahead.points, back.points)
+
+
+def _records(host: Host, file: FileName, format: str | None, method: str) -> Iterator[Alignment]:
+    opened = open_known(file, "alignment", format, host.formats(), empty=PHARAOH)
+    if opened.record.name == _BAL and format in (None, _BAL, "bal"):
+        # It holds both directions; as symal calls them.
+        opened.record = find_format(f"{_BAL},method={method}", "alignment", host.formats())
+    yield from opened.records()
+
+
+def _words(one: Alignment) -> tuple[Words, Words] | None:
+    return None if one.source is None or one.target is None else (one.source, one.target)
+
+
+class _Turning:
+    """Alignments of one file as the text has its sides."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._mirrored = False
+
+    def turned(self, one: Alignment, known: tuple[Words, Words] | None) -> Alignment:
+        """The alignment, turned around if its words are; checked against them."""
+        words = _words(one)
+        if known is not None and words is not None and known[0] != known[1]:
+            if words not in (known, known[::-1]):
+                expected = f"the words {quote(' '.join(known[0]))} and {quote(' '.join(known[1]))}"
+                raise FormatError(expected, quote(" ||| ".join(map(" ".join, words))), file=self._name, line=one.line)
+            self._mirrored = words != known
+        one = one.swapped() if self._mirrored else one
+        if known is not None:
+            lengths = len(known[0]), len(known[1])
+            for point in one.points:
+                if point[0] >= lengths[0] or point[1] >= lengths[1]:
+                    expected = f"links within {lengths[0]} and {lengths[1]} words"
+                    raise FormatError(expected, f"{point[0]}-{point[1]}", file=self._name, line=one.line)
+        return one
+
+
+def align(
+    host: Host,
+    source: Text | None,
+    target: Text | None,
+    *,
+    forward: FileName | None = None,
+    backward: FileName | None = None,
+    format: str | None = None,
+    model: AnySpec | None = None,
+    iterations: int | None = None,
+    heuristic: str = "grow-diag-final-and",
+    seed: int | None = None,
+    jobs: int = 1,
+    keep_forward: FileName | None = None,
+    keep_backward: FileName | None = None,
+    note: Note = lambda text: None,
+    quiet: bool = True,
+) -> Iterator[Alignment]:
+    """The alignments of a text in order; see :meth:`smtplugins.host.host.Host.align`."""
+    from smtplugins.host.estimate.aligners import model_stages
+    from smtplugins.host.host import default_runner
+
+    check_heuristic(heuristic)
+    default_runner(jobs)
+    if (source is None) != (target is None):
+        raise UsageError("a text has two sides: give --source and --target")
+    if (forward is None) != (backward is None):
+        raise UsageError("give the alignments of both directions: --forward and --backward")
+    text = None if source is None or target is None else read_text(source, target)
+    if forward is not None and backward is not None:
+        if model is not None or iterations is not None or seed is not None:
+            raise UsageError("--model, --iterations and --seed are for text without alignments: leave --forward out")
+        pairs = read_directions(host, forward, backward, text, format)
+    elif text is None:
+        raise UsageError("give a text (--source and --target) or alignments (--forward and --backward)")
+    else:
+        stages = model_stages(model or DEFAULT_MODEL, iterations, seed)
+        pairs = _trained(host, text, stages, jobs=jobs, note=note, quiet=quiet)
+    return _results(pairs, heuristic, keep_forward, keep_backward)
+
+
+def _results(
+    pairs: Iterator[Directions], heuristic: str, keep_forward: FileName | None, keep_backward: FileName | None
+) -> Iterator[Alignment]:
+    with contextlib.ExitStack() as stack:
+        outs = [
+            None if path is None else stack.enter_context(open_write(path)) for path in (keep_forward, keep_backward)
+        ]
+        for one in pairs:
+            for out, points in zip(outs, (one.forward, one.backward), strict=True):
+                if out is not None:
+                    pharaoh.write([Alignment(tuple(sorted(points)))], out, shortest)
+            yield Alignment(symmetrise(one.forward, one.backward, heuristic), one.source, one.target)

@@ -1,0 +1,94 @@
+"""A language model from a text file: what `smt lm` does, with errors that name the file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from smtformats.corpus.text import open_sentences
+from smtformats.errors import FormatError
+from smtformats.files import shown_name
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.progress import progress
+
+if TYPE_CHECKING:
+    from smtplugins.core.lm.estimate import Estimate
+
+FileName: TypeAlias = "str | os.PathLike[str]"
+
+
+def estimate_file(
+    text: FileName,
+    order: int,
+    *,
+    prune: Sequence[int] = (),
+    fallback: Sequence[float] | None = None,
+    vocabulary: FileName | None = None,
+    memory: int | None = None,
+    note: Callable[[str], None] = lambda text: None,
+    quiet: bool = False,
+) -> Estimate:
+    """The model of a text file (``-`` is standard input).
+
+    `fallback` are up to three discounts for orders whose counts give none: the last also counts for those that are not
+    given, and an empty sequence stands for lmplz's. `vocabulary` is a file of words. `core.estimate` has the rest.
+    """
+    from smtplugins.core.lm.estimate import BadSettings, BadText, NoDiscounts, TooLarge, estimate, read_pieces
+
+    name = shown_name(text)
+    try:
+        model = estimate(
+            progress(read_pieces(text), "reading, MB", quiet=quiet),
+            order,
+            prune=prune,
+            fallback=None if fallback is None else _discounts(fallback),
+            vocabulary=None if vocabulary is None else _words(vocabulary),
+            memory=memory,
+        )
+    except BadSettings as error:
+        raise UsageError(str(error)) from error
+    except BadText as error:
+        raise FormatError(error.expected, error.found, file=name, line=error.line or None) from error
+    except NoDiscounts as error:
+        raise SmtError(f"{name}: {error}; --discount-fallback takes fixed ones") from error
+    except TooLarge as error:
+        raise SmtError(f"{name}: {error} (--memory sets the limit)") from error
+    if model.fallen_back:
+        orders = " and ".join(f"{one}-grams" for one in model.fallen_back)
+        note(f"fallback discounts for {orders}")
+    return model
+
+
+def write_model(model: Estimate, arpa: FileName | None, binary: FileName | None) -> None:
+    """Write an ARPA file, a KenLM probing file, or both."""
+    from smtplugins.core.lm.ngram_model import write_lm
+
+    if arpa is not None:
+        model.write_arpa(arpa)
+    if binary is not None:
+        write_lm(model.language_model(), binary_target(binary))
+
+
+def binary_target(path: FileName) -> str:
+    """Where a probing file for this path goes: it replaces what is there, which no device, pipe or link survives."""
+    target = os.path.realpath(path)
+    if os.fspath(path) == "-" or (os.path.exists(target) and not os.path.isfile(target)):
+        raise UsageError(f"--binary: expected the name of a file, found {os.fspath(path)!r}")
+    return target
+
+
+def _discounts(given: Sequence[float]) -> tuple[float, float, float]:
+    from smtplugins.core.lm.estimate import FALLBACK
+
+    if len(given) > 3:
+        raise UsageError(f"--discount-fallback: expected at most 3 discounts, found {len(given)}")
+    one, two, more = [*given, *[given[-1]] * (3 - len(given))] if given else FALLBACK
+    return one, two, more
+
+
+def _words(path: FileName) -> Iterator[str]:
+    with open_sentences(path) as lines:
+        for line in lines:
+            yield from re.split("[\0\t\n\r ]+", line)

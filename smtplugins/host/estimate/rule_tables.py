@@ -1,0 +1,113 @@
+"""Hierarchical rules from word-aligned text into a folder of tables: what `smt extract --rules` does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.errors import UsageError
+from smtplugins.host.estimate.phrase_tables import (
+    LEXICAL_TABLES,
+    SPILLED,
+    Bitext,
+    FileName,
+    Note,
+    check_memory,
+    outputs,
+    read_lexical,
+    spill_folder,
+    tell_left_out,
+)
+from smtplugins.host.progress import progress
+
+if TYPE_CHECKING:
+    from smtplugins.core.extract.hierarchical_rules import RuleSettings
+
+GLUE = "glue-grammar"
+_TOOLKITS = {"moses": "moses-rules", "cdec": "cdec-grammar", "joshua": "joshua-grammar"}
+
+
+def extract_rules(
+    bitext: Bitext,
+    folder: FileName,
+    settings: RuleSettings | None = None,
+    *,
+    to_format: str | None = None,
+    lexical: tuple[FileName, FileName] | None = None,
+    skip_bad: bool = False,
+    jobs: int = 1,
+    memory: int | None = None,
+    note: Note = lambda text: None,
+    quiet: bool = True,
+) -> int:
+    """Write the rule table of a text into a folder, made if it is not there; returns how many rules there are.
+
+    ``rule-table.gz`` for Moses, ``grammar.gz`` for cdec and Joshua, each with the scores its users know; a
+    ``glue-grammar`` for those that need one; ``lex.f2e`` and ``lex.e2f`` unless ``lexical`` names such tables. Without
+    settings, they are those of the toolkit whose format it is. All files come up together when all are complete.
+    """
+    from smtplugins.core.extract.hierarchical_rules import Rules, glue_grammar
+
+    table_format = rule_format(to_format)
+    check_memory(memory)
+    if jobs < 1:
+        raise UsageError(f"--jobs: expected 1 or more, found {jobs}")
+    table = "rule-table.gz" if table_format == "moses-rules" else "grammar.gz"
+    glue = glue_grammar(table_format)
+    lexical_names = LEXICAL_TABLES if lexical is None else ()
+    names = [table, *lexical_names, *([] if glue is None else [GLUE])]
+    with outputs(folder, names) as files, spill_folder(folder) as aside, bitext.naming():
+        rules = Rules(
+            aside,
+            settings,
+            table_format=table_format,
+            skip_bad=skip_bad,
+            lexical=lexical is None,
+            threads=jobs,
+            memory=memory,
+        )
+        read_lexical(rules, lexical or ())
+        for source, target, alignment in bitext.pieces(quiet):
+            rules.feed(source, target, alignment)
+        for lines in progress(rules.table(), "writing, pieces", quiet=quiet):
+            files[table].write(lines)
+        for name, forward in zip(lexical_names, (True, False), strict=False):
+            files[name].write(rules.lexical(forward=forward))
+        if glue is not None:
+            files[GLUE].write(glue.encode())
+    if rules.spilled:
+        note(SPILLED)
+    tell_left_out(rules.empty, rules.skipped, note)
+    return rules.rules
+
+
+def rule_format(name: str | None) -> str:
+    """The format of a rule table, by its name or the toolkit's."""
+    from smtplugins.contracts.spec import suggestion
+    from smtplugins.core.extract.hierarchical_rules import RULE_FORMATS
+
+    found = _TOOLKITS.get(name or "moses", name)
+    if found not in RULE_FORMATS:
+        known = (*_TOOLKITS, *RULE_FORMATS)
+        raise UsageError(f"rules are written to {', '.join(_TOOLKITS)}, not to {name!r}{suggestion(str(name), known)}")
+    return str(found)
+
+
+def rule_settings(limits: str | None, to_format: str, options: Mapping[str, Any]) -> RuleSettings:
+    """Somebody's limits (by default those of the toolkit that the format is of), with changes.
+
+    Options that are no fields of `RuleSettings`, or None, are not looked at. Errors spell fields as options.
+    """
+    from smtplugins.contracts.spec import suggestion
+    from smtplugins.core.extract.hierarchical_rules import LIMITS, USUAL_LIMITS, BadRules, RuleSettings
+
+    name = limits or USUAL_LIMITS[to_format]
+    if name not in LIMITS:
+        raise UsageError(f"unknown limits {name!r}{suggestion(name, LIMITS)}")
+    given = {field.name: options.get(field.name) for field in fields(RuleSettings)}
+    try:
+        return replace(LIMITS[name], **{key: value for key, value in given.items() if value is not None})
+    except BadRules as error:
+        option = error.setting.replace("_", "-")
+        raise UsageError(f"--{option}: expected {error.expected}, found {error.found}") from error

@@ -1,0 +1,53 @@
+"""Sentence pairs and their links from files in step: texts, and an alignment in any format that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from smtplugins.host.errors import SmtError
+
+if TYPE_CHECKING:
+    from smtformats import Format
+    from smtformats.alignment.links import Alignment
+
+    Pair: TypeAlias = "tuple[str, str, Alignment | None]"
+
+
+def read_pairs(
+    source: str,
+    target: str,
+    alignment: str | None,
+    *,
+    format: str | None = None,
+    formats: Iterable[Format] | None = None,
+) -> Iterator[Pair]:
+    """Sentence pairs, with links if there are any; files of other lengths are an error."""
+    from smtplugins.host.files.lists import read_corpus
+
+    stop = object()
+    texts = zip_longest(read_corpus(Path(source)), read_corpus(Path(target)), fillvalue=stop)
+    aligned = iter(()) if alignment is None else _links(alignment, format, formats)
+    number = 0
+    for number, (one, other) in enumerate(texts, 1):
+        if one is stop or other is stop:
+            short, long = (source, target) if one is stop else (target, source)
+            raise SmtError(f"{short}:{number}: expected as many sentences as in {long}, found the end of the file")
+        if alignment is None:
+            yield str(one), str(other), None
+            continue
+        found = next(aligned, None)
+        if found is None:
+            raise SmtError(f"{alignment}:{number}: expected as many lines as in {source}, found the end of the file")
+        yield str(one), str(other), found
+    if next(aligned, None) is not None:
+        raise SmtError(f"{alignment}: expected links of {number} sentence pairs, as in {source}, found more")
+
+
+def _links(path: str, format: str | None, formats: Iterable[Format] | None) -> Iterator[Alignment]:
+    from smtplugins.host.files.opening import open_known
+
+    with open_known(Path(path), "alignment", format, formats) as opened:
+        yield from opened.records()

@@ -1,0 +1,169 @@
+"""Conversion between formats of a kind, of configurations into a run.yaml, and of weights into a file with more."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.files.opening import Path, find_format, naming, number, open_known, write_all
+from smtplugins.host.progress import progress
+
+if TYPE_CHECKING:
+    from smtformats import Format
+    from smtplugins.host.host import Host
+
+Note = Callable[[str], None]
+RUN_YAML = "run-yaml"
+
+
+def write_records(
+    host: Host,
+    records: Iterator[Any],
+    record_format: Format | None,
+    target: Path,
+    to_format: str | None,
+    *,
+    precision: int | None = None,
+    note: Note = lambda text: None,
+    quiet: bool = True,
+) -> int:
+    """Write records of one kind in a format of that kind; says what the format cannot carry."""
+    kind = record_format.kind if record_format is not None else "nbest"
+    record = find_format(to_format, kind, host.formats()) if to_format else record_format
+    if record is None or record.write is None:
+        fitting = [one.name for one in host.formats() if one.kind == kind and one.write is not None]
+        shown = record.name if record is not None else "this list"
+        raise UsageError(f"{shown} can only be read; name another format with --to: {', '.join(fitting)}")
+    if record_format is None or record.name != record_format.name:
+        records = _noting(records, record, note)
+    return write_all(record, progress(records, kind, quiet=quiet), target, precision)
+
+
+def _noting(records: Iterator[Any], record: Format, note: Note) -> Iterator[Any]:
+    """The records; when all went through, what they had and the format cannot hold is told."""
+    from smtformats.hypergraph.graph import SHARED_EXTRAS, GraphColumns
+
+    lost: set[str] = set()
+    for one in records:
+        here = set(getattr(one, "extras", ())) - record.carries
+        if isinstance(one, GraphColumns):
+            # Where cdec had nothing to say they hold -1 and 0.
+            here = {name for name in here & SHARED_EXTRAS if one.extras[name].max(initial=0) > 0}
+        lost |= here
+        if here and hasattr(one, "without"):
+            one = one.without(here)
+        if getattr(one, "after", "").strip():
+            lost.add("lines outside the lists")
+        yield one
+    if lost:
+        note(f"{record.name} cannot carry {', '.join(sorted(lost))}: left out")
+
+
+def convert(
+    host: Host,
+    source: Path,
+    target: Path,
+    from_format: str | None = None,
+    to_format: str | None = None,
+    *,
+    unescape: str | None = None,
+    escape: str | None = None,
+    precision: int | None = None,
+    ignore: Iterable[str] = (),
+    note: Note = lambda text: None,
+    quiet: bool = True,
+) -> int:
+    """A file in another format of its kind; returns how many records.
+
+    ``unescape`` and ``escape`` name the spelling of special characters to be undone in its words, and that to be made.
+    Into ``run-yaml``, or a file of the suffix ``.yaml``, goes any configuration.
+    """
+    respell = _respelling(unescape, escape)
+    if to_format == RUN_YAML or (to_format is None and os.fspath(target).endswith((".yaml", ".yml"))):
+        if respell is not None:
+            raise UsageError("a configuration has no words that could be spelt otherwise")
+        return _to_yaml(source, target, from_format, ignore)
+    if list(ignore):
+        raise UsageError("--ignore is for a configuration that becomes a run.yaml: --to run-yaml")
+    with open_known(source, None, from_format, host.formats()) as opened, naming(source):
+        records = opened.records()
+        if respell is not None:
+            records = (_respelt(one, respell, opened.record) for one in records)
+        return write_records(
+            host, records, opened.record, target, to_format, precision=precision, note=note, quiet=quiet
+        )
+
+
+def _to_yaml(source: Path, target: Path, from_format: str | None, ignore: Iterable[str]) -> int:
+    from smtformats.files import open_write
+    from smtplugins.host.config.run_yaml import show_config
+
+    text = show_config(source, format=from_format, ignore=ignore)
+    with open_write(target) as out:
+        out.write(text)
+    return 1
+
+
+def _respelling(undo: str | None, make: str | None) -> Callable[[str], str] | None:
+    from smtformats.escapes import SCHEMES, escape, unescape
+    from smtplugins.contracts.spec import suggestion
+
+    for name in (undo, make):
+        if name is not None and name not in SCHEMES:
+            raise UsageError(f"unknown spelling {name!r}{suggestion(name, SCHEMES)}")
+    if undo is None and make is None:
+        return None
+
+    def respell(text: str) -> str:
+        plain = unescape(text, undo) if undo is not None else text
+        return escape(plain, make) if make is not None else plain
+
+    return respell
+
+
+def _respelt(one: Any, respell: Callable[[str], str], record: Format) -> Any:
+    """A record with its words spelt otherwise."""
+    from dataclasses import replace
+
+    from smtformats import Candidates
+    from smtformats.corpus.segments import Segment
+    from smtformats.grammar.rules import Rule
+
+    if isinstance(one, str):
+        return respell(one)
+    if isinstance(one, Candidates):
+        texts = [respell(text) for text in one.texts]
+        return one if texts == one.texts else one.with_texts(texts)
+    if isinstance(one, Segment):
+        references = tuple(respell(text) for text in one.references)
+        return replace(one, source=respell(one.source), references=references, raw=None)
+    if isinstance(one, Rule):
+        sides = [tuple(respell(w) if isinstance(w, str) else w for w in side) for side in (one.source, one.target)]
+        return replace(one, source=sides[0], target=sides[1], raw=None)
+    raise UsageError(f"{record.name} has no words that could be spelt otherwise")
+
+
+def update(
+    host: Host,
+    source: Path,
+    into: Path,
+    target: Path,
+    from_format: str | None = None,
+    *,
+    precision: int | None = None,
+    note: Note = lambda text: None,
+) -> None:
+    """Write ``into`` to ``target``, the weights of ``source`` in its weight lines and every other byte as it was."""
+    from smtformats.files import open_write
+
+    weights = host.read_weights(source, from_format)
+    known = [one for one in host.formats() if one.update is not None]
+    with open_known(into, None, None, known) as opened, open_write(target) as out, naming(source):
+        assert opened.record.update is not None
+        homeless = opened.record.update(weights, opened.lines(), out, number(precision))
+        if len(homeless) == len(weights):
+            raise SmtError(f"{os.fspath(into)}: expected lines for the weights of {os.fspath(source)}, found none")
+    if homeless:
+        note(f"{os.fspath(into)} has no line for {', '.join(homeless)}: left out")

@@ -1,0 +1,306 @@
+"""N-best lists as a stream that can be read again: open, join with sources by id, rescore, dedup, best, write."""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.files.opening import Opened, Path, find_format, open_known, writable, write_all
+
+if TYPE_CHECKING:
+    from smtformats import Candidates, Format, ListColumns
+
+
+class ListStream:
+    """A source of n-best lists, one sentence at a time.
+
+    Iterating starts afresh each time, so a stream over files can be gone through often while only one list is in
+    memory; standard input can be read once.
+    """
+
+    def __init__(
+        self,
+        start: Callable[[], Iterator[Candidates]],
+        name: str,
+        format: Format | None = None,
+        load: Callable[[], ListColumns] | None = None,
+    ) -> None:
+        self._start = start
+        self._load = load
+        self.name = name
+        self.format = format
+
+    def __iter__(self) -> Iterator[Candidates]:
+        return self._start()
+
+    def __repr__(self) -> str:
+        return f"<n-best lists of {self.name}>"
+
+    def map(self, change: Callable[[Candidates], Candidates]) -> ListStream:
+        """The stream with every list changed."""
+        return ListStream(lambda: (change(one) for one in self), self.name, self.format)
+
+    def load(self) -> ListColumns:
+        """All lists at once, as columns."""
+        from smtformats import ListColumns
+
+        if self._load is not None:
+            return self._load()
+        return ListColumns.from_lists(self)
+
+    def rescore(
+        self,
+        weights: Mapping[str, float] | Path,
+        *,
+        missing: float | None = None,
+        required: Iterable[str] = (),
+        note: Callable[[str], None] = lambda text: None,
+    ) -> ListStream:
+        """Total scores from weights, and each list sorted by them (equal totals keep their order).
+
+        When all lists went through, it is an error if none of the weights, or not all ``required`` ones, name a feature
+        of the lists; ``note`` is told of the others that do not.
+        """
+        from smtplugins.contracts.spec import suggestion
+        from smtplugins.host.model import Weigher
+
+        table = weights if isinstance(weights, Mapping) else read_weights(weights)
+
+        def start() -> Iterator[Candidates]:
+            weigher = Weigher(table, missing)
+            for one in self:
+                totals = weigher.totals(one)
+                order = sorted(range(len(one)), key=lambda i: -totals[i])
+                yield one.with_totals(totals).select(order)
+            if not weigher.used:
+                raise SmtError(f"{self.name}: none of the {len(table)} weights names a feature of the lists")
+            idle = [name for name in table if name not in weigher.used]
+            for name in required:
+                if name in idle:
+                    close = suggestion(name, weigher.used)
+                    raise UsageError(f"weight {name!r} names no feature of {self.name}{close}")
+            if idle:
+                shown = ", ".join(idle[:10]) + (f" and {len(idle) - 10} more" if len(idle) > 10 else "")
+                note(f"no feature of the lists has the name of these weights: {shown}")
+
+        return ListStream(start, self.name, self.format)
+
+    def dedup(self, merge: Literal["max", "logsum"] = "max") -> ListStream:
+        """Each text once per list, at the place of its first; its total is the best one, or the log of their sum."""
+        if merge not in ("max", "logsum"):
+            raise UsageError(f"merge: expected max or logsum, found {merge!r}")
+        return self.map(lambda one: _dedup(one, merge))
+
+    def best(self) -> list[str]:
+        """The text with the highest total of each list (the first of equals; the first of all without totals)."""
+        return [text for _, text in self.best_by_id()]
+
+    def best_by_id(self) -> Iterator[tuple[str, str]]:
+        """The same with ids, streaming."""
+        for one in self:
+            at = 0 if one.totals is None else max(range(len(one)), key=one.totals.__getitem__)
+            yield one.id, one.texts[at]
+
+    def write(self, path: Path, format: str | None = None, *, precision: int | None = None) -> int:
+        """Write the lists, in their own format unless another is named; returns how many lists."""
+        record = find_format(format, "nbest") if format else self.format
+        if record is None or record.write is None:
+            raise UsageError(f"name a format that can be written: {', '.join(writable('nbest'))}")
+        return write_all(record, self, path, precision)
+
+
+def _dedup(one: Candidates, merge: str) -> Candidates:
+    groups: dict[str, list[int]] = {}
+    for i, text in enumerate(one.texts):
+        groups.setdefault(text, []).append(i)
+    totals = one.totals
+    if totals is None:
+        return one.select([group[0] for group in groups.values()])
+    order = [max(group, key=totals.__getitem__) for group in groups.values()]
+    kept = one.select(order)
+    if merge == "max" or len(groups) == len(one):
+        return kept
+    return kept.with_totals([_log_sum([totals[i] for i in group]) for group in groups.values()])
+
+
+def _log_sum(values: Sequence[float]) -> float:
+    top = max(values)
+    if math.isinf(top):
+        return top
+    return top + math.log(math.fsum(math.exp(value - top) for value in values))
+
+
+def read_weights(path: Path, format: str | None = None, formats: Iterable[Format] | None = None) -> dict[str, float]:
+    """The weights in a file of any weights format."""
+    with open_known(path, "weights", format, formats) as opened:
+        weights: dict[str, float] = opened.record.read(opened.lines())
+    return weights
+
+
+def write_best(lists: ListStream, path: Path, *, fill: bool | None = False) -> int:
+    """The best text of each list, a line each, by id; returns how many ids in between had no list.
+
+    ``fill`` writes an empty line for these; ``None`` does so unless ids are no numbers.
+    """
+    from smtformats.files import open_write
+    from smtformats.tokens import is_id
+    from smtplugins.host.files.ordering import in_order
+
+    skipped = at = 0
+    texts = lists.best_by_id()
+    if lists.format is None or not lists.format.ordered:
+        texts = in_order(texts, lambda one: one[0], lists.name)
+    with open_write(path) as out:
+        for key, text in texts:
+            if "\n" in text:
+                raise SmtError(f"{lists.name}: expected texts of one line, found a line break in that of id {key}")
+            if fill and not is_id(key):
+                raise SmtError(f"{lists.name}: expected whole numbers as ids, to fill lines by, found {key!r}")
+            missing = int(key) - at if is_id(key) else 0
+            if missing < 0:
+                raise SmtError(f"{lists.name}: expected an id after {at - 1}, found {key}")
+            skipped += missing
+            out.write("\n" * missing * (fill is not False) + text + "\n")
+            at += missing + 1
+    return skipped
+
+
+def read_corpus(path: Path) -> Iterator[str]:
+    """The sentences of a text file."""
+    from smtformats.corpus.text import FORMAT, open_sentences
+
+    assert FORMAT.parse is not None
+    with open_sentences(path) as lines:
+        yield from FORMAT.parse(lines)
+
+
+def read_lists(
+    path: Path,
+    *,
+    source: Path | None = None,
+    annotations: Mapping[str, Path] | None = None,
+    format: str | None = None,
+    allow_partial: bool = False,
+    formats: Iterable[Format] | None = None,
+) -> ListStream:
+    """Open n-best lists; sources and annotations are joined by id: id 0 is the first line of a text."""
+    if [path, source, *(annotations or {}).values()].count("-") > 1:
+        raise UsageError("standard input can be one of lists, source and annotations, not two of them")
+    known = None if formats is None else list(formats)
+    first = open_known(path, "nbest", format, known)
+    again = os.fspath(path) != "-" and os.path.isfile(path)
+    pipe = [first]
+    if again:
+        # Opened only to tell its format: every reading opens a file again.
+        pipe.pop().close()
+
+    def opened() -> Iterator[Candidates]:
+        if not again and not pipe:
+            raise UsageError(f"{os.fspath(path)}: a pipe can be read only once; write it to a file first")
+        yield from (first.again() if again else pipe.pop()).records()
+
+    def start() -> Iterator[Candidates]:
+        from smtplugins.host.files.sides import join_side
+
+        join = functools.partial(
+            join_side, name=os.fspath(path), partial=allow_partial, ordered=first.record.ordered, formats=known
+        )
+        lists = opened()
+        if source is not None:
+            lists = join(lists, source)
+        for name, side in (annotations or {}).items():
+            lists = join(lists, side, annotation=name)
+        return lists
+
+    native = again and first.record.load is not None and not annotations
+    load = functools.partial(_load, first, source, allow_partial, known) if native else None
+    return ListStream(start, os.fspath(path), first.record, load)
+
+
+def _load(first: Opened, source: Path | None, partial: bool, formats: Sequence[Format] | None) -> ListColumns:
+    """What the scanner of a format gives for a file, and the sources."""
+    from dataclasses import replace
+
+    from smtformats.files import shown_name
+    from smtplugins.contracts.spec import parameters
+    from smtplugins.host.files.sides import open_side
+
+    load, limits = first.record.load, {"max_bytes": first.record.max_line}
+    assert load is not None
+    taken = {name: limit for name, limit in limits.items() if name in parameters(load)}
+    with first.again() as again:
+        found: ListColumns = load(again.stream, shown_name(first.path), **taken)
+    if source is None:
+        return found
+    places = list(zip(found.ids, found.lines.tolist(), strict=True))
+    with open_side(source, False, partial, first.record.ordered, formats) as side:
+        texts = tuple([side.text_of(key, found.file, line) for key, line in places])
+        side.finish(os.fspath(first.path))
+    return replace(found, sources=texts)
+
+
+def candidates(
+    texts: Sequence[str],
+    *,
+    id: str | int = 0,
+    scores: Sequence[float] | Mapping[str, Sequence[float]] | None = None,
+    source: str | None = None,
+) -> Candidates:
+    """A list made from Python objects: texts, one score each or several named ones, the source."""
+    from smtformats import Candidates
+
+    named = scores if isinstance(scores, Mapping) else ({} if scores is None else {"score": scores})
+    layout = tuple(named)
+    for name, column in named.items():
+        if len(column) != len(texts):
+            raise ValueError(f"expected {len(texts)} values of {name!r}, found {len(column)}")
+    return Candidates(
+        id=str(id),
+        texts=list(texts),
+        layouts=[layout] * len(texts),
+        values=[[float(named[name][i]) for name in layout] for i in range(len(texts))],
+        totals=None if scores is None or isinstance(scores, Mapping) else [float(score) for score in scores],
+        source=source,
+    )
+
+
+def read(
+    path: Path, *, source: Path | None = None, format: str | None = None, allow_partial: bool = False
+) -> ListStream:
+    """Open n-best lists for streaming."""
+    return read_lists(path, source=source, format=format, allow_partial=allow_partial)
+
+
+def load(path: Path, *, source: Path | None = None, format: str | None = None) -> ListColumns:
+    """Read n-best lists into columns."""
+    return read(path, source=source, format=format).load()
+
+
+def rescore(
+    lists: ListStream | Iterable[Candidates], weights: Mapping[str, float] | Path, *, missing: float | None = None
+) -> ListStream:
+    """Total scores from weights, each list sorted by them."""
+    return as_stream(lists).rescore(weights, missing=missing)
+
+
+def as_stream(lists: ListStream | Iterable[Candidates] | Path) -> ListStream:
+    """Whatever holds lists as a stream: a path, a stream, columns, a Python list of candidates."""
+    if isinstance(lists, ListStream):
+        return lists
+    if isinstance(lists, (str, os.PathLike)):
+        return read(lists)
+    return ListStream(lambda: _numbered(lists), "<lists>")
+
+
+def _numbered(lists: Iterable[Candidates]) -> Iterator[Candidates]:
+    """Lists made in Python count their hypotheses on; those of a file know their place in it."""
+    from dataclasses import replace
+
+    count = 0
+    for one in lists:
+        yield one if one.file else replace(one, first=count)
+        count += len(one)

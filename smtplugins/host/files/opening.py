@@ -1,0 +1,326 @@
+"""Files and folders opened by format, and written by format: by name with its options, or by shape."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import io
+import itertools
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.errors import UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtformats import Format, GrammarColumns
+    from smtformats.files import Lines
+
+Path = str | os.PathLike[str]
+# Options of every format that is read.
+_LIMITS = ("max_line", "max_size")
+_BESIDE = "weights"
+
+
+def number(precision: int | None) -> Callable[[float], str]:
+    """How numbers are printed: so that they read back the same, or with some significant digits."""
+    from smtformats.format import shortest
+
+    if precision is None:
+        return shortest
+    if not 1 <= precision <= 17:
+        raise UsageError(f"precision: expected 1 to 17 significant digits, found {precision}")
+    return lambda value: f"{value:.{precision}g}"
+
+
+def rounded(values: Sequence[float] | NDArray[Any]) -> list[float]:
+    """Numbers with the digits that 32 bits hold, which is what features are kept in: -1.41, not -1.4100000206."""
+    import numpy as np
+
+    found: list[float] = np.asarray(values, dtype=np.float32).astype(str).astype(np.float64).tolist()
+    return found
+
+
+def writable(kind: str) -> list[str]:
+    """The built-in formats of a kind that can be written."""
+    from smtformats import all_formats
+
+    return [one.name for one in all_formats() if one.kind == kind and one.write is not None]
+
+
+def find_format(name: str, kind: str | None = None, formats: Iterable[Format] | None = None) -> Format:
+    """The format of this name; its kind need not be said where it is clear: for lists `tsv` is `tsv-nbest`.
+
+    Options may follow: ``NAME,key=value``. They are the keyword-only parameters of the format's functions, and
+    ``max_line`` and ``max_size`` (bytes).
+    """
+    from smtformats import all_formats
+    from smtplugins.contracts.spec import Spec, suggestion
+
+    name, options = (spec := Spec.parse(name)).name, spec.options
+    known = {one.name: one for one in (all_formats() if formats is None else formats)}
+    short = [one for one in known.values() if one.name == f"{name}-{kind or one.kind}"]
+    found = short[0] if kind and short else known.get(name)
+    if found is None and len(short) == 1:
+        found = short[0]
+    if found is None or (kind is not None and found.kind != kind):
+        fitting = [one.name for one in known.values() if kind is None or one.kind == kind]
+        if found is not None:
+            raise UsageError(f"format {name!r} is of kind {found.kind}, expected {kind}: {', '.join(sorted(fitting))}")
+        raise UsageError(f"unknown format {name!r}{suggestion(name, fitting)}")
+    return _with_options(found, options) if options else found
+
+
+def format_options(record: Format) -> dict[str, inspect.Parameter]:
+    """The options of a format: what its functions take by keyword."""
+    from smtplugins.contracts.spec import parameters
+
+    functions = [function for function in (record.parse, record.write) if function is not None]
+    found = {name: one for function in functions for name, one in parameters(function).items()}
+    return {name: one for name, one in found.items() if one.kind is inspect.Parameter.KEYWORD_ONLY}
+
+
+def _with_options(record: Format, options: Mapping[str, Any]) -> Format:
+    from dataclasses import replace
+
+    from smtplugins.contracts.spec import convert, parameters, suggestion
+
+    known = format_options(record)
+    wanted = {name: one.annotation for name, one in known.items()} | dict.fromkeys(_LIMITS, int)
+    for name in options:
+        if name not in wanted:
+            raise UsageError(f"format {record.name!r} has no option {name!r}{suggestion(name, wanted)}")
+    values = {name: convert(value, wanted[name], f"format {record.name!r}: {name}") for name, value in options.items()}
+    made: dict[str, Any] = {name: value for name, value in values.items() if name in _LIMITS}
+    for name, value in made.items():
+        if value < 1:
+            raise UsageError(f"format {record.name!r}: {name}: expected at least 1 byte, found {value}")
+    for part in ("parse", "load", "write"):
+        function = getattr(record, part)
+        if function is not None:
+            taken = {name: value for name, value in values.items() if name in parameters(function)}
+            made[part] = functools.partial(function, **taken)
+    return replace(record, **made)
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Errors about data that does not know its file name this one."""
+    from smtformats import FormatError
+    from smtformats.files import shown_name
+
+    try:
+        yield
+    except FormatError as error:
+        error.file = error.file or shown_name(path)
+        raise
+
+
+class Opened:
+    """A file at its beginning, or a folder, and the format it has. Its records can be read once.
+
+    A folder is one thing of a format of folders (a packed grammar), or files of a format that holds a sentence each.
+    """
+
+    def __init__(self, record: Format, path: Path, stream: io.BufferedReader | None, files: list[str]) -> None:
+        self.record = record
+        self.path = path
+        self.stream = stream
+        self._files = files
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close what is open."""
+        if self.stream is not None:
+            self.stream.close()
+
+    def again(self) -> Opened:
+        """The same file or folder, at its beginning again."""
+        from smtformats.files import open_bytes
+
+        stream = None if self.stream is None else open_bytes(self.path, max_size=self.record.max_size)
+        return Opened(self.record, self.path, stream, self._files)
+
+    def lines(self) -> Lines:
+        """The lines of a file."""
+        from smtformats.files import Lines, shown_name
+
+        if self.stream is None:
+            raise IsADirectoryError(f"{os.fspath(self.path)}: expected a file, found a folder")
+        return Lines(self.stream, shown_name(self.path), max_bytes=self.record.max_line)
+
+    def records(self) -> Iterator[Any]:
+        """The records; what is open is closed after the last."""
+        from pathlib import Path as Folder
+
+        assert self.record.parse is not None
+        with self, naming(self.path):
+            if self.stream is not None:
+                yield from self.record.parse(self.lines())
+            elif self.record.folder:
+                yield from self.record.parse(Folder(self.path))
+            else:
+                for file in self._files:
+                    with open_known(file, None, None, [self.record]) as one:
+                        yield from one.records()
+
+
+def open_known(
+    path: Path,
+    kind: str | None,
+    format: str | None = None,
+    formats: Iterable[Format] | None = None,
+    *,
+    empty: str | None = None,
+) -> Opened:
+    """Open a file or folder (of one kind, or of any), its format named or told by shape.
+
+    ``empty`` is the format that a file without anything in it has.
+    """
+    from smtformats import all_formats, detect
+    from smtformats.files import head, open_bytes, shown_name
+
+    known = list(all_formats() if formats is None else formats)
+    named = find_format(format, kind, known) if format is not None else None
+    if named is not None and named.parse is None:
+        raise UsageError(f"format {named.name!r} can only be written")
+    for name, option in format_options(named).items() if named is not None else ():
+        if option.default is inspect.Parameter.empty:
+            raise UsageError(f"format {format!r} needs its option {name}: {format},{name}=...")
+    fitting = [one for one in known if kind is None or one.kind == kind]
+    if os.path.isdir(path):
+        return _open_folder(path, named, fitting)
+    if named is not None and named.folder:
+        raise UsageError(f"format {named.name!r} is that of a folder, found the file {os.fspath(path)}")
+    if named is None:
+        stream = open_bytes(path)
+    else:
+        stream = open_bytes(path, max_size=named.max_size, filled=False)
+    try:
+        if named is None:
+            start = head(stream, shown_name(path))
+            if not start and empty is not None:
+                named = find_format(empty, kind, known)
+            else:
+                named = detect(start, [one for one in fitting if not one.folder], shown_name(path))
+        return Opened(named, path, stream, [])
+    except BaseException:
+        stream.close()
+        raise
+
+
+def _open_folder(path: Path, named: Format | None, formats: Iterable[Format]) -> Opened:
+    """A folder as one thing, or as its files in the order of the numbers in their names.
+
+    Hidden files and the weights that Moses writes beside its graphs are no sentences. Other files that have another
+    format than the first one are an error, unless the format is named: then they are left out.
+    """
+    from smtformats import FormatError, detect
+    from smtformats.files import head, open_bytes, shown_name
+
+    shown = shown_name(path)
+    names = sorted(name for name in os.listdir(path) if not name.startswith("."))
+    listing = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
+    whole = [one for one in formats if one.folder and one.parse is not None and one.matches(listing)]
+    if named is not None and named.folder:
+        return Opened(named, path, None, [])
+    if named is None and whole:
+        return Opened(whole[0], path, None, [])
+    if named is not None and not named.single:
+        raise UsageError(f"format {named.name!r} is not one of folders, found the folder {shown}")
+    single = [named] if named is not None else [one for one in formats if one.single]
+    files: list[str] = []
+    record = named
+    for name in sorted(names, key=_natural):
+        file = os.path.join(os.fspath(path), name)
+        if name == _BESIDE or not os.path.isfile(file):
+            continue
+        with open_bytes(file) as stream:
+            start = head(stream, file)
+        if named is not None and not named.matches(start):
+            continue
+        found = named or detect(start, single, file)
+        if record is not None and found is not record:
+            raise FormatError(
+                f"one format in a folder, {record.name} as in its first file (--from names one)",
+                found.name,
+                file=file,
+                line=1,
+                field=1,
+            )
+        record = found
+        files.append(file)
+    if record is None or not files:
+        raise FormatError("files of a sentence each, or a packed grammar", "none", file=shown, line=1, field=1)
+    return Opened(record, path, None, files)
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"([0-9]+)", name)]
+
+
+def load_grammar(
+    path: Path, *, format: str | None = None, cache: str | None = None, formats: Iterable[Format] | None = None
+) -> GrammarColumns:
+    """A grammar as columns. A text grammar read once is mapped from the cache folder the next time.
+
+    ``cache`` names that folder, or is ``off``; it is `$SMT_CACHE` or the user's own otherwise.
+    """
+    from smtformats.caching.folders import cache_folder, cached_load
+    from smtplugins.core.grammar.tables import source_index
+
+    with open_known(path, "grammar", format, formats) as opened:
+        record = opened.record
+    return cached_load(path, record, cache_folder(cache), index=source_index)
+
+
+def write_all(record: Format, records: Iterable[Any], target: Path, precision: int | None = None) -> int:
+    """Write records in a format; returns how many.
+
+    A format of a sentence a file takes a folder as its target (one that exists, or a name that ends in a slash) and
+    names the files by the ids of the sentences.
+    """
+    from smtformats.files import open_binary_write, open_write
+
+    assert record.write is not None
+    if record.ordered:
+        from smtplugins.host.files.ordering import lists_in_order
+
+        records = lists_in_order(records)
+    shown = number(precision)
+    opener: Callable[[Path], Any] = open_binary_write if record.binary else open_write
+    if not record.single:
+        with opener(target) as out:
+            return record.write(records, out, shown)
+    if not (os.path.isdir(target) or os.fspath(target).endswith(os.sep)):
+        with opener(target) as out:
+            return record.write(_only_one(record, records), out, shown)
+    count = 0
+    written: set[str] = set()
+    for one in records:
+        os.makedirs(target, exist_ok=True)
+        name = one.id + (record.suffixes[0] if record.suffixes else "")
+        if os.sep in name or name.startswith(".") or name in written:
+            raise UsageError(f"expected ids that can be names of files, each once, found {one.id!r}")
+        written.add(name)
+        with opener(os.path.join(target, name)) as out:
+            count += record.write([one], out, shown)
+    os.makedirs(target, exist_ok=True)
+    return count
+
+
+def _only_one(record: Format, records: Iterable[Any]) -> Iterator[Any]:
+    found = list(itertools.islice(records, 2))
+    # Said before the first is written: standard output cannot be taken back.
+    if len(found) > 1:
+        raise UsageError(f"{record.name} holds a sentence in a file: name a folder to write to, as out/")
+    yield from found

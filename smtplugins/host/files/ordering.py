@@ -1,0 +1,78 @@
+"""Lists put in the order of their ids, for output where a line or a growing number stands for the id."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import pickle
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, TypeVar
+
+from smtplugins.host.errors import SmtError
+
+if TYPE_CHECKING:
+    from smtformats import Candidates
+
+_IN_MEMORY = 1 << 24
+_Item = TypeVar("_Item")
+
+
+def in_order(
+    items: Iterable[_Item], id_of: Callable[[_Item], str], name: str, place_of: Callable[[_Item], str] | None = None
+) -> Iterator[_Item]:
+    """Items by the whole numbers that are their ids; those with other ids come as they are, but not among such.
+
+    An item that is next after 0, 1, 2, ... goes through at once; others wait in a temporary file.
+    """
+    from smtformats.tokens import is_id
+
+    following, others = 0, ""
+    waiting: dict[int, int] = {}
+    with tempfile.SpooledTemporaryFile(_IN_MEMORY) as kept:
+        for item in items:
+            key = id_of(item)
+            place = place_of(item) if place_of is not None else name
+            if not is_id(key):
+                others = key
+                if not following and not waiting:
+                    yield item
+                    continue
+            if others:
+                raise SmtError(f"{place}: expected ids that are all whole numbers, or none of them, found {others!r}")
+            number = int(key)
+            if number < following or number in waiting:
+                raise SmtError(f"{place}: expected each id once, found {key} again")
+            if number > following:
+                waiting[number] = kept.seek(0, 2)
+                pickle.dump(item, kept, pickle.HIGHEST_PROTOCOL)
+                continue
+            yield item
+            following += 1
+            while following in waiting:
+                kept.seek(waiting.pop(following))
+                yield pickle.load(kept)
+                following += 1
+        for number in sorted(waiting):
+            kept.seek(waiting[number])
+            yield pickle.load(kept)
+
+
+@functools.cache
+def _ordered() -> frozenset[str]:
+    from smtformats import all_formats
+
+    return frozenset(one.name for one in all_formats() if one.ordered)
+
+
+def lists_in_order(lists: Iterable[Candidates]) -> Iterator[Candidates]:
+    """Lists by id. Those of formats that are in order pass."""
+    from smtplugins.host.files.joining import where_of
+
+    stream = iter(lists)
+    for one in stream:
+        if one.origin.partition(" ")[0] not in _ordered():
+            rest = itertools.chain([one], stream)
+            yield from in_order(rest, lambda one: one.id, "<lists>", lambda one: where_of(one, "<lists>"))
+            return
+        yield one

@@ -1,0 +1,170 @@
+"""Consensus of a list: the hypothesis of the least expected loss, any metric being the gain.
+
+S. Kumar and W. Byrne, "Minimum Bayes-Risk Decoding for Statistical Machine Translation" (2004). Each hypothesis stands
+for a reference with its posterior probability, ``exp(scale * total)`` made to sum to one over the list; the gain is the
+metric's sentence score of one hypothesis against another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from smtplugins.contracts.contracts import Prepared, PreparedMetric
+from smtplugins.host.errors import SmtError, UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtformats import Candidates
+    from smtplugins.contracts.contracts import Metric, Runner
+    from smtplugins.host.judge.postprocess import Post
+
+_CELLS = 1 << 22
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What consensus says of a list: the gains that hypotheses are expected to have, ``None`` for those left out."""
+
+    candidates: Candidates
+    best: int
+    gains: tuple[float | None, ...]
+
+    @property
+    def text(self) -> str:
+        """The chosen hypothesis."""
+        return self.candidates.texts[self.best]
+
+    def resorted(self) -> Candidates:
+        """The hypotheses that were looked at, best first, with their expected gains as totals."""
+        kept = [(gain, i) for i, gain in enumerate(self.gains) if gain is not None]
+        order = [i for _, i in sorted(kept, key=lambda pair: -pair[0])]
+        return self.candidates.with_totals([0.0 if gain is None else gain for gain in self.gains]).select(order)
+
+
+def prepared(metric: Metric, references: Sequence[Sequence[str]]) -> Prepared:
+    """References that many hypotheses are compared with, for any metric."""
+    return metric.prepare(references) if isinstance(metric, PreparedMetric) else _Plain(metric, references)
+
+
+class _Plain:
+    def __init__(self, metric: Metric, references: Sequence[Sequence[str]]) -> None:
+        self._metric = metric
+        self._references = references
+
+    def __len__(self) -> int:
+        return len(self._references[0]) if self._references else 0
+
+    def stats(self, hypotheses: Sequence[str], segments: Sequence[int] | NDArray[Any] | None = None) -> NDArray[Any]:
+        numbers = range(len(hypotheses)) if segments is None else segments
+        return self._metric.stats(hypotheses, [[stream[k] for k in numbers] for stream in self._references])
+
+
+def matrix(metric: Metric, hypotheses: Sequence[str], others: Sequence[str], source: str | None = None) -> NDArray[Any]:
+    """Statistics of each hypothesis against each of the others, for any metric: hypotheses x others x width."""
+    import numpy as np
+
+    if isinstance(metric, PreparedMetric):
+        return metric.matrix(hypotheses, others)
+    pairs = [(hyp, other) for hyp in hypotheses for other in others]
+    sources = None if source is None else [source] * len(pairs)
+    rows = np.asarray(metric.stats([hyp for hyp, _ in pairs], [[other for _, other in pairs]], sources))
+    return cast("NDArray[Any]", rows.reshape(len(hypotheses), len(others), -1))
+
+
+def gains(
+    metric: Metric,
+    hypotheses: Sequence[str],
+    others: Sequence[str],
+    probabilities: Sequence[float],
+    source: str | None = None,
+) -> NDArray[Any]:
+    """The expected gain of each hypothesis, others being references with these probabilities. The more the better."""
+    import numpy as np
+
+    sign = 1.0 if metric.higher_is_better else -1.0
+    weights = np.asarray(probabilities, dtype=np.float64)
+    total = np.zeros(len(hypotheses))
+    # Statistics of a block of the others at a time, for long lists.
+    step = max(1, _CELLS // (16 * max(1, len(hypotheses))))
+    for first in range(0, len(others), step):
+        rows = matrix(metric, hypotheses, others[first : first + step], source)
+        scores = np.asarray(metric.sentence(rows.reshape(-1, rows.shape[-1]))).reshape(rows.shape[:2])
+        # Row by row: the sum does not depend on how many rows there are.
+        total += sign * (scores * weights[first : first + step]).sum(axis=1)
+    return total
+
+
+def posteriors(totals: Sequence[float], scale: float = 1.0) -> list[float]:
+    """``exp(scale * total)``, made to sum to one."""
+    top = max(totals)
+    weights = [math.exp(scale * (one - top)) for one in totals]
+    whole = math.fsum(weights)
+    return [one / whole for one in weights]
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """How a hypothesis is chosen. ``top`` keeps the best of a list by total: that many different texts, 0 for all."""
+
+    metric: Metric
+    scale: float = 1.0
+    top: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.scale < math.inf:
+            raise UsageError(f"scale: expected a number from 0 on, found {self.scale}")
+        if self.top < 0:
+            raise UsageError(f"top: expected a number of hypotheses, or 0 for all, found {self.top}")
+
+    def choose(self, candidates: Candidates, texts: Sequence[str] | None = None) -> Choice:
+        """The choice among a list; ``texts`` are what the metric sees of its hypotheses."""
+        shown = candidates.texts if texts is None else texts
+        totals = candidates.totals
+        place = f"list {candidates.id} ({candidates.file or '<data>'}:{candidates.line})"
+        if not len(candidates):
+            raise SmtError(f"{place}: expected hypotheses, found none")
+        if totals is None and self.scale:
+            raise SmtError(
+                f"{place}: expected totals to make probabilities of; `smt rescore` gives them, scale 0 needs none"
+            )
+        if totals is not None and not all(map(math.isfinite, totals)):
+            raise SmtError(f"{place}: expected finite totals, found inf or nan")
+        used = totals if totals is not None else [0.0] * len(candidates)
+        # Equal texts are one hypothesis, the first of those with the highest total.
+        groups: dict[str, list[int]] = {}
+        for i in sorted(range(len(candidates)), key=lambda i: -used[i]):
+            groups.setdefault(shown[i], []).append(i)
+        kept = list(groups)[: self.top or None]
+        members = [i for text in kept for i in groups[text]]
+        share = dict(zip(members, posteriors([used[i] for i in members], self.scale), strict=True))
+        weights = [math.fsum(share[i] for i in groups[text]) for text in kept]
+        found = gains(self.metric, kept, kept, weights, candidates.source).tolist()
+        by_hypothesis: list[float | None] = [None] * len(candidates)
+        for text, gain in zip(kept, found, strict=True):
+            for i in groups[text]:
+                by_hypothesis[i] = gain
+        best = max(range(len(kept)), key=lambda k: (found[k], -k))
+        return Choice(candidates, groups[kept[best]][0], tuple(by_hypothesis))
+
+
+def choices(
+    lists: Iterable[Candidates], how: Consensus, *, post: Post | None = None, runner: Runner | None = None
+) -> Iterator[Choice]:
+    """The choice for each list, in order."""
+    items: Iterable[tuple[Candidates, list[str] | None]] = (
+        ((one, None) for one in lists) if post is None else post.lists(lists)
+    )
+    choose: Callable[[tuple[Candidates, list[str] | None]], Choice] = _Choose(how)
+    return iter(map(choose, items)) if runner is None else runner.map(choose, items)
+
+
+@dataclass(frozen=True)
+class _Choose:
+    how: Consensus
+
+    def __call__(self, item: tuple[Candidates, list[str] | None]) -> Choice:
+        return self.how.choose(*item)

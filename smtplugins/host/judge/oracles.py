@@ -1,0 +1,124 @@
+"""How good the best hypotheses of lists are: oracle scores among the first 1, 2, 4, 8 and so on by total.
+
+The oracle of a list is the hypothesis with the best sentence score; the score of a corpus is that of the statistics of
+all oracles together. For a metric that is no mean of sentences a better choice for the corpus may exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.errors import SmtError
+from smtplugins.host.files.joining import Joined, System, references_of, texts_of, where_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtformats import Candidates, Format
+    from smtplugins.contracts.contracts import Metric
+    from smtplugins.host.files.lists import ListStream
+    from smtplugins.host.judge.postprocess import Post
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """The best among the first ``best_at`` of each list; ``gain`` is how much better that is than the first alone."""
+
+    best_at: int
+    metric: str
+    score: float
+    gain: float
+    signature: str
+
+
+@dataclass(frozen=True)
+class Oracles:
+    """A row for each metric and size; ``texts`` are the oracles of whole lists under the first metric, by id."""
+
+    rows: tuple[Oracle, ...]
+    texts: tuple[tuple[str, str], ...]
+    longest: int
+
+
+@dataclass
+class _Sums:
+    """Statistics of the oracles of all lists so far, for each power of two."""
+
+    metric: Metric
+    sums: list[NDArray[Any]] = field(default_factory=list)
+
+    def add(self, rows: NDArray[Any]) -> int:
+        """A list's statistics, best total first; gives its oracle."""
+        import numpy as np
+
+        scores = np.asarray(self.metric.sentence(rows), dtype=np.float64)
+        gains = scores if self.metric.higher_is_better else -scores
+        if not np.isfinite(gains).all():
+            raise SmtError(f"metric {self.metric.name!r}: expected finite sentence scores, found inf or nan")
+        # Lists so far were no longer than the last size.
+        while not self.sums or 1 << (len(self.sums) - 1) < len(rows):
+            self.sums.append(self.sums[-1].copy() if self.sums else np.zeros(rows.shape[1]))
+        best = 0
+        for power, total in enumerate(self.sums):
+            best = int(np.argmax(gains[: 1 << power]))
+            total += rows[best]
+        return best
+
+
+def oracles(
+    lists: ListStream,
+    refs: Sequence[System],
+    metrics: Sequence[Metric],
+    *,
+    sources: System | None = None,
+    post: Post | None = None,
+    allow_partial: bool = False,
+    formats: Iterable[Format] | None = None,
+) -> Oracles:
+    """Oracle scores of lists, joined with the references by id."""
+    from smtplugins.host.learn.training_data import Statistics
+
+    known = None if formats is None else list(formats)
+    side = [texts_of(sources, known, "source")] if sources is not None else []
+    joined = Joined([*references_of(refs, known), *side])
+    streams = joined.streams[: len(joined.streams) - len(side)]
+    judges = [Statistics(metric, streams, joined.streams[-1] if side else None) for metric in metrics]
+    sums = [_Sums(metric) for metric in metrics]
+    texts: list[tuple[str, str]] = []
+    longest, seen = 0, dict[int, str]()
+    for one, shown in ((one, one.texts) for one in lists) if post is None else post.lists(lists):
+        where = where_of(one, lists.name)
+        at = joined.place(one.id, where)
+        if at in seen:
+            raise SmtError(f"{where}: expected each id once, found {one.id} again, that of {seen[at]}")
+        if not len(one):
+            raise SmtError(f"{where}: list {one.id}: expected hypotheses, found none")
+        seen[at] = where
+        order = _ranking(one)
+        ranked = [shown[i] for i in order]
+        found = [total.add(judge(ranked, at)) for judge, total in zip(judges, sums, strict=True)]
+        texts.append((one.id, one.texts[order[found[0]]]))
+        longest = max(longest, len(one))
+    if not seen:
+        raise SmtError(f"{lists.name}: expected lists, found none")
+    if not allow_partial:
+        joined.check_complete(lists.name, seen, "judges the lists that are there")
+    partial = f"|segments:{len(seen)}" if streams and len(seen) < len(streams[0]) else ""
+    before = f"|post:{post.spec}" if post is not None else ""
+    rows = []
+    for metric, total in zip(metrics, sums, strict=True):
+        signature = metric.signature() + before + "|oracle:sentence" + partial
+        scores = [float(metric.score(one)) for one in total.sums]
+        for power, score in enumerate(scores):
+            gain = score - scores[0] if metric.higher_is_better else scores[0] - score
+            rows.append(Oracle(min(1 << power, longest), metric.name, score, gain, signature))
+    return Oracles(tuple(rows), tuple(texts), longest)
+
+
+def _ranking(one: Candidates) -> list[int]:
+    """Hypotheses by total, equal ones as they come."""
+    totals = one.totals
+    order = range(len(one))
+    return list(order) if totals is None else sorted(order, key=lambda i: -totals[i])

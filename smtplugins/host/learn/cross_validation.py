@@ -1,0 +1,73 @@
+"""Cross-validation where there is one set: every list is sorted by weights that were learnt from the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.errors import UsageError
+from smtplugins.host.files.lists import ListStream
+from smtplugins.host.learn.training_data import Material
+from smtplugins.host.learn.tuning import Plan, Tuned, combined, learn
+
+if TYPE_CHECKING:
+    from smtformats import Candidates
+    from smtplugins.host.host import Host
+
+
+def fold_of(place: int, count: int, folds: int) -> int:
+    """Folds are stretches of the data, as equal as can be: neighbours, which are alike, stay together."""
+    return place * folds // count
+
+
+def check_folds(material: Material, folds: int) -> None:
+    """Before anything is learnt: whether there are lists for so many folds."""
+    count = len(material.problem.lists)  # type: ignore[union-attr]
+    if not 2 <= folds <= count:
+        raise UsageError(f"folds: expected 2 to {count}, as there are {count} lists, found {folds}")
+
+
+def cross_validated(
+    host: Host,
+    material: Material,
+    stream: ListStream,
+    plan: Plan,
+    start: Mapping[str, float],
+    folds: int,
+    tuned: Tuned,
+) -> Tuned:
+    """The same with each list sorted by weights that were learnt without it."""
+    import numpy as np
+
+    count = len(material.problem.lists)  # type: ignore[union-attr]
+    found = []
+    for fold in range(folds):
+        rest = material.part([k for k in range(count) if fold_of(k, count, folds) != fold])
+        rest.check(lambda text: None)
+        within = None if plan.folder is None else plan.folder / f"fold-{fold + 1}"
+        runs = learn(host, rest, replace(plan, folder=within), start)
+        found.append(combined(runs, plan.combine, material.metric.higher_is_better)[0])
+    sums: Any = 0.0
+    matrix = material.matrix
+    rows = [matrix.best(matrix.column(weights)) for weights in found]
+    for k in range(count):
+        sums = sums + matrix.stats[rows[fold_of(k, count, folds)][k]]
+    held_out = float(material.metric.score(np.asarray(sums)))
+    resorted = _Resorted(stream, found, count)
+    return replace(tuned, folds=tuple(found), held_out=held_out, resorted=resorted)  # type: ignore[arg-type]
+
+
+class _Resorted:
+    """The lists of a stream, each sorted by the weights of its fold."""
+
+    def __init__(self, stream: ListStream, weights: Sequence[Mapping[str, float]], count: int) -> None:
+        self._stream, self._weights, self._count = stream, weights, count
+
+    def __iter__(self) -> Iterator[Candidates]:
+        from smtplugins.host.model import Weigher
+
+        weighers = [Weigher(one, 0.0) for one in self._weights]
+        for k, one in enumerate(self._stream):
+            totals = weighers[fold_of(k, self._count, len(weighers))].totals(one)
+            yield one.with_totals(totals).select(sorted(range(len(one)), key=lambda i: -totals[i]))

@@ -1,0 +1,312 @@
+"""Decode, learn, decode again: weights for a decoder, until its translations bring no news.
+
+A run is a folder. Iteration N decodes with the weights so far (``iteration-N/``: lists as JSON lines, or forests, and
+learning itself, a folder for each seed), joins what it found with all that came before, and learns from that; its
+weights are ``step-N``. Lists are joined by text and features, forests are kept side by side (Kumar et al. 2009). What
+is there is never made again: each file takes its name when it is complete, so that a run that was killed goes on from
+its last finished piece of work and ends in the same bytes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from smtplugins.contracts.contracts import Forests, Lists, Sentence, State, Step
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.learn import tuning
+from smtplugins.host.learn.pools import ForestPool, ListPool, Work, write_json
+from smtplugins.host.learn.training_data import Note
+from smtplugins.host.learn.trust_region import RADIUS, Course, Way
+from smtplugins.host.learn.tuning import Plan, within
+from smtplugins.host.model import Model
+from smtplugins.host.runs import RunDirectory
+
+if TYPE_CHECKING:
+    from smtplugins.contracts.contracts import Metric
+    from smtplugins.contracts.spec import Spec
+    from smtplugins.host.config.run_yaml import RunConfig
+    from smtplugins.host.decode.decoding import Translator
+    from smtplugins.host.host import Host
+    from smtplugins.host.judge.evaluation import Texts
+    from smtplugins.host.learn.training_data import Material
+    from smtplugins.host.learn.tuning import Tuned
+
+_RESULT = "result.json"
+_PLACES = 8
+_AGAIN = 2
+
+
+@dataclass(frozen=True)
+class LoopPlan:
+    """How long to go on, and what to take: ``best`` are the weights under which the decoder scored best.
+
+    ``epsilon`` bounds the change of weights (the largest, when their absolute values add up to 1) that counts as none.
+    ``rounds`` is how many of the last iterations forests are learnt from, 0 for all; lists are learnt from all.
+    ``reach`` is how far an iteration may move from the best weights so far (``host/learn/trust_region.py``), 0 for no
+    limit. The default is 0.3 for lists and no limit for forests, which hold what the decoder may find.
+    """
+
+    plan: Plan
+    iterations: int = 10
+    epsilon: float = 1e-5
+    select: Literal["best", "last"] = "best"
+    forests: bool = False
+    nbest: int = 100
+    rounds: int = 0
+    reach: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.iterations < 1:
+            raise UsageError(f"iterations: expected 1 or more, found {self.iterations}")
+        if not self.epsilon >= 0:
+            raise UsageError(f"epsilon: expected 0 or more, found {self.epsilon}")
+        if self.nbest < 2 and not self.forests:
+            raise UsageError(f"nbest: expected 2 or more to learn from, found {self.nbest}")
+        if self.rounds < 0 or (self.rounds and not self.forests):
+            raise UsageError(f"rounds: expected 0 or more for forests and 0 for lists, found {self.rounds}")
+        if self.select not in ("best", "last"):
+            raise UsageError(f"select: expected best or last, found {self.select!r}")
+        if self.reach is not None and not self.reach >= 0:
+            raise UsageError(f"reach: expected 0 or more, found {self.reach}")
+
+    @property
+    def radius(self) -> float:
+        """How far an iteration may move at first."""
+        reach = (0.0 if self.forests else RADIUS) if self.reach is None else self.reach
+        return reach or math.inf
+
+
+@dataclass(frozen=True)
+class Ended(Mapping[str, float]):
+    """The weights of a loop, why it stopped, and a row for each iteration."""
+
+    weights: Mapping[str, float]
+    reason: str
+    score: float
+    metric: str
+    signature: str
+    iterations: tuple[Mapping[str, float], ...]
+
+    def __getitem__(self, name: str) -> float:
+        return self.weights[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.weights)
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+
+@dataclass
+class Loop:
+    """One run of decoding and learning in a folder, begun or gone on with."""
+
+    host: Host
+    translator: Translator
+    sentences: Sequence[Sentence]
+    references: Sequence[Texts]
+    metric: Metric
+    options: LoopPlan
+    run: RunDirectory
+    note: Note = lambda text: None
+    quiet: bool = True
+    told: Callable[[str], None] = lambda text: None
+    _pool: ListPool | ForestPool = field(init=False)
+
+    def __post_init__(self) -> None:
+        from smtplugins.host.learn.run_inputs import check_sentences
+
+        check_sentences(self.sentences, self.references)
+        jobs, nbest = self.options.plan.jobs, self.options.nbest
+        work = Work(self.host, self.sentences, self.references, self.metric, nbest, jobs, self.quiet)
+        self._pool = ForestPool(work, self.options.rounds) if self.options.forests else ListPool(work)
+
+    def go(self, start: Mapping[str, float]) -> Ended:
+        """Until there is nothing new, weights stay as they are, or it was enough; the reason is told."""
+        tuning.checked(start, "the start weights")
+        if not any(start.values()):
+            raise UsageError("no weights to begin with: -w FILE, or model.weights in the configuration")
+        rows: list[dict[str, float]] = []
+        course = Course(self.options.radius, self.metric.higher_is_better)
+        weights: Mapping[str, float] = dict(sorted(start.items()))
+        reason = ""
+        for number in itertools.count(1):
+            score, new, lost = self._decoded(number, weights)
+            fell = course.add(score, weights, new / max(self._pool.found, 1))
+            row = {"iteration": number, "decoded": score, "candidates": self._pool.count, "new": new}
+            if lost:
+                self.note(f"iteration {number}: {lost} sentences have no translation: they count as empty ones")
+            if (not new and not course.limited) or number > self.options.iterations:
+                reason = self._reason(number, new)
+                self._tell(row, fell)
+                rows.append(row)
+                break
+            learnt, more = self._learnt(number, course, row)
+            rows.append(row | more)
+            self._tell(rows[-1], fell)
+            change, weights = rows[-1]["change"], learnt
+            course.expect(rows[-1]["expected"], rows[-1]["distance"])
+            if change < self.options.epsilon:
+                reason = f"the weights of iteration {number} are those before it (they changed by {change:.2g})"
+                break
+        return self._ended(weights, course, reason, rows)
+
+    def _reason(self, number: int, new: int) -> str:
+        what = "forest is new" if self.options.forests else "translation in the lists is new"
+        if not new:
+            return f"no {what} in iteration {number}: the decoder has nothing to add under these weights"
+        return f"{self.options.iterations} iterations were made, as many as asked for; there was still news"
+
+    def _tell(self, row: Mapping[str, float], fell: str) -> None:
+        counted = f"{row['candidates']:.0f} candidates ({row['new']:.0f} new)"
+        after = ""
+        if "learnt" in row:
+            after = f", learnt {row['learnt']:.4g}, weights changed by {row['change']:.2g}"
+            after += f", {row['share']:.0%} of the way" if row["share"] < 1 else ""
+        self.told(f"iteration {row['iteration']:.0f}: {self.metric.name} {row['decoded']:.4g}, {counted}{after}{fell}")
+
+    def _decoded(self, number: int, weights: Mapping[str, float]) -> tuple[float, int, int]:
+        """Decode, if that is still to be done: the score, how many candidates are new, sentences without any."""
+        folder = self.run.path / f"iteration-{number:04d}"
+        folder.mkdir(exist_ok=True)
+        translator = replace(self.translator, model=Model(weights))
+        best, new = self._pool.add(folder, translator)
+        ids = [int(one.id) for one in self.sentences]
+        hypotheses = [best.get(one.id) for one in self.sentences]
+        references = [[one.texts[i] or "" for i in ids] for one in self.references]
+        sources = [one.text for one in self.sentences]
+        stats = self.metric.stats([one or "" for one in hypotheses], references, sources)
+        return float(self.metric.score(stats.sum(axis=0))), new, hypotheses.count(None)
+
+    def _learnt(
+        self, number: int, course: Course, row: Mapping[str, float]
+    ) -> tuple[Mapping[str, float], dict[str, float]]:
+        """Learn from the best weights so far, unless that is done: the next weights, and the metrics of the step."""
+        if (self.run.path / f"step-{number:04d}").is_dir():
+            model, metrics = self.run.step(number)
+            course.radius = metrics["radius"]
+            return model.weights, metrics
+        material = self._pool.material()
+        folder = self.run.path / f"iteration-{number:04d}"
+        tuned, way = self._towards(material, course, folder, 0)
+        # Forests hold what there is to find: nothing better in them is the end.
+        most = 0 if self.options.forests else _AGAIN
+        for again in itertools.count(1):
+            share = self._share(material, course, way)
+            if way.distance(share) > 0 or not (course.widen() or again <= most):
+                break
+            tuned, way = self._towards(material, course, folder / f"again-{again}", again)
+        weights = way.weights(share)
+        expected, change = material.score(weights), _change(course.best, weights)
+        metrics = {"before": tuned.begun or 0.0, "learnt": tuned.score, "share": share, "expected": expected}
+        metrics |= {"distance": way.distance(share), "radius": course.radius, "change": change}
+        shown = {name: value for name, value in row.items() if name != "iteration"} | metrics
+        self.run.save_step(number, Step(Model(weights), row["decoded"], shown, State()))
+        return weights, shown
+
+    def _towards(self, material: Material, course: Course, folder: Path, again: int) -> tuple[Tuned, Way]:
+        """Learn from the best weights so far, within the radius if the learner can; return the way there, too.
+
+        A learner that found nothing is asked ``again`` with other random numbers.
+        """
+        plan = self.options.plan
+        plan = within(self.host, replace(plan, folder=folder, seed=plan.seed + again * plan.runs), course.radius)
+        note = self.note if len(course.tried) == 1 else lambda text: None
+        tuned = tuning.tune(self.host, material, plan, course.best, note)
+        # Weights that have to stay, or stay within bounds, are lengths, not only directions.
+        scaled = not any(plan.learner.options.get(name) for name in ("fixed", "bounds"))
+        return tuned, Way(course.best, tuned.weights, material.scales, scaled=scaled)
+
+    def _share(self, material: Material, course: Course, way: Way) -> float:
+        """The share of the way with the best score on the lists, among some within the radius; the last of equal ones.
+
+        0 if the lists hold nearly everything and no place scores better on them than the beginning.
+        """
+        most = way.share(course.radius)
+        if self.options.forests:
+            return most
+        shares = [0.0, *(most * k / _PLACES for k in range(1, _PLACES + 1))]
+        scores = [material.score(way.weights(share)) for share in shares]
+        at = _PLACES
+        for k in range(_PLACES - 1, 0, -1):
+            at = k if course.better(scores[k], scores[at]) else at
+        return 0.0 if course.covered and not course.better(scores[at], scores[0]) else shares[at]
+
+    def _ended(
+        self, last: Mapping[str, float], course: Course, reason: str, rows: Sequence[Mapping[str, float]]
+    ) -> Ended:
+        from smtplugins.host.files.opening import find_format, write_all
+
+        name, tried = self.metric.name, course.tried
+        at = course.at if self.options.select == "best" else len(tried) - 1
+        score, weights = tried[at]
+        chosen = f"the weights with which iteration {at + 1} decoded"
+        if self.options.select == "last" and last is not weights:
+            weights, chosen = last, f"the weights learnt last, scored as those of iteration {at + 1}"
+        text = f"stopped: {reason}. The result are {chosen}, {name} {score:.4g}."
+        if not course.gained:
+            text += f" Nothing was gained: no weights decoded better than those at the start ({tried[0][0]:.4g})."
+        signature = f"{self.metric.signature()}|in-sample"
+        ended = Ended(weights, text, score, name, signature, tuple(rows))
+        record = {"reason": text, "metric": name, "score": score, "signature": signature, "iterations": rows}
+        if not course.collapsed:
+            write_all(find_format("cdec-weights", "weights"), [dict(weights)], self.run.path / "weights")
+        write_json(self.run.path / _RESULT, record)
+        if course.collapsed:
+            scores = ", ".join(f"{one:.4g}" for one, _ in tried)
+            raise SmtError(
+                f"{self.run.path}: the loop collapsed: expected {name} to rise, found {scores}. No weights are "
+                "written. Learn from longer lists (-k) or from forests (--whole), take smaller steps (--reach), "
+                "start from other weights (-w), or use another learner"
+            )
+        return ended
+
+
+def _change(old: Mapping[str, float], new: Mapping[str, float]) -> float:
+    """The largest change of a weight, either set scaled so that its absolute values add up to 1."""
+    sums = [math.fsum(map(abs, one.values())) or 1.0 for one in (old, new)]
+    names = old.keys() | new.keys()
+    return max(abs(old.get(name, 0.0) / sums[0] - new.get(name, 0.0) / sums[1]) for name in names)
+
+
+def tune_decoder(
+    host: Host,
+    config: RunConfig,
+    options: LoopPlan,
+    folder: Path,
+    *,
+    start: Mapping[str, float] | None = None,
+    resume: bool = False,
+    command: Sequence[str] = (),
+    cache: str | None = None,
+    post: str | None = None,
+    **told: Any,
+) -> Ended:
+    """Tune the decoder of a configuration in a folder, which holds all that is needed to go on."""
+    from smtplugins.host.learn.run_inputs import given_by
+
+    given = given_by(host, config, start, cache, post, told.get("note", lambda text: None))
+    options = replace(options, plan=replace(options.plan, runner=config.runner))
+    plan = options.plan
+    details = {
+        "select": options.select,
+        "epsilon": options.epsilon,
+        "candidates": "forests" if options.forests else options.nbest,
+        "reach": "any" if math.isinf(options.radius) else options.radius,
+    }
+    if options.rounds:
+        details["rounds"] = options.rounds
+    parts = given.translator, given.sentences, given.references, given.metric
+    with given.run(host, config, plan, folder, resume, command, details) as run:
+        return Loop(host, *parts, options, run, **told).go(given.translator.model.weights)
+
+
+def takes_forests_only(host: Host, learner: Spec) -> bool:
+    """Whether a learner has to be given forests."""
+    accepts = host.registry.make("learners", learner).accepts
+    return Forests in accepts and Lists not in accepts

@@ -1,0 +1,120 @@
+"""Learning from what Moses' extractor wrote: features and statistics of hypotheses, without their texts."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.contracts.contracts import Lists
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.files.opening import Path, open_known
+from smtplugins.host.learn.training_data import Material, appended
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtformats import Candidates, Format
+    from smtplugins.contracts.contracts import Metric
+
+_EXTRACTED = re.compile(r"(.*)_([0-9]+)")
+_ORDERS = 4
+
+
+class _Extracted:
+    """A metric on statistics that came from a file: how the texts were tokenised is the file's affair."""
+
+    def __init__(self, metric: Metric, origin: str) -> None:
+        self.metric = metric
+        self.origin = origin
+        self.name = metric.name
+        self.higher_is_better = metric.higher_is_better
+
+    def stats(
+        self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None = None
+    ) -> NDArray[Any]:
+        return self.metric.stats(hypotheses, references, sources)
+
+    def score(self, stats: NDArray[Any]) -> NDArray[Any]:
+        return self.metric.score(stats)
+
+    def sentence(self, stats: NDArray[Any]) -> NDArray[Any]:
+        return self.metric.sentence(stats)
+
+    def signature(self) -> str:
+        parts = self.metric.signature().split("|")
+        kept = [one for one in parts if one.partition(":")[0] not in ("nrefs", "case", "tok")]
+        return "|".join([kept[0], f"stats:{self.origin}", *kept[1:]])
+
+
+def extracted_material(
+    features: Sequence[Path], scores: Sequence[Path], metric: Metric, formats: Sequence[Format] | None = None
+) -> Material:
+    """What Moses' extractor wrote: features and statistics of hypotheses without their texts; several pairs of files
+    are joined as its tuners join them, entry after entry."""
+    import numpy as np
+
+    if len(features) != len(scores):
+        raise UsageError(f"expected a file of statistics for each of {len(features)} of features, found {len(scores)}")
+    probe = np.asarray(metric.stats(["a b c d e"], [["a b c d x"]]), dtype=np.float64)
+    if probe.tolist() != [[5, 5, 4, 3, 2, 1, 5, 4, 3, 2]]:
+        raise UsageError(f"metric {metric.name!r} keeps other statistics than extractor files have: expected bleu")
+    lists: dict[str, Candidates] = {}
+    stats: dict[str, list[NDArray[Any]]] = {}
+    for pair in zip(features, scores, strict=True):
+        for one, rows in _pairs(*pair, formats):
+            lists[one.id] = appended(lists.get(one.id), one)
+            stats.setdefault(one.id, []).append(rows)
+    if not lists:
+        raise SmtError(f"{features[0]}: expected lists to learn from, found none")
+    wrapped = _Extracted(metric, ",".join(str(one).rpartition("/")[2] for one in scores))
+    found = [np.concatenate(stats[key]) for key in lists]
+    return Material(Lists(list(lists.values()), found, wrapped), wrapped.signature)
+
+
+def _pairs(features: Path, scores: Path, formats: Sequence[Format] | None) -> Iterator[tuple[Candidates, NDArray[Any]]]:
+    import numpy as np
+
+    from smtformats import Candidates, FormatError
+    from smtformats.files import shown_name
+
+    first, second = (shown_name(one) for one in (features, scores))
+    with open_known(features, "tuning", None, formats) as one, open_known(scores, "tuning", None, formats) as two:
+        for left, right in itertools.zip_longest(one.records(), two.records()):
+            if left is None or right is None:
+                short, other, at = (first, second, right) if left is None else (second, first, left)
+                raise FormatError(f"sentence {at.id}, as {other} has", "the end", file=short, line=at.line)
+            if left.scorer is not None or right.scorer is None:
+                raise UsageError(f"expected features in {first} and statistics in {second} (--scores)")
+            if (left.id, len(left)) != (right.id, len(right)):
+                expected = f"sentence {left.id} with {len(left)} entries, as line {left.line} of {first}"
+                found = f"sentence {right.id} with {len(right)}"
+                raise FormatError(expected, found, file=second, line=right.line)
+            if right.scorer != "BLEU" or any(len(row) != 2 * _ORDERS + 1 for row in right.rows):
+                raise FormatError("9 statistics of BLEU", f"{right.scorer}", file=second, line=right.line)
+            names = inner_names(left.names)
+            rows: tuple[dict[str, float], ...] = left.sparse or ({},) * len(left)
+            table = np.array(right.rows, dtype=np.float64).reshape(len(right), 2 * _ORDERS + 1)
+            columns = [table[:, 1], table[:, -1], *table[:, 0:-1:2].T, *table[:, 1:-1:2].T]
+            yield (
+                Candidates(
+                    id=left.id,
+                    texts=[""] * len(left),
+                    layouts=[names + tuple(more) for more in rows],
+                    values=[[*row, *more.values()] for row, more in zip(left.rows, rows, strict=True)],
+                    file=first,
+                    line=left.line,
+                ),
+                np.stack(columns, axis=1),
+            )
+
+
+def inner_names(names: Sequence[str]) -> tuple[str, ...]:
+    """``TM0_0 TM0_1 LM0_0`` as lists and configurations have them: ``TM0[0] TM0[1] LM0``."""
+    cut = [_EXTRACTED.fullmatch(name) for name in names]
+    stems = [one[1] if one is not None else name for one, name in zip(cut, names, strict=True)]
+    return tuple(
+        name if one is None else (stem if stems.count(stem) == 1 else f"{stem}[{int(one[2])}]")
+        for one, stem, name in zip(cut, stems, names, strict=True)
+    )

@@ -1,0 +1,286 @@
+"""Linear weights learnt from lists or forests that do not change: runs over seeds, folds, and what is said of them.
+
+Weights of several runs are averaged (Cettolo, Bertoldi and Federico 2011) or those of the best run are taken. An
+average keeps fixed weights and bounds, as the weights of each run do.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from smtplugins.contracts.contracts import Task
+from smtplugins.contracts.spec import Spec, parameters
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.learn.training_data import Learnable, Material, Note
+from smtplugins.host.learn.trust_region import SEARCHED
+from smtplugins.host.model import Model
+from smtplugins.host.runs import RunDirectory
+
+if TYPE_CHECKING:
+    from smtformats import Candidates
+    from smtplugins.contracts.contracts import Learner, Runner
+    from smtplugins.host.host import Host
+
+Combine = Literal["average", "best"]
+_MOST_NAMES = 256
+"""Weights are guessed from totals for so many features at most."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is told of a step: the objective, and what the learner says of it."""
+
+    objective: float
+    metrics: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one seed led to: all steps, the weights of the last, and the metric of the best hypotheses under them."""
+
+    seed: int
+    steps: tuple[Row, ...]
+    weights: Mapping[str, float]
+    score: float
+
+
+@dataclass(frozen=True)
+class Tuned(Mapping[str, float]):
+    """Learnt weights by name, and how they came about.
+
+    ``begun`` is the score of the start weights, if there were any, and ``score`` that of these; both judge what was
+    learnt from, as the signature says. ``held_out`` is the score of lists sorted by weights of other folds, ``folds``
+    those weights, and ``resorted`` the lists.
+    """
+
+    weights: Mapping[str, float]
+    runs: tuple[Run, ...]
+    metric: str
+    begun: float | None
+    score: float
+    signature: str
+    chosen: str
+    folds: tuple[Mapping[str, float], ...] = ()
+    held_out: float | None = None
+    resorted: Sequence[Candidates] = field(default=(), repr=False)
+
+    def __getitem__(self, name: str) -> float:
+        return self.weights[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.weights)
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each step of each run, for tables and JSON."""
+        return [
+            {"run": number, "step": step, "objective": row.objective, **row.metrics}
+            for number, run in enumerate(self.runs, 1)
+            for step, row in enumerate(run.steps, 1)
+        ]
+
+    def results(self) -> list[dict[str, Any]]:
+        """A row for each set of weights that was judged."""
+        own = self.signature
+        found = [] if self.begun is None else [("start", self.begun, own)]
+        if len(self.runs) > 1:
+            found += [(f"run {number} (seed {one.seed})", one.score, own) for number, one in enumerate(self.runs, 1)]
+        found.append((f"result ({self.chosen})" if len(self.runs) > 1 else "result", self.score, own))
+        if self.held_out is not None:
+            found.append(("held out", self.held_out, f"{own.removesuffix('|in-sample')}|folds:{len(self.folds)}"))
+        return [{"weights": name, "metric": self.metric, "score": score, "signature": s} for name, score, s in found]
+
+    def spread(self) -> tuple[float, float]:
+        """Mean and standard deviation of the runs' scores."""
+        scores = [one.score for one in self.runs]
+        mean = math.fsum(scores) / len(scores)
+        squares = math.fsum((one - mean) ** 2 for one in scores)
+        return mean, math.sqrt(squares / (len(scores) - 1)) if len(scores) > 1 else 0.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to learn: the learner with its options, seeds, processes, where steps are kept.
+
+    ``runner`` is that of a configuration, used if no number of ``jobs`` is given.
+    """
+
+    learner: Spec
+    seed: int = 1
+    runs: int = 1
+    combine: Combine = "average"
+    jobs: int | None = None
+    folder: Path | None = None
+    runner: Spec | None = None
+
+    def __post_init__(self) -> None:
+        if self.runs < 1:
+            raise UsageError(f"runs: expected 1 or more, found {self.runs}")
+        if self.seed < 0:
+            raise UsageError(f"seed: expected a whole number from 0 on, found {self.seed}")
+        if self.combine not in ("average", "best"):
+            raise UsageError(f"combine: expected average or best, found {self.combine!r}")
+
+
+def plan_of(
+    host: Host, learner: str | Mapping[str, Any] | Spec, keep: Sequence[str] = (), runs: int | None = None, **more: Any
+) -> Plan:
+    """A plan. ``runs`` may be an option of the learner, as run.yaml has it; ``keep`` becomes its option ``fixed``."""
+    spec = Spec.of(learner)
+    known = parameters(host.registry.entry("learners", spec.name).record.make)
+    options = dict(spec.options)
+    if "runs" in options and "runs" not in known:
+        given = options.pop("runs")
+        if not str(given).isdecimal():
+            raise UsageError(f"learner {spec.name!r}: runs: expected a whole number, found {given!r}")
+        runs = int(given) if runs is None else runs
+    if keep:
+        if "fixed" not in known:
+            raise UsageError(f"learner {spec.name!r} cannot keep weights: it has no option `fixed`")
+        options["fixed"] = " ".join([*str(options.get("fixed", "")).split(), *keep])
+    return Plan(Spec(spec.name, options), runs=1 if runs is None else runs, **more)
+
+
+def within(host: Host, plan: Plan, radius: float) -> Plan:
+    """Set the learner's option ``reach``, if it has one that is not set, for a radius as in ``trust_region.py``."""
+    learner = plan.learner
+    known = parameters(host.registry.entry("learners", learner.name).record.make)
+    if math.isinf(radius) or "reach" not in known or "reach" in learner.options:
+        return plan
+    return replace(plan, learner=Spec(learner.name, {**learner.options, "reach": SEARCHED * radius}))
+
+
+def tune(host: Host, material: Material, plan: Plan, start: Mapping[str, float], note: Note = lambda _: None) -> Tuned:
+    """Learn weights; whatever cannot be used is an error, before or after."""
+    material.check(note)
+    checked(start, "the start weights")
+    if start and not set(start) & set(material.names):
+        raise SmtError(f"none of the {len(start)} start weights names a feature of what is learnt from")
+    return judged(host, material, plan, start, note)
+
+
+def judged(host: Host, material: Learnable, plan: Plan, start: Mapping[str, float], note: Note) -> Tuned:
+    """The runs of a plan, what they amount to, and what that is worth."""
+    begun = material.score(start) if start else None
+    runs = learn(host, material, plan, start)
+    weights, chosen = combined(runs, plan.combine, material.metric.higher_is_better)
+    score = runs[0].score if len(runs) == 1 else material.score(weights)
+    if begun is not None and score != begun and (score < begun) == material.metric.higher_is_better:
+        note(f"the start weights score better on what was learnt from ({begun:.4g}) than the learnt ones ({score:.4g})")
+    sign = 1 if material.metric.higher_is_better else -1
+    if len(runs) > 1 and sign * score < min(sign * one.score for one in runs):
+        note(f"the average scores worse ({score:.4g}) than each run: they ended far apart (--combine best takes one)")
+    return Tuned(weights, runs, material.metric.name, begun, score, material.signature, chosen)
+
+
+def learn(host: Host, material: Learnable, plan: Plan, start: Mapping[str, float]) -> tuple[Run, ...]:
+    """All runs of a plan: several at once if there are several and jobs for them."""
+    from smtplugins.host.host import default_runner
+
+    learner: Learner = host.registry.make("learners", plan.learner)
+    kind = type(material.problem)
+    if kind not in learner.accepts:
+        taken = ", ".join(sorted(one.__name__.lower() for one in learner.accepts))
+        more = ": it learns with a decoder, whose configuration -c names" if learner.accepts == {Task} else ""
+        raise UsageError(f"learner {plan.learner.name!r} learns from {taken}, not from {kind.__name__.lower()}{more}")
+    runner: Runner = host.registry.make("runners", default_runner(plan.jobs, plan.runner))
+    seeds = [(number, plan.seed + number - 1) for number in range(1, plan.runs + 1)]
+    own = runner if plan.runs == 1 else None
+    one = functools.partial(_run, learner, material, dict(start), plan.folder, own)
+    if plan.runs == 1 or plan.jobs in (None, 1):
+        return tuple(map(one, seeds))
+    spread: Runner = host.registry.make("runners", Spec("processes", {"jobs": plan.jobs, "chunk": 1}))
+    return tuple(spread.map(one, seeds))
+
+
+def _run(
+    learner: Learner,
+    material: Learnable,
+    start: Mapping[str, float],
+    folder: Path | None,
+    runner: Runner | None,
+    which: tuple[int, int],
+) -> Run:
+    """One run; with a folder its steps are kept there, and it goes on behind the last one that is there."""
+    number, seed = which
+    kept = None if folder is None else RunDirectory(folder / f"run-{number}")
+    done = kept.last_step() if kept is not None else None
+    rows: list[Row] = []
+    if kept is not None and done is not None:
+        kept.forget_states()
+        rows += [Row(*one) for one in kept.rows()]
+    count, model, state = done if done is not None else (0, Model(dict(start)), None)
+    for step in learner.learn(material.problem, model, resume=state, seed=seed, runner=runner):
+        count += 1
+        model = step.model
+        rows.append(Row(step.objective, dict(step.metrics)))
+        if not math.isfinite(step.objective):
+            raise SmtError(f"step {count} of learning: expected a finite objective, found {step.objective}")
+        if kept is not None:
+            kept.save_step(count, step)
+            kept.forget_states()
+    if not count:
+        raise SmtError("the learner took no step: expected at least one")
+    weights = {**start, **model.weights}
+    checked(weights, "the learnt weights")
+    if not material.weighed_by(weights):
+        raise SmtError(
+            "learning ended with all weights 0: the features do not tell good hypotheses from bad ones; begin with "
+            "other weights (-w), or add features"
+        )
+    return Run(seed, tuple(rows), {name: weights[name] for name in sorted(weights)}, material.score(weights))
+
+
+def checked(weights: Mapping[str, float], what: str) -> None:
+    """Weights have to be numbers."""
+    bad = [name for name, value in weights.items() if not math.isfinite(value)]
+    if bad:
+        shown = ", ".join(bad[:5]) + (f" and {len(bad) - 5} more" if len(bad) > 5 else "")
+        raise SmtError(f"{what}: expected finite numbers, found {weights[bad[0]]} for {shown}: scale these features")
+
+
+def combined(runs: Sequence[Run], how: Combine, higher: bool) -> tuple[Mapping[str, float], str]:
+    """The weights that several runs amount to, and how they were chosen."""
+    if len(runs) == 1:
+        return runs[0].weights, "one run"
+    if how == "best":
+        top = (max if higher else min)(runs, key=lambda one: one.score)
+        return top.weights, f"best of {len(runs)} runs, seed {top.seed}"
+    names = sorted({name for one in runs for name in one.weights})
+    mean = {name: math.fsum(one.weights.get(name, 0.0) for one in runs) / len(runs) for name in names}
+    return mean, f"average of {len(runs)} runs"
+
+
+def guessed(material: Material) -> dict[str, float]:
+    """Weights that explain the totals that lists came with: those of the decoder, if totals are sums of features.
+
+    What differs within a list counts alone. No totals, too many features, or totals that have nothing to do with the
+    features: no weights.
+    """
+    import numpy as np
+
+    if material.totals is None or len(material.names) > _MOST_NAMES:
+        return {}
+    matrix, width = material.matrix, len(material.names)
+    column = material.totals
+    moments = np.zeros((width + 1, width + 1))
+    for first, last in itertools.pairwise(matrix.lists.tolist()):
+        a, b = matrix.offsets[first], matrix.offsets[last]
+        table = np.zeros((last - first, width + 1))
+        rows = np.repeat(np.arange(last - first), np.diff(matrix.offsets[first : last + 1]))
+        np.add.at(table, (rows, matrix.ids[a:b]), matrix.values[a:b])
+        table[:, -1] = column[first:last]
+        table -= table.mean(axis=0)
+        moments += table.T @ table
+    found = np.linalg.lstsq(moments[:-1, :-1], moments[:-1, -1], rcond=1e-10)[0]
+    if not np.isfinite(found).all() or not np.any(found):
+        return {}
+    return dict(zip(matrix.names, found.tolist(), strict=True))

@@ -1,0 +1,100 @@
+"""From files to weights: which kind of input there is, with which weights to begin, and then learning."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.errors import UsageError
+from smtplugins.host.files.lists import ListStream
+from smtplugins.host.files.opening import Path, find_format, open_known, write_all
+from smtplugins.host.learn.training_data import Material, Note, forest_material, list_material, streams_of
+
+if TYPE_CHECKING:
+    from smtplugins.contracts.contracts import Metric
+    from smtplugins.host.host import Host
+    from smtplugins.host.learn.tuning import Plan, Tuned
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What to learn from: lists and references; or ``scores``, the statistics that go with Moses' feature files, which
+    ``lists`` are then; or ``forests``, a folder of them, and references."""
+
+    lists: Any
+    refs: Sequence[Any]
+    metric: Metric
+    scores: Sequence[Path] = ()
+    forests: Path | None = None
+    sources: Any = None
+    format: str | None = None
+    allow_partial: bool = False
+
+
+def tuned(
+    host: Host, inputs: Inputs, plan: Plan, start: Mapping[str, float] | Path | None, folds: int, note: Note
+) -> Tuned:
+    """Learn from inputs, and with folds once more for each without it."""
+    from smtplugins.host.learn.cross_validation import check_folds, cross_validated
+    from smtplugins.host.learn.tuning import guessed, tune
+
+    stream, material = material_of(host, inputs)
+    if folds and stream is None:
+        raise UsageError("folds are for lists, which are sorted anew: not for forests or extractor files")
+    if folds:
+        check_folds(material, folds)
+    if start is None:
+        weights = guessed(material) if stream is not None else {}
+    else:
+        weights = dict(start if isinstance(start, Mapping) else host.read_weights(start))
+    done = tune(host, material, plan, weights, note)
+    if folds:
+        assert stream is not None
+        done = cross_validated(host, material, stream, plan, weights, folds, done)
+    if plan.folder is not None:
+        plan.folder.mkdir(parents=True, exist_ok=True)
+        write_all(find_format("cdec-weights", "weights"), [dict(done)], plan.folder / "weights")
+    return done
+
+
+def material_of(host: Host, inputs: Inputs) -> tuple[ListStream | None, Material]:
+    """The problem, and the lists if it is made of them."""
+    from smtplugins.host.files.joining import references_of, texts_of
+    from smtplugins.host.learn.moses_extractor import extracted_material
+
+    formats = host.formats()
+    if isinstance(inputs.refs, (str, os.PathLike)):
+        raise UsageError(f"refs: expected a list of references, found {os.fspath(inputs.refs)!r}")
+    if inputs.scores:
+        if inputs.refs or inputs.forests is not None:
+            raise UsageError("extractor files hold what was made of the references: leave -r and --forests out")
+        features = [inputs.lists] if isinstance(inputs.lists, (str, os.PathLike)) else list(inputs.lists)
+        scores = [inputs.scores] if isinstance(inputs.scores, (str, os.PathLike)) else list(inputs.scores)
+        return None, extracted_material(features, scores, inputs.metric, formats)
+    if not inputs.refs:
+        raise UsageError("expected references to learn with (-r FILE)")
+    references = references_of(inputs.refs, formats)
+    sources = texts_of(inputs.sources, formats, "source") if inputs.sources is not None else None
+    if inputs.forests is not None:
+        return None, forest_material(
+            inputs.forests,
+            references,
+            inputs.metric,
+            format=inputs.format,
+            formats=formats,
+            sources=sources,
+            allow_partial=inputs.allow_partial,
+        )
+    stream = streams_of(inputs.lists, lambda path: _lists(host, path, inputs.format))
+    return stream, list_material(stream, references, inputs.metric, sources=sources, allow_partial=inputs.allow_partial)
+
+
+def _lists(host: Host, path: Path, format: str | None) -> ListStream:
+    if format is None and os.path.isfile(path):
+        known = [one for one in host.formats() if one.kind in ("nbest", "tuning")]
+        with open_known(path, None, None, known) as opened:
+            if opened.record.kind == "tuning":
+                raise UsageError(f"{os.fspath(path)}: features of Moses' extractor need its statistics: --scores FILE")
+    return host.read(path, format=format)

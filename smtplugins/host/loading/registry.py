@@ -1,0 +1,109 @@
+"""The registry: every offer by kind and name, made on demand with checked options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.contracts.offers import KINDS, Command, Offer, PluginInfo
+from smtplugins.contracts.spec import Spec, build, checked, suggestion
+from smtplugins.host.errors import PluginError, SmtError, UsageError, failure_text
+
+if TYPE_CHECKING:
+    from smtformats import Format
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An offer, format or command and the plugin it came from."""
+
+    record: Any
+    plugin: PluginInfo
+
+
+class Registry:
+    """Offers by kind (``features``, ``metrics``, ...) and name."""
+
+    def __init__(self, plugins: list[PluginInfo]) -> None:
+        self._plugins = plugins
+        self._entries: dict[str, dict[str, Entry]] = {kind: {} for kind in KINDS}
+
+    def add(self, kind: str, record: Offer | Format | Command, plugin: PluginInfo) -> None:
+        """Enter a record; one name twice in a kind is an error that names both sides."""
+        # Commands of different plugins may share a name: they are called as `smt PLUGIN NAME`.
+        key = f"{plugin.name} {record.name}" if isinstance(record, Command) else record.name
+        old = self._entries[kind].get(key)
+        if old is not None:
+            raise PluginError(
+                f"{KINDS[kind]} {record.name!r} is offered twice: by plugin {old.plugin.described()} and by plugin "
+                f"{plugin.described()}; rename one, or switch one off with SMT_DISABLE_PLUGINS={plugin.name}"
+            )
+        self._entries[kind][key] = Entry(record, plugin)
+
+    def entries(self, kind: str) -> Iterator[Entry]:
+        """All entries of a kind, by name."""
+        for _, entry in sorted(self._entries[kind].items()):
+            yield entry
+
+    def names(self, kind: str) -> list[str]:
+        """All names of a kind."""
+        return sorted(self._entries[kind])
+
+    def entry(self, kind: str, name: str) -> Entry:
+        """The entry of this name; an unknown name lists what is known and what is broken."""
+        found = self._entries[kind].get(name)
+        if found is not None:
+            return found
+        broken = [one for one in self._plugins if one.status == "broken"]
+        for one in broken:
+            if one.name == name:
+                raise PluginError(f"{KINDS[kind]} {name!r}: plugin {one.described()} is broken: {one.reason}")
+        text = f"unknown {KINDS[kind]} {name!r}{suggestion(name, self._entries[kind])}"
+        if "did you mean" not in text:
+            text += "; `--plugin FILE.py` loads one more plugin"
+        for one in broken:
+            text += f"\nplugin {one.described()}, which may have had it, is broken: {one.reason}"
+        raise UsageError(text)
+
+    def unavailable(self, offer: Offer) -> str:
+        """Why an offer cannot be used now, or an empty string."""
+        kinds = {singular: plural for plural, singular in KINDS.items()}
+        lacking = []
+        for other in offer.requires:
+            kind, _, name = other.partition(":")
+            if name not in self._entries[kinds[kind]]:
+                lacking.append(other)
+        return f"needs {', '.join(lacking)}" if lacking else ""
+
+    def make(
+        self,
+        kind: str,
+        spec: str | Mapping[str, Any] | Spec,
+        without: tuple[str, ...] = (),
+        given: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Build what a spec names; options in ``without`` are the caller's own and left out.
+
+        ``given`` are the host's gifts, for those that have a parameter of the name.
+        """
+        what, make, options = self._found(kind, spec, without)
+        try:
+            return build(what, make, options, given or {})
+        except SystemExit as stop:
+            raise SmtError(f"{what} cannot be made: {failure_text(stop)}") from stop
+
+    def check(self, kind: str, spec: str | Mapping[str, Any] | Spec, without: tuple[str, ...] = ()) -> None:
+        """Check a spec as far as that goes without building what it names."""
+        checked(*self._found(kind, spec, without))
+
+    def _found(
+        self, kind: str, spec: str | Mapping[str, Any] | Spec, without: tuple[str, ...]
+    ) -> tuple[str, Callable[..., Any], dict[str, Any]]:
+        parsed = Spec.of(spec)
+        offer: Offer = self.entry(kind, parsed.name).record
+        reason = self.unavailable(offer)
+        if reason:
+            raise PluginError(f"{KINDS[kind]} {parsed.name!r} is unavailable: {reason}")
+        options = {key: value for key, value in parsed.options.items() if key not in without}
+        return f"{KINDS[kind]} {parsed.name!r}", offer.make, options

@@ -1,0 +1,66 @@
+"""Table 7.5: a discriminative and a generative transducer of the same trees, judged by GTM."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.decode.threads import in_order
+from smtplugins.plugins.bitree.transduce.search import Limits, search
+from smtplugins.plugins.bitree.trees.tree_making import SHAPES, branching
+from smtplugins.plugins.bitree.words.word_model import MIXTURE
+
+if TYPE_CHECKING:
+    from smtplugins.host.host import Host
+    from smtplugins.plugins.bitree.transduce.transducer import Transducer
+    from smtplugins.plugins.bitree.trees.source_trees import SourceTree
+    from smtplugins.plugins.bitree.words.material import Pair
+
+EXPONENTS = (1, 2)
+MEASURES = {"P": "precision", "R": "recall", "F": "f"}
+
+
+def transduced(
+    made: Transducer,
+    pairs: Sequence[Pair],
+    *,
+    configuration: str = MIXTURE,
+    limits: Limits | None = None,
+    threads: int = 1,
+) -> list[str]:
+    """The strings of a text's cheapest bitrees, as the decoder ``bitree`` reads them off."""
+
+    def tree_of(pair: Pair) -> SourceTree:
+        shape = next((one for one in SHAPES if one == made.trees), None)
+        if shape is None and pair.tree is not None:
+            return pair.tree
+        return branching(pair.source, shape or "right-branching")
+
+    def one(pair: Pair) -> str:
+        tree = tree_of(pair)
+        return " ".join(search(tree, made.start(tree, configuration), limits).target())
+
+    return list(in_order(one, pairs, threads))
+
+
+def judged(host: Host, systems: Mapping[str, Sequence[str]], references: Sequence[str]) -> list[dict[str, Any]]:
+    """A row for each system: P, R and F in percent by exponent (``P1``, ``P2`` and so on).
+
+    ``p1`` and ``p2`` are those of the Wilcoxon signed ranks test on the sentences' F against the first system.
+    """
+    from smtplugins.core.metrics.signed import wilcoxon_p
+
+    rows: list[dict[str, Any]] = [{"system": name} for name in systems]
+    for exponent in EXPONENTS:
+        base = None
+        for row, texts in zip(rows, systems.values(), strict=True):
+            for letter, measure in MEASURES.items():
+                metric = host.metric(f"gtm,exponent={exponent},measure={measure}")
+                stats = metric.stats(list(texts), [list(references)])
+                row[f"{letter}{exponent}"] = float(metric.score(stats.sum(axis=0)))
+                if letter == "F":
+                    values = metric.sentence(stats)
+                    base = values if base is None else base
+                    if base is not values:
+                        row[f"p{exponent}"] = wilcoxon_p(values - base)
+    return rows

@@ -1,0 +1,127 @@
+"""What a search of bitrees found, as a hypergraph, as steps that build the best tree, and as lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from smtformats.grammar.rules import NonTerminal, Rule
+from smtplugins.plugins.bitree.trees.bitrees import SWAP
+
+if TYPE_CHECKING:
+    from smtplugins.contracts.contracts import Built
+    from smtplugins.core.graph.hypergraph import Hypergraph
+    from smtplugins.plugins.bitree.transduce.search import Edge, Found, Item
+    from smtplugins.plugins.bitree.trees.source_trees import SourceTree
+
+COLUMN = "bitree"
+_TOP = "TOP"
+
+
+def _label(tree: SourceTree, item: Item) -> str:
+    node = tree.nodes[item.node]
+    label = node.label or "X"
+    whole = not node.children or item.interval == (0, len(node.children))
+    return label if whole else f"{label}'"
+
+
+def _span(tree: SourceTree, item: Item) -> tuple[int, int]:
+    node = tree.nodes[item.node]
+    if not node.children:
+        return node.first, node.last
+    first, last = item.interval
+    return tree.nodes[node.children[first]].first, tree.nodes[node.children[last - 1]].last
+
+
+def rule_of(tree: SourceTree, item: Item, edge: Edge) -> Rule:
+    """An inference as a synchronous rule; NULL is an empty target side."""
+    label = _label(tree, item)
+    if edge.join is None:
+        return Rule(label, (tree.words[item.word],), (item.name,) if item.name else ())
+    gaps = tuple(NonTerminal(_label(tree, part), place) for place, part in enumerate(edge.parts, 1))
+    return Rule(label, gaps, gaps[::-1] if edge.order == SWAP else gaps)
+
+
+def hypergraph(found: Found, weight: float, id: str = "") -> Hypergraph:
+    """All that the search kept of what leads to the root: items as nodes, inferences as edges."""
+    from smtformats.hypergraph.graph import Edge as GraphEdge
+    from smtplugins.core.graph.hypergraph import HypergraphBuilder
+
+    builder = HypergraphBuilder([COLUMN])
+    rules: dict[Rule, int] = {}
+    numbers: dict[int, int] = {}
+
+    def made(rule: Rule, cost: float, tails: list[int], span: tuple[int, int]) -> GraphEdge:
+        number = rules.setdefault(rule, len(rules))
+        return GraphEdge(tails, number, {COLUMN: -cost}, span, -cost * weight)
+
+    for item in _upwards(found):
+        edges = [
+            made(
+                rule_of(found.tree, item, edge),
+                edge.cost,
+                [numbers[id_of(part)] for part in edge.parts],
+                _span(found.tree, item),
+            )
+            for edge in item.edges
+        ]
+        numbers[id_of(item)] = builder.add(edges, _label(found.tree, item))
+    whole = (0, len(found.tree))
+    tops = []
+    for item, cost in found.roots:
+        gap = (NonTerminal(_label(found.tree, item), 1),)
+        tops.append(made(Rule(_TOP, gap, gap), cost, [numbers[id_of(item)]], whole))
+    if tops:
+        builder.add(tops, _TOP)
+    return builder.build(id, rules)
+
+
+def id_of(item: Item) -> int:
+    """What an item is known by while all of them are there."""
+    return id(item)
+
+
+def _upwards(found: Found) -> Iterator[Item]:
+    """The items below the roots, parts before what is made of them."""
+    done: set[int] = set()
+    todo = [(item, False) for item, _ in reversed(found.roots)]
+    while todo:
+        item, entered = todo.pop()
+        if entered:
+            yield item
+        elif id_of(item) not in done:
+            done.add(id_of(item))
+            todo.append((item, True))
+            todo += [(part, False) for edge in reversed(item.edges) for part in reversed(edge.parts)]
+
+
+def built(found: Found, weight: float) -> list[Built]:
+    """The inferences of the best bitree as steps, each above its parts; the root's own cost is in the last one."""
+    from smtplugins.contracts.contracts import Built
+    from smtplugins.host.decode.built_steps import rule_text
+
+    steps: list[Built] = []
+    numbers: dict[int, int] = {}
+    chain = list(found.derivation())
+    for place, (item, edge) in enumerate(chain, 1):
+        below = [numbers[id_of(part)] for part in edge.parts]
+        cost = edge.cost + (found.roots[0][1] if place == len(chain) else 0.0)
+        first, last = _span(found.tree, item)
+        further = tuple((step, child) for child, step in enumerate(below[1:], 1))
+        rule = rule_text(rule_of(found.tree, item, edge))
+        numbers[id_of(item)] = len(steps)
+        steps.append(Built(rule, first, last, below[0] if below else -1, bool(below), 0, -cost * weight, further))
+    return steps
+
+
+def traced(found: Found) -> Iterator[str]:
+    """``[first, last) rule  cost`` for each inference of the best bitree, then the cost of all."""
+    from smtplugins.host.decode.built_steps import rule_text
+
+    if not found.roots:
+        yield "no words"
+        return
+    for item, edge in found.derivation():
+        first, last = _span(found.tree, item)
+        yield f"[{first}, {last}) {rule_text(rule_of(found.tree, item, edge))}  {edge.cost:.4f}"
+    yield f"all  {found.cost:.4f}"

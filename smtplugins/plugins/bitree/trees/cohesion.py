@@ -1,0 +1,70 @@
+"""Links that respect a source tree: what the paper has a hierarchical aligner for (section 7.4.1).
+
+A link crosses a constituent if its source word is outside and its target word strictly inside what the constituent is
+linked to. Links are dropped one by one, each time the one after which fewest crossings are left (the last of several
+by source and target), until there is none. Any part of what is left has none, either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtplugins.plugins.bitree.trees.source_trees import SourceTree
+
+Link = tuple[int, int]
+
+
+def cohesive(tree: SourceTree, links: Iterable[Link]) -> tuple[Link, ...]:
+    """The links that stay, in order."""
+    import numpy as np
+
+    kept = sorted(set(links))
+    if len(kept) < 2:
+        return tuple(kept)
+    sources, targets = np.array(kept, dtype=np.int64).T
+    firsts = np.array([node.first for node in tree.nodes])
+    lasts = np.array([node.last for node in tree.nodes])
+    inside = (firsts[:, None] <= sources) & (sources < lasts[:, None])
+    alive = np.ones(len(kept), dtype=bool)
+    while (crossed := _crossings(inside, targets, alive)).any():
+        # Only links that cross, and the outermost of what is crossed, can make it better.
+        left = [(_left_without(inside, targets, alive, link), -link) for link in np.flatnonzero(crossed).tolist()]
+        alive[-min(left)[1]] = False
+    return tuple(link for link, good in zip(kept, alive.tolist(), strict=True) if good)
+
+
+def _extents(inside: NDArray[Any], targets: NDArray[Any], alive: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    import numpy as np
+
+    mask = inside & alive
+    far = len(targets) + int(targets.max()) + 1
+    return np.where(mask, targets, far).min(axis=1), np.where(mask, targets, -1).max(axis=1)
+
+
+def _crossing(inside: NDArray[Any], targets: NDArray[Any], alive: NDArray[Any]) -> NDArray[Any]:
+    """By node and link: whether the link crosses the node."""
+    low, high = _extents(inside, targets, alive)
+    found: NDArray[Any] = ~inside & alive & (targets > low[:, None]) & (targets < high[:, None])
+    return found
+
+
+def _crossings(inside: NDArray[Any], targets: NDArray[Any], alive: NDArray[Any]) -> NDArray[Any]:
+    """The links that have to do with a crossing."""
+    import numpy as np
+
+    crossing = _crossing(inside, targets, alive)
+    low, high = _extents(inside, targets, alive)
+    rows = crossing.any(axis=1)
+    outer = inside & alive & ((targets == low[:, None]) | (targets == high[:, None]))
+    found: NDArray[Any] = crossing.any(axis=0) | np.any(outer[rows], axis=0)
+    return found
+
+
+def _left_without(inside: NDArray[Any], targets: NDArray[Any], alive: NDArray[Any], link: int) -> int:
+    rest = alive.copy()
+    rest[link] = False
+    return int(_crossing(inside, targets, rest).sum())

@@ -1,0 +1,59 @@
+"""``smt bitree trees``: source trees of a text by Link Grammar's parser, for English, a line in brackets for each."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from smtplugins.contracts.offers import Command
+from smtplugins.host.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from smtplugins.host.host import Host
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options."""
+    from smtplugins.plugins.bitree.trees.link_parser import COMMAND
+
+    add = parser.add_argument
+    add("-i", "--input", required=True, metavar="FILE", help="English sentences, tokenised, one a line")
+    add("-o", "--output", required=True, metavar="FILE", help="their trees; () where the parser found none")
+    add("--parser", default=" ".join(COMMAND), metavar="TEXT", help=f"the parser (default: {' '.join(COMMAND)})")
+    add("--batch", type=int, default=1000, metavar="N", help="sentences that it is given at once (default: 1000)")
+    add("-q", "--quiet", action="store_true", help="no notes on standard error")
+    add("-v", "--verbose", action="count", default=0, help="tracebacks of failures")
+
+
+def run(host: Host, args: argparse.Namespace) -> None:
+    """Do it."""
+    import itertools
+    import shlex
+    from pathlib import Path
+
+    from smtformats.files import open_write
+    from smtformats.tokens import blanks
+    from smtplugins.host.files.lists import read_corpus
+    from smtplugins.plugins.bitree.trees.link_parser import parse
+
+    if args.batch < 1:
+        raise UsageError(f"batch: expected 1 or more, found {args.batch}")
+    sentences = (blanks(str(line)) for line in read_corpus(Path(args.input)))
+    count = without = 0
+    with open_write(args.output) as out:
+        while batch := list(itertools.islice(sentences, args.batch)):
+            for line in parse(batch, shlex.split(args.parser)):
+                out.write(line + "\n")
+                count, without = count + 1, without + (line == "()")
+    if not args.quiet:
+        sys.stderr.write(f"smt: trees: {count} sentences, {without} without a tree\n")
+
+
+TREES = Command(
+    name="trees",
+    summary="source trees of English text by Link Grammar's link-parser, if it is installed",
+    configure=configure,
+    run=run,
+)

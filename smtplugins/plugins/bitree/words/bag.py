@@ -1,0 +1,58 @@
+"""The decoder ``bag``: each source word becomes the word that its classifiers are most confident of, or nothing.
+
+Section 7.4.3. Words stand in the order of the source; they are meant to be compared as a bag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smtplugins.contracts.contracts import Decoding
+from smtplugins.host.decode.threads import in_order
+from smtplugins.host.errors import UsageError
+from smtplugins.plugins.bitree.boosting.boosted_model import costs
+from smtplugins.plugins.bitree.words.word_model import MIXTURE, WordModel
+
+if TYPE_CHECKING:
+    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.host.model import Model
+
+COLUMN = "bag"
+
+
+class Bag:
+    """Words without an order.
+
+    ``model_path`` is a folder that ``smt bitree words`` made; ``configuration`` is ``mixture``, ``best`` or one of the
+    model's, such as ``W`` or ``W+C``. A model with dependency atoms needs source trees: in a sentence's attribute
+    ``src_tree``, as cdec's have it, or in a file ``trees_path``, a tree for each sentence by its number.
+
+    The column ``bag`` is minus the costs of equation 7.5, ln(1 + exp(-h)), summed over the words of the source.
+    """
+
+    def __init__(self, *, model_path: Path, configuration: str = MIXTURE, trees_path: Path | None = None) -> None:
+        from smtplugins.plugins.bitree.trees.sentence_trees import SentenceTrees
+
+        self._model = WordModel.load(model_path)
+        self._configuration = self._model.configuration(configuration)
+        needed = self._model.needs_trees(self._configuration)
+        self._trees = SentenceTrees(trees_path, needed=needed, kind=self._model.trees)
+
+    def decode(self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1) -> Iterator[Decoding]:
+        """The words of each sentence."""
+        weight = model.weights.get(COLUMN, 0.0)
+
+        def one(sentence: Sentence) -> Decoding:
+            if sentence.lattice is not None:
+                raise UsageError(f"sentence {sentence.id}: bag: expected words, found a lattice")
+            tree = self._trees.of(sentence)
+            words, cost = [], 0.0
+            for names, confidence in self._model.confidences(sentence.tokens, tree, self._configuration):
+                best = int(confidence.argmax())
+                cost += float(costs(confidence[best : best + 1])[0])
+                words.append(names[best])
+            return Decoding(sentence.id, " ".join(filter(None, words)), -weight * cost, {COLUMN: -cost})
+
+        yield from in_order(one, sentences, threads)

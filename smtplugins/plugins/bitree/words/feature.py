@@ -1,0 +1,105 @@
+"""The features ``bitree`` and ``bitree-aligned``: what word transduction says of translations from anywhere.
+
+Joins have no part in it: a list says nothing of trees. Costs are those of equation 7.5.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.plugins.bitree.boosting.boosted_model import costs
+from smtplugins.plugins.bitree.words.material import NULL
+from smtplugins.plugins.bitree.words.word_model import MIXTURE, WordModel
+
+if TYPE_CHECKING:
+    from smtformats import Candidates
+
+UNSEEN = 10.0
+_LINK = re.compile(r"([0-9]+)-([0-9]+)")
+
+
+class _Words:
+    """What both features have: a word model, and the costs of a source sentence's words."""
+
+    def __init__(
+        self,
+        *,
+        model_path: Path,
+        configuration: str = MIXTURE,
+        trees_path: Path | None = None,
+        unseen: float = UNSEEN,
+    ) -> None:
+        from smtplugins.plugins.bitree.transduce.transducer import RECORD, WORDS
+        from smtplugins.plugins.bitree.trees.sentence_trees import SentenceTrees
+
+        if not unseen >= 0:
+            raise UsageError(f"unseen: expected a cost of 0 or more, found {unseen}")
+        folder = Path(model_path)
+        self._model = WordModel.load(folder / WORDS if (folder / RECORD).is_file() else folder)
+        self._configuration = self._model.configuration(configuration)
+        needed = self._model.needs_trees(self._configuration)
+        self._trees = SentenceTrees(trees_path, needed=needed, kind=self._model.trees)
+        self._unseen = unseen
+
+    def _costs(self, source: str | None, candidates: Candidates) -> list[Mapping[str, float]]:
+        """For each source word what its translations cost."""
+        from smtformats.tokens import blanks
+        from smtplugins.contracts.contracts import Sentence
+
+        words = tuple(blanks(source or ""))
+        tree = self._trees.of(Sentence(candidates.id, words)) if self._model.trees is not None else None
+        found = self._model.confidences(words, tree, self._configuration)
+        return [dict(zip(names, costs(confidence).tolist(), strict=True)) for names, confidence in found]
+
+
+class BitreeWords(_Words):
+    """Minus the cost of the cheapest word transduction into the words of a candidate, whatever their order.
+
+    Each source word becomes one of the candidate's words, or NULL: whichever costs least, and several may become the
+    same one. ``model_path`` is a folder of ``smt bitree words`` or of ``smt bitree train``, ``configuration`` one of
+    its configurations, ``mixture`` or ``best``; if it needs source trees, they are in the file ``trees_path``, a tree
+    for each sentence by its number. What was never seen costs ``unseen``.
+    """
+
+    def score_candidates(self, source: str | None, candidates: Candidates) -> list[float]:
+        """One value for each candidate."""
+        from smtformats.tokens import blanks
+
+        known = self._costs(source, candidates)
+        found = []
+        for text in candidates.texts:
+            bag = {NULL, *blanks(text)}
+            found.append(-sum(min([self._unseen, *(one[name] for name in bag & one.keys())]) for one in known))
+        return found
+
+
+class AlignedWords(_Words):
+    """Minus the cost of a candidate's aligned words: each source word became the word that it is linked to, or NULL.
+
+    Of several links of a word the cheapest counts. Lists have to bring alignments. Options are those of ``bitree``.
+    """
+
+    def score_candidates(self, source: str | None, candidates: Candidates) -> list[float]:
+        """One value for each candidate."""
+        from smtformats.tokens import blanks
+
+        known = self._costs(source, candidates)
+        pairs = zip(candidates.texts, candidates.extras["alignment"], strict=True)
+        return [-self._linked(known, tuple(blanks(text)), links, candidates.id) for text, links in pairs]
+
+    def _linked(self, known: Sequence[Mapping[str, float]], target: Sequence[str], links: str, id: str) -> float:
+        names: list[list[str]] = [[] for _ in known]
+        for link in links.split():
+            match = _LINK.fullmatch(link)
+            place = (int(match[1]), int(match[2])) if match else (-1, -1)
+            if match is None or place[0] >= len(known) or place[1] >= len(target):
+                sizes = f"{len(known)} and {len(target)} words"
+                raise SmtError(f"list {id}: expected links of {sizes}, found {link!r}")
+            names[place[0]].append(target[place[1]])
+        return sum(
+            min(one.get(name, self._unseen) for name in some or [NULL]) for one, some in zip(known, names, strict=True)
+        )

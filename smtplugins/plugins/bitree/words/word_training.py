@@ -1,0 +1,129 @@
+"""Learning word transduction: trees of each configuration, lambda chosen on the tuning text, the mixture.
+
+Sections 7.3.3 and 7.4.2: one run per configuration follows the whole path; the model is that of the best lambda.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.errors import UsageError
+from smtplugins.plugins.bitree.boosting.boosting import EPSILON, boost
+from smtplugins.plugins.bitree.words.atoms import DEPENDENCY, configurations, shown_configuration
+from smtplugins.plugins.bitree.words.material import Pair, Rows, count_links, rows_like, training_rows
+from smtplugins.plugins.bitree.words.predicting import Mixture, choose_lambda, predict_boosted
+from smtplugins.plugins.bitree.words.word_model import WordModel
+
+if TYPE_CHECKING:
+    import argparse
+
+    from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class PathOptions:
+    """How the path of lambda is followed, and down to where."""
+
+    least: float = 1.0
+    eta: float = 0.9
+    epsilon: float = EPSILON
+    depth: int = 0
+    jobs: int = 1
+
+
+def add_path(parser: argparse.ArgumentParser) -> None:
+    """The options of :class:`PathOptions`."""
+    default = PathOptions()
+    add = parser.add_argument
+    add("--least", type=float, default=default.least, metavar="L", help="where the path of lambda ends (default: 1)")
+    add("--eta", type=float, default=default.eta, metavar="X", help="lambda falls by this factor (default: 0.9)")
+    epsilon = default.epsilon
+    add(
+        "--epsilon",
+        type=float,
+        default=epsilon,
+        metavar="X",
+        help=f"least part of the risk saved (default: {epsilon:g})",
+    )
+    add("--depth", type=int, default=0, metavar="N", help="most literals of a conjunction; 0, the default, is no limit")
+    add("-j", "--jobs", type=int, default=1, metavar="N", help="threads (same result)")
+
+
+def path_of(args: argparse.Namespace) -> PathOptions:
+    """What the options say."""
+    return PathOptions(args.least, args.eta, args.epsilon, args.depth, args.jobs)
+
+
+def chosen_configurations(given: Sequence[str] | None, trees: bool) -> tuple[str, ...]:
+    """Those asked for, as their letters, or all that can be had."""
+    known = configurations(trees)
+    if not given:
+        return known
+    letters = tuple(dict.fromkeys(one.replace("+", "") for one in given))
+    for one in letters:
+        if one not in known:
+            lacking = " (which needs source trees)" if one in configurations(True) else ""
+            shown = ", ".join(map(shown_configuration, known))
+            raise UsageError(f"expected configurations of {shown}, found {one!r}{lacking}")
+    return letters
+
+
+def learn_configuration(
+    training: Rows, tuning: Rows, letters: str, path: PathOptions
+) -> tuple[BoostedModel, dict[str, Any]]:
+    """The trees of a configuration, cut at the lambda that is best on the tuning rows, and how that was chosen."""
+    rows = training.only(letters)
+    problems = [rows.problem(word) for word in range(len(rows.words))]
+    whole = boost(problems, least=path.least, eta=path.eta, epsilon=path.epsilon, depth=path.depth, threads=path.jobs)
+    least, curve = choose_lambda(whole, tuning)
+    model = whole.cut(least)
+    best = dict(curve)[least]
+    return model, {"lambda": least, "size": int(model.sizes().sum()), "tuning": best, "curve": curve}
+
+
+def train_words(
+    training: Sequence[Pair], tuning: Sequence[Pair], letters: Sequence[str], path: PathOptions, say: Say
+) -> WordModel:
+    """The model of word transduction."""
+    if not training or not tuning:
+        raise UsageError("expected sentence pairs to learn from and to tune on, found none")
+    counts = count_links(training)
+    rows = training_rows(training, counts)
+    more = rows_like(tuning, counts, rows)
+    say(f"{len(rows)} tokens of {len(rows.words)} source words, {sum(map(len, rows.translations))} classifiers")
+    models: dict[str, BoostedModel] = {}
+    told: dict[str, Any] = {}
+    predictions = {}
+    for one in letters:
+        models[one], told[one] = learn_configuration(rows, more, one, path)
+        predictions[one] = predict_boosted(models[one], more)
+        record = told[one]
+        say(
+            f"{shown_configuration(one)}: lambda {record['lambda']:.4g}, {record['size']} parameters, "
+            f"{record['tuning']:.2f} % right on the tuning text"
+        )
+    mixture = Mixture.of(more, predictions)
+    own = len(mixture.words)
+    say(f"mixture: {shown_configuration(mixture.best)}, another configuration for {own} word{'s' * (own != 1)}")
+    how = {name: value for name, value in asdict(path).items() if name != "jobs"}
+    trained = {"pairs": len(training), "tuning": len(tuning), "path": how, "configurations": told}
+    return WordModel(models, mixture, tree_kind([*training, *tuning], letters), trained)
+
+
+def tree_kind(pairs: Sequence[Pair], letters: Sequence[str]) -> str | None:
+    """The kind of source trees that a model is about; those of different kinds are an error."""
+    kinds = {pair.tree.kind for pair in pairs if pair.tree is not None}
+    if not any(DEPENDENCY in one for one in letters):
+        return None
+    if len(kinds) != 1:
+        raise UsageError(f"expected source trees of one kind, found {', '.join(sorted(kinds)) or 'none'}")
+    return kinds.pop()
+
+
+def weights_of(model: Mapping[str, float]) -> str:
+    """A file of weights."""
+    return "".join(f"{name} {value:g}\n" for name, value in model.items())

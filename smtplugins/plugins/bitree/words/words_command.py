@@ -1,0 +1,99 @@
+"""``smt bitree words``: a model of word transduction from aligned text, and a configuration that decodes with it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smtplugins.contracts.offers import Command
+
+if TYPE_CHECKING:
+    import argparse
+
+    from smtplugins.host.host import Host
+    from smtplugins.plugins.bitree.words.material import Pair
+
+
+def add_text(parser: argparse.ArgumentParser) -> None:
+    """Aligned text to learn from, and to tune on."""
+    add = parser.add_argument
+    add("-s", "--source", required=True, metavar="FILE", help="source sentences to learn from, tokenised, one a line")
+    add("-t", "--target", required=True, metavar="FILE", help="their translations")
+    add("-a", "--alignment", required=True, metavar="FILE", help="their links, 0-0 1-2")
+    add("--trees", metavar="FILE", help="their source trees, in brackets or CoNLL-U: for dependency atoms")
+    add_set(parser, "tune", "to choose lambda and the mixture by")
+
+
+def add_set(parser: argparse.ArgumentParser, name: str, what: str, *, aligned: bool = True) -> None:
+    """Another text."""
+    add = parser.add_argument
+    add(f"--{name}", required=True, metavar="FILE", help=f"source sentences {what}")
+    add(f"--{name}-ref", required=True, metavar="FILE", help="their translations")
+    add(f"--{name}-alignment", required=aligned, metavar="FILE", help="their links")
+    add(f"--{name}-trees", metavar="FILE", help="their source trees")
+
+
+def read_set(host: Host, args: argparse.Namespace, name: str | None = None) -> list[Pair]:
+    """The pairs of :func:`add_text`, or of a set by its name."""
+    from smtplugins.plugins.bitree.words.texts import read_text
+
+    names = ("source", "target", "alignment", "trees")
+    if name is not None:
+        names = (name, f"{name}_ref", f"{name}_alignment", f"{name}_trees")
+    source, target, alignment, trees = (None if (path := getattr(args, one)) is None else Path(path) for one in names)
+    assert source is not None and target is not None
+    return read_text(host, source, target, alignment, trees)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options."""
+    from smtplugins.host.files.array_folders import add_output
+    from smtplugins.plugins.bitree.words.word_training import add_path
+
+    add_text(parser)
+    parser.add_argument(
+        "--configuration",
+        action="append",
+        metavar="LETTERS",
+        help="W window, D dependency (with trees), C co-occurrence: as W+C (repeatable; default: all of the paper's)",
+    )
+    add_path(parser)
+    add_output(parser)
+    parser.add_argument("-q", "--quiet", action="store_true", help="no notes on standard error")
+
+
+def run(host: Host, args: argparse.Namespace) -> None:
+    """Do it."""
+    from smtplugins.host.files.array_folders import check_folder, new_folder
+    from smtplugins.plugins.bitree.words.bag import COLUMN
+    from smtplugins.plugins.bitree.words.word_model import RECORD
+    from smtplugins.plugins.bitree.words.word_training import chosen_configurations, path_of, train_words, weights_of
+
+    check_folder(Path(args.output), RECORD, force=args.force)
+    letters = chosen_configurations(args.configuration, args.trees is not None and args.tune_trees is not None)
+    model = train_words(read_set(host, args), read_set(host, args, "tune"), letters, path_of(args), sayer(args.quiet))
+    with new_folder(Path(args.output), RECORD, force=args.force) as aside:
+        model.save(aside)
+        (aside / "weights").write_text(weights_of({COLUMN: 1.0}), encoding="utf-8")
+        configuration = "decoder: {name: bag, model_path: .}\nmodel: {weights: weights}\n"
+        (aside / "run.yaml").write_text(configuration, encoding="utf-8")
+
+
+def sayer(quiet: bool) -> Callable[[str], None]:
+    """Says things on standard error."""
+
+    def say(text: str) -> None:
+        if not quiet:
+            sys.stderr.write(f"smt: {text}\n")
+
+    return say
+
+
+WORDS = Command(
+    name="words",
+    summary="word transduction learnt from aligned text: boosted trees of each configuration, for the decoder bag",
+    configure=configure,
+    run=run,
+)

@@ -1,0 +1,3 @@
+"""The features `blm`, `tsrb` and `cdlm`, and word classes for them."""
+
+from __future__ import annotations

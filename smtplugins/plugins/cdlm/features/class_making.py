@@ -1,0 +1,124 @@
+"""Class maps made from text: the most frequent words by themselves or by their tags, all others in a few classes."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Literal, get_args
+
+from smtplugins.host.errors import UsageError
+from smtplugins.plugins.cdlm.features.classes import OTHER, ClassMap, check_class, is_special, suffix_class
+
+if TYPE_CHECKING:
+    import os
+
+    from smtformats.files import Lines
+
+Others = Literal["one", "suffix", "frequency"]
+OTHERS: tuple[str, ...] = get_args(Others)
+FREQUENT = 250
+Tagged = Iterable[tuple[str, str]]
+
+
+def word_counts(texts: Iterable[str]) -> dict[str, int]:
+    """How often each word is there."""
+    from smtformats.tokens import blanks
+
+    counts: collections.Counter[str] = collections.Counter()
+    for text in texts:
+        counts.update(blanks(text))
+    return dict(counts)
+
+
+def ranked(counts: Mapping[str, int]) -> list[str]:
+    """Words, the most frequent ones first, equally frequent ones by name."""
+    return sorted(counts, key=lambda word: (-counts[word], word))
+
+
+def dominant(tagged: Tagged) -> tuple[dict[str, int], dict[str, str]]:
+    """How often each word is there, and the tag that it most often has (the first by name of equally frequent ones)."""
+    tags: dict[str, collections.Counter[str]] = {}
+    for word, tag in tagged:
+        tags.setdefault(word, collections.Counter())[tag] += 1
+    counts = {word: sum(own.values()) for word, own in tags.items()}
+    return counts, {word: min(own, key=lambda tag: (-own[tag], tag)) for word, own in tags.items()}
+
+
+def make_classes(
+    counts: Mapping[str, int],
+    *,
+    frequent: int | None = FREQUENT,
+    other: Others = "one",
+    suffix: int = 3,
+    suffixes: int = 50,
+    tags: Mapping[str, str] | None = None,
+    source: str = "",
+) -> ClassMap:
+    """A class map from how often words are there.
+
+    The ``frequent`` most frequent words (``None``: all) are classes of their own, or with ``tags`` have the class that
+    it gives them. Other words, and those without a tag, are in ``one`` class; by their last letters (``suffix`` of
+    them), of which the endings of most words, so many as ``suffixes``, are classes; or by ``frequency``: words seen
+    1, 2-3, 4-7 times and so on. ``source`` is what ``made`` calls the text.
+    """
+    for name, value, least in (("frequent", frequent or 0, 0), ("suffix", suffix, 1), ("suffixes", suffixes, 1)):
+        if value < least:
+            raise UsageError(f"{name}: expected {least} or more, found {value}")
+    if other not in OTHERS:
+        raise UsageError(f"other: expected one of {', '.join(OTHERS)}, found {other!r}")
+    order = ranked(counts)
+    chosen = order if frequent is None else order[:frequent]
+    # A word that is spelt like one of our classes has none of its own.
+    classes = {
+        word: check_class(word if tags is None else tags[word])
+        for word in chosen
+        if not is_special(word) and (tags is None or word in tags)
+    }
+    kind = "words" if tags is None else "words by their tags"
+    shown = f"all {len(classes)} {kind}" if frequent is None else f"the {len(classes)} most frequent {kind}"
+    made = f"{shown}, others {_SAID[other].format(suffix=suffix)}" + (f", of {source}" if source else "")
+    rest = [word for word in order if word not in classes]
+    if other == "frequency":
+        bands = {word: f"<seen-{1 << (counts[word].bit_length() - 1)}>" for word in rest}
+        return ClassMap({**classes, **bands}, "<seen-0>", 0, made)
+    if other == "suffix":
+        endings = {word: ending for word in rest if (ending := suffix_class(word, suffix)) is not None}
+        kept = frozenset(ranked(collections.Counter(endings.values()))[:suffixes])
+        both = {word: ending for word, ending in endings.items() if ending in kept}
+        return ClassMap({**classes, **both}, OTHER, suffix, made)
+    return ClassMap(classes, OTHER, 0, made)
+
+
+_SAID = {"one": "one class", "suffix": "by their last {suffix} letters", "frequency": "by frequency"}
+
+
+def read_tagged(
+    path: str | os.PathLike[str], *, separator: str = "/", column: Literal["upos", "xpos"] = "upos"
+) -> Iterator[tuple[str, str]]:
+    """Words and tags of a text, ``word/TAG`` or CoNLL-U, whichever the file is."""
+    from smtformats.files import head, open_bytes, open_lines
+    from smtformats.tree import conllu
+
+    with open_bytes(path) as stream:
+        trees = conllu.matches(head(stream))
+    with open_lines(path) as lines:
+        if trees:
+            for sentence in conllu.parse(lines):
+                for word in sentence.nodes():
+                    tag = word.upos if column == "upos" else word.xpos
+                    if tag != "_":
+                        yield word.form.replace(" ", "_"), tag
+            return
+        yield from _pairs(lines, separator)
+
+
+def _pairs(lines: Lines, separator: str) -> Iterator[tuple[str, str]]:
+    from smtformats.errors import quote
+    from smtformats.tokens import blanks
+
+    for line in lines:
+        for at, token in enumerate(blanks(line.rstrip("\r\n")), 1):
+            word, mark, tag = token.rpartition(separator)
+            if not mark or not word or not tag:
+                raise lines.error(f"WORD{separator}TAG, or CoNLL-U with ten columns", quote(token), at)
+            yield word, tag

@@ -1,0 +1,111 @@
+"""``smt cdlm classes``: a class map of a text, for the features over pairs of classes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smtplugins.contracts.offers import Command
+from smtplugins.host.errors import UsageError
+from smtplugins.plugins.cdlm.features.class_making import FREQUENT, OTHERS
+
+if TYPE_CHECKING:
+    from smtplugins.host.host import Host
+
+
+def _frequent(text: str) -> int | None:
+    if text == "all":
+        return None
+    if not text.isascii() or not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a number or `all`, found {text!r}")
+    return int(text)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options."""
+    parser.add_argument("-i", "--input", metavar="FILE", help="the text that words are counted in, a sentence a line")
+    parser.add_argument(
+        "--tagged",
+        metavar="FILE",
+        help="a text with tags, word/TAG or CoNLL-U: words are of the class of their dominant tag "
+        "(without --input this text is counted)",
+    )
+    parser.add_argument(
+        "--tags",
+        metavar="FILE",
+        help="the same by a file of words and their tags, a lexicon of parts of speech or Brown clusters",
+    )
+    parser.add_argument(
+        "--frequent",
+        type=_frequent,
+        default=FREQUENT,
+        metavar="N",
+        help="how many of the most frequent words have a class of their own, or with tags that of their tag; "
+        "`all` for all words (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--other", choices=OTHERS, default="one", help="classes of all other words (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--suffix", type=int, default=3, metavar="K", help="--other suffix: how many letters (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--suffixes",
+        type=int,
+        default=50,
+        metavar="N",
+        help="--other suffix: how many endings, those of most words, are classes (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--separator", default="/", metavar="MARK", help="--tagged: what is between word and tag (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--column",
+        choices=("upos", "xpos"),
+        default="upos",
+        help="--tagged: which tag of CoNLL-U (default: %(default)s)",
+    )
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="the class map (default: standard output)")
+
+
+def run(host: Host, args: argparse.Namespace) -> None:
+    """Do it."""
+    from smtplugins.host.files.lists import read_corpus
+    from smtplugins.plugins.cdlm.features.class_making import dominant, make_classes, read_tagged, word_counts
+    from smtplugins.plugins.cdlm.features.classes import read_classes
+
+    if args.input is None and args.tagged is None:
+        raise UsageError("expected a text (--input) or one with tags (--tagged)")
+    if args.tagged is not None and args.tags is not None:
+        raise UsageError("expected --tagged or --tags, found both")
+    counts: dict[str, int] = {}
+    tags: Mapping[str, str] | None = None
+    if args.tagged is not None:
+        counts, tags = dominant(read_tagged(args.tagged, separator=args.separator, column=args.column))
+    elif args.tags is not None:
+        tags = read_classes(args.tags).classes
+    if args.input is not None:
+        counts = word_counts(read_corpus(args.input))
+    if not counts:
+        raise UsageError(f"{args.input or args.tagged}: expected words, found none")
+    files = [Path(one).name for one in (args.input, args.tagged, args.tags) if one is not None]
+    made = make_classes(
+        counts,
+        frequent=args.frequent,
+        other=args.other,
+        suffix=args.suffix,
+        suffixes=args.suffixes,
+        tags=tags,
+        source=", ".join(files),
+    )
+    made.write(args.output)
+
+
+CLASSES = Command(
+    name="classes",
+    summary="a class map of a text: the most frequent words or their tags, and classes of all other words",
+    configure=configure,
+    run=run,
+)

@@ -1,0 +1,3 @@
+"""Confusion grammars, and `smt cdlm grammar`."""
+
+from __future__ import annotations

@@ -1,0 +1,298 @@
+"""Confusion grammars: what a translation system confuses, as rules from its target language into itself.
+
+Z. Li, Z. Wang, S. Khudanpur and J. Eisner, "Unsupervised Discriminative Language Model Training for Machine Translation
+using Simulated Confusion Sets" (2010), section 3.1. Every two target sides of one source side are a rule X -> <e1, e2>,
+a side with itself, too; of hypergraphs it is every two rules on edges into one node, or over one span, that have as
+many gaps. Gaps are numbered as they come on the input side; those of two rules with different source sides are the same
+by their places there, as in the authors' code.
+
+A rule comes once, with how many source sides (or pairs of edges) it was found in. Nothing in memory grows with the
+rules that come out: see ``native/pairs.hpp``.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.plugins.cdlm.grammar.choices import MOST, Choices, Report
+from smtplugins.plugins.cdlm.grammar.competing import Scope, competing_rules
+
+if TYPE_CHECKING:
+    import os
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from smtformats.columns import GrammarColumns
+    from smtformats.grammar.rules import Rule
+    from smtformats.hypergraph.graph import GraphColumns
+    from smtplugins.core.graph.hypergraph import Hypergraph
+
+COST = "Confusion"
+"""The feature of weighted rules: minus the natural logarithm of their relative frequency among those of their input."""
+LABEL = "X"
+NATIVE = {"cdec-grammar": 0, "joshua-grammar": 1, "moses-rules": 2}
+"""Formats that are written natively."""
+PROBABILITIES = ("moses-rules", "moses-phrases")
+"""Formats of probabilities instead of named features."""
+Weighting = Literal["none", "relfreq"]
+_LABEL = re.compile(r"[^\s\[\],|]+")
+_SUSPECT = re.compile(r"\[.*\]|\|\|\||.*\s.*|", re.DOTALL)
+
+
+class Confusions:
+    """Takes grammars or graphs, and gives the rules of their confusions; to be closed, or used in a ``with``.
+
+    ``memory`` bounds what is kept beside the sides of rules, in bytes; what is more goes into a file in ``folder``. The
+    rules are the same for any ``memory``. They are ordered by their input sides, then by their outputs.
+    """
+
+    def __init__(
+        self,
+        choices: Choices | None = None,
+        *,
+        memory: int | None = None,
+        folder: str | os.PathLike[str] | None = None,
+    ) -> None:
+        from smtplugins.core.extract.phrase_pairs import default_memory
+        from smtplugins.core.vocabulary import Vocabulary
+        from smtplugins.plugins.cdlm._cdlm import Confusions as Native
+
+        self.choices = choices = choices or Choices()
+        self._aside = tempfile.TemporaryDirectory(prefix=".confusions.", dir=folder)
+        self._words, self._labels = Vocabulary(), Vocabulary()
+        self._names: set[str] = set()
+        self._left_out = 0
+        self._done = False
+        self._native = Native(
+            same_lhs=choices.same_lhs,
+            glue=choices.glue,
+            identity=choices.identity,
+            same_rule=choices.same_rule,
+            gaps=MOST if choices.gaps is None else choices.gaps,
+            memory=default_memory() if memory is None else memory,
+            folder=self._aside.name,
+        )
+
+    def __enter__(self) -> Confusions:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give up what lies on the disk."""
+        del self._native
+        self._aside.cleanup()
+
+    def add(self, columns: GrammarColumns) -> None:
+        """The rules of a grammar, or of one more."""
+        import numpy as np
+
+        from smtplugins.core.grammar.tables import row_scores
+
+        scores: NDArray[np.float32] = np.empty(0, np.float32)
+        if not isinstance(self.choices.best, str) and self.choices.cap:
+            names = columns.names[:]
+            self._names.update(names)
+            weights = [self.choices.best.get(name, 0.0) for name in names]
+            scores = row_scores(columns.features, columns.values, columns.feature_offsets, weights)
+            if np.isnan(scores).any():
+                raise SmtError("expected scores that are numbers, to say which rules are best")
+        sides = self._sides(columns)
+        self._native.add(level=np.ascontiguousarray(columns.level, np.uint8), scores=scores, **sides)
+
+    def add_graph(self, graph: GraphColumns | Hypergraph, scope: Scope = "item") -> None:
+        """The rules of a graph's edges: confused at a node, or all over a span (``cell``)."""
+        from smtplugins.core.graph.hypergraph import Hypergraph
+
+        columns = graph.to_columns() if isinstance(graph, Hypergraph) else graph
+        rules, groups, left_out = competing_rules(
+            columns, scope, None if self.choices.oov else self.choices.oov_features
+        )
+        self._left_out += left_out
+        self._native.add_edges(edges=rules, groups=groups, **self._sides(columns.grammar))
+
+    def _sides(self, columns: GrammarColumns) -> dict[str, Any]:
+        import numpy as np
+
+        kinds: dict[str, Any] = {
+            "lhs": np.int32, "source": np.int32, "source_offsets": np.int64, "target": np.int32,
+            "target_offsets": np.int64,
+        }  # fmt: skip
+        sides = {name: np.ascontiguousarray(getattr(columns, name), kind) for name, kind in kinds.items()}
+        labels = np.array(self._labels.ids(columns.labels[:]), np.int32)
+        return {**sides, "words": self._words.ids_of_table(columns.words), "labels": labels}
+
+    def finish(self) -> None:
+        """All was added. What gives rules calls it."""
+        import numpy as np
+
+        from smtformats.columns import string_table
+
+        if self._done:
+            return
+        choices = self.choices
+        if not isinstance(choices.best, str) and choices.cap and not self._names & choices.best.keys():
+            found = ", ".join(sorted(self._names)) or "none"
+            raise UsageError(f"best: expected features of the grammar ({found}), found {', '.join(choices.best)}")
+        words = string_table(map(self._words.word, range(len(self._words))))
+        text, offsets = np.frombuffer(words.blob, np.uint8), np.ascontiguousarray(words.offsets, np.int64)
+        self._native.finish(choices.cap, choices.best == "count", choices.wordless, text, offsets)
+        self._done = True
+
+    @property
+    def report(self) -> Report:
+        """What was read, and given out so far."""
+        native = self._native
+        return Report(
+            rules=native.rules + self._left_out,
+            left_out=native.left_out + self._left_out,
+            sources=native.groups,
+            uncapped=native.uncapped,
+            capped=native.capped,
+            no_input=native.without_input,
+            pairs=native.written,
+            spilled=native.spilled,
+        )
+
+    def _pairs(self) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint64]]]:
+        """Pieces of the pairs: numbers of sides, whole inputs in each, and how often."""
+        self.finish()
+        self._native.rewind()
+        while True:
+            inputs, outputs, times = self._native.next_pairs()
+            if not len(inputs):
+                return
+            yield inputs, outputs, times
+
+    def columns(self, weights: Weighting = "none") -> GrammarColumns:
+        """The rules as a grammar in memory."""
+        import numpy as np
+
+        from smtformats.columns import GrammarColumns, string_table
+        from smtplugins.core.grammar.tables import gathered
+
+        pieces = [(*one, _costs(one[0], one[2])) for one in self._pairs()]
+        symbols, offsets = self._native.sides()
+
+        def joined(place: int, kind: Any) -> NDArray[Any]:
+            return np.concatenate([np.empty(0, kind), *(piece[place] for piece in pieces)]).astype(kind)
+
+        sources, source_places = gathered(offsets, joined(0, np.int64))
+        targets, target_places = gathered(offsets, joined(1, np.int64))
+        count = len(sources) - 1
+        used = np.unique(symbols[symbols >= 0])
+        own = np.where(symbols >= 0, np.searchsorted(used, np.maximum(symbols, 0)), symbols).astype(np.int32)
+        source = own[source_places]
+        featured = weights == "relfreq"
+        return GrammarColumns(
+            lhs=np.zeros(count, np.int32),
+            level=np.zeros(count, np.uint8),
+            source=np.where(source >= 0, source, -1).astype(np.int32),
+            source_offsets=sources,
+            target=own[target_places],
+            target_offsets=targets,
+            features=np.zeros(count * featured, np.int32),
+            values=joined(3, np.float32) if featured else np.empty(0, np.float32),
+            feature_offsets=np.arange(count + 1, dtype=np.int64) * featured,
+            points=np.empty((0, 2), np.int16),
+            point_offsets=np.zeros(count + 1, np.int64),
+            words=string_table(map(self._words.word, used.tolist())),
+            labels=string_table([LABEL]),
+            names=string_table([COST] if featured else []),
+        )
+
+    def rules(self, weights: Weighting = "none", label: str = LABEL, *, probabilities: bool = False) -> Iterator[Rule]:
+        """The rules as records; for formats of ``probabilities`` with the logarithm of one, 0 if not weighted."""
+        from smtformats.grammar.rules import NonTerminal, Rule
+        from smtplugins.host.files.opening import rounded
+
+        names = (COST,) if weights == "relfreq" or probabilities else ()
+        sign = (-1.0 if probabilities else 1.0) if weights == "relfreq" else 0.0
+        symbols: NDArray[np.int32] | None = None
+        for inputs, outputs, times in self._pairs():
+            if symbols is None:
+                symbols, offsets = self._native.sides()
+
+            def side(number: int) -> tuple[str | NonTerminal, ...]:
+                found = symbols[offsets[number] : offsets[number + 1]].tolist()  # noqa: B023
+                return tuple(self._words.word(one) if one >= 0 else NonTerminal(label, -one) for one in found)
+
+            values = rounded((sign * _costs(inputs, times) + 0.0).tolist())
+            for first, second, value in zip(inputs.tolist(), outputs.tolist(), values, strict=True):
+                yield Rule(label, side(first), side(second), names, (value,) if names else ())
+
+    def lines(self, format: str = "cdec-grammar", weights: Weighting = "none", label: str = LABEL) -> Iterator[bytes]:
+        """Pieces of a file of rules; Moses' has a probability on each line, 1 for rules that are not weighted."""
+        self.finish()
+        self._check_words(format, label)
+        self._native.rewind()
+        self._native.format(NATIVE[format], label, COST if weights == "relfreq" else "")
+        return iter(self._native.next_lines, b"")
+
+    def _check_words(self, format: str, label: str) -> None:
+        """Refuse what the format would read as something else."""
+        import io
+
+        import numpy as np
+
+        from smtformats.grammar.rules import Rule
+        from smtplugins.host.files.opening import find_format, number
+
+        if _LABEL.fullmatch(label) is None:
+            raise UsageError(f"label: expected a name without blanks, commas, bars and brackets, found {label!r}")
+        symbols, _ = self._native.sides()
+        record = find_format(format, "grammar")
+        assert record.write is not None
+        for word in map(self._words.word, np.unique(symbols[symbols >= 0]).tolist()):
+            if _SUSPECT.fullmatch(word):
+                record.write([Rule(label, (word,), (word,), (COST,), (0.0,))], io.StringIO(), number(None))
+
+
+def confusion_grammar(
+    columns: Iterable[GrammarColumns],
+    cap: int = 0,
+    identity: bool = True,
+    arity: int | None = None,
+    *,
+    weights: Weighting = "none",
+    memory: int | None = None,
+    **choices: Any,
+) -> GrammarColumns:
+    """The confusion grammar of whole grammars; ``arity`` bounds the gaps of its rules, ``choices`` are further ones."""
+    with Confusions(Choices(cap=cap, identity=identity, gaps=arity, **choices), memory=memory) as confusions:
+        for one in columns:
+            confusions.add(one)
+        return confusions.columns(weights)
+
+
+def of_forests(
+    graphs: Iterable[GraphColumns | Hypergraph],
+    scope: Scope = "item",
+    *,
+    weights: Weighting = "none",
+    memory: int | None = None,
+    **choices: Any,
+) -> GrammarColumns:
+    """The confusion grammar of graphs, which may be a stream; ``choices`` are those of :class:`Choices`."""
+    with Confusions(Choices(**choices), memory=memory) as confusions:
+        for one in graphs:
+            confusions.add_graph(one, scope)
+        return confusions.columns(weights)
+
+
+def _costs(inputs: NDArray[np.uint32], times: NDArray[np.uint64]) -> NDArray[np.float32]:
+    """Minus the logarithms of relative frequencies; all pairs of an input are there."""
+    import numpy as np
+
+    if not len(inputs):
+        return np.empty(0, np.float32)
+    starts = np.flatnonzero(np.concatenate([[True], inputs[1:] != inputs[:-1]]))
+    totals = np.repeat(np.add.reduceat(times, starts), np.diff(np.append(starts, len(inputs))))
+    costs: NDArray[np.float32] = (0.0 - np.log(times / totals)).astype(np.float32)
+    return costs

@@ -1,0 +1,216 @@
+"""``smt cdlm grammar``: a confusion grammar from the grammar of a system, or from what its searches kept."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.contracts.offers import Command
+from smtplugins.host.errors import UsageError
+
+if TYPE_CHECKING:
+    from smtplugins.host.host import Host
+    from smtplugins.plugins.cdlm.grammar.choices import Choices, Report
+    from smtplugins.plugins.cdlm.grammar.confusion_grammar import Confusions
+
+DEFAULT = "cdec-grammar"
+_UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options."""
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument(
+        "-i", "--input", nargs="+", metavar="GRAMMAR", help="grammars of the system: all target sides of a source side"
+    )
+    what.add_argument(
+        "--forests",
+        nargs="+",
+        metavar="DIR|FILE",
+        help="hypergraphs, as `smt decode --forests` writes them: rules that competed",
+    )
+    parser.add_argument(
+        "--from", dest="from_format", metavar="FORMAT", help="format of these, NAME[,key=value...] (default: by shape)"
+    )
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write (default: standard output)")
+    parser.add_argument("--to", dest="to_format", metavar="FORMAT", help=f"format of a grammar (default: {DEFAULT})")
+    parser.add_argument(
+        "--weights",
+        choices=("none", "relfreq"),
+        default="none",
+        help="no features, as in the paper, or Confusion, minus the logarithm of how often an input side has this "
+        "output; in Moses' formats a probability (default: none)",
+    )
+    parser.add_argument("--label", default="X", metavar="LABEL", help="of left-hand sides and gaps (default: X)")
+    _add_choices(parser)
+    parser.add_argument(
+        "--memory",
+        metavar="SIZE",
+        help="beside the sides of rules: 500M, 8G (default: 50%% of the machine's; same output for any)",
+    )
+    parser.add_argument("--report", metavar="FILE", help="write counts as JSON")
+    parser.add_argument(
+        "--cache", metavar="DIR|off", help="where columns of grammars are kept between runs (default: $SMT_CACHE)"
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress and no notes on standard error")
+    parser.add_argument("-v", "--verbose", action="count", default=0, help="tracebacks of failures")
+
+
+def _add_choices(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("which rules")
+    group.add_argument("--no-identity", dest="identity", action="store_false", help="no rules whose sides are the same")
+    group.add_argument("--max-gaps", type=int, metavar="N", help="rules of at most N gaps (default: any)")
+    group.add_argument("--same-lhs", action="store_true", help="confuse rules of the same left-hand side alone")
+    group.add_argument(
+        "--keep-glue", dest="glue", action="store_true", help="also rules without a word on their source side"
+    )
+    group.add_argument(
+        "--need-words",
+        dest="wordless",
+        action="store_false",
+        help="no rules whose input side is gaps alone, which apply everywhere",
+    )
+    group = parser.add_argument_group("of grammars")
+    group.add_argument("--cap", type=int, default=0, metavar="N", help="at most N target sides of a source side")
+    group.add_argument(
+        "--best",
+        metavar="order|count|[-]FEATURE",
+        help="which these are: the first ones, those that come most often in all grammars, or those where a feature "
+        "is highest (with -: lowest; write --best=-NAME) (default: order)",
+    )
+    group.add_argument("--best-weights", metavar="FILE", help="the same by weights of several features")
+    group = parser.add_argument_group("of hypergraphs")
+    group.add_argument(
+        "--scope",
+        choices=("item", "cell"),
+        help="rules on edges into the same node, or over the same source words (default: item)",
+    )
+    group.add_argument(
+        "--no-same-rule", dest="same_rule", action="store_false", help="a rule is not confused with itself"
+    )
+    group.add_argument("--keep-oov", dest="oov", action="store_true", help="also rules minted for unknown words")
+
+
+def run(host: Host, args: argparse.Namespace) -> None:
+    """Do it."""
+    from dataclasses import asdict
+
+    from smtplugins.host.learn.pools import write_json
+    from smtplugins.host.progress import hushed
+    from smtplugins.plugins.cdlm.grammar.confusion_grammar import Confusions
+
+    choices = choices_of(host, args)
+    memory = memory_of(args.memory)
+    folder = os.path.dirname(os.path.abspath(args.output)) if args.output != "-" else None
+    if folder is not None and not os.path.isdir(folder):
+        raise UsageError(f"--output: expected a folder that is there, found {folder!r}")
+    with hushed(args.quiet), Confusions(choices, memory=memory, folder=folder) as confusions:
+        _read(host, args, confusions)
+        _write(host, args, confusions)
+        report = confusions.report
+    if not args.quiet:
+        for text in summary(report, choices, args.forests is not None):
+            sys.stderr.write(f"smt: {text}\n")
+    if args.report:
+        write_json(args.report, asdict(report))
+
+
+def choices_of(host: Host, args: argparse.Namespace) -> Choices:
+    """Which rules are confused; options that say nothing about what is read are an error."""
+    from smtplugins.plugins.cdlm.grammar.choices import Choices
+
+    of_grammars = {"--cap": args.cap, "--best": args.best, "--best-weights": args.best_weights}
+    of_graphs = {"--scope": args.scope, "--no-same-rule": not args.same_rule, "--keep-oov": args.oov}
+    others, own = (of_grammars, "grammars") if args.forests is not None else (of_graphs, "hypergraphs")
+    for option, value in others.items():
+        if value:
+            raise UsageError(f"{option} is an option of {own}")
+    if args.cap < 0:
+        raise UsageError(f"--cap: expected 1 or more, found {args.cap}")
+    if args.best is not None and args.best_weights is not None:
+        raise UsageError("name one of --best and --best-weights")
+    if (args.best is not None or args.best_weights is not None) and not args.cap:
+        raise UsageError("--best says which target sides --cap N keeps: say how many")
+    if args.max_gaps is not None and args.max_gaps < 0:
+        raise UsageError(f"--max-gaps: expected 0 or more, found {args.max_gaps}")
+    best: Any = args.best or "order"
+    if args.best_weights is not None:
+        best = host.read_weights(args.best_weights)
+    elif best not in ("order", "count"):
+        best = {best.removeprefix("-"): -1.0 if best.startswith("-") else 1.0}
+    names = ("cap", "identity", "same_lhs", "glue", "wordless", "same_rule", "oov")
+    return Choices(best=best, gaps=args.max_gaps, **{name: getattr(args, name) for name in names})
+
+
+def memory_of(text: str | None) -> int | None:
+    """Bytes, of a size as 500M."""
+    if text is None:
+        return None
+    parts = re.fullmatch(r"(\d{1,9})([KMGT]?)B?", text, re.ASCII | re.IGNORECASE)
+    if parts is None:
+        raise UsageError(f"--memory: expected a size like 500M or 8G, found {text!r}")
+    size = int(parts[1]) << _UNITS[parts[2].upper()]
+    if size < 1 << 20:
+        raise UsageError(f"--memory: expected at least 1M, found {text}")
+    return size
+
+
+def _read(host: Host, args: argparse.Namespace, confusions: Confusions) -> None:
+    from smtplugins.host.files.opening import load_grammar, naming, open_known
+    from smtplugins.host.progress import progress
+
+    formats = host.formats()
+    if args.forests is None:
+        for path in progress(args.input, "grammars", total=len(args.input)):
+            confusions.add(load_grammar(path, format=args.from_format, cache=args.cache, formats=formats))
+        return
+
+    def graphs() -> Iterator[Any]:
+        for path in args.forests:
+            with open_known(path, "hypergraph", args.from_format, formats) as opened, naming(path):
+                yield from opened.records()
+
+    for graph in progress(graphs(), "hypergraphs"):
+        confusions.add_graph(graph, args.scope or "item")
+
+
+def _write(host: Host, args: argparse.Namespace, confusions: Confusions) -> None:
+    from smtformats.files import open_binary_write
+    from smtplugins.host.files.opening import find_format, write_all
+    from smtplugins.host.progress import progress
+    from smtplugins.plugins.cdlm.grammar.confusion_grammar import NATIVE, PROBABILITIES
+
+    name = args.to_format or DEFAULT
+    record = find_format(name, "grammar", host.formats())
+    if record.write is None:
+        raise UsageError(f"{record.name} can only be read")
+    if name in NATIVE:
+        with open_binary_write(args.output) as out:
+            for piece in progress(confusions.lines(name, args.weights, args.label), "writing, pieces"):
+                out.write(piece)
+        return
+    rules = confusions.rules(args.weights, args.label, probabilities=record.name in PROBABILITIES)
+    write_all(record, progress(rules, "rules"), args.output)
+
+
+def summary(report: Report, choices: Choices, graphs: bool) -> Iterator[str]:
+    """What was read and written, in words."""
+    what, places = ("edges", "sets of competing edges") if graphs else ("rules", "source sides")
+    left_out = f", {report.left_out} left out" if report.left_out else ""
+    yield f"{report.rules} {what}{left_out}, {report.sources} {places}"
+    capped = f", {report.capped} with {choices.cap} of a source side" if choices.cap else ""
+    yield f"{report.uncapped} pairs of target sides{capped}: {report.pairs} confusion rules"
+    if report.no_input:
+        yield f"{report.no_input} pairs have no input side that a rule can have (empty, or gaps alone): left out"
+
+
+GRAMMAR = Command(
+    name="grammar",
+    summary="a confusion grammar, from a system's grammar or from its hypergraphs",
+    configure=configure,
+    run=run,
+)

@@ -1,0 +1,3 @@
+"""Confusion sets as hypergraphs, and `smt cdlm confuse`."""
+
+from __future__ import annotations

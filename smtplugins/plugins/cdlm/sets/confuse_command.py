@@ -1,0 +1,162 @@
+"""``smt cdlm confuse``: the confusion set of each sentence of a text, a file each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.contracts.offers import Command
+from smtplugins.host.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from smtplugins.host.host import Host
+    from smtplugins.plugins.cdlm.sets.confusing import Setting
+
+
+def add_setting(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """With what sentences are confused: shared with the other commands; one makes the grammar itself if need be."""
+    group = parser.add_argument_group("confusion sets")
+    group.add_argument(
+        "-g", "--grammar", required=required, metavar="FILE", help="a confusion grammar (`smt cdlm grammar` makes one)"
+    )
+    group.add_argument("--lm", required=True, metavar="FILE", help="a language model: ARPA or KenLM probing file")
+    group.add_argument(
+        "--classes", metavar="FILE", help="class map of rule bigrams (`smt cdlm classes`); without it, blm and wp alone"
+    )
+    group.add_argument(
+        "--unknown",
+        choices=("oov", "copy"),
+        default="oov",
+        help="what a word becomes that no other rule fits: the word oov, as in the paper, or itself (default: oov)",
+    )
+    group.add_argument(
+        "--oov-cost", type=float, default=100.0, metavar="C", help="what that costs, for each word (default: 100)"
+    )
+    group.add_argument(
+        "--pop-limit", type=int, default=200, metavar="K", help="effort at each node of a set (default: 200)"
+    )
+    group.add_argument(
+        "--beam", type=float, default=15.0, metavar="B", help="edges lack at most so much at a node (default: 15)"
+    )
+    group.add_argument("--max-span", type=int, default=10, metavar="N", help="the longest span of a rule (default: 10)")
+    group.add_argument(
+        "--prune", type=float, metavar="B", help="keep edges whose best derivation lacks at most so much in all"
+    )
+    group.add_argument("--density", type=float, metavar="N", help="keep the N best edges for each word")
+    group.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="another option of decoder hiero, as search=full (repeatable)",
+    )
+    parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
+    parser.add_argument(
+        "--cache", metavar="DIR|off", help="where columns of grammars are kept between runs (default: $SMT_CACHE)"
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress and no notes on standard error")
+    parser.add_argument("-v", "--verbose", action="count", default=0, help="tracebacks of failures")
+
+
+def setting_of(args: argparse.Namespace, made: Path | None = None) -> Setting:
+    """The setting of a command line, with a grammar that will be ``made`` if none is named.
+
+    Files that are not there are said now.
+    """
+    from smtplugins.plugins.cdlm.sets.confusing import Setting
+
+    search: dict[str, Any] = {}
+    for one in args.set:
+        name, equals, value = one.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--set: expected KEY=VALUE as search=full, found {one!r}")
+        search[name] = value
+    return Setting(
+        made if args.grammar is None and made is not None else there(args.grammar),
+        there(args.lm),
+        there(args.classes) if args.classes is not None else None,
+        unknown=args.unknown,
+        cost=args.oov_cost,
+        pop_limit=args.pop_limit,
+        beam=args.beam,
+        max_span=args.max_span,
+        prune=args.prune,
+        density=args.density,
+        search=search,
+    )
+
+
+def there(path: str) -> Path:
+    """A file's whole path; an error if it is not there."""
+    import os
+
+    os.stat(path)
+    return Path(os.path.abspath(path))
+
+
+def sayer(quiet: bool, command: str) -> Callable[[str], None]:
+    """Where notes go."""
+    import sys
+
+    def say(text: str) -> None:
+        if not quiet:
+            sys.stderr.write(f"smt cdlm {command}: {text}\n")
+
+    return say
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options."""
+    parser.add_argument("-i", "--input", required=True, metavar="TEXT", help="sentences, one on each line, tokenised")
+    parser.add_argument(
+        "-w",
+        "--weights",
+        metavar="FILE",
+        help="weights, or a model of `smt cdlm train`, by which sets are pruned (default: the language model alone)",
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the folder of sets, a file for each")
+    parser.add_argument(
+        "--forests-format", metavar="FORMAT", help="NAME[,key=value...] of any hypergraphs (default: as `smt decode`)"
+    )
+    parser.add_argument("--stats", metavar="FILE", help="write counts and CPU seconds as JSON")
+    add_setting(parser)
+
+
+def run(host: Host, args: argparse.Namespace) -> None:
+    """Do it."""
+    from smtplugins.host.learn.pools import write_json
+    from smtplugins.plugins.cdlm.sets.confusing import keep_sets, read_text, read_weights
+
+    say = sayer(args.quiet, "confuse")
+    setting = setting_of(args)
+    weights = None if args.weights is None else read_weights(host, there(args.weights))
+    totals = keep_sets(
+        host,
+        setting,
+        read_text(host, there(args.input)),
+        Path(args.output),
+        weights,
+        format=args.forests_format,
+        jobs=args.jobs,
+        cache=args.cache,
+        quiet=args.quiet,
+        note=say,
+    ).record()
+    if args.stats:
+        write_json(Path(args.stats), totals)
+    say(
+        "{sentences:.0f} sentences ({empty:.0f} without a set), {edges_per_sentence:.0f} edges and "
+        "{bytes_per_sentence:.0f} bytes each; {sentences_per_cpu_second:.3g} a CPU second; the sentence itself is in "
+        "its set for {own:.1f}%".format(**totals, own=100 * totals["own_in_set"])
+    )
+
+
+CONFUSE = Command(
+    name="confuse",
+    summary="what a system might have said in place of each sentence of a text: a hypergraph each",
+    configure=configure,
+    run=run,
+)

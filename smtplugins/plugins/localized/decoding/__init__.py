@@ -1,0 +1,3 @@
+"""The decoder `swap`."""
+
+from __future__ import annotations

@@ -1,0 +1,166 @@
+"""Block sets: pairs of phrases, those of one source phrase together.
+
+C. Tillmann and T. Zhang, "A Localized Prediction Model for Statistical Machine Translation" (ACL 2005), section 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtformats.columns import StringTable
+from smtplugins.host.errors import SmtError
+from smtplugins.host.files.array_folders import read_array, write_arrays
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtformats.columns import GrammarColumns
+
+    Array = NDArray[Any]
+
+_ARRAYS = {
+    "source_words": "int32",
+    "source_offsets": "int64",
+    "target_words": "int32",
+    "target_offsets": "int64",
+    "starts": "int64",
+    "target_of": "int32",
+}
+
+
+@dataclass(frozen=True)
+class BlockSet:
+    """Source phrase p has the blocks ``starts[p]`` to before ``starts[p + 1]``; b has target phrase ``target_of[b]``.
+
+    A phrase is a run of ``source_words`` or ``target_words`` between two offsets, numbers of ``words``.
+    """
+
+    words: StringTable
+    source_words: Array
+    source_offsets: Array
+    target_words: Array
+    target_offsets: Array
+    starts: Array
+    target_of: Array
+
+    def __len__(self) -> int:
+        return len(self.target_of)
+
+    @classmethod
+    def from_grammar(cls, grammar: GrammarColumns, longest: int | None = None) -> BlockSet:
+        """The pairs of phrases of a table, each once; ``longest`` is how many words a side may have."""
+        import numpy as np
+
+        from smtplugins.plugins.localized._localized import number_phrases
+
+        if (grammar.source < 0).any() or (grammar.target < 0).any():
+            raise SmtError("expected a table of phrases, found rules with gaps")
+        sides = []
+        kept = np.ones(len(grammar), dtype=bool)
+        for words, offsets in ((grammar.source, grammar.source_offsets), (grammar.target, grammar.target_offsets)):
+            own = np.ascontiguousarray(words, dtype=np.int32), np.ascontiguousarray(offsets, dtype=np.int64)
+            lengths = np.diff(own[1])
+            kept &= lengths > 0
+            if longest is not None:
+                kept &= lengths <= longest
+            sides.append((*own, *number_phrases(*own)))
+        source: Array
+        target: Array
+        source, target = (side[2][kept] for side in sides)
+        order = np.lexsort((np.arange(len(source)), source))
+        keys = (source.astype(np.int64) << 32 | target)[order]
+        first = np.sort(np.unique(keys, return_index=True)[1])
+        source, target = source[order][first], target[order][first]
+        sources, source = np.unique(source, return_inverse=True)
+        targets, target = np.unique(target, return_inverse=True)
+        runs = [_runs(side[0], side[1], side[3][used]) for side, used in zip(sides, (sources, targets), strict=True)]
+        starts = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=len(sources)))])
+        return cls(grammar.words, *runs[0], *runs[1], starts.astype(np.int64), target.astype(np.int32))
+
+    @cached_property
+    def source_of(self) -> Array:
+        """The source phrase of each block."""
+        import numpy as np
+
+        found: Array = np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
+        return found
+
+    def phrase(self, side: str, number: int) -> str:
+        """The words of a phrase of the ``source`` or ``target`` side."""
+        words, offsets = getattr(self, f"{side}_words"), getattr(self, f"{side}_offsets")
+        return " ".join(self.words[one] for one in words[offsets[number] : offsets[number + 1]].tolist())
+
+    def block(self, number: int) -> tuple[str, str]:
+        """Source and target phrase of a block."""
+        return self.phrase("source", int(self.source_of[number])), self.phrase("target", int(self.target_of[number]))
+
+    def ranked(self, counts: Array) -> tuple[BlockSet, Array]:
+        """The same blocks, the most frequent of each source phrase first, and the new number of each.
+
+        Of equally frequent ones the one that came first stays first.
+        """
+        import numpy as np
+
+        order = np.lexsort((np.arange(len(self)), -counts, self.source_of))
+        numbers = np.empty(len(self), dtype=np.int32)
+        numbers[order] = np.arange(len(self), dtype=np.int32)
+        return self._with(self.starts, self.target_of[order]), numbers
+
+    def chosen(self, kept: Array) -> BlockSet:
+        """The blocks that are marked; all phrases keep their numbers."""
+        import numpy as np
+
+        sizes = np.bincount(self.source_of[kept], minlength=len(self.starts) - 1)
+        return self._with(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), self.target_of[kept])
+
+    def gathered(self, sources: Array, starts: Array, rows: Array) -> BlockSet:
+        """Other blocks made of these: those of ``rows``, from ``starts[k]`` on with source phrase ``sources[k]``."""
+        words, offsets = _runs(self.source_words, self.source_offsets, sources)
+        targets = (self.target_words, self.target_offsets)
+        return BlockSet(self.words, words, offsets, *targets, starts, self.target_of[rows])
+
+    def _with(self, starts: Array, target_of: Array) -> BlockSet:
+        sides = (self.source_words, self.source_offsets, self.target_words, self.target_offsets)
+        return BlockSet(self.words, *sides, starts, target_of)
+
+    def arrays(self) -> tuple[Array, ...]:
+        """What native code takes, in its order."""
+        import numpy as np
+
+        return tuple(np.ascontiguousarray(getattr(self, name), dtype=kind) for name, kind in _ARRAYS.items())
+
+    def save(self, folder: Path) -> None:
+        """Write the arrays into a folder."""
+        import numpy as np
+
+        text = np.frombuffer(bytes(self.words.blob), dtype=np.uint8)
+        arrays = {name: getattr(self, name).astype(kind, copy=False) for name, kind in _ARRAYS.items()}
+        write_arrays(folder, {"words": text, "word_offsets": self.words.offsets.astype(np.int64), **arrays})
+
+    @classmethod
+    def load(cls, folder: Path) -> BlockSet:
+        """Read what was saved."""
+        text, offsets = read_array(folder, "words", "u"), read_array(folder, "word_offsets", "i")
+        made = cls(StringTable(text.tobytes(), offsets), *(read_array(folder, name, "i") for name in _ARRAYS))
+        ends = (
+            (offsets, len(text)),
+            (made.source_offsets, len(made.source_words)),
+            (made.target_offsets, len(made.target_words)),
+            (made.starts, len(made.target_of)),
+        )
+        if any(not len(one) or one[-1] != end for one, end in ends):
+            raise SmtError(f"{folder}: expected the arrays of a block set, found some that do not fit together")
+        return made
+
+
+def _runs(words: Array, offsets: Array, rows: Array) -> tuple[Array, Array]:
+    """Some rows of a column, one behind the other."""
+    import numpy as np
+
+    lengths = offsets[rows + 1] - offsets[rows]
+    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    places = np.arange(ends[-1]) + np.repeat(offsets[rows] - ends[:-1], lengths)
+    return np.ascontiguousarray(words[places]), ends

@@ -1,0 +1,44 @@
+"""``smt localized events``: the event list of a phrase table and a bitext."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smtplugins.contracts.offers import Command
+
+if TYPE_CHECKING:
+    import argparse
+
+    from smtplugins.host.host import Host
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options."""
+    from smtplugins.host.files.array_folders import add_output
+    from smtplugins.plugins.localized.events.bitext import add_bitext
+    from smtplugins.plugins.localized.learning.options import add_quiet
+
+    add_bitext(parser)
+    add_output(parser)
+    add_quiet(parser)
+
+
+def run(host: Host, args: argparse.Namespace) -> None:
+    """Do it."""
+    from smtplugins.host.files.array_folders import check_folder
+    from smtplugins.plugins.localized.events.bitext import listed_of
+    from smtplugins.plugins.localized.events.event_lists import RECORD
+    from smtplugins.plugins.localized.learning.options import sayer
+
+    folder = Path(args.output)
+    check_folder(folder, RECORD, force=args.force)
+    listed_of(host, args, folder, sayer(args.quiet), args.quiet, force=args.force)
+
+
+EVENTS = Command(
+    name="events",
+    summary="which phrase pairs stand beside each other in a bitext, and how: what the model is learnt from",
+    configure=configure,
+    run=run,
+)

@@ -1,0 +1,156 @@
+"""What models are learnt from: an event list with its features and problems, made when they are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.model import Model
+from smtplugins.plugins.localized.learning.maxent import LocalMaxent
+from smtplugins.plugins.localized.learning.problem import (
+    BIGRAM,
+    KEEP,
+    NEUTRAL,
+    Bigrams,
+    BlockEvents,
+    bigram_problem,
+    neutral_problem,
+)
+from smtplugins.plugins.localized.model.features import FLOATS, BlockColumns, BoundaryLm, Estimates, block_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from smtplugins.plugins.localized.events.event_lists import EventList
+
+LETTERS = dict(zip("abcdef", (FLOATS[0], FLOATS[1], FLOATS[2], FLOATS[3], FLOATS[4], BIGRAM), strict=True))
+"""The features by the letters of table 1."""
+NEUTRAL_LETTERS = "acde"
+
+
+def check_letters(letters: str) -> str:
+    """Letters of table 1, each once."""
+    if not letters or set(letters) - set(LETTERS) or len(set(letters)) < len(letters):
+        raise UsageError(f"features: expected letters from {''.join(LETTERS)}, each once, found {letters!r}")
+    return letters
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How weights are learnt: passes over a portion of the events, and a rate."""
+
+    passes: int
+    rate: float
+    portion: float = 1.0
+
+    def learner(self, fixed: str) -> LocalMaxent:
+        """A learner that keeps some weights."""
+        return LocalMaxent(passes=self.passes, rate=self.rate, portion=self.portion, fixed=fixed)
+
+
+class FloatProblems(Protocol):
+    """What weights of float features are learnt from."""
+
+    @property
+    def floats(self) -> BlockEvents: ...
+
+    @property
+    def neutral(self) -> BlockEvents: ...
+
+
+@dataclass(frozen=True)
+class Material:
+    """Events, and what is made of them."""
+
+    events: EventList
+    model: Any
+    threshold: int = 3
+    keep: int = KEEP
+    estimates: Estimates = field(default_factory=Estimates)
+
+    @cached_property
+    def columns(self) -> BlockColumns:
+        """The features that counts give."""
+        return block_columns(self.events.blocks, self.events.counts, self.estimates)
+
+    @cached_property
+    def lm(self) -> BoundaryLm:
+        """The language model at the edges of blocks."""
+        return BoundaryLm(self.model, self.events.blocks)
+
+    @cached_property
+    def bigrams(self) -> Bigrams:
+        """The binary features."""
+        first, second, _ = self.events.bigrams(self.threshold)
+        return Bigrams(first, second)
+
+    @cached_property
+    def floats(self) -> BlockEvents:
+        """The events with an orientation, without bigrams."""
+        return bigram_problem(self.events, self.columns, self.lm, keep=self.keep)
+
+    @cached_property
+    def everything(self) -> BlockEvents:
+        """The events with an orientation and bigrams."""
+        return bigram_problem(self.events, self.columns, self.lm, self.bigrams, keep=self.keep)
+
+    @cached_property
+    def neutral(self) -> BlockEvents:
+        """The neutral events."""
+        return neutral_problem(self.events, self.columns, self.lm, keep=self.keep)
+
+
+def _learn(problem: BlockEvents, learner: LocalMaxent, start: Model, seed: int, tell: Callable[..., None]) -> Model:
+    step = None
+    for number, step in enumerate(learner.learn(problem, start, seed=seed), 1):
+        tell(number, step.objective, step.metrics["rate"])
+    assert step is not None
+    return step.model
+
+
+def learn_floats(
+    material: FloatProblems,
+    letters: str,
+    recipe: Recipe,
+    *,
+    seed: int = 1,
+    tell: Callable[..., None] = lambda *told: None,
+) -> Model:
+    """Weights of the float features among some letters, and the neutral model's."""
+    found: dict[str, float] = {}
+    for neutral, allowed in ((False, "abcde"), (True, NEUTRAL_LETTERS)):
+        own = [letter for letter in letters if letter in allowed]
+        problem = material.neutral if neutral else material.floats
+        if not own:
+            raise SmtError("expected float features to learn, found none")
+        prefix = NEUTRAL if neutral else ""
+        fixed = [prefix + LETTERS[letter] for letter in "abcde" if letter not in own]
+        if len(problem.training):
+            shown = _told(tell, "neutral" if neutral else "floats")
+            learnt = _learn(problem, recipe.learner(" ".join(fixed)), Model(), seed, shown).weights
+        else:
+            learnt = dict.fromkeys(problem.names, 0.0)
+        found |= {name: value for name, value in learnt.items() if name != f"{NEUTRAL}orientation"}
+    return Model(found)
+
+
+def learn_bigrams(
+    material: Material,
+    start: Model,
+    recipe: Recipe,
+    *,
+    fixed: bool,
+    seed: int = 1,
+    tell: Callable[..., None] = lambda *told: None,
+) -> Model:
+    """Weights of the block bigrams too: with those of the float features, or ``fixed``, behind these."""
+    names = " ".join(FLOATS) if fixed else ""
+    given = start if fixed else Model(dict.fromkeys(FLOATS, 0.0))
+    learnt = _learn(material.everything, recipe.learner(names), given, seed, _told(tell, "bigrams"))
+    return Model({**start.weights, **learnt.weights}, learnt.artefacts)
+
+
+def _told(tell: Callable[..., None], name: str) -> Callable[..., None]:
+    return lambda *what: tell(name, *what)

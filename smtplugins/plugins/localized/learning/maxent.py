@@ -1,0 +1,300 @@
+"""``local-maxent``: stochastic gradient descent for choices among few alternatives.
+
+C. Tillmann and T. Zhang, "A Localized Prediction Model for Statistical Machine Translation" (ACL 2005), section 4,
+equations 8 and 9; the perceptron of several classes that it is compared with there, after M. Collins (2002).
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from smtplugins.contracts.contracts import Events, Runner, State, Step
+from smtplugins.contracts.spec import suggestion
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.model import Files
+from smtplugins.plugins.localized.learning.problem import BIGRAM, BlockEvents
+from smtplugins.plugins.localized.model.bigrams import BigramWeights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtplugins.contracts.contracts import EventRows
+    from smtplugins.host.model import Model
+
+    Array = NDArray[Any]
+
+_SLICE = 1 << 18
+
+
+class LocalMaxent:
+    """Weights that make the right alternative of each event likely, by a step for each event in random order.
+
+    A step is ``rate`` times the features of the right alternative less those to be expected. ``schedule``: the rate
+    stays (``fixed``), is divided by 1 + ``decay`` times the passes made so far (``inverse``), or is halved after each
+    pass that did not lower the objective (``progress``). Each of ``passes`` goes over a random ``portion`` of the
+    events. ``update=perceptron``: the features of the right alternative less those of the one with the highest score,
+    if that is not lower. The objective is the mean negative logarithm of the right alternatives' probabilities, each
+    before its own step. ``fixed``: names, or patterns as of a shell, of weights that are not learnt;
+    ``block-bigram`` are all weights of block bigrams.
+
+    The paper's rate is a small power of ten that cannot be read in its only copy, most likely 1e-5.
+    """
+
+    accepts = frozenset({Events})
+
+    def __init__(
+        self,
+        *,
+        passes: int = 40,
+        rate: float = 1e-5,
+        schedule: Literal["fixed", "inverse", "progress"] = "fixed",
+        decay: float = 1.0,
+        portion: float = 1.0,
+        update: Literal["maxent", "perceptron"] = "maxent",
+        shuffle: bool = True,
+        fixed: str = "",
+    ) -> None:
+        if passes < 1 or not (rate > 0 and math.isfinite(rate)) or not decay >= 0:
+            raise UsageError("local-maxent: expected passes of 1 or more, a rate above 0 and a decay of 0 or more")
+        if not 0 < portion <= 1:
+            raise UsageError(f"local-maxent: portion: expected a number above 0, at most 1, found {portion}")
+        self.passes, self.rate, self.schedule, self.decay = passes, rate, schedule, decay
+        self.portion, self.update, self.shuffle, self.fixed = portion, update, shuffle, fixed
+
+    def learn(
+        self, problem: Events, start: Model, *, resume: State | None = None, seed: int = 1, runner: Runner | None = None
+    ) -> Iterator[Step]:
+        """A step for each pass."""
+        from smtplugins.host.progress import progress
+
+        run: _Run
+        patterns = tuple(self.fixed.split())
+        if isinstance(problem, BlockEvents):
+            run = _BlockRun(problem, start, patterns, resume)
+        else:
+            run = _RowsRun(problem, start, patterns, resume)
+        values: Mapping[str, Any] = resume.values if resume is not None else {}
+        done, events = values.get("passes", 0), values.get("events", 0)
+        rate, last = values.get("rate", self.rate), values.get("objective", math.inf)
+        while done < self.passes:
+            total, count = 0.0, 0
+            slices = self._slices(run, [seed, done])
+            per_pass = max(1, math.ceil(self.portion * run.known_size))
+            decay = self.decay / per_pass if self.schedule == "inverse" else 0.0
+            for piece, order in progress(slices, f"pass {done + 1}"):
+                total += run.descend(piece, order, rate, decay, events, self.update)
+                count += len(order)
+                events += len(order)
+            if not count:
+                raise SmtError("local-maxent: expected events to learn from, found none")
+            done += 1
+            objective = total / count
+            if not math.isfinite(objective) or not run.finite():
+                raise SmtError("local-maxent: the objective is no number: take a smaller rate, or scale the features")
+            run.check_fixed()
+            used = rate
+            if self.schedule == "progress" and objective >= last:
+                rate /= 2
+            last = objective
+            state = {"passes": done, "events": events, "rate": rate, "objective": objective}
+            metrics = {"events": float(count), "rate": used / (1 + decay * (events - count))}
+            yield Step(run.model(start), objective, metrics, run.state(state))
+
+    def _slices(self, run: _Run, seed: list[int]) -> Iterator[tuple[int, Array]]:
+        """Which events are passed, piece by piece and a bit at a time."""
+        import numpy as np
+
+        random = np.random.default_rng(seed)
+        pieces = range(run.pieces)
+        for piece in random.permutation(len(pieces)).tolist() if self.shuffle else pieces:
+            size = run.size(piece)
+            order = random.permutation(np.arange(size, dtype=np.uint32)) if self.shuffle else np.arange(size)
+            order = order[: math.ceil(self.portion * size)].astype(np.uint32, copy=False)
+            for first in range(0, len(order), _SLICE):
+                yield piece, order[first : first + _SLICE]
+
+
+class _Run(Protocol):
+    """Weights that are learnt, and the events they are learnt from."""
+
+    @property
+    def pieces(self) -> int: ...
+
+    @property
+    def known_size(self) -> int:
+        """How many events there are, as far as is known."""
+
+    def size(self, piece: int) -> int: ...
+
+    def descend(self, piece: int, order: Array, rate: float, decay: float, done: int, update: str) -> float: ...
+
+    def finite(self) -> bool: ...
+
+    def check_fixed(self) -> None: ...
+
+    def model(self, start: Model) -> Model: ...
+
+    def state(self, values: dict[str, Any]) -> State: ...
+
+
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(name == one or fnmatch.fnmatchcase(name, one) for one in patterns)
+
+
+def _check_fixed(names: list[str], patterns: tuple[str, ...]) -> None:
+    """Patterns that name nothing are errors, and so is a run that has nothing to learn."""
+    for one in patterns:
+        if not any(_matches(name, (one,)) for name in names):
+            raise UsageError(f"fixed: no feature is called {one!r}{suggestion(one, names)}")
+    if names and all(_matches(name, patterns) for name in names):
+        raise UsageError("fixed: all features are fixed, nothing is left to learn")
+
+
+class _RowsRun:
+    """Any events: weights by name, which come up as pieces are looked at."""
+
+    def __init__(self, problem: Events, start: Model, patterns: tuple[str, ...], resume: State | None) -> None:
+        import numpy as np
+
+        self._problem = problem
+        self._patterns = patterns
+        self._names: dict[str, int] = {}
+        self._array = np.zeros(0)
+        self._fixed = np.zeros(0, dtype=np.uint8)
+        self._sizes: dict[int, int] = {}
+        self._at: tuple[int, EventRows, Array] | None = None
+        given = start.weights if resume is None else {}
+        self._begin = dict(given)
+        if resume is not None:
+            self._numbers(tuple(resume.values["names"]))
+            self._array[:] = resume.arrays["weights"]
+
+    @property
+    def pieces(self) -> int:
+        return len(self._problem.pieces)
+
+    @property
+    def known_size(self) -> int:
+        for piece in range(self.pieces):
+            if piece not in self._sizes:
+                self._look(piece)
+        return sum(self._sizes.values())
+
+    def size(self, piece: int) -> int:
+        return len(self._look(piece)[0])
+
+    def _look(self, piece: int) -> tuple[EventRows, Array]:
+        """A piece, and the weights' numbers of its features."""
+        if self._at is None or self._at[0] != piece:
+            rows = self._problem.pieces[piece]
+            self._sizes[piece] = len(rows)
+            self._at = piece, rows, self._numbers(rows.features.names)[rows.features.ids]
+        return self._at[1], self._at[2]
+
+    def _numbers(self, names: tuple[str, ...]) -> Array:
+        import numpy as np
+
+        found = np.array([self._names.setdefault(name, len(self._names)) for name in names], dtype=np.int64)
+        if len(self._names) > len(self._array):
+            fresh = list(self._names)[len(self._array) :]
+            self._array = np.append(self._array, [self._begin.get(name, 0.0) for name in fresh])
+            flags = np.array([_matches(name, self._patterns) for name in fresh], dtype=np.uint8)
+            self._fixed = np.append(self._fixed, flags)
+        return found
+
+    def descend(self, piece: int, order: Array, rate: float, decay: float, done: int, update: str) -> float:
+        import numpy as np
+
+        from smtplugins.plugins.localized._localized import descend_rows
+
+        rows, ids = self._look(piece)
+        arrays = (rows.offsets, rows.right, rows.features.offsets, ids)
+        given: list[Any] = [np.ascontiguousarray(one, dtype=np.int64) for one in arrays]
+        given += [np.ascontiguousarray(rows.features.values, dtype=np.float64), order, self._array, self._fixed]
+        given += [rate, decay, done, update]
+        try:
+            return descend_rows(*given)
+        except ValueError as error:
+            raise SmtError(f"local-maxent: piece {piece + 1} of the events: {error}") from None
+
+    def finite(self) -> bool:
+        import numpy as np
+
+        return bool(np.isfinite(self._array).all())
+
+    def check_fixed(self) -> None:
+        _check_fixed(list(self._names), self._patterns)
+
+    def model(self, start: Model) -> Model:
+        found = {**start.weights, **dict(zip(self._names, self._array.tolist(), strict=True))}
+        return start.with_weights({name: found[name] for name in sorted(found)})
+
+    def state(self, values: dict[str, Any]) -> State:
+        return State({"weights": self._array.copy()}, {**values, "names": list(self._names)})
+
+
+class _BlockRun:
+    """Events of blocks, whose features native code makes."""
+
+    def __init__(self, problem: BlockEvents, start: Model, patterns: tuple[str, ...], resume: State | None) -> None:
+        import numpy as np
+
+        self._problem = problem
+        self._patterns = patterns
+        if resume is not None:
+            self._floats, self._bigrams = (resume.arrays[name].copy() for name in ("floats", "bigrams"))
+            return
+        self._floats = np.array([start.weights.get(name, 0.0) for name in problem.names])
+        self._bigrams = np.zeros(len(problem.bigrams), dtype=np.float32)
+        given = start.artefacts.get(BIGRAM)
+        known = BigramWeights.load(given.folder) if isinstance(given, Files) else given
+        if isinstance(known, BigramWeights) and len(problem.bigrams):
+            pairs = (known.first, problem.bigrams.first), (known.second, problem.bigrams.second)
+            if not all(np.array_equal(a, b) for a, b in pairs):
+                raise SmtError(
+                    "local-maxent: expected a start model with the block bigrams of the events, found others"
+                )
+            self._bigrams[:] = known.weights
+
+    pieces = 1
+
+    @property
+    def known_size(self) -> int:
+        return len(self._problem.training)
+
+    def size(self, piece: int) -> int:
+        return len(self._problem.training)
+
+    def descend(self, piece: int, order: Array, rate: float, decay: float, done: int, update: str) -> float:
+        learnt = [not _matches(name, self._patterns) for name in self._problem.names]
+        # Neutral blocks have no orientation; and what is 0 everywhere has no gradient.
+        also = bool(len(self._bigrams)) and not _matches(BIGRAM, self._patterns)
+        native = self._problem.training
+        return native.descend(order, self._floats, self._bigrams, rate, decay, done, update, learnt, also)
+
+    def finite(self) -> bool:
+        import numpy as np
+
+        return bool(np.isfinite(self._floats).all() and np.isfinite(self._bigrams).all())
+
+    def check_fixed(self) -> None:
+        names = [*self._problem.names, *([BIGRAM] if len(self._bigrams) else [])]
+        _check_fixed(names, self._patterns)
+
+    def model(self, start: Model) -> Model:
+        from dataclasses import replace
+
+        found = {**start.weights, **dict(zip(self._problem.names, self._floats.tolist(), strict=True))}
+        if not len(self._bigrams):
+            return start.with_weights({name: found[name] for name in sorted(found)})
+        found[BIGRAM] = 1.0
+        pairs = self._problem.bigrams
+        artefact = BigramWeights(self._problem.blocks, pairs.first, pairs.second, self._bigrams.copy())
+        made = start.with_weights({name: found[name] for name in sorted(found)})
+        return replace(made, artefacts={**start.artefacts, BIGRAM: artefact})
+
+    def state(self, values: dict[str, Any]) -> State:
+        return State({"floats": self._floats.copy(), "bigrams": self._bigrams.copy()}, values)

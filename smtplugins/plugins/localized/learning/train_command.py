@@ -1,0 +1,98 @@
+"""``smt localized train``: a model from an event list, and a configuration that decodes with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.contracts.offers import Command
+
+if TYPE_CHECKING:
+    import argparse
+
+    from smtplugins.host.host import Host
+
+RECORD = "run.yaml"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options."""
+    from smtplugins.host.files.array_folders import add_output
+    from smtplugins.plugins.localized.learning.options import add_learning, add_quiet
+
+    parser.add_argument("--events", required=True, metavar="DIR", help="what `smt localized events` made")
+    add_learning(parser)
+    parser.add_argument(
+        "--features",
+        default="abcdef",
+        metavar="LETTERS",
+        help="a unigram, b orientation, c and d language model (first word, further ones), e lexical weight, f block "
+        "bigrams (default: abcdef)",
+    )
+    parser.add_argument(
+        "--fix-floats", action="store_true", help="learn bigrams behind the float weights, which stay as they are"
+    )
+    add_output(parser)
+    add_quiet(parser)
+
+
+def run(host: Host, args: argparse.Namespace) -> None:
+    """Do it."""
+    from smtplugins.host.files.array_folders import check_folder, new_folder
+    from smtplugins.host.progress import hushed
+    from smtplugins.plugins.localized.events.event_lists import EventList
+    from smtplugins.plugins.localized.learning import options as learning
+    from smtplugins.plugins.localized.learning.material import check_letters, learn_bigrams, learn_floats
+    from smtplugins.plugins.localized.study.systems import write_table
+
+    letters = check_letters(args.features)
+    check_folder(Path(args.output), RECORD, force=args.force)
+    material = learning.material_of(args, EventList.open(Path(args.events)))
+    say = learning.sayer(args.quiet)
+    tell = learning.teller(say, "train")
+    with hushed(args.quiet):
+        model = learn_floats(material, letters.replace("f", ""), learning.float_recipe(args), seed=args.seed, tell=tell)
+        if "f" in letters:
+            recipe = learning.bigram_recipe(args)
+            model = learn_bigrams(material, model, recipe, fixed=args.fix_floats, seed=args.seed, tell=tell)
+    with new_folder(Path(args.output), RECORD, force=args.force) as aside:
+        model.save(aside / "model")
+        shutil.move(aside / "model" / "weights.txt", aside / "weights")
+        counts = material.events.counts.total
+        write_table(material.events.blocks, counts, aside / "blocks.gz", args.keep)
+        has_bigrams = bool(model.artefacts)
+        if has_bigrams:
+            shutil.move(aside / "model" / "block-bigram", aside / "block-bigram")
+        shutil.rmtree(aside / "model")
+        configuration = _configuration(args, material.events.digest(), has_bigrams)
+        (aside / RECORD).write_text(configuration, encoding="utf-8")
+
+
+def _configuration(args: argparse.Namespace, digest: str, bigrams: bool) -> str:
+    """A run.yaml; paths are seen from its folder."""
+    here = Path(args.output).resolve()
+
+    def seen(path: str) -> str:
+        return os.path.relpath(Path(path).resolve(), here)
+
+    options: dict[str, Any] = {"events_path": seen(args.events), "events_digest": digest, "lm_path": seen(args.lm)}
+    if bigrams:
+        options["bigrams_path"] = "block-bigram"
+    options |= {"smoothing": args.smoothing, "floor": args.floor, "lex_norm": args.lex_norm}
+    feature = {"name": "block-model", **options}
+    return (
+        "decoder: {name: swap, max_options: 0}\n"
+        f"model:\n  grammar: blocks.gz\n  features:\n    - {json.dumps(feature, ensure_ascii=False)}\n"
+        "  weights: weights\n"
+    )
+
+
+TRAIN = Command(
+    name="train",
+    summary="a localized prediction model from events, with a configuration that decodes with it",
+    configure=configure,
+    run=run,
+)

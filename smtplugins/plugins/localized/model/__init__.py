@@ -1,0 +1,3 @@
+"""The features (a) to (f) of blocks with orientations, alone and as `block-model`."""
+
+from __future__ import annotations

@@ -1,0 +1,64 @@
+"""Weights of block bigrams, features (f): a part of a model beside its named weights.
+
+C. Tillmann and T. Zhang (ACL 2005), equation 3. Saved as a folder: the block set (``events/blocks.py``), ``first`` and
+``second`` (int32, pairs of blocks in order), ``weights`` (float32), ``bigrams.json``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.errors import SmtError
+from smtplugins.host.files.array_folders import read_array, read_record, write_arrays
+from smtplugins.plugins.localized.events.blocks import BlockSet
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+VERSION = 1
+RECORD = "bigrams.json"
+
+
+@dataclass(frozen=True)
+class BigramWeights:
+    """A weight for each pair of neighbouring blocks, whatever their orientation."""
+
+    blocks: BlockSet
+    first: Array
+    second: Array
+    weights: Array
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def digest(self) -> str:
+        """A hash of pairs, weights and the block set."""
+        total = hashlib.sha256()
+        for one in (self.first, self.second, self.weights, *self.blocks.arrays()):
+            total.update(one.tobytes() + b"\0")
+        total.update(bytes(self.blocks.words.blob))
+        return total.hexdigest()
+
+    def save(self, folder: Path) -> None:
+        """Write the arrays into a folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self.blocks.save(folder)
+        write_arrays(folder, {"first": self.first, "second": self.second, "weights": self.weights})
+        record = {"version": VERSION, "bigrams": len(self)}
+        (folder / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> BigramWeights:
+        """Read what was saved."""
+        read_record(folder, RECORD, "weights of block bigrams", VERSION)
+        first, second = (read_array(folder, name, "i") for name in ("first", "second"))
+        made = cls(BlockSet.load(folder), first, second, read_array(folder, "weights", "f"))
+        if not len(made.first) == len(made.second) == len(made.weights):
+            raise SmtError(f"{folder}: expected two blocks and a weight for each bigram, found arrays of other lengths")
+        return made

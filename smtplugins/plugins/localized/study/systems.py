@@ -1,0 +1,97 @@
+"""The decoder at work for a comparison: a table of blocks, the model's features, translations and block sequences."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.contracts.contracts import Sentence
+from smtplugins.contracts.offers import Offer
+from smtplugins.host.config.resources import Resources, Table
+from smtplugins.host.features.scoring import Active
+from smtplugins.host.model import Model
+from smtplugins.plugins.localized.decoding.swap import Swap
+from smtplugins.plugins.localized.learning.problem import BIGRAM
+from smtplugins.plugins.localized.model.bigrams import BigramWeights
+from smtplugins.plugins.localized.model.block_model import BlockModel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from smtplugins.contracts.contracts import Decoding
+    from smtplugins.plugins.localized.events.blocks import BlockSet
+    from smtplugins.plugins.localized.learning.material import Material
+
+_NEEDS = frozenset({"target", "source", "segmentation"})
+_OFFER = Offer(name="block-model", make=BlockModel, summary="the features of a comparison", needs=_NEEDS)
+
+
+def write_table(
+    blocks: BlockSet, counts: Any, path: Path, keep: int, sentences: Iterable[Sentence] | None = None
+) -> int:
+    """A phrase table of the most frequent blocks of each source phrase, those of some sentences alone if given.
+
+    Its number is the block's share of its source phrase's events.
+    """
+    from smtformats.files import open_write
+
+    words, longest = set(blocks.words), int((blocks.source_offsets[1:] - blocks.source_offsets[:-1]).max(initial=0))
+    wanted = None if sentences is None else _phrases(sentences, longest, words)
+    written = 0
+    with open_write(path) as out:
+        for p in range(len(blocks.starts) - 1):
+            first, last = blocks.starts[p : p + 2].tolist()
+            source = blocks.phrase("source", p)
+            if first == last or (wanted is not None and source not in wanted):
+                continue
+            total = max(float(counts[first:last].sum()), 1.0)
+            for b in range(first, min(last, first + keep)):
+                target = blocks.phrase("target", int(blocks.target_of[b]))
+                out.write(f"{source} ||| {target} ||| {max(float(counts[b]), 0.5) / total:.6g}\n")
+                written += 1
+    return written
+
+
+def _phrases(sentences: Iterable[Sentence], longest: int, words: set[str]) -> set[str]:
+    found = set()
+    for one in sentences:
+        for first, last in itertools.combinations(range(len(one.tokens) + 1), 2):
+            if last - first <= longest and one.tokens[last - 1] in words:
+                found.add(" ".join(one.tokens[first:last]))
+    return found
+
+
+@dataclass(frozen=True)
+class System:
+    """A table of blocks and a decoder's options."""
+
+    material: Material
+    table: Path
+    min_left: int = 3
+    stack_size: int = 100
+    threads: int = 1
+
+    def decode(
+        self, model: Model, sentences: Sequence[Sentence], reordering: str, *, graphs: bool = False
+    ) -> Iterator[Decoding]:
+        """Translations by a model."""
+        learnt = model.artefacts.get(BIGRAM)
+        assert learnt is None or isinstance(learnt, BigramWeights)
+        feature = BlockModel.of(
+            self.material.events,
+            self.material.model,
+            learnt,
+            min_left=self.min_left,
+            estimates=self.material.estimates,
+        )
+        given = Resources((Table(self.table, name="blocks"),), (Active("block-model", _OFFER, feature),), cache="off")
+        decoder = Swap(
+            resources=given,
+            reordering=reordering,  # type: ignore[arg-type]
+            stack_size=self.stack_size,
+            max_options=0,
+        )
+        return decoder.decode(sentences, model, threads=self.threads, graphs=graphs)

@@ -1,0 +1,3 @@
+"""The decoder `amasis`, and the feature `itg-history`."""
+
+from __future__ import annotations

@@ -1,0 +1,195 @@
+"""What a search of ``amasis`` found: its graph, features and steps of the best derivation, lines for people."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from smtformats.grammar.rules import NonTerminal, Rule
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtformats.columns import GrammarColumns
+    from smtplugins.contracts.contracts import Built
+    from smtplugins.core.grammar.parsing import Forest
+    from smtplugins.core.graph.hypergraph import Hypergraph
+    from smtplugins.host.decode.forests import SentenceForest
+    from smtplugins.plugins.searn._searn import AmasisGraph
+
+    RuleFeatures = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+
+_LABEL = "X"
+_FIRST, _SECOND = NonTerminal(_LABEL, 1), NonTerminal(_LABEL, 2)
+REDUCTIONS = (Rule(_LABEL, (_FIRST, _SECOND), (_FIRST, _SECOND)), Rule(_LABEL, (_FIRST, _SECOND), (_SECOND, _FIRST)))
+"""R+ and R- as rules."""
+
+
+def hypergraph_of_fragments(
+    forest: Forest, graph: AmasisGraph, rule_features: RuleFeatures, names: Sequence[str], id: str = ""
+) -> Hypergraph:
+    """Fragments as nodes, phrases and reductions as edges, and an edge to the goal for each final hypothesis.
+
+    ``rule_features`` are those of the forest's rules: offsets, numbers in ``forest.tables.names``, values. ``names``
+    are those of the search's own values, in their order; without names the columns of labels are left out.
+    """
+    import numpy as np
+
+    from smtformats.columns import StringTable
+    from smtformats.grammar.shared.gather import Numbering
+    from smtplugins.core.graph.hypergraph import Hypergraph, core_graph
+
+    edges = len(graph.rules)
+    offsets, ids, values = rule_features
+    numbers, own = np.unique(ids, return_inverse=True)
+    table = Numbering(map(forest.tables.names.word, numbers.tolist()))
+    dense_names = [table.add(name) for name in names]
+    spans = np.column_stack([graph.firsts, graph.lasts]).astype(np.int32)
+    labels: StringTable = Numbering([_LABEL]).table()
+    dense = graph.values.reshape(edges, -1)[:, : len(names)] if edges else np.zeros((0, len(names)), np.float32)
+    return Hypergraph(
+        id=id,
+        core=core_graph(graph.node_edges, graph.tails, graph.tail_offsets),
+        node_labels=np.zeros(graph.nodes, dtype=np.int32),
+        rules=graph.rules,
+        spans=spans,
+        rule_feature_ids=own.reshape(-1).astype(np.int32),
+        rule_values=values.astype(np.float32),
+        rule_feature_offsets=np.append(offsets, [offsets[-1]] * len(REDUCTIONS)).astype(np.int64),
+        dense_names=np.array(dense_names, dtype=np.int32),
+        dense=np.ascontiguousarray(dense),
+        features=np.empty(0, dtype=np.int32),
+        values=np.empty(0, dtype=np.float32),
+        feature_offsets=np.zeros(edges + 1, dtype=np.int64),
+        edge_scores=graph.scores,
+        grammar=with_reductions(forest.rule_columns),
+        labels=labels,
+        names=table.table(),
+    )
+
+
+def with_reductions(rules: GrammarColumns) -> GrammarColumns:
+    """The rules with R+ and R- behind them."""
+    import numpy as np
+
+    from smtformats.grammar.shared.gather import Numbering
+
+    table = Numbering(rules.labels[:])
+    label = table.add(_LABEL)
+    gap = -1 - label
+
+    def ends(offsets: NDArray[Any], *more: int) -> NDArray[Any]:
+        return np.append(offsets, offsets[-1] + np.array(more)).astype(offsets.dtype)
+
+    return replace(
+        rules,
+        lhs=np.append(rules.lhs, [label, label]).astype(rules.lhs.dtype),
+        level=np.append(rules.level, [0, 0]).astype(rules.level.dtype),
+        source=np.append(rules.source, [gap] * 4).astype(rules.source.dtype),
+        source_offsets=ends(rules.source_offsets, 2, 4),
+        target=np.append(rules.target, [-1, -2, -2, -1]).astype(rules.target.dtype),
+        target_offsets=ends(rules.target_offsets, 2, 4),
+        feature_offsets=ends(rules.feature_offsets, 0, 0),
+        point_offsets=ends(rules.point_offsets, 0, 0),
+        labels=table.table(),
+    )
+
+
+def _rule(made: SentenceForest, number: int) -> Rule:
+    """A rule of the graph: of the forest, or a reduction."""
+    behind = number - len(made.forest.native.origins)
+    return made.forest.rule(number) if behind < 0 else REDUCTIONS[behind]
+
+
+def built(made: SentenceForest, found: AmasisGraph) -> list[Built]:
+    """The steps in which the best derivation was built: shifts, and after each the reductions of its label."""
+    from smtplugins.contracts.contracts import Built
+    from smtplugins.host.decode.built_steps import rule_text
+
+    rules, firsts, lasts, scores = (
+        column[found.path].tolist() for column in (found.rules, found.firsts, found.lasts, found.scores)
+    )
+    widths = (found.tail_offsets[found.path + 1] - found.tail_offsets[found.path]).tolist()
+    # The path has each edge before its children: from its end, these are known when it comes, the left one last.
+    children: dict[int, list[int]] = {}
+    done: list[int] = []
+    for place in range(len(rules) - 1, -1, -1):
+        children[place] = [done.pop() for _ in range(widths[place])]
+        done.append(place)
+    steps: list[Built] = []
+    numbers: dict[int, int] = {}
+    for place in _upwards(children):
+        below = [numbers[child] for child in children[place]]
+        beside = below[0] if below else -1
+        rule = rule_text(_rule(made, rules[place]))
+        further = tuple((step, k + 1) for k, step in enumerate(below[1:]))
+        numbers[place] = len(steps)
+        steps.append(Built(rule, firsts[place], lasts[place], beside, bool(below), 0, scores[place], further))
+    return steps
+
+
+def _upwards(children: Mapping[int, Sequence[int]]) -> Iterator[int]:
+    """Children before parents, from left to right: as they are shifted and reduced."""
+    pending = [(0, False)] if children else []
+    while pending:
+        place, entered = pending.pop()
+        if entered or not children[place]:
+            yield place
+        else:
+            pending.append((place, True))
+            pending += [(child, False) for child in reversed(children[place])]
+
+
+def traced(made: SentenceForest, found: AmasisGraph, labels: Sequence[str]) -> Iterator[str]:
+    """``[first, last) source ||| target  label`` for each item, then the reductions at the end, then the score.
+
+    Behind a label stands how many of its reductions were made, if the stack was too low for all.
+    """
+    if not found.nodes:
+        yield "no derivation"
+        return
+    depth = 0
+    items = zip(
+        *(column.tolist() for column in (found.item_rules, found.item_firsts, found.item_lasts)),
+        *(column.tolist() for column in (found.item_labels, found.item_reductions)),
+        strict=True,
+    )
+    for number, first, last, label, reduced in items:
+        rule = made.forest.rule(number)
+        depth += 1 - reduced
+        name = labels[label]
+        short = "" if reduced == name.count("R") else f" ({reduced} of {name.count('R')})"
+        sides = " ||| ".join(" ".join(map(str, side)) for side in (rule.source, rule.target))
+        yield f"[{first}, {last}) {sides}  {name}{short}"
+    yield f"end  {','.join(['R+'] * (depth - 1)) or '-'}  {found.score:.4f}"
+
+
+class Sums(collections.abc.Mapping[str, float]):
+    """The features of the best derivation, summed when somebody asks."""
+
+    def __init__(self, made: SentenceForest, found: AmasisGraph, names: Sequence[str]) -> None:
+        self._given = (made, found, tuple(names))
+        self._sums: dict[str, float] | None = None
+
+    def _made(self) -> dict[str, float]:
+        if self._sums is None:
+            made, found, names = self._given
+            self._sums = {}
+            if found.nodes:
+                rules = found.rules[found.path]
+                self._sums = made.sums(rules[rules < len(made.forest.native.origins)].tolist())
+                if names:
+                    values = found.values.reshape(len(found.rules), -1)[found.path].sum(axis=0, dtype="float64")
+                    self._sums |= dict(zip(names, values.tolist(), strict=False))
+        return self._sums
+
+    def __getitem__(self, name: str) -> float:
+        return self._made()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made())
+
+    def __len__(self) -> int:
+        return len(self._made())

@@ -1,0 +1,110 @@
+"""``smt searn label``: labels, items and a translation table from word-aligned text."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.contracts.offers import Command
+from smtplugins.host.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from smtplugins.host.host import Host
+
+_SHOWN = 12
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options."""
+    from smtplugins.host.files.array_folders import add_output
+
+    parser.add_argument("-s", "--source", required=True, metavar="FILE", help="source sentences, tokenised, one a line")
+    parser.add_argument("-t", "--target", required=True, metavar="FILE", help="their translations")
+    parser.add_argument(
+        "-a", "--alignment", required=True, metavar="FILE", help="their links: points 0-0 1-2, GIZA++'s A3 or bal"
+    )
+    parser.add_argument(
+        "--from",
+        dest="from_format",
+        metavar="FORMAT",
+        help="format of the links, NAME[,key=value...] (default: by shape)",
+    )
+    add_output(parser)
+    parser.add_argument(
+        "--max-length", type=int, metavar="N", help="words of a table entry, on each side (default: 255)"
+    )
+    parser.add_argument(
+        "--no-parts",
+        action="store_true",
+        help="no entries for what could be decomposed inside of an item that can't be",
+    )
+    parser.add_argument(
+        "--skip-bad",
+        action="store_true",
+        help="leave out sentence pairs with links outside of them (default: an error)",
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress and no table of statistics")
+    parser.add_argument("-v", "--verbose", action="count", default=0, help="tracebacks of failures")
+
+
+def run(host: Host, args: argparse.Namespace) -> None:
+    """Do it."""
+    from smtplugins.core.extract.phrase_pairs import MAX_PHRASE
+    from smtplugins.plugins.searn.labels.labelling import AlignedFiles, label_text
+
+    if args.max_length is not None and not 1 <= args.max_length <= MAX_PHRASE:
+        raise UsageError(f"--max-length: expected 1 to {MAX_PHRASE}, found {args.max_length}")
+    if [args.source, args.target, args.alignment].count("-") > 1:
+        raise UsageError("standard input is one file only: source, target or alignment")
+    record = label_text(
+        host,
+        AlignedFiles(args.source, args.target, args.alignment, args.from_format),
+        Path(args.output),
+        max_length=args.max_length,
+        parts=not args.no_parts,
+        skip_bad=args.skip_bad,
+        force=args.force,
+        quiet=args.quiet,
+    )
+    if not args.quiet:
+        sys.stdout.write(shown(record))
+
+
+def shown(record: dict[str, Any]) -> str:
+    """The statistics as text."""
+    with_items, kinds, table = record["sentences_with"], record["items_of_kind"], record["table"]
+    rows = [("sentence pairs", record["sentences"], "")]
+    for name, what in (("skipped", "left out"), ("empty", "with an empty side"), ("unlinked", "without links")):
+        if record[name]:
+            rows.append((f"  {what}", record[name], ""))
+    rows.append(("items", record["items"], ""))
+    for kind, what in (
+        ("unaligned", "without target words"),
+        ("crossing", "crossing"),
+        ("simple", "simple permutations"),
+    ):
+        in_pairs = f"in {with_items.get(kind, 0)} pairs" if kind != "unaligned" else ""
+        rows.append((f"  {what}", kinds.get(kind, 0), in_pairs))
+    rows.append(("pairs with indecomposable items", with_items.get("indecomposable", 0), ""))
+    share = f"{100 * table['single_word_share']:.1f} % with one source word"
+    rows.append(("table entries", table["entries"], share))
+    rows.append(("labels", len(record["labels"]), ""))
+    for place, (label, count) in enumerate(record["labels"].items()):
+        if place == _SHOWN and len(record["labels"]) > _SHOWN + 1:
+            rows.append(("  others", sum(list(record["labels"].values())[_SHOWN:]), ""))
+            break
+        rows.append((f"  {label}", count, f"{100 * count / record['items']:.2f} %"))
+    width = max(len(name) for name, _, _ in rows)
+    digits = max(len(str(count)) for _, count, _ in rows)
+    return "".join(f"{name:<{width}}  {count:>{digits}}  {note}".rstrip() + "\n" for name, count, note in rows)
+
+
+LABEL = Command(
+    name="label",
+    summary="items, their labels and a translation table from word-aligned text",
+    configure=configure,
+    run=run,
+)

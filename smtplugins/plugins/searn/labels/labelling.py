@@ -1,0 +1,229 @@
+"""Word-aligned text into labels, items for training, and a translation table, in a folder."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from smtformats.errors import FormatError, quote
+from smtplugins.host.files.array_folders import new_folder
+from smtplugins.plugins.searn.labels.items import KINDS, FoundItems, find_items
+
+if TYPE_CHECKING:
+    from smtplugins.host.files.aligned_text import Pair
+    from smtplugins.host.host import Host
+    from smtplugins.plugins.searn.labels.item_files import ItemWriter
+    from smtplugins.plugins.searn.labels.table import LeafTable
+
+STATISTICS = "statistics.json"
+LABELS = "labels.gz"
+TABLE = "phrase-table.gz"
+NULLS = "nulls.gz"
+ITEMS = "items"
+_BATCH = 1000
+
+Links = tuple[tuple[int, int], ...]
+AlignedWords = tuple[list[str], list[str], Links]
+
+
+@dataclass(frozen=True)
+class AlignedFiles:
+    """Source sentences, target sentences and their links."""
+
+    source: str
+    target: str
+    alignment: str
+    format: str | None = None
+
+    def pairs(self, host: Host, skip_bad: bool, statistics: Statistics) -> Iterator[AlignedWords]:
+        """Words and links; a pair with links outside of it is an error, or empty."""
+        from smtplugins.host.files.aligned_text import read_pairs
+
+        read = read_pairs(self.source, self.target, self.alignment, format=self.format, formats=host.formats())
+        for number, pair in enumerate(read, 1):
+            source, target, links = self._checked(pair, number)
+            if links is None and not skip_bad:
+                self._complain(pair, source, target)
+            if links is None:
+                statistics.skipped += 1
+                source, target, links = [], [], ()
+            yield source, target, links
+
+    def _checked(self, pair: Pair, number: int) -> tuple[list[str], list[str], Links | None]:
+        from smtformats.files import shown_name
+        from smtformats.tokens import blanks
+
+        source_text, target_text, alignment = pair
+        assert alignment is not None
+        # What counts words of pairs takes NUL for a blank.
+        source, target = (blanks(text.replace("\0", " ")) for text in (source_text, target_text))
+        for words, there, path in ((source, alignment.source, self.source), (target, alignment.target, self.target)):
+            if there is not None and len(there) != len(words):
+                raise FormatError(
+                    f"{len(words)} words, as line {number} of {path}",
+                    f"{len(there)}: {quote(' '.join(there))}",
+                    file=shown_name(self.alignment),
+                    line=alignment.line,
+                )
+        # Of an empty sentence nothing is taken anyway.
+        if not source or not target or not alignment.points:
+            return source, target, ()
+        last, last_target = map(max, zip(*alignment.points, strict=True))
+        inside = last < len(source) and last_target < len(target)
+        return source, target, alignment.points if inside else None
+
+    def _complain(self, pair: Pair, source: list[str], target: list[str]) -> None:
+        from smtformats.files import shown_name
+
+        assert pair[2] is not None
+        bad = next(f"{i}-{j}" for i, j in pair[2].points if i >= len(source) or j >= len(target))
+        expected = f"links inside the sentences of {len(source)} and {len(target)} words"
+        raise FormatError(expected, quote(bad), file=shown_name(self.alignment), line=pair[2].line)
+
+
+@dataclass
+class Statistics:
+    """What was found in a text."""
+
+    sentences: int = 0
+    skipped: int = 0
+    empty: int = 0
+    """Pairs of which a side has no words."""
+    unlinked: int = 0
+    """Pairs without links."""
+    items: Counter[str] = field(default_factory=Counter)
+    """By kind."""
+    phrases: int = 0
+    """Items of several source words."""
+    holding: Counter[str] = field(default_factory=Counter)
+    """Sentences with an item of this kind, or of one of the two indecomposable ones."""
+    labels: Counter[str] = field(default_factory=Counter)
+
+    def count(self, pairs: list[AlignedWords], found: FoundItems) -> None:
+        """Take a batch into account."""
+        import numpy as np
+
+        self.sentences += len(pairs)
+        for source, target, links in pairs:
+            if not source or not target:
+                self.empty += 1
+            elif not links:
+                self.unlinked += 1
+        for place, count in enumerate(np.bincount(found.labels, minlength=len(found.label_names)).tolist()):
+            self.labels[found.label_names[place]] += count
+        self.phrases += int(np.sum(found.spans[:, 1] - found.spans[:, 0] > 1))
+        numbers = np.repeat(np.arange(len(pairs)), np.diff(found.offsets))
+        for place, kind in enumerate(KINDS):
+            self.items[kind] += int(np.sum(found.kinds == place))
+            self.holding[kind] += len(np.unique(numbers[found.kinds == place]))
+        self.holding["indecomposable"] += len(np.unique(numbers[found.kinds >= KINDS.index("crossing")]))
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "sentences": self.sentences,
+            "skipped": self.skipped,
+            "empty": self.empty - self.skipped,
+            "unlinked": self.unlinked,
+            "labelled": self.sentences - self.empty - self.unlinked,
+            "items": self.items.total(),
+            "items_of_kind": dict(self.items),
+            "items_of_several_words": self.phrases,
+            "sentences_with": dict(self.holding),
+            "labels": dict(sorted(self.labels.items(), key=lambda item: (-item[1], item[0]))),
+        }
+
+
+@dataclass
+class _Nulls:
+    """How often words are seen, and how often as an item without target words."""
+
+    seen: Counter[str] = field(default_factory=Counter)
+    alone: Counter[str] = field(default_factory=Counter)
+
+    def write(self, stream: BinaryIO) -> None:
+        for word in sorted(self.alone, key=str.encode):
+            share = self.alone[word] / self.seen[word]
+            stream.write(f"{word} ||| {share:.6g} {self.alone[word]}\n".encode())
+
+
+def label_text(
+    host: Host,
+    files: AlignedFiles,
+    folder: Path,
+    *,
+    max_length: int | None = None,
+    parts: bool = True,
+    skip_bad: bool = False,
+    memory: int | None = None,
+    force: bool = False,
+    quiet: bool = True,
+) -> dict[str, Any]:
+    """Write the folder of a text's labels, with ``force`` in place of another; returns its statistics."""
+    from smtformats.files import open_binary_write
+    from smtplugins.host.estimate.phrase_tables import Bitext, spill_folder
+    from smtplugins.host.progress import progress
+    from smtplugins.plugins.searn.labels.item_files import ItemWriter
+    from smtplugins.plugins.searn.labels.table import LeafTable, shares
+
+    naming = Bitext(files.source, files.target, files.alignment).naming
+    statistics = Statistics()
+    nulls = _Nulls()
+    with new_folder(folder, STATISTICS, force=force) as aside:
+        with spill_folder(aside) as spilled, naming():
+            table = LeafTable(spilled, max_length=max_length, parts=parts, memory=memory)
+            with open_binary_write(aside / LABELS) as labels, ItemWriter(aside / ITEMS) as writer:
+                pairs = progress(files.pairs(host, skip_bad, statistics), "labelling", quiet=quiet)
+                for batch in _batches(pairs):
+                    _take(batch, table, writer, nulls, statistics, labels)
+            with open_binary_write(aside / TABLE) as stream:
+                lengths = table.write(stream)
+            with open_binary_write(aside / NULLS) as stream:
+                nulls.write(stream)
+        record = statistics.record()
+        record["table"] = shares(lengths) | {"entries_of_source_words": dict(sorted(lengths.items()))}
+        record["null_words"] = len(nulls.alone)
+        (aside / STATISTICS).write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    return record
+
+
+def _batches(pairs: Iterable[AlignedWords]) -> Iterator[list[AlignedWords]]:
+    stream = iter(pairs)
+    while batch := list(islice(stream, _BATCH)):
+        yield batch
+
+
+def _take(
+    batch: list[AlignedWords],
+    table: LeafTable,
+    writer: ItemWriter,
+    nulls: _Nulls,
+    statistics: Statistics,
+    labels: BinaryIO,
+) -> None:
+    found = find_items([(len(source), len(target), points) for source, target, points in batch])
+    statistics.count(batch, found)
+    table.add(batch, found)
+    texts = list(_texts(batch, found))
+    writer.add(texts, found.spans)
+    for (source, _, _), items in zip(batch, texts, strict=True):
+        nulls.seen.update(source)
+        nulls.alone.update(item[0] for item in items if not item[1])
+    lines = (" ||| ".join(map(" ### ".join, items)) + "\n" for items in texts)
+    labels.write("".join(lines).encode())
+
+
+def _texts(batch: list[AlignedWords], found: FoundItems) -> Iterator[list[tuple[str, str, str]]]:
+    """Words and label of each item of each pair."""
+    spans, labels, offsets = found.spans.tolist(), found.labels.tolist(), found.offsets.tolist()
+    names = found.label_names
+    for (source, target, _), begin, end in zip(batch, offsets, offsets[1:], strict=False):
+        yield [
+            (" ".join(source[a:b]), " ".join(target[c:d]), names[label])
+            for (a, b, c, d), label in zip(spans[begin:end], labels[begin:end], strict=True)
+        ]

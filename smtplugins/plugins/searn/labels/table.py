@@ -1,0 +1,78 @@
+"""The translation table of Zhang, Sun and Li (2008), section 5: only leaves of trees, with five scores.
+
+Counts, scores and order are those of `smt extract --phrases`, behind the four scores a phrase penalty of 2.718.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from smtplugins.plugins.searn.labels.items import FoundItems
+
+PENALTY = 2.718
+
+
+class LeafTable:
+    """Counts leaves of sentence pairs and writes their table; ``folder`` takes what is more than ``memory`` bytes."""
+
+    def __init__(self, folder: str, *, max_length: int | None = None, parts: bool = True, memory: int | None = None):
+        from smtplugins.core.extract.phrase_pairs import MAX_PHRASE, Phrases
+
+        self._phrases = Phrases(folder, max_length=max_length or MAX_PHRASE, memory=memory)
+        self._parts = parts
+
+    def add(
+        self, pairs: Sequence[tuple[Sequence[str], Sequence[str], Sequence[tuple[int, int]]]], found: FoundItems
+    ) -> None:
+        """Sentence pairs, as source words, target words and links, and their items."""
+        import numpy as np
+
+        counts = np.diff(found.offsets)
+        numbers = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        rows = np.column_stack([numbers, found.spans])[found.kinds > 0]
+        if self._parts:
+            rows = np.concatenate([rows, found.parts])
+        rows = rows[np.argsort(rows[:, 0], kind="stable")].astype(np.int32)
+        rows[:, [2, 4]] -= 1
+        sources = "".join(f"{' '.join(pair[0])}\n" for pair in pairs).encode()
+        targets = "".join(f"{' '.join(pair[1])}\n" for pair in pairs).encode()
+        links = "".join(" ".join(f"{i}-{j}" for i, j in pair[2]) + "\n" for pair in pairs).encode()
+        self._phrases.feed_stretches(sources, targets, links, np.ascontiguousarray(rows))
+
+    def write(self, stream: BinaryIO) -> Counter[int]:
+        """Write the table; returns how many entries there are with so many source words."""
+        lengths: Counter[int] = Counter()
+        for (piece,) in self._phrases.tables(penalty=PENALTY):
+            stream.write(piece)
+            lengths += source_lengths(piece)
+        return lengths
+
+
+def source_lengths(lines: bytes) -> Counter[int]:
+    """How many lines of a table have so many source words."""
+    return Counter(line.split(b" ||| ", 1)[0].count(b" ") + 1 for line in lines.splitlines())
+
+
+def table_lengths(path: Path) -> Counter[int]:
+    """The same of a file."""
+    from smtplugins.core.extract.phrase_pairs import read_lines
+
+    lengths: Counter[int] = Counter()
+    for lines in read_lines(path):
+        lengths += source_lengths(lines)
+    return lengths
+
+
+def shares(lengths: Counter[int]) -> dict[str, float | int]:
+    """Size of a table and what the figures of the paper show of it."""
+    entries = lengths.total()
+    return {
+        "entries": entries,
+        "single_word_entries": lengths[1],
+        "single_word_share": lengths[1] / entries if entries else 0.0,
+        "longest": max(lengths, default=0),
+    }

@@ -1,0 +1,234 @@
+"""Sequences whose items get labels one after another: a search task, its columns, and the policies learnt for it.
+
+A state is the labels so far. Features are those of the item and, by the templates of ``learning/policy.py``, of the
+labels before it. The loss of a sequence is how many labels are wrong (D. Zhang, L. Sun, W. Li, 2008, equation 1), or
+whatever a metric says of the labels as words. The best policy gives the right label, whatever was done before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.errors import UsageError
+from smtplugins.plugins.searn.learning.policy import BEGIN, DEEPEST, HISTORY, History, Policy, operations
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtformats import Columns
+    from smtplugins.contracts.contracts import Metric
+
+    Array = NDArray[Any]
+
+Loss = Any
+"""``hamming``, or a :class:`~smtplugins.contracts.contracts.Metric`."""
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A sequence and what its items were called so far."""
+
+    sequence: int
+    taken: tuple[str, ...] = ()
+    history: History = field(default_factory=History)
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """Items with right labels and numbered features, and the search task of labelling them.
+
+    Items of sequence ``i`` are ``offsets[i]`` to ``offsets[i + 1]``; the right label of each is ``gold``, its features
+    are ``ids[starts[j]:starts[j + 1]]``, numbers of ``names``, with ``values``, or all 1 if that is None. ``last`` is
+    the number in ``words`` of the last target word of an item, -1 if it has none: what the template ``fragment`` looks
+    at. ``templates`` are those that a policy is to be told of.
+    """
+
+    labels: tuple[str, ...]
+    templates: tuple[str, ...]
+    names: tuple[str, ...]
+    offsets: Array
+    gold: Array
+    starts: Array
+    ids: Array
+    values: Array | None
+    last: Array
+    words: tuple[str, ...]
+    loss: Loss = "hamming"
+
+    def __len__(self) -> int:
+        """How many sequences there are."""
+        return len(self.offsets) - 1
+
+    @classmethod
+    def of(
+        cls,
+        sequences: Iterable[Sequence[tuple[Iterable[str] | Mapping[str, float], str] | tuple[Any, str, str]]],
+        templates: Sequence[str] = (),
+        *,
+        min_count: int = 1,
+        trained: int | None = None,
+        loss: Loss = "hamming",
+    ) -> Sequences:
+        """From items as (features, label) or (features, label, last target word).
+
+        ``templates`` are those of the history. Features found fewer than ``min_count`` times in the first ``trained``
+        sequences (all of them, by default) are left out. Labels are numbered as they come, most frequent first.
+        """
+        import collections
+
+        import numpy as np
+
+        given = [list(one) for one in sequences]
+        items = [one for sequence in given for one in sequence]
+        until = sum(map(len, given[:trained]))
+        rows = [dict(one[0]) if isinstance(one[0], Mapping) else dict.fromkeys(one[0], 1.0) for one in items]
+        counts = collections.Counter(name for row in rows[:until] for name in row)
+        names = {name: i for i, name in enumerate(sorted(name for name, n in counts.items() if n >= min_count))}
+        kept = [[(names[name], value) for name, value in row.items() if name in names] for row in rows]
+        frequent = collections.Counter(one[1] for one in items)
+        labels = {label: i for i, (label, _) in enumerate(sorted(frequent.items(), key=lambda one: (-one[1], one[0])))}
+        last = [one[2] if len(one) > 2 else "" for one in items]
+        seen = collections.Counter(one for one in last[:until] if one)
+        words = {word: i for i, word in enumerate(sorted(seen))}
+        values = np.array([value for row in kept for _, value in row], dtype=np.float64)
+        return cls.made(
+            labels=tuple(labels),
+            templates=templates,
+            names=tuple(names),
+            offsets=np.cumsum([0, *map(len, given)]),
+            gold=np.array([labels[one[1]] for one in items]),
+            starts=np.cumsum([0, *map(len, kept)]),
+            ids=np.array([i for row in kept for i, _ in row]),
+            values=None if (values == 1.0).all() else values,
+            last=np.array([words.get(one, len(words)) if one else -1 for one in last]),
+            words=tuple(words),
+            fragments=[word for word in words if seen[word] >= min_count],
+            loss=loss,
+        )
+
+    @classmethod
+    def made(cls, *, fragments: Sequence[str], **columns: Any) -> Sequences:
+        """From columns, with names for the history added; ``fragments`` are the words that have a feature of their own.
+
+        The last word of an item may be numbered beyond ``words``: it then is one that has no feature.
+        """
+        import numpy as np
+
+        kinds = {"offsets": np.int64, "gold": np.int32, "starts": np.int64, "ids": np.int32, "last": np.int32}
+        columns |= {name: np.ascontiguousarray(columns[name], dtype=kind) for name, kind in kinds.items()}
+        templates = tuple(columns.pop("templates"))
+        known = [one for one in templates if one in HISTORY]
+        if len(set(templates)) < len(templates):
+            raise UsageError(f"templates: expected each once, found {', '.join(templates)}")
+        # In the order in which native code has them.
+        ordered = [one for one in templates if one not in HISTORY] + [one for one in HISTORY if one in known]
+        own = (*columns["labels"], BEGIN)
+        history = {
+            "label": own,
+            "label2": [f"{first} {second}" for first in own for second in own],
+            "depth": [str(depth) for depth in range(DEEPEST + 1)],
+            "fragment": [*fragments, "", BEGIN],
+        }
+        names = [*columns.pop("names"), *(f"{one}={key}" for one in HISTORY if one in known for key in history[one])]
+        words = (*columns.pop("words"), "\n")
+        return cls(templates=tuple(ordered), names=tuple(names), words=words, **columns)
+
+    @property
+    def history(self) -> tuple[str, ...]:
+        """The templates that look at what was chosen before."""
+        return tuple(one for one in self.templates if one in HISTORY)
+
+    @cached_property
+    def rows(self) -> Mapping[str, int]:
+        """The number of each name."""
+        return {name: at for at, name in enumerate(self.names)}
+
+    def policy(self, weights: Array, shares: Array) -> Policy:
+        """Weights of policies x names x labels as a record."""
+        return Policy(self.labels, self.templates, self.names, weights, shares)
+
+    @cached_property
+    def native(self) -> Any:
+        """The same for native code."""
+        import numpy as np
+
+        from smtplugins.plugins.searn._searn import Sequences as Native
+
+        blank = Policy(self.labels, self.templates, self.names, self._no_weights(), np.ones(1))
+        rows = blank.history_rows()
+        own = [operations(label) for label in self.labels]
+        none = np.empty(0, dtype=np.int32)
+        fragments = [rows.fragment.get(word, -1) for word in (*self.words, "", BEGIN)]
+        return Native(
+            self.offsets,
+            self.gold,
+            self.starts,
+            self.ids,
+            self.values,
+            self.last,
+            len(self.labels),
+            len(self.names),
+            rows.label if "label" in self.history else none,
+            rows.label2.reshape(-1) if "label2" in self.history else none,
+            rows.depth if "depth" in self.history else none,
+            np.array(fragments, dtype=np.int32) if "fragment" in self.history else none,
+            np.cumsum([0, *map(len, own)]).astype(np.int64),
+            np.array([one for label in own for one in label], dtype=np.uint8),
+        )
+
+    def _no_weights(self) -> Array:
+        import numpy as np
+
+        return np.broadcast_to(np.float32(0), (1, len(self.names), len(self.labels)))
+
+    def begin(self, example: int) -> Labelled:
+        """No item has a label; an example is the number of a sequence."""
+        return Labelled(example)
+
+    def actions(self, state: Labelled) -> Sequence[str]:
+        """The labels that the next item may get."""
+        return self.labels if self._item(state) < self.offsets[state.sequence + 1] else ()
+
+    def features(self, state: Labelled, actions: Sequence[str]) -> Columns:
+        """Each label with the features of the item and of its history; blanks in names are open boxes."""
+        from smtformats import Columns
+
+        item = self._item(state)
+        part = slice(self.starts[item], self.starts[item + 1])
+        names = [self.names[at] for at in self.ids[part].tolist()]
+        values = [1.0] * len(names) if self.values is None else self.values[part].tolist()
+        history = [name for name in state.history.names(self.templates) if name in self.rows]
+        # The name of a weight has no blanks.
+        told = [name.replace(" ", "␣") for name in (*names, *history)]
+        layouts = [tuple(f"{name}|{action}" for name in told) for action in actions]
+        return Columns.from_rows(layouts, [[*values, *(1.0 for _ in history)] for _ in actions])
+
+    def after(self, state: Labelled, action: str) -> Labelled:
+        """The next item has this label."""
+        word = int(self.last[self._item(state)])
+        history = state.history.after(action, self.words[word] if word >= 0 else "")
+        return Labelled(state.sequence, (*state.taken, action), history)
+
+    def reward(self, state: Labelled) -> float:
+        """-1 for a wrong label; with a metric 0, and at the end what it says."""
+        first, end = (int(one) for one in self.offsets[state.sequence : state.sequence + 2])
+        if self.loss == "hamming":
+            return 0.0 if state.taken[-1] == self.labels[self.gold[first + len(state.taken) - 1]] else -1.0
+        if first + len(state.taken) < end:
+            return 0.0
+        metric: Metric = self.loss
+        numbers = [self.labels.index(label) for label in state.taken]
+        # As words that no metric takes apart.
+        told, right = (" ".join(f"L{number}" for number in row) for row in (numbers, self.gold[first:end].tolist()))
+        score = float(metric.sentence(metric.stats([told], [[right]]))[0])
+        return score if metric.higher_is_better else -score
+
+    def optimal(self, state: Labelled) -> str:
+        """The right label."""
+        return self.labels[int(self.gold[self._item(state)])]
+
+    def _item(self, state: Labelled) -> int:
+        return int(self.offsets[state.sequence]) + len(state.taken)

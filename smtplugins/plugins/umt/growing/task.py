@@ -1,0 +1,252 @@
+"""Translating as a search task: states are the actions taken so far, the reward is that of the finished translation.
+
+A. Gesmundo and J. Henderson (2014), 3.2: transitions are the connections of rules, rewards are 0 but at the end, where
+they are the sentence's score by the metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.contracts.contracts import Task
+from smtplugins.host.learn.search_tasks import Path, Weights
+from smtplugins.plugins.umt.growing.search import rows
+from smtplugins.plugins.umt.growing.trees import Tree
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtformats import Columns
+    from smtplugins.contracts.contracts import Metric, Sentence
+    from smtplugins.core.search.stateful_search import SearchForest
+    from smtplugins.host.decode.forests import SentenceForest
+    from smtplugins.plugins.umt.growing.decoder import System, Umt
+    from smtplugins.plugins.umt.growing.search import Searcher
+
+    Array = NDArray[Any]
+
+KEPT_EDGES = 50_000_000
+"""Forests are kept as long as they have no more edges than these (about 20 bytes each); others are made again."""
+
+
+def make_task(
+    decoder: Umt,
+    sentences: Sequence[Sentence],
+    references: Sequence[Sequence[str]],
+    metric: Metric,
+    weights: Mapping[str, float],
+) -> Task:
+    """The task of a decoder; an example is the number of a sentence."""
+    search = Translating(decoder, sentences, references, metric, weights)
+    return Task(search, range(len(sentences)), search.starts)
+
+
+@dataclass(frozen=True)
+class State:
+    """A sentence, and the actions taken for it."""
+
+    sentence: int
+    actions: Array
+
+
+@dataclass(frozen=True)
+class _Example:
+    """A sentence's forest, bounds, and the features of its rules with numbers of ``names``."""
+
+    sentence: Sentence
+    forest: SentenceForest
+    given: SearchForest
+    bounds: Array
+    names: tuple[str, ...]
+    offsets: Array
+    ids: Array
+    values: Array
+
+
+class _States(Sequence[State]):
+    """The states of a path, made when they are asked for."""
+
+    def __init__(self, sentence: int, actions: Array, first: int) -> None:
+        self._sentence, self._actions, self._first = sentence, actions, first
+
+    def __len__(self) -> int:
+        return len(self._actions) - self._first + 1
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        if not -len(self) <= at < len(self):
+            raise IndexError(at)
+        return State(self._sentence, self._actions[: self._first + at % len(self)])
+
+
+class _Rows(Sequence[Any]):
+    """Actions as tuples: of the many that could be taken few are looked at."""
+
+    def __init__(self, actions: Array) -> None:
+        self._actions = actions
+
+    def __len__(self) -> int:
+        return len(self._actions)
+
+    def __getitem__(self, at: Any) -> Any:
+        return tuple(self._actions[at].tolist())
+
+
+class Translating:
+    """Decisions of the decoder ``umt``, for learners of policies; it follows policies by itself."""
+
+    def __init__(
+        self,
+        decoder: Umt,
+        sentences: Sequence[Sentence],
+        references: Sequence[Sequence[str]],
+        metric: Metric,
+        weights: Mapping[str, float],
+    ) -> None:
+        from smtplugins.host.judge.consensus import prepared
+
+        self._system: System = decoder.system(weights)
+        self._sentences = sentences
+        self._metric = metric
+        self._references = prepared(metric, references)
+        self._working = decoder.working()
+        self._estimates = self._working.estimates(self._system.first_pass)
+        self._shown = self._system.weighted.maker.conventions.shown
+        self._kept: dict[int, _Example] = {}
+        self._edges = 0
+        self._begun: tuple[int, Array, Array] | None = None
+        self._searcher: Searcher | None = None
+        self.starts = {**self._working.starts(weights), **decoder.kept_first_pass(weights)}
+
+    def begin(self, example: int) -> State:
+        """No action is taken yet."""
+        return State(example, rows(()))
+
+    def actions(self, state: State) -> Sequence[Any]:
+        """What can be done, by edge, slot and place."""
+        return self.ranked(state, Weights())[0]
+
+    def features(self, state: State, actions: Sequence[Any]) -> Columns:
+        """A row for each action: the features of its rule, bounds, and what looks beyond the rule."""
+        from smtformats import Columns
+
+        weights = Weights()
+        searcher, one = self._ready(state.sentence, weights)
+        taken = rows([*actions])
+        found = self._rows(one, weights, taken, searcher.values(state.actions, taken))
+        return Columns(tuple(weights.names), *found)
+
+    def after(self, state: State, action: Any) -> State:
+        """One action more."""
+        import numpy as np
+
+        return State(state.sentence, np.concatenate([state.actions, rows(action)]))
+
+    def reward(self, state: State) -> float:
+        """That of the translation, if the tree is complete."""
+        if not len(state.actions) or len(self.ranked(state, Weights())[0]):
+            return 0.0
+        return self._reward(state.sentence, state.actions)
+
+    def follow(self, state: State, weights: Weights, first: Any = None) -> Path:
+        """What the policy does from a state on."""
+        import numpy as np
+
+        searcher, one = self._ready(state.sentence, weights)
+        taken = len(state.actions)
+        prefix = state.actions if first is None else np.concatenate([state.actions, rows(first)])
+        grown = searcher.follow(prefix)
+        own = grown.actions[taken:]
+        offsets, ids, values = self._rows(one, weights, own, grown.values[taken:])
+        rewards = [0.0] * len(own)
+        if len(own):
+            rewards[-1] = self._reward(state.sentence, grown.actions)
+        return Path(
+            _States(state.sentence, grown.actions, taken), [*map(tuple, own.tolist())], offsets, ids, values, rewards
+        )
+
+    def ranked(self, state: State, weights: Weights) -> tuple[Sequence[Any], Array]:
+        """All actions of a state, the best first."""
+        searcher, _ = self._ready(state.sentence, weights)
+        actions, scores = searcher.ranked(state.actions)
+        return _Rows(actions), scores
+
+    def _rows(self, one: _Example, weights: Weights, actions: Array, values: Array) -> tuple[Array, Array, Array]:
+        """The features of actions: those of their rules, then the columns of the search."""
+        import numpy as np
+
+        from smtplugins.core.grammar.tables import gathered
+
+        rules = one.forest.forest.native.rules[actions[:, 0]]
+        starts, places = gathered(one.offsets, rules)
+        columns = values.shape[1]
+        widths = np.diff(starts)
+        offsets = np.concatenate([[0], np.cumsum(widths + columns)]).astype(np.int64)
+        ids = np.empty(offsets[-1], dtype=np.int64)
+        found = np.empty(offsets[-1])
+        searched = np.zeros(offsets[-1], dtype=bool)
+        if columns:
+            searched[(offsets[1:, None] - np.arange(columns, 0, -1)).reshape(-1)] = True
+        ids[~searched] = weights.numbers(one.names)[one.ids[places]]
+        found[~searched] = one.values[places]
+        ids[searched] = np.tile(weights.numbers(self._working.names), len(actions))
+        found[searched] = values.reshape(-1)
+        return offsets, ids, found
+
+    def _reward(self, sentence: int, actions: Array) -> float:
+        text = self._shown(Tree.of(self._example(sentence).forest.forest, actions).text())
+        stats = self._references.stats([text], [sentence])
+        score = float(self._metric.sentence(stats)[0])
+        return score if self._metric.higher_is_better else -score
+
+    def _ready(self, sentence: int, weights: Weights) -> tuple[Searcher, _Example]:
+        """The search at the sentence, with these weights."""
+        import numpy as np
+
+        from smtplugins.core.grammar.tables import row_scores
+
+        one = self._example(sentence)
+        local = weights.column(one.names)
+        column = weights.column(self._working.names)
+        begun = self._begun
+        same = begun is not None and begun[0] == sentence
+        if same and begun is not None and np.array_equal(begun[1], local) and np.array_equal(begun[2], column):
+            assert self._searcher is not None
+            return self._searcher, one
+        searcher = self._working.searcher(one.sentence, one.forest.forest.tables.words)
+        scores = row_scores(one.ids, one.values, one.offsets, local)
+        searcher.begin(one.given, scores, one.bounds, column, self._estimates)
+        self._searcher, self._begun = searcher, (sentence, local, column)
+        return searcher, one
+
+    def _example(self, sentence: int) -> _Example:
+        known = self._kept.get(sentence)
+        if known is None:
+            known = self._made(self._sentences[sentence])
+            if self._edges + known.forest.forest.edges <= KEPT_EDGES:
+                self._edges += known.forest.forest.edges
+                self._kept[sentence] = known
+        return known
+
+    def _made(self, sentence: Sentence) -> _Example:
+        import numpy as np
+
+        from smtplugins.core.search.stateful_search import forest_of_parse
+
+        forest, bounds = self._system.forest(sentence)
+        offsets, ids, values = forest.features
+        used, numbers = np.unique(ids, return_inverse=True)
+        names = tuple(map(forest.forest.tables.names.word, used.tolist()))
+        return _Example(
+            sentence,
+            forest,
+            forest_of_parse(forest.forest, forest.scores),
+            bounds,
+            names,
+            offsets,
+            numbers.reshape(-1).astype(np.int32),
+            values.astype(np.float32),
+        )

@@ -1,0 +1,177 @@
+"""The trees that actions make: their text, their edges as a graph, and the steps in which they grew."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtplugins.contracts.contracts import Built
+    from smtplugins.core.grammar.parsing import Forest
+    from smtplugins.plugins.umt.growing.search import Grown
+
+    Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A complete tree: the edge of each step, and the steps that are its children, in the order of the tails."""
+
+    forest: Forest
+    edges: list[int]
+    children: list[list[int]]
+    top: int
+
+    @classmethod
+    def of(cls, forest: Forest, actions: Array) -> Tree:
+        """The tree that actions (see ``growing/search.py``) make."""
+        import numpy as np
+
+        native = forest.native
+        edges = actions[:, 0].tolist()
+        bundles = np.searchsorted(native.rule_offsets, actions[:, 0], side="right") - 1
+        widths = (native.tail_offsets[bundles + 1] - native.tail_offsets[bundles]).tolist()
+        children = [[-1] * width for width in widths]
+        below = [False] * len(edges)
+        for step, (_, place, link, slot) in enumerate(actions.tolist()):
+            if slot >= 0:
+                children[step][slot] = place
+                below[place] = True
+            elif place >= 0:
+                children[place][link - 1] = step
+                below[step] = True
+        return cls(forest, edges, children, below.index(False) if below else -1)
+
+    def rules(self) -> Array:
+        """The rule of each step."""
+        rules: Array = self.forest.native.rules[self.edges]
+        return rules
+
+    def text(self) -> str:
+        """The words of the target side."""
+        native, word = self.forest.native, self.forest.tables.words.word
+        rules = self.rules().tolist()
+        words: list[str] = []
+        # Steps as they are entered and, behind each, the rest of what was begun.
+        stack: list[Iterator[tuple[int, int]]] = [self._symbols(native, rules, self.top)]
+        while stack:
+            for symbol, step in stack[-1]:
+                if symbol >= 0:
+                    words.append(word(symbol))
+                else:
+                    stack.append(self._symbols(native, rules, self.children[step][-1 - symbol]))
+                    break
+            else:
+                stack.pop()
+        return " ".join(words)
+
+    def _symbols(self, native: Any, rules: Sequence[int], step: int) -> Iterator[tuple[int, int]]:
+        first, last = native.target_offsets[rules[step]], native.target_offsets[rules[step] + 1]
+        return zip(native.targets[first:last].tolist(), itertools.repeat(step), strict=False)
+
+    def upwards(self) -> list[int]:
+        """The steps, children before parents."""
+        order, stack = [], [self.top]
+        while stack:
+            order.append(stack.pop())
+            stack += self.children[order[-1]]
+        return order[::-1]
+
+    def heads(self) -> Array:
+        """The node of the forest that each step's edge leads to."""
+        import numpy as np
+
+        native = self.forest.native
+        ends = native.rule_offsets[native.node_bundles]
+        found: Array = np.searchsorted(ends, self.edges, side="right") - 1
+        return found
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Trees as a search keeps edges (``Kept`` of ``core/search/refining.py``): apart from each other but for the
+    goal."""
+
+    node_of: Array
+    node_bundles: Array
+    tails: Array
+    tail_offsets: Array
+    rule_offsets: Array
+    edge_of: Array
+    scores: Array
+    values: Array
+
+
+def kept(trees: Iterable[tuple[Tree, Array, Array]]) -> Kept:
+    """Trees, with the scores of their edges and the rows of their values."""
+    import numpy as np
+
+    nodes: list[int] = []
+    bundles: list[int] = []
+    tails: list[list[int]] = []
+    edges: list[int] = []
+    scores: list[float] = []
+    rows: list[Array] = []
+    tops = []
+    for tree, own, values in trees:
+        heads = tree.heads().tolist()
+        numbers: dict[int, int] = {}
+        for step in tree.upwards()[:-1]:
+            numbers[step] = len(nodes)
+            nodes.append(heads[step])
+            bundles.append(1)
+            tails.append([numbers[child] for child in tree.children[step]])
+            edges.append(tree.edges[step])
+            scores.append(own[step])
+            rows.append(values[step])
+        goal = heads[tree.top]
+        below = [numbers[child] for child in tree.children[tree.top]]
+        tops.append((below, tree.edges[tree.top], own[tree.top], values[tree.top]))
+    if tops:
+        nodes.append(goal)
+        bundles.append(len(tops))
+    for below, edge, score, row in tops:
+        tails.append(below)
+        edges.append(edge)
+        scores.append(score)
+        rows.append(row)
+    return Kept(
+        node_of=np.array(nodes, dtype=np.int32),
+        node_bundles=np.cumsum([0, *bundles], dtype=np.int64),
+        tails=np.array([one for row in tails for one in row], dtype=np.int32),
+        tail_offsets=np.cumsum([0, *map(len, tails)], dtype=np.int64),
+        rule_offsets=np.arange(len(edges) + 1, dtype=np.int64),
+        edge_of=np.array(edges, dtype=np.int64),
+        scores=np.array(scores, dtype=np.float64),
+        values=np.concatenate(rows).astype(np.float32) if rows else np.empty(0, dtype=np.float32),
+    )
+
+
+def built(tree: Tree, grown: Grown) -> list[Built]:
+    """The steps in which the tree grew."""
+    from smtplugins.contracts.contracts import Built
+    from smtplugins.host.decode.built_steps import rule_text
+
+    nodes = tree.forest.native.nodes[tree.heads()][:, 1:].tolist()
+    steps = []
+    for step, (_, place, link, slot) in enumerate(grown.actions.tolist()):
+        rule = tree.forest.rule(int(tree.forest.native.rules[tree.edges[step]]))
+        above = slot >= 0
+        child = slot if above else max(link - 1, 0)
+        first, last = nodes[step]
+        steps.append(Built(rule_text(rule), first, last, place, above, child, float(grown.scores[step])))
+    return steps
+
+
+def traced(tree: Tree, grown: Grown, names: Sequence[str]) -> Iterator[str]:
+    """A line for each step: its number, where it was put, the span, the rule, its score, and what made the score."""
+    for step, one in enumerate(built(tree, grown)):
+        where = "first" if one.beside < 0 else f"{'above' if one.above else 'below'} {one.beside}"
+        values = " ".join(
+            f"{name}={value:.4g}" for name, value in zip(names, grown.values[step].tolist(), strict=True) if value
+        )
+        yield f"{step}  {where}  [{one.first}, {one.last}) {one.rule}  {one.score:.4f}{'  ' + values if values else ''}"

@@ -1,0 +1,3 @@
+"""Discriminative reinforcement learning: the learner `drl`, samplers, updates."""
+
+from __future__ import annotations

@@ -1,0 +1,125 @@
+"""Where discriminative reinforcement learning looks: which state of a path, and which action instead of the best.
+
+A. Gesmundo and J. Henderson, "Undirected Machine Translation with Discriminative Reinforcement Learning" (2014), 3.2:
+states uniformly from the path, actions from a Zipfian distribution over the ranks of the others. The exponent is not
+told there; it is 1 here unless given. All else in this module is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from smtplugins.contracts.spec import suggestion
+from smtplugins.host.errors import UsageError
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+    from smtplugins.host.learn.search_tasks import Path
+
+
+class StateSampler(Protocol):
+    """Chooses a state of a path, by the number of the action taken there; there is at least one."""
+
+    def __call__(self, path: Path, random: Generator) -> int: ...
+
+
+class ActionSampler(Protocol):
+    """Chooses among actions that the policy does not take, given their scores, best first; there is at least one."""
+
+    def __call__(self, scores: NDArray[Any], random: Generator) -> int: ...
+
+
+class Zipf:
+    """Ranks, the k-th as likely as 1 / k^exponent: the inverse of the distribution function on its prefix sums."""
+
+    def __init__(self, exponent: float = 1.0) -> None:
+        import numpy as np
+
+        if not 0 <= exponent < np.inf:
+            raise UsageError(f"exponent: expected 0 or more, found {exponent}")
+        self._exponent = exponent
+        self._sums = np.zeros(0)
+
+    def __call__(self, scores: NDArray[Any], random: Generator) -> int:
+        import numpy as np
+
+        count = len(scores)
+        if len(self._sums) < count:
+            # Sums are added up one by one, so that each is the same however many there are.
+            self._sums = np.cumsum(np.arange(1, 2 * count + 1, dtype=np.float64) ** -self._exponent)
+        return _drawn(self._sums[:count], random)
+
+
+class Softmax:
+    """Actions by their scores: as likely as exp(score / temperature)."""
+
+    def __init__(self, temperature: float = 1.0) -> None:
+        if not 0 < temperature < float("inf"):
+            raise UsageError(f"temperature: expected more than 0, found {temperature}")
+        self._temperature = temperature
+
+    def __call__(self, scores: NDArray[Any], random: Generator) -> int:
+        import numpy as np
+
+        # The first score is the highest: nothing overflows.
+        return _drawn(np.cumsum(np.exp((scores - scores[0]) / self._temperature)), random)
+
+
+def _drawn(sums: NDArray[Any], random: Generator) -> int:
+    """A number drawn from masses whose prefix sums these are."""
+    found = int(sums.searchsorted(random.random() * sums[-1], side="right"))
+    return min(found, len(sums) - 1)
+
+
+def uniform_state(path: Path, random: Generator) -> int:
+    """Any state of the path but its end, which has no action."""
+    return int(random.integers(len(path)))
+
+
+def first_state(path: Path, random: Generator) -> int:
+    """The state that the path began with."""
+    return 0
+
+
+def last_state(path: Path, random: Generator) -> int:
+    """The state of the last action."""
+    return len(path) - 1
+
+
+def uniform_action(scores: NDArray[Any], random: Generator) -> int:
+    """Any action."""
+    return int(random.integers(len(scores)))
+
+
+def second_action(scores: NDArray[Any], random: Generator) -> int:
+    """The one that comes next to the best."""
+    return 0
+
+
+STATES: Mapping[str, StateSampler] = {"uniform": uniform_state, "first": first_state, "last": last_state}
+ACTIONS = ("zipf", "uniform", "second", "softmax")
+
+
+def state_sampler(which: str | StateSampler) -> StateSampler:
+    """A state sampler by name, or the one given."""
+    if not isinstance(which, str):
+        return which
+    if which not in STATES:
+        raise UsageError(f"state: there is no sampler {which!r}{suggestion(which, STATES)}")
+    return STATES[which]
+
+
+def action_sampler(which: str | ActionSampler, exponent: float, temperature: float) -> ActionSampler:
+    """An action sampler by name, or the one given."""
+    if not isinstance(which, str):
+        return which
+    if which not in ACTIONS:
+        raise UsageError(f"action: there is no sampler {which!r}{suggestion(which, ACTIONS)}")
+    if which == "zipf":
+        return Zipf(exponent)
+    if which == "softmax":
+        return Softmax(temperature)
+    return uniform_action if which == "uniform" else second_action

@@ -1,0 +1,232 @@
+"""Checks of search tasks that decoders have: the task keeps to its contract, and its policy is what is decoded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.contracts.contracts import GuidedTask, OptimalTask, Sentence, Task, TaskDecoder
+from smtplugins.host.learn.search_tasks import Path, Weights, follow, ranked
+from smtplugins.host.model import Model
+from smtplugins.testing import samples
+from smtplugins.testing.checks import Check, DoesNotApply
+from smtplugins.testing.decoders import rule_systems as grammars
+from smtplugins.testing.decoders.rule_systems import TOLERANCE
+
+if TYPE_CHECKING:
+    from smtformats import Columns
+    from smtplugins.contracts.contracts import SearchTask
+    from smtplugins.testing.decoders.any_decoder import DecoderSubject
+
+_SYSTEMS = 4
+_TRIED = 3
+"""So many other actions are tried from each state of a path."""
+
+
+class _Plain:
+    """A task that follows no policy by itself."""
+
+    def __init__(self, task: SearchTask) -> None:
+        self._task = task
+
+    def begin(self, example: Any) -> Any:
+        return self._task.begin(example)
+
+    def actions(self, state: Any) -> Sequence[Any]:
+        return self._task.actions(state)
+
+    def features(self, state: Any, actions: Sequence[Any]) -> Columns:
+        return self._task.features(state, actions)
+
+    def after(self, state: Any, action: Any) -> Any:
+        return self._task.after(state, action)
+
+    def reward(self, state: Any) -> float:
+        return self._task.reward(state)
+
+
+def assert_search_task(task: SearchTask, examples: Sequence[Any], weights: Mapping[str, float]) -> None:
+    """A task keeps to its contract on the paths of a policy; if it is guided, it follows it as it should.
+
+    If it knows what is optimal, no other action earns more.
+    """
+    plain = _Plain(task)
+    for example in examples:
+        path = follow(plain, plain.begin(example), Weights.of(weights))
+        assert not len(task.actions(path.end)), f"example {example!r}: the end of a path has actions"
+        for i in range(len(path)):
+            place = f"example {example!r}, action {i + 1} of {len(path)}"
+            state = path.state(i)
+            first, again = (ranked(plain, state, Weights.of(weights)) for _ in range(2))
+            assert _same(first, again), f"{place}: the same state has other actions or scores when asked again"
+            assert _equal(first[0][0], path.action(i)), f"{place}: a state was changed by what came after it"
+            if isinstance(task, GuidedTask):
+                _assert_guided(task, plain, state, first, weights, place)
+            if isinstance(task, OptimalTask):
+                _assert_optimal(task, state, place)
+
+
+def _assert_guided(
+    task: GuidedTask, plain: SearchTask, state: Any, wanted: Any, weights: Mapping[str, float], place: str
+) -> None:
+    assert _ranked_alike(wanted, task.ranked(state, Weights.of(weights))), (
+        f"{place}: `ranked` gives others, or another order"
+    )
+    for first in (None, *wanted[0][:_TRIED]):
+        numbers = Weights.of(weights)
+        own = task.follow(state, numbers, first)
+        how = place if first is None else f"{place}, beginning with {first!r}"
+        _assert_followed(own, _replayed(plain, state, own, numbers, first, how), numbers, how)
+        # What was handed on can be gone on from; an action that was asked for is not the policy's.
+        for i in range(first is not None, len(own)):
+            again = task.follow(own.state(i), numbers).action(0)
+            assert _equal(again, own.action(i)), f"{how}: `follow` from state {i} begins with {again!r}"
+
+
+def _assert_optimal(task: Any, state: Any, place: str) -> None:
+    actions, taken = task.actions(state), task.optimal(state)
+    assert any(_equal(one, taken) for one in actions), f"{place}: `optimal` is {taken!r}, which is none of the actions"
+    wanted = _completed(task, state, taken)
+    for other in actions:
+        earned = _completed(task, state, other)
+        assert earned <= wanted + TOLERANCE * max(1.0, abs(wanted)), (
+            f"{place}: `optimal` is {taken!r}, which earns {wanted!r}, and {other!r} would earn {earned!r}"
+        )
+
+
+def _completed(task: Any, state: Any, action: Any) -> float:
+    """What an action earns if only optimal ones are taken behind it."""
+    state = task.after(state, action)
+    earned = [float(task.reward(state))]
+    while len(task.actions(state)):
+        state = task.after(state, task.optimal(state))
+        earned.append(float(task.reward(state)))
+    return math.fsum(earned)
+
+
+def _replayed(plain: SearchTask, state: Any, own: Path, weights: Weights, first: Any, how: str) -> Path:
+    """The path again, step by step; each action but one that is given has to be the best, or as good as that."""
+    states, rows, rewards = [state], [], []
+    for i in range(len(own)):
+        actions, scores = ranked(plain, states[-1], weights)
+        at = [k for k, one in enumerate(actions) if _equal(one, own.action(i))]
+        assert at, f"{how}: `follow` takes {own.action(i)!r} as action {i + 1}, which is none of the state's"
+        if i == 0 and first is not None:
+            assert _equal(own.action(0), first), f"{how}: `follow` begins with {own.action(0)!r}"
+        else:
+            best = float(scores[0])
+            assert scores[at[0]] >= best - TOLERANCE * max(1.0, abs(best)), (
+                f"{how}: action {i + 1} of `follow` is {own.action(i)!r}, which scores {scores[at[0]]!r}, not {best!r}"
+            )
+        rows.append(plain.features(states[-1], [own.action(i)]).row(0))
+        states.append(plain.after(states[-1], own.action(i)))
+        rewards.append(float(plain.reward(states[-1])))
+    assert not len(plain.actions(states[-1])), f"{how}: `follow` takes {len(own)} actions, and there are more to take"
+    from smtformats import Columns
+
+    named = [tuple(row) for row in rows]
+    features = Columns.from_rows(named, [list(row.values()) for row in rows])
+    return Path.of(states, list(own.actions), features, weights, rewards)
+
+
+def _assert_followed(own: Path, mine: Path, weights: Weights, how: str) -> None:
+    for i in range(len(mine)):
+        for name in ("features", "first"):
+            pair = [_by_name(getattr(one, name)(i), weights) for one in (own, mine)]
+            assert _close(*pair), f"{how}: `{name}({i})` of the path is {pair[0]}, expected {pair[1]}"
+        values = own.value(i), mine.value(i)
+        assert math.isclose(*values, rel_tol=TOLERANCE, abs_tol=TOLERANCE), f"{how}: value {values[0]}, not the sum"
+
+
+def _ranked_alike(one: Any, other: Any) -> bool:
+    """The same actions with the same scores, best first; rounding may decide between equal ones."""
+    import numpy as np
+
+    if len(one[0]) != len(other[0]) or not np.allclose(one[1], other[1], rtol=TOLERANCE, atol=TOLERANCE):
+        return False
+    for action, score in zip(one[0], one[1], strict=True):
+        near = np.flatnonzero(np.isclose(other[1], score, rtol=TOLERANCE, atol=TOLERANCE))
+        if not any(_equal(other[0][k], action) for k in near.tolist()):
+            return False
+    return True
+
+
+def _equal(one: Any, other: Any) -> bool:
+    import numpy as np
+
+    return bool(np.all(one == other))
+
+
+def _same(one: Any, other: Any) -> bool:
+    import numpy as np
+
+    actions = len(one[0]) == len(other[0]) and all(map(_equal, one[0], other[0]))
+    return actions and bool(np.allclose(one[1], other[1], rtol=TOLERANCE, atol=TOLERANCE))
+
+
+def _by_name(found: tuple[Any, Any], weights: Weights) -> dict[str, float]:
+    return {weights.names[at]: value for at, value in zip(found[0].tolist(), found[1].tolist(), strict=True)}
+
+
+def _close(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    pairs = ((one.get(name, 0.0), other.get(name, 0.0)) for name in one.keys() | other.keys())
+    return all(math.isclose(a, b, rel_tol=TOLERANCE, abs_tol=TOLERANCE) for a, b in pairs)
+
+
+def tasks_are_sound(subject: DecoderSubject) -> None:
+    """The same state always has the same actions; a task that follows policies by itself does it as the host would."""
+    for task, _, model in _tasks(subject):
+        assert_search_task(task.search, task.examples, {**task.start, **model.weights})
+        opposite = {name: -value for name, value in {**task.start, **model.weights}.items()}
+        assert_search_task(task.search, task.examples, opposite)
+
+
+def policies_lead_to_what_is_decoded(subject: DecoderSubject) -> None:
+    """If the references are what the decoder says, no other action earns more than those of its policy."""
+    for task, found, model in _tasks(subject):
+        assert len(task.examples) == len(found), f"expected {len(found)} examples, found {len(task.examples)}"
+        weights, ends = {**task.start, **model.weights}, []
+        for example, best in zip(task.examples, found, strict=True):
+            numbers = Weights.of(weights)
+            path = follow(task.search, task.search.begin(example), numbers)
+            if not len(path) or not best:
+                continue
+            ends.append(path.value(0))
+            for i, other in _others(task.search, path, numbers):
+                assert other.value(0) <= path.value(i) + TOLERANCE, (
+                    f"example {example!r}: the decoder says {best!r}, but with that for a reference the policy earns "
+                    f"{path.value(i)!r}, and {other.value(0)!r} with another action {i + 1}"
+                )
+        assert not ends or max(ends) - min(ends) <= TOLERANCE * max(1.0, max(ends)), (
+            f"translations that are their own references earn {min(ends)!r} to {max(ends)!r}: the policy is another "
+            "than the decoder's"
+        )
+
+
+def _others(task: SearchTask, path: Path, weights: Weights) -> Iterator[tuple[int, Path]]:
+    for i in range(len(path)):
+        for action in ranked(task, path.state(i), weights)[0][1 : 1 + _TRIED]:
+            yield i, follow(task, path.state(i), weights, action)
+
+
+def _tasks(subject: DecoderSubject) -> Iterator[tuple[Task, list[str], Model]]:
+    """Tasks with what the decoder itself says as references; those texts; and the model."""
+    if not isinstance(subject.make(), TaskDecoder):
+        raise DoesNotApply("the decoder has no `task`")
+    for decoder, sentences, model in _made(subject):
+        asked = decoder.task(sentences, [[""] * len(sentences)], samples.WordOverlap(), model)
+        weights = model.with_weights({**asked.start, **model.weights})
+        found = [one.best for one in decoder.decode(iter(sentences), weights)]
+        yield decoder.task(sentences, [found], samples.WordOverlap(), model), found, weights
+
+
+def _made(subject: DecoderSubject) -> Iterator[tuple[Any, Sequence[Sentence], Model]]:
+    if not subject.with_resources:
+        yield subject.make(), samples.sentences(), subject.model_for()
+        return
+    for system in grammars.systems(_SYSTEMS):
+        yield subject.made(system), system.sentences, subject.model_for(system)
+
+
+CHECKS: tuple[Check, ...] = (tasks_are_sound, policies_lead_to_what_is_decoded)

@@ -1,0 +1,113 @@
+"""``smt lm``: a language model from a text."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smtplugins.core.lm.ngram_model import read_lm
+
+Smt = Callable[..., Any]
+
+TEXT = "the house\na house\nthe small house\n"
+NOTE = "smt: note: fallback discounts for 1-grams and 2-grams\n"
+
+
+def entries(arpa: str) -> list[str]:
+    return [line.split("\t")[1] for line in arpa.splitlines() if "\t" in line]
+
+
+def test_standard_input_to_standard_output(smt: Smt) -> None:
+    result = smt("lm", "-o", 2, "--discount-fallback", stdin=TEXT)
+    assert (result.code, result.err) == (0, NOTE)
+    assert result.out.startswith("\\data\\\nngram 1=7\nngram 2=7\n\n\\1-grams:\n")
+    assert result.out.endswith("\n\n\\end\\\n")
+    assert entries(result.out)[:4] == ["<unk>", "<s>", "</s>", "the"]
+
+
+def test_files_compressed_or_not(smt: Smt) -> None:
+    arpa = smt("lm", "-o", 2, "--discount-fallback", "-q", stdin=TEXT).ok()
+    Path("text.gz").write_bytes(gzip.compress(TEXT.encode()))
+    assert smt("lm", "-q", "--discount-fallback", "-o", 2, "-i", "text.gz", "-O", "lm.arpa.gz").ok() == ""
+    assert gzip.decompress(Path("lm.arpa.gz").read_bytes()).decode() == arpa
+    assert read_lm("lm.arpa.gz").order == 2
+
+
+def test_binary_beside_the_arpa_file_or_alone(smt: Smt) -> None:
+    options = ("lm", "-q", "-o", 2, "--discount-fallback")
+    assert smt(*options, "--binary", "alone", stdin=TEXT).ok() == ""
+    assert smt(*options, "--binary", "both", "-O", "arpa", stdin=TEXT).ok() == ""
+    assert Path("alone").read_bytes() == Path("both").read_bytes()
+    Path("link").symlink_to("both")
+    Path("both").write_bytes(b"")
+    assert smt(*options, "--binary", "link", stdin=TEXT).ok() == ""
+    assert Path("link").is_symlink()
+    assert Path("alone").read_bytes() == Path("both").read_bytes()
+    scores = [read_lm(path).score_sentences(["the house"])[0][0] for path in ("alone", "arpa")]
+    assert abs(scores[0] - scores[1]) < 1e-6
+
+
+def test_pruning_and_vocabulary(smt: Smt) -> None:
+    options = ("lm", "-o", 2, "-q", "--discount-fallback", "1")
+    pruned = entries(smt(*options, "--prune", 0, 1, stdin=TEXT).ok())
+    assert pruned == ["<unk>", "<s>", "</s>", "the", "house", "a", "small", "house </s>", "<s> the"]
+    Path("words").write_text("house the\nno\u00a0word\n")
+    limited = entries(smt(*options, "--vocabulary", "words", stdin=TEXT).ok())
+    assert limited == ["<unk>", "<s>", "</s>", "the", "house", "house </s>", "<s> the", "the house"]
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "message"),
+    [
+        ((), "", "<stdin>: expected text, a sentence a line, found no words"),
+        (
+            (),
+            "a\nb <s>\n",
+            "<stdin>:2: expected text without <s>, </s> and <unk>, which the model has of its own, found '<s>'",
+        ),
+        (
+            (),
+            TEXT,
+            "<stdin>: no discounts for 1-grams follow from the text: no 1-gram has the adjusted count 2; "
+            "--discount-fallback takes fixed ones",
+        ),
+        (
+            ("--memory", "1K"),
+            TEXT,
+            "<stdin>: the model needs at least 16 KB of memory, 1 KB are allowed (--memory sets the limit)",
+        ),
+        (("-i", "absent"), "", "absent: No such file or directory"),
+        (("--vocabulary", "absent"), TEXT, "absent: No such file or directory"),
+        (("-O", "no/such/folder/lm", "--discount-fallback"), TEXT, "no/such/folder/lm: No such file or directory"),
+    ],
+)
+def test_what_is_wrong_with_the_data(smt: Smt, options: tuple[str, ...], text: str, message: str) -> None:
+    result = smt("lm", "-o", 2, "-q", *options, stdin=text)
+    assert (result.code, result.out, result.err) == (1, "", f"smt: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-o", 17), "order: expected 1 to 16, found 17"),
+        (("-o", 3, "--prune", 1, 0), "pruning: expected thresholds that do not fall, found 1 0"),
+        (("-o", 3, "--discount-fallback", 1, 3), "fallback discount of counts of 2: expected 0 to 2, found 3"),
+        (("-o", 3, "--discount-fallback", 1, 1, 1, 1), "--discount-fallback: expected at most 3 discounts, found 4"),
+        (("-o", 3, "--binary", "-"), "--binary: expected the name of a file, found '-'"),
+        (("-o", 3, "--binary", "."), "--binary: expected the name of a file, found '.'"),
+        (("-o", 3, "--memory", "much"), "--memory: expected a size like 500M or 8G, found 'much'"),
+    ],
+)
+def test_what_is_wrong_with_the_call(smt: Smt, options: tuple[Any, ...], message: str) -> None:
+    result = smt("lm", *options, stdin=TEXT)
+    assert (result.code, result.out, result.err) == (2, "", f"smt: {message}\n")
+
+
+@pytest.mark.parametrize(("size", "enough"), [("1M", True), ("1g", True), ("100KB", True), ("16384", False)])
+def test_memory_has_units(smt: Smt, size: str, enough: bool) -> None:
+    result = smt("lm", "-o", 2, "-q", "--discount-fallback", "--memory", size, stdin=TEXT)
+    assert (result.code == 0) == enough

@@ -1,0 +1,393 @@
+"""``smt tune`` as people use it: lists of any toolkit, extractor files, forests, a decoder in a loop."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import smtplugins as smt_
+
+Smt = Callable[..., Any]
+ROOT = Path(__file__).resolve().parents[3]
+TOYS = ROOT / "tests/host/toy_learners.py"
+POLICIES = ROOT / "tests/host/toy_policies.py"
+DECODING = ROOT / "examples/decode-hiero"
+TOY = ("--plugin", str(TOYS), "--learner", "toy-perceptron")
+BLEU = ("-m", "bleu,tokenize=none")
+
+SLOW = """\
+import os, time
+from smtplugins import feature
+
+@feature("slow")
+class Slow:
+    def score_rules(self, rules):
+        time.sleep(float(os.environ.get("SLOW", "0")))
+        return [0.0] * len(rules)
+"""
+
+
+def rows(table: str, title: str) -> list[list[str]]:
+    """The rows of a table below a line that begins with its first column."""
+    lines = table.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.split()[:1] == [title])
+    found = []
+    for line in lines[first + 1 :]:
+        if not line.strip():
+            break
+        found.append(line.split())
+    return found
+
+
+class TestLeftovers:
+    """A call that fails before it has done anything leaves no folder in the way of the corrected one."""
+
+    @pytest.fixture(autouse=True)
+    def _here(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SMT_CACHE", "off")
+        shutil.copytree(ROOT / "examples/rescore-nbest", tmp_path, dirs_exist_ok=True)
+        shutil.copytree(DECODING, tmp_path / "system")
+        Path("short").write_text("a\n")
+        Path("empty").touch()
+
+    @pytest.mark.parametrize(
+        ("right", "wrong"),
+        [
+            (("-r", "ref.en"), ("-r", "no.en")),
+            (("-r", "ref.en"), ("-r", "short")),
+            (("-r", "ref.en"), ("-r", "empty")),
+            (("-i", "moses.nbest"), ("-i", "no.nbest")),
+            (("-i", "moses.nbest"), ("-i", "empty")),
+            (("-m", "bleu,tokenize=none"), ("-m", "blue")),
+            (("--learner", "toy-perceptron"), ("--learner", "toy-stumps")),
+            ((), ("-s", "short")),
+            ((), ("-w", "ref.en")),
+            ((), ("--folds", "1")),
+            ((), ("--runs", "0")),
+        ],
+    )
+    @pytest.mark.parametrize("there", [False, True])
+    def test_lists(self, smt: Smt, right: tuple[str, ...], wrong: tuple[str, ...], there: bool) -> None:
+        if there:
+            Path("new/run").mkdir(parents=True)
+        given = {"-i": "moses.nbest", "-r": "ref.en", "-o": "w", "--dir": "new/run", "-m": BLEU[1], TOY[0]: TOY[1]}
+        call = ["tune", *(part for pair in {**given, "--learner": TOY[3]}.items() for part in pair)]
+        broken = list(call)
+        if right:
+            at = broken.index(right[0])
+            assert broken[at + 1] == right[1]
+            broken[at + 1] = wrong[1]
+        else:
+            broken += wrong
+        assert smt(*broken).code in (1, 2)
+        assert Path("new").exists() == Path("new/run").exists() == there
+        assert not there or not os.listdir("new/run")
+        smt(*call).ok()
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            ("-r", "no.en"),
+            ("-r", "short"),
+            ("-s", "no.de"),
+            ("-s", "empty"),
+            ("-w", "empty.weights"),
+            ("--set", "model.grammar=no.txt"),
+            ("--set", "model.weights=null"),
+            ("--set", "decoder.pop_limit=-1"),
+            ("--iterations", "0"),
+            ("-k", "1"),
+        ],
+    )
+    def test_with_a_decoder(self, smt: Smt, wrong: tuple[str, str]) -> None:
+        Path("empty.weights").write_text("LM 0\n")
+        call = ("tune", "-c", "system/run.yaml", "-r", "system/ref.en", *TOY, *BLEU, "-o", "w", "--dir", "new/run")
+        corrected = (*call, "--iterations", "1", "-k", "5", "-q")
+        at = 4 if wrong[0] == "-r" else len(corrected)
+        broken = [*corrected[:3], *([] if wrong[0] == "-r" else corrected[3:5]), *corrected[5:], *wrong]
+        assert at
+        assert smt(*broken).code in (1, 2)
+        assert not Path("new").exists()
+        smt(*corrected).ok()
+
+    def test_what_is_complete_stays(self, smt: Smt) -> None:
+        """A run that fails later can be gone on with."""
+        call = ("tune", "-c", "system/run.yaml", "-r", "system/ref.en", *BLEU, "-o", "w", "--dir", "run", "-k", "5")
+        result = smt(*call, *TOY[:3], "toy-perceptron,epochs=-1", "-q")
+        assert result.code != 0
+        assert (Path("run/iteration-0001/candidates.jsonl.gz")).exists() == Path("run").exists()
+
+
+class TestFrozen:
+    @pytest.mark.parametrize("name", ["moses.nbest", "cdec.kbest"])
+    def test_lists_of_toolkits(self, smt: Smt, example: Path, name: str) -> None:
+        out = smt("tune", "-i", name, "-r", "ref.en", *TOY, *BLEU, "-o", "w").ok()
+        assert [row[0] for row in rows(out, "step")] == ["1", "2", "3", "4"]
+        start, result = rows(out, "weights")
+        assert (start[0], result[0], result[1]) == ("start", "result", "BLEU")
+        assert result[3].endswith("|in-sample")
+        weights = smt_.load_plugins().read_weights("w")
+        smt("rescore", "-i", name, "-w", "w", "-o", "sorted").ok()
+        judged = json.loads(smt("evaluate", "-r", "ref.en", *BLEU, "sorted", "-f", "json").ok())
+        assert f"{judged[0]['score']:.2f}" == result[2]
+        assert len(weights) > 5
+
+    def test_weights_to_standard_output_and_in_any_format(self, smt: Smt, example: Path) -> None:
+        arguments = ("tune", "-i", "moses.nbest", "-r", "ref.en", *TOY, *BLEU)
+        alone = smt(*arguments)
+        assert alone.code == 0
+        assert all(len(line.split()) == 2 for line in alone.out.splitlines())
+        assert "in-sample" in alone.err
+        found = smt(*arguments, "-o", "w.pipe", "--to", "pipe-weights", "--precision", "3").ok()
+        assert found
+        assert "LM0" in Path("w.pipe").read_text()
+        piped = smt(*arguments[:1], *arguments[3:], stdin=Path("moses.nbest").read_bytes())
+        assert (piped.code, piped.out) == (0, alone.out)
+
+    def test_same_bytes_for_any_jobs(self, smt: Smt, example: Path) -> None:
+        for jobs in "123":
+            smt(
+                "tune",
+                "-i",
+                "moses.nbest",
+                "-r",
+                "ref.en",
+                *TOY,
+                *BLEU,
+                "-q",
+                "--runs",
+                "3",
+                "-j",
+                jobs,
+                "-o",
+                f"w{jobs}",
+            ).ok()
+        assert Path("w1").read_bytes() == Path("w2").read_bytes() == Path("w3").read_bytes()
+
+    def test_runs_and_json(self, smt: Smt, example: Path) -> None:
+        arguments = ("tune", "-i", "moses.nbest", "-r", "ref.en", *TOY, *BLEU, "--runs", "2", "--seed", "4", "-o", "w")
+        out = smt(*arguments).ok()
+        assert "2 runs: mean" in out
+        assert "result (average of 2 runs)" in out
+        assert "run 2 (seed 5)" in out
+        assert "best of 2 runs, seed" in smt(*arguments, "--combine", "best").ok()
+        record = json.loads(smt(*arguments, "-f", "json").ok())
+        assert {row["run"] for row in record["steps"]} == {1, 2}
+        assert record["deviation"] >= 0
+
+    def test_folds(self, smt: Smt, example: Path) -> None:
+        arguments = ("tune", "-i", "moses.nbest", "-r", "ref.en", *TOY, *BLEU, "--folds", "4", "-o", "w")
+        out = smt(*arguments, "--resorted", "sorted.nbest").ok()
+        held = rows(out, "weights")[-1]
+        assert held[:2] == ["held", "out"]
+        assert held[4].endswith("|folds:4")
+        judged = json.loads(smt("evaluate", "-r", "ref.en", *BLEU, "sorted.nbest", "-f", "json").ok())
+        assert f"{judged[0]['score']:.2f}" == held[3]
+        lines = [line.split(" ||| ")[0:3] for line in Path("sorted.nbest").read_text().splitlines()]
+        assert sorted(lines) == sorted(
+            line.split(" ||| ")[0:3] for line in Path("moses.nbest").read_text().splitlines()
+        )
+
+    def test_a_run_that_is_kept_and_resumed(self, smt: Smt, example: Path) -> None:
+        arguments = ("tune", "-i", "moses.nbest", "-r", "ref.en", *TOY, *BLEU, "-o", "w", "--dir", "run")
+        first = smt(*arguments).ok()
+        weights = Path("w").read_bytes()
+        assert Path("run/weights").read_bytes() == weights
+        again = smt(*arguments)
+        assert (again.code, again.err.startswith("smt: run: a run is already there")) == (2, True)
+        shutil.rmtree("run")
+        assert smt(*arguments, "--resume").ok() == first
+        assert smt(*arguments, "--resume").ok() == first
+
+    def test_manifest(self, smt: Smt, example: Path) -> None:
+        smt("tune", "-i", "moses.nbest", "-r", "ref.en", *TOY, *BLEU, "-o", "w", "--manifest", "m").ok()
+        record = json.loads(Path("m").read_text())
+        assert sorted(record["inputs"]) == sorted(["moses.nbest", "ref.en", str(TOYS)])
+        assert record["signatures"][0].endswith("in-sample")
+
+    def test_features_that_all_are_there_in_the_tables_of_learners(self, smt: Smt) -> None:
+        assert "toy-perceptron" in smt("learners", "--plugin", TOYS).ok()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("-i", "moses.nbest"), 2, "expected references to learn with (-r FILE)"),
+        (("-i", "empty", "-r", "ref.en"), 1, "empty:1: field 1: expected"),
+        (("-i", "moses.nbest", "-r", "strange"), 1, "all hypotheses of a list are the same to BLEU: are these"),
+        (("-i", "moses.nbest", "-r", "short"), 1, "moses.nbest:41: expected an id below 2, as short has 2 lines"),
+        (("-i", "moses.nbest", "-r", "ref.en", "--to", "cdec-nbest"), 2, "format 'cdec-nbest' is of kind nbest"),
+        (("-i", "moses.nbest", "-r", "ref.en", "-o", "no/where"), 2, "no/where: there is no folder no to write to"),
+        (("-i", "moses.nbest", "-r", "ref.en", "-k", "5"), 2, "--nbest is for a decoder"),
+        (("-i", "moses.nbest", "-r", "ref.en", "--iterations", "5"), 2, "--iterations is for a decoder"),
+        (("-i", "moses.nbest", "-r", "ref.en", "--epsilon", "0"), 2, "--epsilon is for a decoder"),
+        (("-i", "moses.nbest", "-r", "ref.en", "--resume"), 2, "--resume goes on with the run in a folder"),
+        (("-c", "run.yaml", "--allow-partial"), 2, "with -c lists come from the decoder"),
+        (("-i", "moses.nbest", "-r", "ref.en", "--resorted", "x"), 2, "--resorted writes lists sorted by weights of"),
+        (("-i", "moses.nbest", "-r", "ref.en", "--keep", "LM0"), 2, "learner 'toy-perceptron' cannot keep weights"),
+        (("-c", "run.yaml", "-i", "x"), 2, "with -c lists come from the decoder"),
+        (("--scores", "x", "-i", "y", "-r", "ref.en"), 2, "extractor files hold what was made of the references"),
+    ],
+)
+def test_wrong_calls(smt: Smt, example: Path, arguments: tuple[str, ...], code: int, message: str) -> None:
+    Path("empty").touch()
+    Path("strange").write_text("x y z\n" * 20)
+    Path("short").write_text("a\nb\n")
+    result = smt("tune", *TOY, *BLEU, "-o", "w", *arguments)
+    assert (result.code, result.out) == (code, "")
+    assert result.err.startswith(f"smt: {message}")
+    assert not Path("w").exists()
+
+
+class TestDecoder:
+    @pytest.fixture(autouse=True)
+    def _here(self, tmp_path: Path) -> None:
+        shutil.copytree(DECODING, tmp_path, dirs_exist_ok=True)
+
+    def test_until_it_ends(self, smt: Smt) -> None:
+        arguments = ("tune", "-r", "ref.en", *TOY, *BLEU, "--iterations", "2", "-k", "10", "-o", "w")
+        result = smt(*arguments, "-c", "run.yaml", "--dir", "out")
+        assert result.code == 0
+        assert "stopped: " in result.out.splitlines()[-1]
+        assert [line for line in result.err.splitlines() if line.startswith("smt: iteration 1: BLEU")]
+        assert Path("out/weights").read_bytes() == Path("w").read_bytes()
+        other = smt(*arguments, "-c", "cdec.ini", "-s", "source.de", "-w", "weights", "--dir", "other", "-q")
+        assert (other.code, other.err) == (0, "")
+        assert Path("other/weights").exists()
+        record = json.loads(Path("out/manifest.json").read_text())
+        assert sorted(Path(one).name for one in record["inputs"]) == ["ref.en", "rules.txt", "source.de"]
+
+    def test_a_run_has_a_folder(self, smt: Smt) -> None:
+        result = smt("tune", "-c", "run.yaml", "-r", "ref.en", *TOY)
+        assert (result.code, result.err) == (
+            2,
+            "smt: name a folder for the run: --dir DIR, or output.dir in the configuration\n",
+        )
+
+    def test_killed_in_the_middle_of_decoding_it_goes_on(self, smt: Smt, start: Callable[..., Any]) -> None:
+        Path("slow.py").write_text(SLOW)
+        text = Path("run.yaml").read_text().replace("    - word-penalty", "    - slow\n    - word-penalty", 1)
+        Path("run.yaml").write_text("plugins: [slow.py]\n" + text)
+        arguments = (
+            "tune",
+            "-c",
+            "run.yaml",
+            "-r",
+            "ref.en",
+            *TOY,
+            *BLEU,
+            "--iterations",
+            "2",
+            "-k",
+            "5",
+            "--seed",
+            "1",
+        )
+        whole = smt(*arguments, "--dir", "whole", "-o", "w1")
+        assert whole.code == 0, whole.err
+        process: subprocess.Popen[bytes] = start(
+            *arguments, "--dir", "killed", "-o", "w2", env={**os.environ, "SLOW": "0.1"}
+        )
+        while process.poll() is None and not list(Path("killed").glob("iteration-0002/.candidates*")):
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait(timeout=30) == -signal.SIGKILL
+        assert not Path("w2").exists()
+        assert list(Path("killed").glob("iteration-0002/.candidates*"))
+        resumed = smt(*arguments, "--dir", "killed", "-o", "w2", "--resume")
+        assert resumed.out == whole.out
+        found, wanted = (
+            {path.relative_to(name): path.read_bytes() for path in Path(name).rglob("*") if path.is_file()}
+            for name in ("killed", "whole")
+        )
+        for tree in (found, wanted):
+            # Folder and output are named otherwise.
+            tree.pop(Path("manifest.json"))
+        assert found == wanted
+
+
+class TestPolicy:
+    """A learner of search tasks, and a decoder that has one."""
+
+    ARGUMENTS = ("tune", "--plugin", str(POLICIES), "-c", "run.yaml", "--learner", "trying", *BLEU)
+
+    @pytest.fixture(autouse=True)
+    def _here(self, tmp_path: Path) -> None:
+        Path("source").write_text("das haus geht nach haus\ngeht das nach das haus\ndas haus geht\nnach das haus\n")
+        Path("ref").write_text(
+            "the house walks after home\nwalks that after that house\nthe house walks\nto that home\n"
+        )
+        Path("run.yaml").write_text("decoder: by-word\nsource: source\nreferences: [ref]\n")
+
+    def test_epochs_and_result(self, smt: Smt) -> None:
+        out = smt(*self.ARGUMENTS, "--dir", "out", "-o", "w", "--manifest", "m.json").ok()
+        assert [row[0] for row in rows(out, "step")] == ["1", "2", "3", "4", "5", "6"]
+        start, result = rows(out, "weights")
+        assert (start[0], result[0], result[1]) == ("start", "result", "BLEU")
+        assert result[3].endswith("|in-sample")
+        assert Path("out/weights").read_bytes() == Path("w").read_bytes()
+        assert json.loads(Path("m.json").read_text())["signatures"] == [result[3]]
+        smt("decode", "--plugin", str(POLICIES), "-c", "run.yaml", "-w", "w", "-o", "text").ok()
+        judged = json.loads(smt("evaluate", "-r", "ref", *BLEU, "text", "-f", "json").ok())
+        assert result[2] == f"{judged[0]['score']:.2f}"
+
+    def test_options_of_learning(self, smt: Smt) -> None:
+        arguments = (*self.ARGUMENTS, "--runs", "2", "--combine", "best", "--seed", "3", "--keep", "length")
+        out = smt(*arguments, "--dir", "one", "-o", "w1", "-f", "json").ok()
+        record = json.loads(out)
+        assert [row["weights"] for row in record["results"]][1:3] == ["run 1 (seed 3)", "run 2 (seed 4)"]
+        assert smt_.load_plugins().read_weights("w1")["length"] == 0.25
+        again = smt(*arguments, "--dir", "two", "-o", "w2", "-f", "json", "-j", "2", "-q").ok()
+        assert again == out
+        assert Path("w1").read_bytes() == Path("w2").read_bytes()
+
+    def test_a_configuration_may_say_it_all(self, smt: Smt) -> None:
+        Path("own.yaml").write_text(
+            f"plugins: [{POLICIES}]\ndecoder: by-word\nsource: source\nreferences: [ref]\nseed: 3\n"
+            "learner: {name: trying, runs: 2, epochs: 3}\nmetric: {name: bleu, tokenize: none}\noutput: {dir: own}\n"
+        )
+        out = smt("tune", "-c", "own.yaml", "-o", "w1", "-q").ok()
+        assert [row[:2] for row in rows(out, "run")] == [[run, step] for run in "12" for step in "123"]
+        same = ("--runs", "2", "--seed", "3", "--learner", "trying,epochs=3")
+        smt(*self.ARGUMENTS, *same, "--dir", "out", "-o", "w2", "-q").ok()
+        assert Path("w1").read_bytes() == Path("w2").read_bytes()
+
+    def test_a_run_is_gone_on_with(self, smt: Smt) -> None:
+        out = smt(*self.ARGUMENTS, "--dir", "out", "-o", "w").ok()
+        refused = smt(*self.ARGUMENTS, "--dir", "out", "-o", "w")
+        assert (refused.code, "a run is already there; resume it (--resume)" in refused.err) == (2, True)
+        before = Path("w").read_bytes()
+        shutil.rmtree("out/run-1")
+        assert smt(*self.ARGUMENTS, "--dir", "out", "-o", "w", "--resume").ok() == out
+        assert Path("w").read_bytes() == before
+
+    def test_options_that_mean_nothing_here(self, smt: Smt) -> None:
+        for given in (("--iterations", "3"), ("--whole",), ("-k", "5"), ("--epsilon", "0"), ("--select", "last")):
+            result = smt(*self.ARGUMENTS, "--dir", "out", *given)
+            assert (result.code, result.out) == (2, "")
+            named = given[0].replace("-k", "--nbest")
+            assert f"{named} cannot be used" in result.err
+            assert result.err.startswith("smt: learner 'trying' learns the decoder's own decisions")
+        other = smt(*self.ARGUMENTS, "--dir", "out", "--decoder", "silent")
+        assert (other.code, "decoders that have some: by-word" in other.err) == (2, True)
+        assert "name a folder for the run" in smt(*self.ARGUMENTS).err
+        assert not Path("out").exists()
+
+
+@pytest.mark.shared
+def test_moses_extractor_files(smt: Smt, shared: Path) -> None:
+    folder = shared / "gold/moses/tune-pb"
+    files = ("-i", folder / "run6.features.dat.gz", "--scores", folder / "run6.scores.dat.gz")
+    out = smt("tune", *files, *TOY, "-o", "w").ok()
+    assert rows(out, "weights")[-1][3].startswith("BLEU|stats:run6.scores.dat.gz|")
+    weights = smt_.load_plugins().read_weights("w")
+    assert {"LM0", "TranslationModel0[3]", "LexicalReordering0[5]", "WordPenalty0"} <= weights.keys()

@@ -1,0 +1,93 @@
+"""The contracts' own code: sentences, states on disk, features written for one edge at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from smtplugins.contracts import contracts
+from smtplugins.contracts.contracts import Sentence, SimpleStateful, State
+from smtplugins.core.grammar.rules import Edges, Rules
+from smtplugins.host.loading.shortcut import FunctionFeature
+from smtplugins.plugins.standard import features, metrics, runners
+
+
+def test_sentence_text() -> None:
+    assert Sentence("0", ("ein", "haus")).text == "ein haus"
+    assert Sentence("0", ()).text == ""
+
+
+def test_state_comes_back_from_disk_bit_for_bit(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    arrays = {
+        "duals": rng.normal(size=(3, 4)),
+        "counts": np.arange(5, dtype=np.int32),
+        "empty": np.zeros(0, dtype=np.float32),
+        "mask": np.array([True, False]),
+    }
+    values = {"generator": rng.bit_generator.state, "step": 3, "history": [0.1 + 0.2, 1e-300], "name": "é"}
+    State(arrays, values).save(tmp_path / "state")
+    loaded = State.load(tmp_path / "state")
+    assert loaded.values == values
+    assert loaded.arrays.keys() == arrays.keys()
+    for name, array in arrays.items():
+        assert loaded.arrays[name].dtype == array.dtype
+        assert loaded.arrays[name].tobytes() == array.tobytes()
+    again = np.random.default_rng()
+    again.bit_generator.state = loaded.values["generator"]
+    assert again.random() == rng.random()
+
+
+def test_state_is_never_pickled(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="allow_pickle=False"):
+        State({"objects": np.array([object()])}).save(tmp_path / "out")
+    np.save(tmp_path / "x.npy", np.array([{}], dtype=object), allow_pickle=True)
+    (tmp_path / "state.json").write_text('{"arrays": ["x"], "values": {}}')
+    with pytest.raises(ValueError, match="allow_pickle=False"):
+        State.load(tmp_path)
+
+
+def test_values_that_json_cannot_hold_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        State(values={"when": object()}).save(tmp_path)
+
+
+class Remembers(SimpleStateful):
+    """Remembers what it was asked."""
+
+    def combine_one(self, target: Sequence[str | int], tails: Sequence[Any]) -> tuple[float, Any]:
+        return float(len(target)), (tuple(target), tuple(tails))
+
+
+def test_simple_stateful_works_edge_by_edge() -> None:
+    scorer = Remembers().start(Sentence("0", ()))
+    edges = Edges(Rules.from_targets([["a", 0, "b"], [1, 0]]))
+    scores, states = scorer.combine(edges, [("s",), ("t", "u")])
+    assert scores == [3.0, 2.0]
+    assert states == [(("a", 0, "b"), ("s",)), ((1, 0), ("t", "u"))]
+    assert scorer.finish(states) == [0.0, 0.0]
+    assert scorer.estimate(edges) == [0.0, 0.0]
+
+
+def test_simple_stateful_has_to_be_filled_in() -> None:
+    with pytest.raises(NotImplementedError):
+        SimpleStateful().combine_one([], [])
+
+
+@pytest.mark.parametrize(
+    ("contract", "made", "other"),
+    [
+        (contracts.RuleFeature, features.Length(), SimpleStateful()),
+        (contracts.StatefulFeature, SimpleStateful(), features.Length()),
+        (contracts.CandidateFeature, FunctionFeature("x", len, ("hyp",), {}), features.Length()),
+        (contracts.Metric, metrics.Bleu(), runners.Serial()),
+        (contracts.Runner, runners.Serial(), metrics.Bleu()),
+    ],
+)
+def test_contracts_tell_their_objects_apart(contract: Any, made: object, other: object) -> None:
+    assert isinstance(made, contract)
+    assert not isinstance(other, contract)

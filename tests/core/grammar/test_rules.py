@@ -1,0 +1,48 @@
+"""Rules as columns: what goes in comes out, words are counted."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smtplugins.core.grammar.rules import Edges, Rules
+from smtplugins.core.vocabulary import Vocabulary
+
+TARGETS = st.lists(st.lists(st.one_of(st.text(max_size=3), st.integers(0, 4))))
+
+
+@given(TARGETS)
+def test_targets_come_back(targets: list[list[str | int]]) -> None:
+    rules = Rules.from_targets(targets)
+    assert [rules.target_of(i) for i in range(len(rules))] == targets
+    assert len(Edges(rules)) == len(rules) == len(targets)
+    assert (rules.target.dtype, rules.offsets.dtype) == (np.int32, np.int64)
+
+
+@given(TARGETS)
+def test_words_are_counted_and_children_are_not(targets: list[list[str | int]]) -> None:
+    counts = Rules.from_targets(targets).word_counts()
+    assert counts.tolist() == [sum(isinstance(symbol, str) for symbol in target) for target in targets]
+
+
+@given(st.lists(st.lists(st.text(max_size=3))))
+def test_sentences_are_rules_without_children(sentences: list[list[str]]) -> None:
+    rules, other = Rules.from_words(sentences), Rules.from_targets(sentences)
+    assert rules.target.tolist() == other.target.tolist()
+    assert rules.offsets.tolist() == other.offsets.tolist()
+    assert [rules.target_of(i) for i in range(len(rules))] == sentences
+    assert (rules.target.dtype, rules.offsets.dtype) == (np.int32, np.int64)
+
+
+def test_child_numbers_are_negative_symbols() -> None:
+    rules = Rules.from_targets([["a", 0, "b"], [1, "a"]])
+    assert rules.target.tolist() == [0, -1, 1, -2, 0]
+    assert rules.offsets.tolist() == [0, 3, 5]
+
+
+def test_rules_can_share_a_vocabulary() -> None:
+    words = Vocabulary(["x", "b"])
+    rules = Rules.from_targets([["a", "b"]], words)
+    assert rules.vocabulary is words
+    assert rules.target.tolist() == [2, 1]

@@ -1,0 +1,245 @@
+"""What a joshua.config amounts to."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+import smtplugins as smt
+from smtformats import FormatError
+from smtformats.config.joshua import KEYS
+from smtformats.config.settings import words
+from smtplugins.contracts.spec import Spec
+from smtplugins.host.config.run_yaml import ConfigError, OutputConfig, RunConfig, load_config, show_config
+
+CHART = """\
+lm = kenlm 5 false false 100 lm.gz
+tm = thrax pt 12 grammar.gz
+tm = thrax -owner glue -maxspan -1 -path /glue -max-source-len 3
+default_non_terminal = [Y,1]
+goalSymbol = [TOP]
+pop-limit = 10
+pop-limit = 20
+top-n = 0
+use-unique-nbest = false
+mark_oovs = true
+lattice-decoding = false
+oov-list = CD 0.1 NN 0.9
+output-format = %s
+feature-function = WordPenalty
+feature-function = LanguageModel -lm_type kenlm -lm_file lm2 -class_map classes -oov_feature
+feature-function = OOVPenalty
+feature-function = PhrasePenalty -owner pt
+feature-function = RuleShape -name x -a-b
+lm_0 1
+"""
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+
+def load(text: str) -> RunConfig:
+    Path("below/joshua.config").write_text(text)
+    return load_config("below/joshua.config")
+
+
+def texts(config: RunConfig, folder: Path) -> list[str]:
+    return [str(one).replace(f"{folder}/", "") for one in config.model.features]
+
+
+def test_charts(tmp_path: Path) -> None:
+    found = load(CHART)
+    assert found.decoder == Spec(
+        "hiero",
+        {
+            "pop_limit": 20,
+            "max_options": 20,
+            "mark_oovs": True,
+            "max_length": 200,
+            "pass_through": "all",
+            "joshua": True,
+            "goal": "TOP",
+            "nonterminal": "Y",
+            "input": "lattice",
+            "oov_list": "CD 0.1 NN 0.9",
+            "pops": "joshua",
+            "markers": True,
+            "max_span": 12,
+            "glue": False,
+        },
+    )
+    assert found.model.grammar == (tmp_path / "grammar.gz", Path("/glue"))
+    assert found.model.weights == tmp_path / "below/joshua.config"
+    assert texts(found, tmp_path) == [
+        "translation-model,path=grammar.gz,owner=pt,name=tm_pt",
+        "translation-model,path=/glue,owner=glue,max_span=-1,name=tm_glue",
+        "lm,path=lm.gz,base=10,order=5,markers=rules,name=lm_0",
+        "word-penalty,value=-0.4342945,count_bos=true,name=WordPenalty",
+        "lm,path=lm2,base=10,class_path=classes,markers=rules,oov=true,oov_name=lm_1_oov,name=lm_1",
+        "oov,value=-100,name=OOVPenalty",
+        "phrase-penalty,value=1,owner=pt,name=PhrasePenalty",
+        "RuleShape,lm_name=x,a_b=true",
+    ]
+    assert found.output == OutputConfig(nbest=1, unique=False, format="joshua-nbest")
+    assert [line for line in show_config("below/joshua.config").splitlines() if line.startswith("#")] == [
+        "# not used: line 3: tm '-max-source-len 3'",
+        "# not used: line 6: pop-limit '10'",
+        "# not used: line 13: output-format '%s'",
+    ]
+
+
+def test_stacks(tmp_path: Path) -> None:
+    found = load(
+        "tm = moses -owner pt -maxspan 0 -path rules\nweights-file = w\nn-best-list = out 30\ngoal-symbol = TOP\n"
+        "default-non-terminal = Y\n"
+        "feature-function = StateMinimizingLanguageModel -lm_order 3 -lm_file lm\n"
+        "feature-function = WordPenalty -value -1\nfeature-function = Distortion\nfeature-function = SourcePath\n"
+    )
+    assert found.decoder == Spec(
+        "phrase",
+        {
+            "pop_limit": 100,
+            "max_options": 20,
+            "mark_oovs": False,
+            "max_length": 200,
+            "pass_through": "all",
+            "joshua": True,
+            "search": "cube",
+            "stack_size": 0,
+            "beam_threshold": 0.0,
+            "lm_beam": math.inf,
+            "order": "window",
+            "distortion_limit": 8,
+            "max_phrase_length": 8,
+        },
+    )
+    smt.load_plugins().registry.check("decoders", found.decoder)
+    assert found.model.weights == tmp_path / "w"
+    assert found.output == OutputConfig(nbest=30, unique=True, format="joshua-nbest")
+    assert texts(found, tmp_path) == [
+        "translation-model,path=rules,owner=pt,name=tm_pt",
+        "lm,path=lm,base=10,order=3,name=lm_0",
+        "word-penalty,value=-1,name=WordPenalty",
+        "distortion,name=Distortion",
+        "source-path,name=SourcePath",
+    ]
+
+
+def test_glue_of_its_own(tmp_path: Path) -> None:
+    found = load("search = cky\ntm = thrax pt 12 g\n")
+    assert found.decoder is not None
+    assert found.decoder.options["glue"] is True
+    assert texts(found, tmp_path)[-1] == "glue,value=1,name=tm_glue_0"
+
+
+STACK = "tm = moses -owner pt -maxspan 0 -path rules\n"
+
+
+@pytest.mark.parametrize(("limit", "jump", "longest"), [("3", 3, 3), ("-1", -1, 200), ("-5", -1, 200)])
+def test_reordering_limits(limit: str, jump: int, longest: int) -> None:
+    found = load(f"{STACK}reordering-limit = {limit}\n").decoder
+    assert found is not None
+    assert (found.options["distortion_limit"], found.options["max_phrase_length"]) == (jump, longest)
+
+
+def unused() -> list[str]:
+    return [line[12:] for line in show_config("below/joshua.config").splitlines() if line.startswith("# not used: ")]
+
+
+CHANGING = {
+    **dict.fromkeys(("lowercase", "project-case", "rescore-forest", "segment-oovs", "source-annotations"), "false"),
+    **dict.fromkeys(("constrain-parse", "fuzzy-matching", "parse", "use-pos-labels"), "True"),
+    "input-type": "json",
+}
+OF_STACKS = {"lattice-decoding": "false", "oov-list": "X 1", "reordering-limit": "0"}
+
+
+@pytest.mark.parametrize("key", [*CHANGING, *OF_STACKS])
+def test_what_changes_translations(key: str) -> None:
+    value = (CHANGING | OF_STACKS)[key]
+    Path("below/joshua.config").write_text(f"{STACK}{key.upper()} = {value}\n")
+    with pytest.raises(ConfigError) as caught:
+        load_config("below/joshua.config")
+    assert str(caught.value).startswith(f"below/joshua.config:2: {key}: expected ")
+    assert f", found '{value}': it changes translations and is not supported (--ignore {key} goes" in str(caught.value)
+    load_config("below/joshua.config", ignore=[key.replace("-", "_")])
+    if key in OF_STACKS:
+        load(f"tm = thrax pt 3 rules\n{key} = {value}\n")
+
+
+def test_what_changes_nothing() -> None:
+    load("tm = thrax pt 3 rules\nparse = false\nfuzzy_matching = FALSE\ninput-type = plain\n")
+    assert unused() == []
+    # By its name alone, without the forests' pass.
+    load("tm = thrax pt 3 rules\nrescore-forest-weight = 3\n")
+    assert unused() == ["line 2: rescore-forest-weight '3'"]
+
+
+def test_each_key_is_used_refused_or_without_effect() -> None:
+    noted = words(
+        """add-combined-cost amortize c cached-rules-size config filter-grammar fragment-map include-align-index moses
+        no-dot-chart num-parallel-decoders output-format regexp-grammar rescore-forest-weight server-port server-type
+        show-weights threads true-oovs-only use-beam-and-threshold-prune use-cube-prune use-kenlm use-sent-specific-tm
+        use-tree-nbest v weight-file"""
+    )
+    used = words(
+        """default-non-terminal feature-function goal-symbol input-file lm mark-oovs maxlen n-best-list
+        num-translation-options pop-limit search tm top-n use-unique-nbest weights-file"""
+    )
+    assert noted | used | CHANGING.keys() | OF_STACKS.keys() == KEYS
+    assert not noted & used
+    assert not (noted | used) & {*CHANGING, *OF_STACKS}
+    for key in sorted(noted):
+        value = {"server-type": "tcp"}.get(key, "true" if key in ("amortize", "filter-grammar") else "1")
+        value = "true" if key in ("include-align-index", "true-oovs-only") else value
+        load(f"tm = thrax pt 3 rules\n{key} = {value}\n")
+        assert unused() == [f"line 2: {key} '{value}'"]
+
+
+class TestPaths:
+    """Joshua 6.0 takes them from the working directory; later, tables and language models are beside the file."""
+
+    TEXT = "tm = thrax pt 3 rules\nlm = kenlm 3 false false 100 lm\nweights-file = w\noov-list = labels\n"
+
+    def found(self, tmp_path: Path) -> list[str]:
+        config = load(self.TEXT)
+        assert config.decoder is not None
+        listed = [
+            config.model.grammar[0],
+            config.model.features[0].options["path"],
+            config.model.features[-1].options["path"],
+        ]
+        return [
+            str(one).removeprefix(f"{tmp_path}/")
+            for one in (*listed, config.model.weights, config.decoder.options["oov_path"])
+        ]
+
+    def test_in_the_working_directory(self, tmp_path: Path) -> None:
+        assert self.found(tmp_path) == ["rules", "rules", "lm", "w", "labels"]
+        for name in ("rules", "lm", "w"):
+            Path(name).touch()
+        assert self.found(tmp_path) == ["rules", "rules", "lm", "w", "labels"]
+
+    def test_beside_the_file(self, tmp_path: Path) -> None:
+        for name in ("rules", "lm", "w", "labels"):
+            Path("below", name).touch()
+        # Weights and labels are those of the working directory in all versions.
+        assert self.found(tmp_path) == ["below/rules", "below/rules", "below/lm", "w", "labels"]
+
+    def test_in_both_places(self, tmp_path: Path) -> None:
+        for name in ("rules", "below/rules", "below/lm"):
+            Path(name).touch()
+        message = (
+            "^below/joshua.config:1: expected a path that names one file, or an absolute one, found 'rules', which is "
+            "in the working directory and beside the configuration$"
+        )
+        with pytest.raises(FormatError, match=message):
+            load(self.TEXT)
+        Path("rules").unlink()
+        Path("rules").symlink_to("below/rules")
+        assert self.found(tmp_path)[0] == "rules"

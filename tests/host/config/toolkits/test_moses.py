@@ -1,0 +1,377 @@
+"""What a moses.ini amounts to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from smtformats.config.moses import SECTIONS
+from smtformats.config.settings import words
+from smtplugins.contracts.spec import Spec
+from smtplugins.host.config.run_yaml import OutputConfig, RunConfig, load_config, show_config
+from smtplugins.host.errors import SmtError
+
+PHRASES = """\
+[input-factors]
+0
+[mapping]
+0 T 0
+[distortion-limit]
+6
+[stack]
+100
+[stack]
+50
+[n-best-list]
+out
+100
+distinct
+[input-file]
+in.de
+[feature]
+UnknownWordPenalty
+WordPenalty
+PhrasePenalty
+PhraseDictionaryMemory name=TM num-features=4 path=pt.gz input-factor=0 output-factor=0
+LexicalReordering num-features=6 type=wbe-msd-bidirectional-fe-allff input-factor=0 output-factor=0 path=rt
+Distortion
+KENLM name=LM factor=0 path=lm order=3 oov-feature=1 load=lazy
+InputFeature num-features=2 num-input-features=1 real-word-count=1
+OpSequenceModel path=osm support-features=no tuneable=false
+[weight]
+TM= 1 1 1 1
+[threads]
+4
+"""
+CHART = """\
+[search-algorithm]
+3
+[inputtype]
+3
+[max-chart-span]
+15
+1000
+[mapping]
+0 T 0
+1 T 1
+[feature]
+WordPenalty
+PhraseDictionaryMemory num-features=4 path=rules table-limit=0
+PhraseDictionaryMemory path=glue
+KENLM path=lm
+"""
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+
+def load(text: str) -> RunConfig:
+    Path("below/moses.ini").write_text(text)
+    return load_config("below/moses.ini")
+
+
+def unused() -> list[str]:
+    return [line[12:] for line in show_config("below/moses.ini").splitlines() if line.startswith("# not used: ")]
+
+
+def test_phrases(tmp_path: Path) -> None:
+    found = load(PHRASES)
+    assert found.source == tmp_path / "in.de"
+    assert found.decoder == Spec(
+        "phrase",
+        {
+            "search": "stack",
+            "stack_size": 100,
+            "beam_threshold": 1e-5,
+            "distortion_limit": 6,
+            "max_phrase_length": 20,
+            "xml": "pass-through",
+        },
+    )
+    assert (found.model.grammar, found.model.grammar_format) == ((tmp_path / "pt.gz",), "moses-phrases")
+    assert found.model.weights == tmp_path / "below/moses.ini"
+    assert [str(one).replace(f"{tmp_path}/", "") for one in found.model.features] == [
+        "oov,value=-100,tuneable=false,name=UnknownWordPenalty0",
+        "word-penalty,value=-1,name=WordPenalty0",
+        "phrase-penalty,value=1,name=PhrasePenalty0",
+        "translation-model,path=pt.gz,scores=4,limit=20,name=TM",
+        "lexical-reordering,path=rt,model=wbe-msd-bidirectional-fe-allff,scores=6,name=LexicalReordering0",
+        "distortion,name=Distortion0",
+        "lm,path=lm,base=e,oov=true,name=LM",
+        "source-path,log=true,scores=1,real_words=1,name=InputFeature0",
+        "OpSequenceModel,path=osm,support-features=no,tuneable=false,name=OpSequenceModel0",
+    ]
+    assert found.output == OutputConfig(nbest=100, unique=True, format="moses-nbest")
+    assert unused() == [
+        "line 10: stack '50'",
+        "line 12: n-best-list 'out'",
+        "line 30: threads '4'",
+    ]
+
+
+def test_what_lists_show() -> None:
+    text = "[include-segmentation-in-n-best]\ntrue\n[print-alignment-info-in-n-best]\n0\n[feature]\nDistortion\n"
+    assert load(text).output.fields == ("segmentation",)
+    assert unused() == []
+    assert load(text.replace("\n0\n", "\nyes\n")).output.fields == ("segmentation", "alignment")
+
+
+def test_unknown_words_are_tuned_if_that_is_said() -> None:
+    (found,) = load("[feature]\nUnknownWordPenalty tuneable=true\n").model.features
+    assert str(found) == "oov,value=-100,name=UnknownWordPenalty0"
+
+
+def test_scores_of_unseen_pairs() -> None:
+    (found,) = load(
+        "[feature]\nLexicalReordering type=msd path=rt num-features=3 default-scores=.2,.3,.5\n"
+    ).model.features
+    assert found.options["default_scores"] == ".2,.3,.5"
+    assert unused() == []
+
+
+def test_features_without_a_weight_line() -> None:
+    """Moses gives them the weight 1."""
+    text = "[feature]\nWordPenalty\nDistortion\nKENLM path=lm oov-feature=1\n[weight]\nDistortion0= 0.5\n"
+    assert load(text).model.missing == 1
+    assert load(text + "WordPenalty0 UNTUNEABLE\nKENLM0= 1 2\n").model.missing == 1
+    assert load(text + "WordPenalty0= 3\nKENLM0= 1 2\n").model.missing is None
+
+
+def test_weights_of_sparse_features(tmp_path: Path) -> None:
+    from smtplugins import load_plugins
+
+    text = "[feature]\nPhraseDictionaryMemory name=TM path=pt num-features=2\n[weight]\nTM= 1 2\nTM_sp= 0.5\n"
+    path = load(text).model.weights
+    assert path is not None
+    assert load_plugins().read_weights(path) == {"TM[0]": 1.0, "TM[1]": 2.0, "TM_sp": 0.5}
+
+
+def test_charts(tmp_path: Path) -> None:
+    found = load(CHART)
+    assert found.decoder == Spec(
+        "hiero",
+        {
+            "search": "cube_pruning",
+            "pops": "moses",
+            "markers": True,
+            "glue": False,
+            "pass_through": "unknown",
+            "nonterminal": "X",
+            "pop_limit": 1000,
+            "input": "tree",
+            "max_span": 15,
+        },
+    )
+    assert (found.model.grammar, found.model.grammar_format) == ((tmp_path / "rules", tmp_path / "glue"), None)
+    assert found.model.weights is None
+    assert [str(one).replace(f"{tmp_path}/", "") for one in found.model.features] == [
+        "word-penalty,value=-1,count_bos=true,name=WordPenalty0",
+        "translation-model,path=rules,scores=4,limit=0,name=PhraseDictionaryMemory0",
+        "translation-model,path=glue,scores=1,limit=20,max_span=1000,name=PhraseDictionaryMemory1",
+        "lm,path=lm,base=e,markers=rules,name=KENLM0",
+    ]
+    assert unused() == []
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "decoder", "search"),
+    [("1", "phrase", "cube"), ("4", "phrase", "stack"), ("5", "hiero", "incremental"), ("9", "f2s", None)],
+)
+def test_search_algorithms(algorithm: str, decoder: str, search: str | None) -> None:
+    found = load(f"[search-algorithm]\n{algorithm}\n[feature]\nDistortion\n").decoder
+    assert found is not None
+    assert (found.name, found.options.get("search")) == (decoder, search)
+    assert ("pop_limit" in found.options) == (search != "stack")
+
+
+def test_short_names_are_not_used() -> None:
+    load("[mapping]\n0 T 0\n[input-factors]\n0\n[s]\n7\n[feature]\nPhraseDictionaryCompact path=x\n")
+    assert unused() == ["line 6: s '7'"]
+
+
+def options_of(text: str) -> dict[str, object]:
+    found = load(text + "[feature]\nDistortion\n").decoder
+    assert found is not None
+    return dict(found.options)
+
+
+def test_mark_up() -> None:
+    """What Moses has where nothing is said stands there: it says how sentences are read."""
+    assert options_of("")["xml"] == "pass-through"
+    assert options_of("[xml-input]\nexclusive\n")["xml"] == "exclusive"
+    # Lattices have none.
+    assert "xml" not in options_of("[inputtype]\n2\n[xml-input]\nignore\n")
+    assert options_of("[inputtype]\n1\n")["input"] == "confusion-net"
+    assert "xml" not in options_of("[search-algorithm]\n3\n[xml-input]\npass-through\n")
+
+
+def test_brackets_of_mark_up() -> None:
+    text = "[feature]\nDistortion\n[xml-brackets]\n{{ }}\n"
+    assert load(f"{text}[xml-input]\ninclusive\n").source_format == "moses-xml,brackets={{ }}"
+    assert load(text).source_format is None
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"), [("true", True), ("1", True), ("Yes", True), ("false", False), ("0", False)]
+)
+def test_unknown_words(value: str, meant: bool) -> None:
+    found = options_of(f"[drop-unknown]\n{value}\n[mark-unknown]\n{value}\n[unknown-word-prefix]\n<oov>\n")
+    assert (found["drop_unknown"], found["mark_unknown"], found["unknown_prefix"]) == (meant, meant, "<oov>")
+    assert "unknown_suffix" not in found
+    assert options_of("[unknown-word-suffix]\n</oov>\n")["unknown_suffix"] == "</oov>"
+    assert unused() == []
+
+
+TABLES = "PhraseDictionaryMemory path=one table-limit=5\nPhraseDictionaryMemory path=two\n"
+
+
+@pytest.mark.parametrize("steps", ["0 T 0\n1 T 1\n", "0 T 1\n1 T 0\n", "T 0\nT 1\n"])
+def test_several_tables(steps: str, tmp_path: Path) -> None:
+    found = load(f"[mapping]\n{steps}[decoding-graph-backoff]\n0\n0\n[feature]\n{TABLES}")
+    assert found.model.grammar == (tmp_path / "one", tmp_path / "two")
+    assert [one.options["limit"] for one in found.model.features] == ["5", "20"]
+
+
+def refused(text: str, *ignore: str) -> str:
+    """What is wrong with a configuration; nothing if all keys of these are ignored."""
+    Path("below/moses.ini").write_text(text)
+    with pytest.raises(SmtError) as caught:
+        load_config("below/moses.ini")
+    if ignore:
+        load_config("below/moses.ini", ignore=ignore)
+    return str(caught.value).removeprefix("below/moses.ini:")
+
+
+BOTH = (
+    ("always-create-direct-transopt", "true", "false"),
+    ("consensus-decoding", "1", "0"),
+    ("disable-discarding", "yes", "no"),
+    ("early-distortion-cost", "true", "false"),
+    ("lminimum-bayes-risk", "true", "false"),
+    ("minimum-bayes-risk", "true", "0"),
+    ("mira", "true", "false"),
+    ("phrase-drop-allowed", "true", "false"),
+    ("context-string", "a b", None),
+    ("context-weights", "1", None),
+    ("context-window", "3", None),
+    ("distortion", "msd", None),
+    ("lm-interpolation-weights", "1", None),
+    ("muxlm", "1", None),
+    ("placeholder-factor", "1", None),
+    ("spe-src", "a", None),
+    ("spe-trg", "a", None),
+    ("spe-aln", "a", None),
+    ("factor-delimiter", "^", "|"),
+    ("input-factors", "1", "0"),
+    ("output-factors", "1", "0"),
+    ("time-out", "60", "-1"),
+)
+CHARTS = (
+    ("drop-unknown", "true", "false"),
+    ("mark-unknown", "true", "false"),
+    ("default-non-term-for-empty-range-only", "false", "true"),
+    ("rule-limit", "20", "5000"),
+    ("source-label-overlap", "1", "0"),
+    ("unknown-lhs", "file", None),
+    ("xml-input", "exclusive", "pass-through"),
+)
+STACKS = (("decoding-graph-backoff", "3", "0"), ("monotone-at-punctuation", "true", "false"))
+
+
+@pytest.mark.parametrize("algorithm", [0, 3])
+@pytest.mark.parametrize(("key", "harmful", "harmless"), [*BOTH, *CHARTS, *STACKS])
+def test_what_changes_translations(algorithm: int, key: str, harmful: str, harmless: str | None) -> None:
+    rest = f"[search-algorithm]\n{algorithm}\n[feature]\nDistortion\n"
+    if (key, harmful, harmless) in (STACKS if algorithm else CHARTS):
+        load(f"[{key}]\n{harmful}\n{rest}")
+        return
+    found = refused(f"[{key}]\n{harmful}\n{rest}", key)
+    assert found.startswith(f"2: {key}: expected ")
+    assert f", found '{harmful}': it changes translations and is not supported (--ignore {key} goes on" in found
+    if harmless is not None:
+        load(f"[{key}]\n{harmless}\n{rest}")
+        assert unused() == []
+
+
+def test_each_section_is_used_refused_or_without_effect() -> None:
+    """None is forgotten: what is here under neither head has a key of a run.yaml."""
+    noted = words(
+        """alignment-output-file clean-lm-cache config cpu-affinity-increment cpu-affinity-offset
+        cube-pruning-deterministic-search cube-pruning-lazy-scoring daemon description include-lhs-in-search-graph
+        labeled-n-best-list lattice-hypo-set lattice-samples link-param-count lmbr-map-weight lmbr-p
+        lmbr-pruning-factor lmbr-r lmbr-thetas lmodel-oov-feature max-partial-trans-opt mbr-scale mbr-size
+        minlexr-memory minphr-memory n-best-factor n-best-trees no-cache output-hypo-score output-search-graph
+        output-search-graph-extended output-search-graph-hypergraph output-search-graph-pb output-search-graph-slf
+        output-unknowns output-word-graph print-alignment-info print-all-derivations print-id print-passthrough
+        print-passthrough-in-n-best references report-all-factors report-all-factors-in-n-best report-segmentation
+        report-segmentation-enriched s2t-parsing-algorithm serial server server-keepalive-maxconn
+        server-keepalive-timeout server-log server-maxconn server-maxconn-backlog server-port server-timeout
+        session-cache-size session-timeout show-weights sort-word-alignment start-translation-id text-type threads
+        translation-all-details translation-details tree-translation-details unpruned-search-graph verbose version"""
+    )
+    used = words(
+        """beam-threshold cube-pruning-diversity cube-pruning-pop-limit distortion-limit early-discarding-threshold
+        feature include-segmentation-in-n-best input-file inputtype mapping max-chart-span max-phrase-length
+        max-trans-opt-per-coverage n-best-list non-terminals print-alignment-info-in-n-best recover-input-path
+        search-algorithm stack stack-diversity translation-option-threshold unknown-word-prefix unknown-word-suffix
+        weight xml-brackets"""
+    )
+    changing = {key for key, *_ in (*BOTH, *CHARTS, *STACKS)}
+    assert noted | used | changing == SECTIONS
+    assert not noted & used
+    assert not (noted | used) & changing
+    for key in sorted(noted):
+        load(f"[{key}]\n1\n[feature]\nDistortion\n")
+        assert unused() == [f"line 2: {key} '1'"]
+    for key in sorted(used - {"feature", "weight", "mapping"}):
+        value = "{{ }}" if key == "xml-brackets" else "1"
+        Path("below/moses.ini").write_text(f"[{key}]\n{value}\n[feature]\nDistortion\n")
+        load_config("below/moses.ini")
+
+
+@pytest.mark.parametrize(
+    ("features", "key", "found"),
+    [
+        ("Distortion sparse=true", "Distortion0.sparse", "Distortion without sparse, found 'sparse=true'"),
+        ("PhrasePenalty per-dictionary=1", "PhrasePenalty0.per-dictionary", "found 'per-dictionary=1'"),
+        ("KENLM name=LM path=x factor=1", "LM.factor", "KENLM of factor 0, the words, found 'factor=1'"),
+        ("WordPenalty tuneable-components=1", "WordPenalty0.tuneable-components", "found 'tuneable-components=1'"),
+        ("LexicalReordering type=msd path=x sparse-phrase=1", "LexicalReordering0.sparse-phrase", "sparse-phrase=1"),
+        (
+            "LexicalReordering type=msd num-features=3 property-index=0",
+            "LexicalReordering0.property-index",
+            "with the path of a reordering table (scores inside a ProbingPT are not read), found 'property-index=0'",
+        ),
+    ],
+)
+def test_keys_of_features_that_change_translations(features: str, key: str, found: str) -> None:
+    message = refused(f"[feature]\n{features}\n", key)
+    assert message.startswith(f"2: {key}: expected ")
+    assert found in message
+
+
+def test_all_that_is_refused_is_told_at_once() -> None:
+    text = "[mira]\ntrue\n[feature]\nDistortion sparse=yes\n[minimum-bayes-risk]\n1\n"
+    assert refused(text, "mira", "distortion0.SPARSE", "minimum-bayes-risk").endswith(
+        "; line 4: Distortion0.sparse: expected Distortion without sparse, found 'sparse=yes'; line 6: "
+        "minimum-bayes-risk: expected false, found '1' (--ignore mira --ignore Distortion0.sparse --ignore "
+        "minimum-bayes-risk goes on without)"
+    )
+
+
+@pytest.mark.parametrize("steps", ["0 T 0\n0 T 1\n", "0 T 1\n", "0 T 0\n1 G 0\n", "0 Other\n", "0 T 0\n1 T 1\n1 G 0\n"])
+@pytest.mark.parametrize("algorithm", [1, 3])
+def test_steps_that_go_together(steps: str, algorithm: int) -> None:
+    found = refused(f"[mapping]\n{steps}[search-algorithm]\n{algorithm}\n[feature]\n{TABLES}", "mapping")
+    assert "mapping: expected a graph for each table: '0 T 0', '1 T 1', found " in found
+
+
+def test_steps_may_name_their_tables() -> None:
+    load(f"[mapping]\n0 PhraseDictionaryMemory0\n1 PhraseDictionaryMemory1\n[feature]\n{TABLES}")
+    assert unused() == []
+    # In charts each has a limit of spans, in the order of the steps.
+    assert "mapping" in refused(f"[mapping]\n0 T 1\n1 T 0\n[search-algorithm]\n3\n[feature]\n{TABLES}")

@@ -1,0 +1,137 @@
+"""Consensus against its definition, hypothesis by hypothesis."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.files.lists import candidates
+from smtplugins.host.host import Host
+from smtplugins.host.judge.consensus import Consensus, choices, gains, matrix, posteriors, prepared
+from smtplugins.host.judge.postprocess import make_post
+
+METRICS = ["bleu,tokenize=none", "chrf", "ter", "wer", "gtm,exponent=2"]
+SEEDS = st.integers(0, 1 << 30)
+
+
+def random_list(rng: random.Random, key: int = 0) -> Any:
+    texts = [" ".join(rng.choice("abc") for _ in range(rng.randint(0, 5))) for _ in range(rng.randint(1, 7))]
+    return candidates(texts, id=key, scores=[rng.choice([0.0, rng.uniform(-3, 0)]) for _ in texts])
+
+
+def expected_gains(metric: Any, texts: list[str], weights: list[float]) -> list[float]:
+    """Every hypothesis against every other, one call each."""
+    sign = 1 if metric.higher_is_better else -1
+    return [
+        sum(
+            weight * sign * float(metric.sentence(metric.stats([text], [[other]]))[0])
+            for other, weight in zip(texts, weights, strict=True)
+        )
+        for text in texts
+    ]
+
+
+@given(SEEDS, st.sampled_from(METRICS), st.sampled_from([0.0, 0.5, 2.0]))
+def test_choice_has_the_least_expected_loss(seed: int, spec: str, scale: float) -> None:
+    import smtplugins as smt
+
+    metric = smt.load_plugins().metric(spec)
+    one = random_list(random.Random(seed))
+    found = Consensus(metric, scale).choose(one)
+    weights = [math.exp(scale * total) for total in one.totals]
+    wanted = expected_gains(metric, one.texts, [weight / sum(weights) for weight in weights])
+    assert found.gains == pytest.approx(wanted, abs=1e-9)
+    assert wanted[found.best] == pytest.approx(max(wanted), abs=1e-9)
+    assert found.text == one.texts[found.best]
+    again = found.resorted()
+    assert again.totals == sorted(again.totals or [], reverse=True)
+    assert sorted(again.texts) == sorted(one.texts)
+
+
+def test_pruning_keeps_different_texts_of_highest_total(host: Host) -> None:
+    one = candidates(["a b", "x", "a b c", "x", "a b d"], scores=[-1.0, 0.0, -2.0, -0.5, -9.0])
+    found = Consensus(host.metric("bleu,tokenize=none"), 1.0, top=2).choose(one)
+    assert [gain is None for gain in found.gains] == [False, False, True, False, True]
+    assert found.text == "x"
+    assert found.resorted().texts == ["x", "x", "a b"]
+    assert Consensus(host.metric("bleu,tokenize=none"), 0.0).choose(one).text == "a b"
+
+
+def test_equal_choices_go_to_the_higher_total_then_to_the_first(host: Host) -> None:
+    metric = host.metric("bleu,tokenize=none")
+    assert Consensus(metric, 0.0).choose(candidates(["a", "b"], scores=[-1.0, 0.0])).best == 1
+    assert Consensus(metric, 0.0).choose(candidates(["a", "b"])).best == 0
+
+
+def test_metric_sees_texts_after_post(host: Host) -> None:
+    one = candidates(["a@@ b", "ab", "c d"], scores=[0.0, 0.0, 0.1])
+    how = Consensus(host.metric("wer"), 1.0)
+    [found] = choices([one], how, post=make_post("bpe"))
+    assert found.text == "a@@ b"
+    assert found.gains[0] == found.gains[1]
+
+
+def test_runners_change_nothing(host: Host) -> None:
+    rng = random.Random(2)
+    lists = [random_list(rng, key) for key in range(20)]
+    how = Consensus(host.metric("chrf"), 1.0)
+    runner = host.registry.make("runners", {"name": "processes", "jobs": 3})
+    alone = [(one.best, one.gains) for one in choices(lists, how)]
+    assert [(one.best, one.gains) for one in choices(lists, how, runner=runner)] == alone
+
+
+@pytest.mark.parametrize("spec", METRICS)
+def test_prepared_and_matrix_for_any_metric(host: Host, spec: str) -> None:
+    metric = host.metric(spec)
+    texts, references = ["a b", "", "b a c"], [["a", "b c", "a b"], ["b", "c", "a c"]]
+    held = prepared(metric, references)
+    assert len(held) == 3
+    assert held.stats(texts).tolist() == metric.stats(texts, references).tolist()
+    chosen = [[stream[k] for k in (2, 0, 2)] for stream in references]
+    assert held.stats(texts, [2, 0, 2]).tolist() == metric.stats(texts, chosen).tolist()
+    table = matrix(metric, texts, references[0], "source")
+    assert table.shape[:2] == (3, 3)
+    for j, other in enumerate(references[0]):
+        assert table[:, j].tolist() == metric.stats(texts, [[other] * 3]).tolist()
+
+
+def test_long_lists_go_in_blocks(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    metric, texts = host.metric("chrf"), [f"a{i} b" for i in range(30)]
+    weights = posteriors([float(-i) for i in range(30)], 0.1)
+    whole = gains(metric, texts, texts, weights)
+    monkeypatch.setattr("smtplugins.host.judge.consensus._CELLS", 1000)
+    assert gains(metric, texts, texts, weights) == pytest.approx(whole, rel=1e-12)
+    assert sum(weights) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (None, r"list 7 \(<data>:1\): expected totals to make probabilities of; `smt rescore` gives them"),
+        ([0.0, float("nan")], r"list 7 \(<data>:1\): expected finite totals, found inf or nan"),
+    ],
+)
+def test_lists_without_probabilities_are_told(host: Host, scores: Any, message: str) -> None:
+    with pytest.raises(SmtError, match=message):
+        Consensus(host.metric("wer")).choose(candidates(["a", "b"], id=7, scores=scores))
+    with pytest.raises(SmtError, match="expected hypotheses, found none"):
+        Consensus(host.metric("wer")).choose(candidates([], scores=[]))
+
+
+@pytest.mark.parametrize("options", [{"scale": -1.0}, {"scale": math.inf}, {"scale": math.nan}, {"top": -1}])
+def test_wrong_options_are_told(host: Host, options: Any) -> None:
+    with pytest.raises(UsageError, match="expected a number"):
+        Consensus(host.metric("wer"), **options)
+
+
+def test_probabilities_of_low_totals() -> None:
+    assert posteriors([-1e9, -1e9 - math.log(3)]) == pytest.approx([0.75, 0.25])
+    assert posteriors([5.0, -1e6]) == [1.0, 0.0]
+    assert np.isclose(sum(posteriors([0.1] * 7)), 1)

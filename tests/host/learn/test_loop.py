@@ -1,0 +1,301 @@
+"""Decoding and learning in turns: why it ends, what is left behind, and that a killed run ends in the same bytes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import smtplugins as smt
+from smtplugins import Offer
+from smtplugins.contracts.contracts import Forests, Lists, State, Step
+from smtplugins.core.graph.inference import kbest
+from smtplugins.host.config.run_yaml import load_config
+from smtplugins.host.decode import decoding
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.host import Host
+from smtplugins.host.learn import loop
+from smtplugins.host.learn.loop import Ended, LoopPlan, tune_decoder
+from smtplugins.host.learn.tuning import plan_of
+from smtplugins.host.model import Model
+from smtplugins.host.runs import RunDirectory
+from tests.host.killing import killed, tree
+
+EVENTS = ((decoding._Task, "done"),)
+TOYS = Path(__file__).parents[1] / "toy_learners.py"
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples/decode-hiero"
+
+
+class Nudging:
+    """Weights move towards the features of the derivation with most words of the reference among the best ones."""
+
+    accepts = frozenset({Forests})
+
+    def learn(
+        self, problem: Forests, start: Model, *, resume: Any = None, seed: int = 1, runner: Any = None
+    ) -> Iterator[Step]:
+        weights = dict(start.weights)
+        for number in range(0 if resume is None else resume.values["done"], 3):
+            for graphs, reference in zip(problem.graphs, problem.references[0], strict=True):
+                tops = [(graph, one) for graph in graphs for one in kbest(graph.reweighted(weights), k=20)]
+                wanted = set(reference.split())
+                graph, best = max(tops, key=lambda top: len(wanted & set(top[1].text.split())))
+                for name, value in zip(graph.names[:], best.features(), strict=True):
+                    weights[name] = weights.get(name, 0.0) + 0.01 * float(value)
+                for name, value in zip(tops[0][0].names[:], tops[0][1].features(), strict=True):
+                    weights[name] = weights.get(name, 0.0) - 0.01 * float(value)
+            yield Step(Model(dict(weights)), float(number), {}, State({}, {"done": number + 1}))
+
+
+class Reversing:
+    """Weights turn round, all but one: what was best becomes bad."""
+
+    accepts = frozenset({Lists, Forests})
+
+    def learn(
+        self, problem: Any, start: Model, *, resume: Any = None, seed: int = 1, runner: Any = None
+    ) -> Iterator[Step]:
+        if resume is None:
+            turned = {name: value if name == "LM" else -value for name, value in start.weights.items()}
+            yield Step(Model(turned), 0.0, {}, State())
+
+
+@pytest.fixture(scope="module")
+def host() -> Host:
+    made = smt.load_plugins([str(TOYS)])
+    for name, make in (("nudging", Nudging), ("reversing", Reversing)):
+        made.registry.add("learners", Offer(name=name, make=make, summary="for tests"), made.plugins[0])
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+
+
+def run(
+    host: Host,
+    folder: str,
+    learner: str = "toy-perceptron",
+    *,
+    resume: bool = False,
+    config: tuple[str, ...] = (),
+    jobs: int = 1,
+    runs: int = 1,
+    **options: Any,
+) -> Ended:
+    settings = load_config("run.yaml", ["references=ref.en", "metric={name: bleu, tokenize: none}", *config])
+    plan = plan_of(host, learner, runs=runs, jobs=jobs)
+    told: dict[str, Any] = {name: options.pop(name) for name in ("told", "note") if name in options}
+    chosen = LoopPlan(plan, **{"iterations": 3, "nbest": 10, **options})
+    return tune_decoder(host, settings, chosen, Path(folder), resume=resume, cache="off", **told)
+
+
+class TestLists:
+    def test_a_run_says_why_it_stopped_and_what_it_found(self, host: Host) -> None:
+        lines: list[str] = []
+        done = run(host, "out", told=lines.append)
+        assert done.score > done.iterations[0]["decoded"]
+        assert "stopped: " in done.reason
+        assert [line.split(":")[0] for line in lines] == [f"iteration {n + 1}" for n in range(len(done.iterations))]
+        record = json.loads(Path("out/result.json").read_text())
+        assert record["reason"] == done.reason
+        assert record["signature"].endswith("|in-sample")
+        assert host.read_weights("out/weights") == dict(done)
+        # The result is what the decoder really does with these weights.
+        made = host.translator("run.yaml", weights=dict(done), cache="off")
+        texts = [one.best for one in made.decode(Path("source.de").read_text().splitlines())]
+        judged = host.evaluate(["ref.en"], {"x": texts}, ["bleu,tokenize=none"]).scores[0]
+        assert judged.score == pytest.approx(done.score)
+
+    def test_candidates_are_joined_over_iterations(self, host: Host) -> None:
+        done = run(host, "out", epsilon=0.0, iterations=2)
+        seen: set[Any] = set()
+        for row in done.iterations:
+            path = f"out/iteration-{row['iteration']:04d}/candidates.jsonl.gz"
+            found = [(one.id, text, tuple(sorted(f.items()))) for one in smt.read(path) for text, f, _ in one.rows()]
+            new = set(found) - seen
+            seen |= new
+            assert (row["new"], row["candidates"]) == (len(new), len(seen))
+
+    def test_it_ends_when_nothing_is_new(self, host: Host) -> None:
+        done = run(host, "out", nbest=10000, iterations=30, epsilon=0.0)
+        assert f"no translation in the lists is new in iteration {len(done.iterations)}" in done.reason
+        assert done.iterations[-1]["new"] == 0
+
+    def test_it_ends_when_weights_stay(self, host: Host) -> None:
+        done = run(host, "out", "toy-perceptron,rate=0", iterations=5)
+        assert "the weights of iteration" in done.reason or "is new in iteration" in done.reason
+        first = run(host, "other", epsilon=10.0)
+        assert "the weights of iteration 1 are those before it (they changed by" in first.reason
+        assert len(first.iterations) == 1
+
+    def test_best_or_last(self, host: Host) -> None:
+        best, last = (run(host, one, select=one, iterations=2, epsilon=0.0) for one in ("best", "last"))
+        scores = [row["decoded"] for row in best.iterations]
+        assert [row["decoded"] for row in last.iterations] == scores
+        assert best.score == max(scores)
+        assert last.score == scores[-1]
+        model, _ = RunDirectory(Path("last")).step(len(scores) - 1)
+        assert dict(model.weights) == dict(last)
+
+    def test_jobs_and_runs_change_no_byte(self, host: Host) -> None:
+        for name, jobs in (("one", 1), ("two", 2)):
+            run(host, name, jobs=jobs, runs=2)
+        assert tree("one") == tree("two")
+        assert any(name.startswith("iteration-0001/run-2/step-") for name in tree("one"))
+
+    def test_more_iterations_go_on_where_a_run_ended(self, host: Host) -> None:
+        run(host, "out", iterations=1, epsilon=0.0)
+        before = tree("out")
+        longer = run(host, "out", iterations=3, epsilon=0.0, resume=True)
+        run(host, "whole", iterations=3, epsilon=0.0)
+        assert tree("out") == tree("whole")
+        assert before.keys() < tree("out").keys()
+        assert len(longer.iterations) > 2
+
+
+def test_forests(host: Host) -> None:
+    assert loop.takes_forests_only(host, plan_of(host, "nudging").learner)
+    done = run(host, "out", "nudging", forests=True, iterations=2, epsilon=0.0)
+    assert done.score >= done.iterations[0]["decoded"]
+    assert done.iterations[0]["new"] == 9
+    assert (Path("out") / "iteration-0001/forests/0.npz").exists()
+    run(host, "two", "nudging", forests=True, iterations=2, epsilon=0.0, jobs=2)
+    assert tree("out") == tree("two")
+    still = run(host, "same", "nudging", forests=True, iterations=9, epsilon=0.0, config=("seed=2",))
+    assert still.reason
+
+
+class TestFalls:
+    """Learnt weights that decode badly: without a limit mert's scores were 60.0, 41.7, .., minrisk's 60.0, 2.5, .."""
+
+    @pytest.mark.parametrize(
+        ("learner", "nbest"), [("mert", 5), ("mert", 20), ("minrisk", 5), ("minrisk", 20), ("mira", 20), ("pro", 20)]
+    )
+    def test_no_iteration_is_far_below_the_start(self, host: Host, learner: str, nbest: int) -> None:
+        done = run(host, "out", learner, nbest=nbest, iterations=5)
+        scores = [row["decoded"] for row in done.iterations]
+        # One of the nine sentences may get worse.
+        assert min(scores) > scores[0] - 3
+        assert done.score > scores[0] + 3
+        for row in done.iterations[:-1]:
+            assert row["distance"] <= row["radius"] + 1e-6
+
+    def test_after_a_fall_it_goes_back_with_smaller_steps(self, host: Host) -> None:
+        lines: list[str] = []
+        done = run(host, "out", "reversing", reach=0.0, iterations=3, told=lines.append)
+        assert "far below the best (60.05): back to those weights" in lines[1]
+        first, second, third = done.iterations
+        assert second["decoded"] < 10
+        assert second["radius"] == pytest.approx(first["distance"] / 2)
+        assert third["decoded"] == first["decoded"] == done.score
+        # Its lists are learnt from, too.
+        assert third["candidates"] > second["candidates"] > first["candidates"]
+
+    def test_a_loop_that_collapsed_writes_no_weights(self, host: Host) -> None:
+        for resume in (False, True):
+            with pytest.raises(SmtError, match=r"the loop collapsed: .* BLEU to rise, found 60.05, 2\.293. .*--reach"):
+                run(host, "out", "reversing", reach=0.0, iterations=1, resume=resume)
+            record = json.loads(Path("out/result.json").read_text())
+            assert "Nothing was gained: no weights decoded better than those at the start" in record["reason"]
+            assert not Path("out/weights").exists()
+
+    def test_the_last_line_says_that_nothing_was_gained(self, host: Host) -> None:
+        done = run(host, "out", "reversing", reach=0.01, iterations=1)
+        assert "Nothing was gained: " in done.reason
+        assert done.iterations[0]["distance"] <= 0.01 + 1e-9
+
+
+class TestRefused:
+    def test_what_is_needed(self, host: Host) -> None:
+        for change, message in (
+            ("references=[]", "the configuration names no references (-r) to learn with"),
+            ("source=null", r"the configuration names no source \(-s\)"),
+            ("model.weights=null", "no weights to begin with: -w FILE, or model.weights"),
+        ):
+            with pytest.raises(UsageError, match=message.replace("(-r)", r"\(-r\)")):
+                run(host, "out", config=(change,))
+        for options, message in (
+            ({"iterations": 0}, "iterations: expected 1 or more, found 0"),
+            ({"nbest": 1}, "nbest: expected 2 or more to learn from, found 1"),
+            ({"epsilon": -1.0}, "epsilon: expected 0 or more"),
+            ({"select": "x"}, "select: expected best or last"),
+            ({"reach": -1.0}, "reach: expected 0 or more, found -1"),
+        ):
+            with pytest.raises(UsageError, match=message):
+                run(host, "out", **options)
+
+    def test_references_that_do_not_fit(self, host: Host) -> None:
+        Path("ref.en").write_text("a\n" * 8)
+        with pytest.raises(SmtError, match=r"ids of sentences that are lines of .*ref.en \(0 to 7\), found 8"):
+            run(host, "out")
+        Path("ref.en").write_text("a\n" * 10)
+        with pytest.raises(SmtError, match=r"expected as many sentences as .*ref.en has lines, 10, found 9"):
+            run(host, "other")
+
+    def test_degenerate_weights_end_it(self, host: Host) -> None:
+        with pytest.raises(SmtError, match="the learnt weights: expected finite numbers, found nan for EgivenF"):
+            run(host, "out", "toy-perceptron,rate=nan")
+        assert not Path("out/weights").exists()
+
+    def test_another_run_is_not_gone_on_with(self, host: Host) -> None:
+        run(host, "out", iterations=1)
+        with pytest.raises(UsageError, match="a run is already there; resume it"):
+            run(host, "out", iterations=1)
+        with pytest.raises(UsageError, match="cannot resume, options differ"):
+            run(host, "out", "toy-perceptron,rate=0.2", resume=True)
+        Path("source.de").write_text(Path("source.de").read_text().replace("alte", "neue"))
+        with pytest.raises(UsageError, match="cannot resume, inputs differ"):
+            run(host, "out", resume=True)
+
+    def test_sentences_without_a_translation_count_as_empty(self, host: Host) -> None:
+        config = ("decoder.pass_through=none",)
+        Path("source.de").write_text(Path("source.de").read_text().replace("petersen", "unknown"))
+        notes: list[str] = []
+        done = run(host, "out", config=config, iterations=1, note=notes.append)
+        assert notes[0] == "iteration 1: 1 sentences have no translation: they count as empty ones"
+        assert done.iterations[0]["candidates"] > 0
+        Path("source.de").write_text("x\n" * 9)
+        with pytest.raises(SmtError, match="no sentence has a translation"):
+            run(host, "other", config=config)
+
+
+@pytest.mark.parametrize("forests", [False, True])
+def test_a_killed_run_ends_in_the_same_bytes(host: Host, forests: bool) -> None:
+    learner = "nudging" if forests else "toy-perceptron,epochs=2"
+    options: dict[str, Any] = {"iterations": 2, "epsilon": 0.0, "forests": forests, "nbest": 5}
+    # Nothing that happens in a run happens only with more sentences.
+    for name in ("source.de", "ref.en"):
+        Path(name).write_text("".join(Path(name).read_text().splitlines(keepends=True)[:3]))
+
+    def go(folder: str, resume: bool) -> Callable[[], Ended]:
+        return lambda: run(host, folder, learner, resume=resume, runs=2, **options)
+
+    go("here", False)()  # imports what each child would import again
+    events = killed(go("whole", False), -1, EVENTS)
+    wanted = tree("whole")
+    assert events > 40
+    # A prime, so that all kinds of events are met.
+    for at in [0, 1, 2, *range(3, events, 31 if forests else 11)]:
+        folder = f"killed-{at}"
+        assert killed(go(folder, True), at, EVENTS) == at
+        assert not (Path(folder) / "result.json").exists() or at > events - 3
+        # Killed once more on the way, then left alone.
+        killed(go(folder, True), 7, EVENTS)
+        killed(go(folder, True), -1, EVENTS)
+        found = tree(folder)
+        assert found.keys() == wanted.keys(), at
+        assert found == wanted, at
+
+
+def test_lists_are_kept_as_json_lines(host: Host) -> None:
+    run(host, "out", iterations=1)
+    with gzip.open("out/iteration-0001/candidates.jsonl.gz", "rt") as lines:
+        assert json.loads(next(lines))["id"] == 0

@@ -1,0 +1,174 @@
+"""Learning from lists: runs over seeds, what they amount to, weights that are no use."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import smtplugins as smt
+from smtformats import Candidates
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.host import Host
+from smtplugins.host.learn.tuning import Run, Tuned, combined, plan_of
+from smtplugins.host.model import Weigher
+from tests.host.teaching import BLEU, REFS, lists, teaching_host, write
+
+
+@pytest.fixture(scope="module")
+def host() -> Host:
+    return teaching_host()
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ref").write_text("".join(f"{one}\n" for one in REFS))
+
+
+class TestLists:
+    def test_weights_are_learnt_and_judged(self, host: Host) -> None:
+        done = host.tune(lists(), [REFS], learner="toy-perceptron", metric=BLEU, seed=3)
+        assert isinstance(done, Tuned)
+        assert dict(done)["good"] > 0
+        assert done.score == pytest.approx(100)
+        assert smt.rescore(lists(), done).best() == REFS
+        assert len(done.runs[0].steps) == 4
+        assert done.signature.startswith("BLEU|nrefs:1|")
+        assert done.signature.endswith("|in-sample")
+        judged = host.evaluate([REFS], {"x": smt.rescore(lists(), done)}, [BLEU]).scores[0]
+        assert judged.score == done.score
+        assert judged.signature + "|in-sample" == done.signature
+
+    def test_same_seed_same_bytes_for_any_number_of_jobs(self, host: Host) -> None:
+        found = [
+            host.tune(lists(), [REFS], learner="toy-perceptron", metric=BLEU, runs=3, jobs=jobs)
+            for jobs in (1, 1, 2, 4)
+        ]
+        assert all(dict(one) == dict(found[0]) and one.runs == found[0].runs for one in found)
+
+    def test_several_references_and_files(self, host: Host) -> None:
+        first = [one.select(list(range(3))) for one in lists()]
+        second = [one.select(list(range(2, len(one)))) for one in lists()]
+        write("a", first)
+        write("b.gz", second)
+        joined = host.tune(["a", "b.gz"], [REFS, ["z"] * 5], learner="toy-perceptron", metric=BLEU, start={"good": 0.1})
+        whole = host.tune(lists(), [REFS, ["z"] * 5], learner="toy-perceptron", metric=BLEU, start={"good": 0.1})
+        assert dict(joined) == dict(whole)
+        assert "nrefs:2" in joined.signature
+
+    def test_start_is_what_explains_the_totals(self, host: Host) -> None:
+        truth = {"good": -0.75, "noise": 0.25}
+        weigher = Weigher(truth)
+        given = [one.with_totals(weigher.totals(one)) for one in lists()]
+        done = host.tune(given, [REFS], learner="given,value=2", metric=BLEU)
+        assert done.begun == host.tune(lists(), [REFS], learner="given", metric=BLEU, start=truth).begun
+        assert dict(done) == pytest.approx({"good": 2, "noise": 0.25}, abs=1e-6)
+
+    def test_weights_stay_where_they_are_told_to(self, host: Host) -> None:
+        done = host.tune(
+            lists(), [REFS], learner="given,fixed=noise", metric=BLEU, start={"noise": 0.5, "other": 3.0, "good": 1.0}
+        )
+        assert dict(done) == {"good": 1.0, "noise": 0.5, "other": 3.0}
+        assert plan_of(host, "given,fixed=a", ["b", "c"]).learner.options == {"fixed": "a b c"}
+        with pytest.raises(UsageError, match="learner 'toy-perceptron' cannot keep weights: it has no option `fixed`"):
+            host.tune(lists(), [REFS], learner="toy-perceptron", keep=["good"])
+
+    def test_runs_are_an_option_of_any_learner(self, host: Host) -> None:
+        assert len(host.tune(lists(), [REFS], learner={"name": "given", "runs": 3}, metric=BLEU).runs) == 3
+        assert len(host.tune(lists(), [REFS], learner="given,runs=2", runs=1, metric=BLEU).runs) == 1
+        for spec, message in (
+            ("given,runs=x", "runs: expected a whole number, found 'x'"),
+            ("given,runs=0", "1 or more"),
+        ):
+            with pytest.raises(UsageError, match=message):
+                host.tune(lists(), [REFS], learner=spec, metric=BLEU)
+
+    def test_a_worse_result_is_told(self, host: Host) -> None:
+        notes: list[str] = []
+        host.tune(lists(), [REFS], learner="given,value=-1", metric=BLEU, start={"good": 1.0}, note=notes.append)
+        assert notes[0].startswith("the start weights score better on what was learnt from (100)")
+
+
+class TestRuns:
+    def test_average_and_deviation(self, host: Host) -> None:
+        done = host.tune(lists(), [REFS], learner="given,by_seed=1", metric=BLEU, runs=3, seed=5)
+        assert [one.seed for one in done.runs] == [5, 6, 7]
+        assert done["good"] == pytest.approx(7)
+        assert done.chosen == "average of 3 runs"
+        assert done.spread() == pytest.approx((100, 0))
+        assert [row["weights"] for row in done.results()] == [
+            "run 1 (seed 5)", "run 2 (seed 6)", "run 3 (seed 7)", "result (average of 3 runs)"
+        ]  # fmt: skip
+
+    def test_an_average_worse_than_each_run_is_told(self, host: Host) -> None:
+        # Each feature finds what is right in one of the lists, and both together in none.
+        rows = [[2.0, -3.0], [0.0, 0.0], [-3.0, 2.0]]
+        given = [Candidates("0", ["a b", "q r", "s t"], [("f", "g")] * 3, rows)]
+        given += [Candidates("1", ["s t", "q r", "x y"], [("f", "g")] * 3, rows)]
+        made = [Run(k, (), weights, 0.0) for k, weights in enumerate(({"f": 1.0}, {"g": 1.0}))]
+        assert combined(made, "average", True)[0] == {"f": 0.5, "g": 0.5}
+        notes: list[str] = []
+        for combine in ("average", "best"):
+            host.tune(
+                given, [["a b", "x y"]], learner="turning", metric=f"{BLEU},max_ngram_order=2", runs=2,
+                combine=combine, note=notes.append,
+            )  # fmt: skip
+        assert notes == ["the average scores worse (0) than each run: they ended far apart (--combine best takes one)"]
+
+    def test_best(self) -> None:
+        runs = [Run(k, (), {"a": float(k)}, score) for k, score in enumerate((1.0, 3.0, 3.0, 2.0))]
+        assert combined(runs, "best", True) == ({"a": 1.0}, "best of 4 runs, seed 1")
+        assert combined(runs, "best", False)[0] == {"a": 0.0}
+        assert combined(runs, "average", True)[0] == {"a": 1.5}
+        assert combined(runs[:1], "best", True) == ({"a": 0.0}, "one run")
+
+    def test_spread_is_that_of_a_sample(self) -> None:
+        runs = tuple(Run(k, (), {}, score) for k, score in enumerate((1.0, 2.0, 4.0)))
+        mean, deviation = Tuned({}, runs, "x", 0, 0, "", "").spread()
+        assert (mean, deviation) == (pytest.approx(7 / 3), pytest.approx(np.std([1, 2, 4], ddof=1)))
+
+
+@pytest.mark.parametrize(
+    ("learner", "message"),
+    [
+        (
+            "given,value=nan",
+            "the learnt weights: expected finite numbers, found nan for good: scale these features",
+        ),
+        ("given,value=inf", "expected finite numbers, found inf"),
+        ("given,value=0", "learning ended with all weights 0: the features do not tell"),
+        ("given,name=strange", "learning ended with all weights 0"),
+        ("given,steps=0", "the learner took no step"),
+    ],
+)
+def test_degenerate_results(host: Host, learner: str, message: str) -> None:
+    with pytest.raises(SmtError, match=message):
+        host.tune(lists(), [REFS], learner=learner, metric=BLEU)
+
+
+def test_wrong_calls(host: Host) -> None:
+    for arguments, message in (
+        ({"learner": "toy-stumps"}, "learner 'toy-stumps' learns from rows, not from lists"),
+        ({"seed": -1}, "seed: expected a whole number from 0 on"),
+        ({"combine": "x"}, "combine: expected average or best"),
+        ({"start": {"good": math.inf}}, "the start weights: expected finite numbers"),
+        ({"start": {"gut": 1.0}}, "none of the 1 start weights names a feature"),
+    ):
+        with pytest.raises(SmtError, match=message):
+            host.tune(lists(), [REFS], **{"learner": "given", "metric": BLEU, **arguments})
+
+
+def test_steps_are_kept_and_gone_on_with(host: Host, tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    first = host.tune(lists(), [REFS], learner="given,steps=2", metric=BLEU, folder=folder, runs=2)
+    assert sorted(one.name for one in folder.iterdir()) == ["run-1", "run-2", "weights"]
+    assert host.read_weights(folder / "weights") == dict(first)
+    assert not (folder / "run-1/step-0001/state").exists()
+    longer = host.tune(lists(), [REFS], learner="given,steps=4,value=3", metric=BLEU, folder=folder, runs=2)
+    assert [row.metrics["value"] for row in longer.runs[1].steps] == [1, 1, 3, 3]
+    assert first.runs[0].steps == longer.runs[0].steps[:2]
+    again = host.tune(lists(), [REFS], learner="given,steps=4,value=9", metric=BLEU, folder=folder, runs=2)
+    assert again.runs == longer.runs

@@ -1,0 +1,153 @@
+"""``smt searn compare``: the example's data cut short, all rows, resumed, refused where something lacks."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smtplugins.cli.main import main
+from smtplugins.plugins.searn.study.rows import KINDS, PAIRS, PAPER, rows_of
+
+EXAMPLE = Path(__file__).resolve().parents[4] / "examples/searn"
+
+
+@pytest.fixture(autouse=True)
+def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SMT_CACHE", "off")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example's texts with fewer sentences, and a language model."""
+    path = tmp_path_factory.mktemp("compare")
+    sizes = {"train.xx": 200, "train.en": 200, "train.align": 200, "tune.xx": 8, "tune.en": 8}
+    for name, size in {**sizes, "test.xx": 15, "test.en": 15}.items():
+        lines = (EXAMPLE / name).read_text(encoding="utf-8").splitlines(keepends=True)
+        (path / name).write_text("".join(lines[:size]), encoding="utf-8")
+    (path / "nothing").write_text("", encoding="utf-8")
+    lm = ["lm", "-o", "2", "-i", str(path / "train.en"), "--discount-fallback", "-O", str(path / "en.arpa"), "-q"]
+    assert main(lm) == 0
+    return path
+
+
+def call(folder: Path, *more: str, links: bool = True) -> list[str]:
+    texts = ["-s", "train.xx", "-t", "train.en", *(["-a", "train.align"] if links else []), "--lm", "en.arpa"]
+    texts += ["--tune", "tune.xx", "--tune-ref", "tune.en", "--test", "test.xx", "--test-ref", "test.en"]
+    given = [str(folder / one) if "." in one else one for one in texts]
+    small = ["--iterations", "1", "--nbest", "10", "--stack-size", "5", "--tuner", "mert,restarts=0", "-q"]
+    return ["searn", "compare", *given, "-m", "bleu,tokenize=none", *small, *more]
+
+
+def result(folder: Path) -> Any:
+    return json.loads((folder / "result.json").read_text(encoding="utf-8"))
+
+
+def test_a_call_that_fails_leaves_nothing(
+    folder: Path, tmp_path: Path, fails_without_trace: Callable[[list[str], Path], None]
+) -> None:
+    out = tmp_path / "new/out"
+    fails_without_trace(call(folder, "-o", str(out)), out)
+
+
+def test_all_rows_resumed(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    command = call(folder, "--history", "label,depth", "--history", "depth", "--length", "1", "-o", str(out))
+    assert main(command) == 0
+    text = capsys.readouterr().out
+    assert "paper" not in text
+    found = result(out)
+    keys = ["amasis", "phrase-1", "history-label-depth", "history-depth", "labels", "nulls", "monotone", "leaves"]
+    rows = {row["key"]: row for row in found["rows"]}
+    assert list(rows) == keys
+    assert all(row["low"] <= row["score"] <= row["high"] for row in rows.values())
+    assert rows["amasis"]["p"] is None
+    assert all(0 < row["p"] <= 1 for row in found["rows"][1:])
+    # Words change places in this language, and how they do depends on earlier labels.
+    assert rows["monotone"]["score"] < rows["amasis"]["score"] < rows["labels"]["score"]
+    assert rows["amasis"]["labels"] < rows["history-label-depth"]["labels"] == rows["labels"]["labels"]
+    assert rows["monotone"]["labels"] is rows["leaves"]["labels"] is None
+    sizes = {one["table"]: one for one in found["tables"]}
+    assert list(sizes) == ["leaves", "phrases-1"]
+    with gzip.open(out / "phrases-1/phrase-table.gz", "rt", encoding="utf-8") as lines:
+        assert sizes["phrases-1"]["entries"] == sum(1 for _ in lines)
+    assert sizes["phrases-1"]["single_word_share"] == 1
+    assert 0 < sizes["leaves"]["single_word_share"] < 1
+    # What is there is not made again.
+    before = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.name != "result.json"}
+    assert main([*command, "--resume"]) == 0
+    assert capsys.readouterr().out == text
+    assert before == {one: one.stat().st_mtime_ns for one in before}
+    assert result(out) == found
+    assert main(command) == 2
+    assert "--resume" in capsys.readouterr().err
+    assert main([*command, "--resume", "--nbest", "20"]) == 2
+    assert "options differ" in capsys.readouterr().err
+
+
+def test_pieces_that_were_killed_are_made_again_and_seeds_are_averaged(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    command = call(folder, "--row", "amasis", "--row", "monotone", "--seeds", "2", "--pair", "G-E", "-o", str(out))
+    assert main(command) == 0
+    whole = capsys.readouterr().out
+    assert "s.d." in whole
+    assert "23.02" in whole
+    assert "means of 2 optimiser runs" in whole
+    for name in ("systems/amasis-2/done.json", "systems/monotone-1/test.txt", "sizes-leaves.json"):
+        (out / name).unlink()
+    (out / "systems/monotone-1/done.json").unlink()
+    assert main([*command, "--resume"]) == 0
+    assert capsys.readouterr().out == whole
+    for style, said in (("tsv", "\tpaper, G-E in\t"), ("latex", "\\begin{tabular}"), ("json", '"most frequent label"')):
+        assert main([*command, "--resume", "-f", style]) == 0
+        assert said in capsys.readouterr().out
+
+
+def test_links_are_made_if_there_are_none(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("thot")
+    command = call(folder, "--align", "ibm1", "--row", "monotone", "-o", str(tmp_path / "out"), links=False)
+    assert main(command) == 0
+    with gzip.open(tmp_path / "out/links.gz", "rt", encoding="utf-8") as lines:
+        assert sum(1 for _ in lines) == 200
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--align", "ibm1"], "one of both"),
+        (["--length", "0"], "--length: expected 1 or more, found 0"),
+        (["--seeds", "0"], "--seeds"),
+        (["--labels", "-1"], "--labels: expected 0 or more"),
+        (["--history", "label,dept"], "there is no 'dept'"),
+        (["--test-ref", "tune.en"], "tune.en: expected 15 references"),
+        (["--tune", "nothing"], "nothing: expected sentences, found none"),
+        (["--tuner", "mertt"], "mertt"),
+        (["--lm", "nowhere"], "nowhere"),
+    ],
+)
+def test_bad_calls_are_said(
+    more: list[str],
+    said: str,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(folder)
+    assert main(call(folder, *more, "-o", str(tmp_path / "out")))
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_paper_is_shown_for_its_pairs(folder: Path) -> None:
+    rows = rows_of(list(KINDS), [1, 2, 3], ["label"], labels=2, distortion=6)
+    assert {row.paper for row in rows if row.paper} == {"amasis", "1", "2", "3"}
+    assert PAPER.keys() == set(PAIRS)
+    assert all(set(one) == {"amasis", "1", "2", "3"} for one in PAPER.values())
+    assert [row.kind for row in rows_of(["leaves", "amasis"], [1], [], labels=1, distortion=0)] == ["amasis", "leaves"]

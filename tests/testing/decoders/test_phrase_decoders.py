@@ -1,0 +1,131 @@
+"""Decoders of phrases under the kit: the plain one passes, and each fault is found by the check that is for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from smtplugins import Offer
+from smtplugins.contracts.contracts import Decoding
+from smtplugins.core.graph.hypergraph import Hypergraph
+from smtplugins.host.host import Host
+from smtplugins.host.model import Model
+from smtplugins.plugins.reference.phrases import ReferencePhrase
+from smtplugins.plugins.reference.stacks import Limits
+from smtplugins.testing import run_checks
+from smtplugins.testing.decoders import any_decoder as decoders
+from smtplugins.testing.decoders import phrase_systems
+
+Failures = Callable[..., dict[str, str]]
+# With a limit of jumps and without one; to save time no long sentences, and long jumps not in the first one.
+FEW = tuple(replace(one, sentences=one.sentences[1:4]) for one in phrase_systems.systems()[2::-2])
+
+
+@pytest.fixture(autouse=True)
+def _few_systems(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoders, "_phrase_systems", lambda: FEW)
+
+
+def searching(change: Callable[[Decoding], Decoding] = lambda one: one, **limits: Any) -> Offer:
+    """The plain decoder with changed decodings, or with limits that options should set."""
+
+    class Changed(ReferencePhrase):
+        def decode(self, sentences: Any, model: Model, *, threads: int = 1, graphs: bool = False) -> Iterator[Decoding]:
+            self._limits = Limits(**{**vars(self._limits), **limits})
+            return map(change, super().decode(sentences, model, threads=threads, graphs=graphs))
+
+    return Offer(name="tried", make=Changed, summary="a decoder under test")
+
+
+def graph_changed(change: Callable[[Hypergraph], Hypergraph]) -> Offer:
+    def changed(one: Decoding) -> Decoding:
+        graph = one.graph() if one.graph is not None else None
+        return one if graph is None or not graph.nodes else replace(one, graph=lambda: change(graph))
+
+    return searching(changed)
+
+
+def other_words(graph: Hypergraph) -> Hypergraph:
+    """All phrases stand for the words behind their own."""
+    return replace(graph, spans=graph.spans + np.int32(1))
+
+
+def other_rules(graph: Hypergraph) -> Hypergraph:
+    return replace(graph, rules=(graph.rules + 1) % len(graph.grammar))
+
+
+def test_the_plain_decoder_passes(failures: Failures) -> None:
+    assert failures("decoders", searching()) == {}
+
+
+@pytest.mark.parametrize(
+    ("record", "wrong"),
+    [
+        (
+            searching(stack_size=1),
+            {"best_is_the_best": "but Derivation(words=", "graphs_hold_all": "derivations, the grammar"},
+        ),
+        (searching(jump=-1), {"derivations_are_in_the_grammar": "no derivation", "graphs_hold_all": "the graph has"}),
+        (searching(order="monotone"), {"best_is_the_best": "but Derivation(", "graphs_hold_all": "the graph has"}),
+        (
+            searching(lambda one: replace(one, features={**one.features, "kit-jumps": 7.125})),
+            {
+                "score_is_that_of_its_features": "the score is",
+                "derivations_are_in_the_grammar": "'kit-jumps' is",
+            },
+        ),
+        (
+            searching(lambda one: replace(one, score=(one.score or 0.0) + 0.01)),
+            {"score_is_that_of_its_features": "the score is", "graphs_begin_with_the_best": "that of the graph's best"},
+        ),
+        (graph_changed(other_words), {"graphs_are_in_the_grammar": "is no phrase of the sentence"}),
+        (graph_changed(other_rules), {"graphs_are_in_the_grammar": "edge"}),
+    ],
+)
+def test_what_is_wrong_is_found(record: Offer, wrong: dict[str, str], failures: Failures) -> None:
+    found = failures("decoders", record)
+    assert wrong.keys() <= found.keys(), found
+    for check, words in wrong.items():
+        assert words in found[check]
+
+
+def test_without_a_limit_of_jumps_there_is_no_enumeration(host: Host, tmp_path: Path) -> None:
+    class Plain:
+        def __init__(self, *, resources: Any, max_phrase_length: int = 3) -> None:
+            self.decoder = ReferencePhrase(resources=resources, max_phrase_length=max_phrase_length)
+
+        def decode(self, sentences: Any, model: Model, *, threads: int = 1) -> Iterator[Decoding]:
+            return self.decoder.decode(sentences, model)
+
+    results = {
+        one.check: one
+        for one in run_checks("decoders", Offer(name="tried", make=Plain, summary="s"), tmp_path, host=host)
+    }
+    assert all(one.ok for one in results.values())
+    assert "output_repeats" in results
+    assert "best_is_the_best" not in results
+
+
+def test_all_orders_are_enumerated() -> None:
+    """By hand: two words, each with one phrase, and a phrase of both."""
+    from smtformats.grammar.rules import Rule
+
+    rules = [Rule("X", ("a",), ("A",), ("p",), (1.0,)), Rule("X", ("b",), ("B",)), Rule("X", ("a", "b"), ("C",))]
+    weights = {"p": 1.0}
+    for limit, texts in ((-1, ["A B", "B A", "C"]), (1, ["A B", "C"]), (0, ["A B", "C"])):
+        options = {"distortion_limit": limit, "max_phrase_length": 2}
+        system = phrase_systems.PhraseSystem(0, tuple(rules), (), weights, options)
+        found = system.derivations(("a", "b"))
+        assert found is not None
+        assert sorted(" ".join(one.words) for one in found) == texts
+        jumped = {" ".join(one.words): one.features["kit-jumps"] for one in found}
+        jump = phrase_systems.jump
+        assert jumped["A B"] == jump(0, 0, 1) + jump(1, 1, 2) + 0.5
+        assert jumped.get("B A", 0.0) == (jump(0, 1, 2) + jump(2, 0, 1) + 0.25 if limit < 0 else 0.0)
+    assert system.derivations(("z",)) is not None
+    assert system.derivations(()) == ()
