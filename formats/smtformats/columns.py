@@ -221,7 +221,7 @@ class _Rows:
         numbers = array("i")
         for layout, row in zip(layouts, values, strict=True):
             if layout is not last:
-                last, numbers = layout, array("i", [self._names.setdefault(one, len(self._names)) for one in layout])
+                last, numbers = layout, array("i", [self._names.setdefault(name, len(self._names)) for name in layout])
             self._ids += numbers
             self._values.extend(row)
             self._offsets.append(len(self._values))
@@ -286,7 +286,7 @@ class ListColumns:
         features = self.features
         tables = self.texts.nbytes + sum(table.nbytes for table in self.extras.values())
         arrays = (self.offsets, self.lines, features.offsets, features.ids, features.values, self.totals)
-        return tables + sum(int(one.nbytes) for one in arrays if one is not None)
+        return tables + sum(int(column.nbytes) for column in arrays if column is not None)
 
     @classmethod
     def of(cls, parts: Mapping[str, Any], file: str) -> ListColumns:
@@ -316,23 +316,23 @@ class ListColumns:
         rows = _Rows()
         totals: array[float] | None = array("d")
         sizes, lines = array("q", [0]), array("q")
-        for one in lists:
-            ids.append(one.id)
-            sources.append(one.source)
-            annotations.append(one.annotations)
-            files.add(one.file)
-            lines.append(one.line)
-            for name in one.extras:
+        for nbest in lists:
+            ids.append(nbest.id)
+            sources.append(nbest.source)
+            annotations.append(nbest.annotations)
+            files.add(nbest.file)
+            lines.append(nbest.line)
+            for name in nbest.extras:
                 if name not in extras:
                     extras[name] = _Strings(len(texts))
             for name, column in extras.items():
-                column.extend(one.extras.get(name) or [""] * len(one))
-            texts.extend(one.texts)
-            rows.extend(one.layouts, one.values)
-            if one.totals is None:
+                column.extend(nbest.extras.get(name) or [""] * len(nbest))
+            texts.extend(nbest.texts)
+            rows.extend(nbest.layouts, nbest.values)
+            if nbest.totals is None:
                 totals = None
             elif totals is not None:
-                totals.extend(one.totals)
+                totals.extend(nbest.totals)
             sizes.append(len(texts))
         return cls(
             ids=tuple(ids),
@@ -385,30 +385,30 @@ class GrammarColumns:
     @property
     def nbytes(self) -> int:
         """Bytes of memory."""
-        return sum(int(getattr(self, one.name).nbytes) for one in fields(GrammarColumns))
+        return sum(int(getattr(self, column.name).nbytes) for column in fields(GrammarColumns))
 
     def rule(self, i: int) -> Rule:
         """Rule i as a record."""
         from smtformats.grammar.rules import NonTerminal, Rule, Symbol
 
         def part(column: Ints | Floats, offsets: Ints) -> list[Any]:
-            found: list[Any] = column[offsets[i] : offsets[i + 1]].tolist()
-            return found
+            values: list[Any] = column[offsets[i] : offsets[i + 1]].tolist()
+            return values
 
         source: list[Symbol] = []
         gaps: list[NonTerminal] = []
-        for one in part(self.source, self.source_offsets):
-            if one < 0:
-                gaps.append(NonTerminal(self.labels[-1 - one], len(gaps) + 1))
-            source.append(self.words[one] if one >= 0 else gaps[-1])
+        for symbol in part(self.source, self.source_offsets):
+            if symbol < 0:
+                gaps.append(NonTerminal(self.labels[-1 - symbol], len(gaps) + 1))
+            source.append(self.words[symbol] if symbol >= 0 else gaps[-1])
         target = part(self.target, self.target_offsets)
         # A format that shows the target side alone says nothing of the labels of its gaps.
         gaps += [NonTerminal("", k) for k in range(len(gaps) + 1, 1 - min(target, default=0))]
         return Rule(
             lhs=self.labels[int(self.lhs[i])],
             source=tuple(source),
-            target=tuple(self.words[one] if one >= 0 else gaps[-1 - one] for one in target),
-            names=tuple(self.names[one] for one in part(self.features, self.feature_offsets)),
+            target=tuple(self.words[symbol] if symbol >= 0 else gaps[-1 - symbol] for symbol in target),
+            names=tuple(self.names[name] for name in part(self.features, self.feature_offsets)),
             values=tuple(part(self.values, self.feature_offsets)),
             alignment=tuple((s, t) for s, t in part(self.points, self.point_offsets)),
             level=int(self.level[i]),
@@ -425,13 +425,13 @@ class IndexedColumns(GrammarColumns):
     @classmethod
     def indexed(cls, columns: GrammarColumns, index: tuple[Ints, ...]) -> IndexedColumns:
         """The same columns with an index of their source sides."""
-        arrays = {one.name: getattr(columns, one.name) for one in fields(GrammarColumns)}
+        arrays = {column.name: getattr(columns, column.name) for column in fields(GrammarColumns)}
         return cls(**arrays, made=index, sides=_source_sides(columns))
 
     @property
     def index(self) -> tuple[Ints, ...] | None:
         """The index; none if the source sides are others since it was made."""
-        same = all(one is other for one, other in zip(self.sides, _source_sides(self), strict=True))
+        same = all(side is other for side, other in zip(self.sides, _source_sides(self), strict=True))
         return self.made if same else None
 
 

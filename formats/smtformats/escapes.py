@@ -80,8 +80,8 @@ def escape(text: str, scheme: str) -> str:
 
 def unescape(text: str, scheme: str) -> str:
     """The text with the spellings of a scheme undone, once."""
-    one = SCHEMES[scheme]
-    return one.pattern.sub(lambda match: one.characters[match[0]], text)
+    table = SCHEMES[scheme]
+    return table.pattern.sub(lambda match: table.characters[match[0]], text)
 
 
 def oddities(text: str) -> Iterator[str]:
@@ -101,6 +101,6 @@ def oddities(text: str) -> Iterator[str]:
 
 def spellings(text: str) -> Iterator[str]:
     """The schemes whose spellings a text holds, with the first of them."""
-    for name, one in SCHEMES.items():
-        if ("&" in text or "-" in text) and (found := one.pattern.search(text)):
-            yield f"{found[0]} ({name})"
+    for name, scheme in SCHEMES.items():
+        if ("&" in text or "-" in text) and (match := scheme.pattern.search(text)):
+            yield f"{match[0]} ({name})"

@@ -11,9 +11,12 @@ import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from smtformats.errors import FormatError
+
+if TYPE_CHECKING:
+    from smtformats.tokens import BadField
 
 HEAD_BYTES = 1 << 16
 MAX_LINE_BYTES = 1 << 24
@@ -154,6 +157,10 @@ class Lines:
         if len(data) < size:
             raise self.error(f"{size} bytes more", f"{len(data)} at the end of the file", 1)
         return data
+
+    def locate(self, bad: BadField, field: int | None = None) -> FormatError:
+        """The error for a bad field of the line just read."""
+        return self.error(bad.expected, bad.found, field)
 
     def error(self, expected: str, found: str, field: int | None = None, line: int | None = None) -> FormatError:
         """An error at the line just given out (or at another line of this file)."""

@@ -77,7 +77,7 @@ def all_formats() -> tuple[Format, ...]:
     """Every format of this package, by name: a module in a folder named after its kind, holding ``FORMAT``."""
     import smtformats
 
-    found = []
+    formats = []
     for folder in pkgutil.iter_modules(smtformats.__path__):
         if not folder.ispkg:
             continue
@@ -85,8 +85,8 @@ def all_formats() -> tuple[Format, ...]:
         for module in pkgutil.iter_modules(package.__path__):
             record = getattr(importlib.import_module(f"{package.__name__}.{module.name}"), "FORMAT", None)
             if record is not None:
-                found.append(record)
-    return tuple(sorted(found, key=lambda record: record.name))
+                formats.append(record)
+    return tuple(sorted(formats, key=lambda record: record.name))
 
 
 def first_lines(head: bytes, wanted: Callable[[str], object] = str.strip) -> list[str]:
@@ -112,10 +112,10 @@ def detect(start: bytes, formats: Iterable[Format], name: str) -> Format:
         return specific[0]
     names = ", ".join(record.name for record in (specific or readable))
     if specific:
-        expected, found = f"one clear format (name it with --from: {names})", "a shape that fits several"
+        expected, actual = f"one clear format (name it with --from: {names})", "a shape that fits several"
     else:
         # All of them would bury the message.
         known = f"one of {names}" if len(readable) <= _SHOWN else "a known format"
         expected = f"the shape of {known} (--from names one)"
-        found = quote(start.split(b"\n", 1)[0].decode("utf-8", "replace"))
-    raise FormatError(expected, found, file=name, line=1, field=1)
+        actual = quote(start.split(b"\n", 1)[0].decode("utf-8", "replace"))
+    raise FormatError(expected, actual, file=name, line=1, field=1)

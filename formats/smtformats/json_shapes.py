@@ -40,16 +40,16 @@ class _Shape:
 
 
 def _has(*names: str) -> Callable[[Mapping[str, Any]], bool]:
-    return lambda one: all(name in one for name in names)
+    return lambda value: all(name in value for name in names)
 
 
-def _chat(one: Mapping[str, Any]) -> bool:
-    choices = one.get("choices")
+def _chat(value: Mapping[str, Any]) -> bool:
+    choices = value.get("choices")
     return isinstance(choices, list) and any(isinstance(choice, dict) and "message" in choice for choice in choices)
 
 
-def _tokens(one: Mapping[str, Any]) -> bool:
-    lists = one.get("hypotheses")
+def _tokens(value: Mapping[str, Any]) -> bool:
+    lists = value.get("hypotheses")
     return isinstance(lists, list) and any(isinstance(tokens, list) for tokens in lists)
 
 
@@ -73,7 +73,7 @@ _SHAPES = (
     _Shape(
         "Hugging Face translation_text", _has("translation_text"), "{hypotheses: [.. | .translation_text? // empty]}", 1
     ),
-    _Shape("HyPoradise lists", lambda one: isinstance(one.get("input"), list), "{hypotheses: .input}"),
+    _Shape("HyPoradise lists", lambda value: isinstance(value.get("input"), list), "{hypotheses: .input}"),
     _Shape("TRL preferences", _has("chosen", "rejected"), "{source: .prompt, hypotheses: [.chosen, .rejected]}"),
     _Shape("TRL completions", _has("prompt", "completion"), "{source: .prompt, hypotheses: [.completion]}"),
     _Shape(
@@ -84,18 +84,18 @@ _SHAPES = (
 )
 
 
-def foreign_shape(one: Mapping[str, Any]) -> str | None:
+def foreign_shape(value: Mapping[str, Any]) -> str | None:
     """What an object looks like that none of the formats reads, if that is known."""
-    return next((shape.name for shape in _SHAPES if shape.fits(one)), None)
+    return next((shape.name for shape in _SHAPES if shape.fits(value)), None)
 
 
 def refuse_json(start: bytes, name: str, kinds: frozenset[str] = frozenset()) -> None:
     """Raise what is to be said of a file that begins like JSON; ``kinds`` are those of the data wanted, if not text."""
     text = start.decode("utf-8", "ignore")
-    found = _first(text, len(start) < HEAD_BYTES // 2)
-    if found is None:
+    first = _first(text, len(start) < HEAD_BYTES // 2)
+    if first is None:
         return
-    value, line = found
+    value, line = first
     lists, corpora = "nbest" in kinds, "corpus" in kinds
     if kinds and not lists and not corpora:
         return
@@ -124,7 +124,7 @@ def _first(text: str, whole: bool) -> tuple[Any, int] | None:
         return (error, line) if _BEGINS.match(body, at) else None
     if not _says(value):
         return None
-    lines = [one for one in body[at:].split("\n") if one.strip()][:_LINES]
+    lines = [row for row in body[at:].split("\n") if row.strip()][:_LINES]
     good = len(lines) if "\n" in body[at:end] else sum(map(_is_value, lines))
     return (value, line) if 2 * good >= len(lines) else None
 
@@ -153,7 +153,7 @@ def _says(value: Any) -> bool:
     """Whether there are names or texts in a value: numbers in brackets may be a sentence."""
     if isinstance(value, dict):
         return bool(value)
-    return isinstance(value, list) and any(isinstance(one, str) or _says(one) for one in value)
+    return isinstance(value, list) and any(isinstance(element, str) or _says(element) for element in value)
 
 
 def _is_value(line: str) -> bool:
@@ -174,7 +174,7 @@ def _described(value: Any, text: str, lists: bool) -> str:
     if not isinstance(inner, dict):
         return "a JSON array of texts" if isinstance(inner, list) else "JSON"
     names = ", ".join(list(inner)[:_NAMES])
-    shape = next((one for one in _SHAPES if one.fits(inner)), None)
+    shape = next((shape for shape in _SHAPES if shape.fits(inner)), None)
     if shape is not None:
         what, recipe = f"JSON that looks like {shape.name} (with {names})", shape.filter
     elif any(isinstance(inner.get(name), list) for name in LISTS):

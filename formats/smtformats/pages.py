@@ -43,15 +43,15 @@ _ORIGIN = {"raw", "origin", "file", "line", "first", "before", "after", "trail",
 def documentation() -> dict[str, str]:
     """The text of each page by its path below ``formats/``."""
     rows = [
-        f"| [`{one.name}`](pages/{one.name}.md) | {one.kind} | {_access(one)} | {_cell(one.summary)} |\n"
-        for one in all_formats()
+        f"| [`{entry.name}`](pages/{entry.name}.md) | {entry.kind} | {_access(entry)} | {_cell(entry.summary)} |\n"
+        for entry in all_formats()
     ]
     text = _HEAD + "".join(rows) + "\n## Escapes and look-alikes\n\n" + _docstring(escapes)
-    return {"README.md": text} | {f"pages/{one.name}.md": _page(one) for one in all_formats()}
+    return {"README.md": text} | {f"pages/{entry.name}.md": _page(entry) for entry in all_formats()}
 
 
-def _access(one: Format) -> str:
-    ways = {"read": one.parse, "columns": one.load, "write": one.write, "update": one.update}
+def _access(entry: Format) -> str:
+    ways = {"read": entry.parse, "columns": entry.load, "write": entry.write, "update": entry.update}
     return ", ".join(way for way, function in ways.items() if function is not None)
 
 
@@ -64,48 +64,48 @@ def _docstring(module: ModuleType | None) -> str:
     return re.sub(r":func:(`\w+`)", r"\1", text.replace("``", "`")) + "\n"
 
 
-def _page(one: Format) -> str:
-    kind = f"{one.kind}; {_access(one)}"
-    if one.folder:
+def _page(entry: Format) -> str:
+    kind = f"{entry.kind}; {_access(entry)}"
+    if entry.folder:
         kind += "; a folder"
-    if one.single:
+    if entry.single:
         kind += "; a sentence in each file, or a folder of such files"
-    page = f"# {one.name}\n\n{one.summary} ({kind})\n\n{_docstring(inspect.getmodule(one.parse or one.write))}"
-    options = dict(_options(one))
+    page = f"# {entry.name}\n\n{entry.summary} ({kind})\n\n{_docstring(inspect.getmodule(entry.parse or entry.write))}"
+    options = dict(_options(entry))
     if options:
         rows = "".join(f"| `{name}` | {default} |\n" for name, default in options.items())
         page += f"\n## Options\n\n| name | default |\n|---|---|\n{rows}"
-    if one.example and one.parse is not None:
-        page += f"\n## Example\n\n```\n{one.example.rstrip(chr(10))}\n```\n\nreads as\n\n```\n{_read(one)}```\n"
+    if entry.example and entry.parse is not None:
+        page += f"\n## Example\n\n```\n{entry.example.rstrip(chr(10))}\n```\n\nreads as\n\n```\n{_read(entry)}```\n"
     return page
 
 
-def _options(one: Format) -> Iterator[tuple[str, str]]:
-    for function in (one.parse, one.write):
+def _options(entry: Format) -> Iterator[tuple[str, str]]:
+    for function in (entry.parse, entry.write):
         for name, parameter in inspect.signature(function).parameters.items() if function is not None else ():
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
                 default = parameter.default
                 yield name, "needed" if default is inspect.Parameter.empty else f"`{default!r}`"
 
 
-def _read(one: Format) -> str:
-    assert one.parse is not None
-    lines = Lines(io.BytesIO(one.example.encode()), "0")
-    options = {name: 1 for name, default in _options(one) if default == "needed"}
-    return "".join(f"{_shown(record)}\n" for record in functools.partial(one.parse, **options)(lines))
+def _read(entry: Format) -> str:
+    assert entry.parse is not None
+    lines = Lines(io.BytesIO(entry.example.encode()), "0")
+    options = {name: 1 for name, default in _options(entry) if default == "needed"}
+    return "".join(f"{_shown(record)}\n" for record in functools.partial(entry.parse, **options)(lines))
 
 
 def _shown(value: Any, indent: str = "") -> str:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _record(value, indent)
     if isinstance(value, Mapping):
-        return repr({name: _Plain(_shown(one, indent)) for name, one in value.items() if name not in _ORIGIN})
+        return repr({name: _Plain(_shown(element, indent)) for name, element in value.items() if name not in _ORIGIN})
     if hasattr(value, "tolist"):
         return repr(value.tolist())
     if hasattr(value, "blob"):
         return repr(list(value))
-    if isinstance(value, (tuple, list)) and any(dataclasses.is_dataclass(one) for one in value):
-        items = [_shown(one, indent + "  ") for one in value]
+    if isinstance(value, (tuple, list)) and any(dataclasses.is_dataclass(element) for element in value):
+        items = [_shown(element, indent + "  ") for element in value]
         line = f"[{', '.join(items)}]"
         return line if _fits(line, indent) else "".join(f"\n{indent}  {item}" for item in items)
     return repr(value)
@@ -115,8 +115,8 @@ def _record(record: Any, indent: str) -> str:
     """A record on a line if it fits, else a field on each; as it shows itself if it has a way of its own."""
     if not record.__dataclass_params__.repr:
         return repr(record)
-    fields = [one for one in dataclasses.fields(record) if one.name not in _ORIGIN]
-    shown = {one.name: (_shown(getattr(record, one.name), indent + "  "), repr(one.default)) for one in fields}
+    fields = [field for field in dataclasses.fields(record) if field.name not in _ORIGIN]
+    shown = {field.name: (_shown(getattr(record, field.name), indent + "  "), repr(field.default)) for field in fields}
     told = {name: text for name, (text, default) in shown.items() if text != default and text not in _EMPTY}
     kind = type(record).__name__
     line = f"{kind}({', '.join(f'{name}={text}' for name, text in told.items())})"

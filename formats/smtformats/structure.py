@@ -18,16 +18,16 @@ _SEGMENT = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?=(\d{1,9})(?:-(\d{1,9}))?", re.A
 
 def points_of(text: str) -> tuple[Point, ...] | None:
     """``0-0 1-2``: positions in source and target."""
-    found = [_POINT.fullmatch(token) for token in text.split(" ") if token]
-    return tuple([(int(one[1]), int(one[2])) for one in found if one]) if all(found) else None
+    matches = [_POINT.fullmatch(token) for token in text.split(" ") if token]
+    return tuple([(int(match[1]), int(match[2])) for match in matches if match]) if all(matches) else None
 
 
 def segments_of(text: str) -> tuple[Segment, ...] | None:
     """``0-3=0-2 4=3``: the first and last position of a phrase in source and target."""
-    found = [_SEGMENT.fullmatch(token) for token in text.split(" ") if token]
-    if not all(found):
+    matches = [_SEGMENT.fullmatch(token) for token in text.split(" ") if token]
+    if not all(matches):
         return None
-    ends = [one.groups() for one in found if one]
+    ends = [match.groups() for match in matches if match]
     return tuple([((int(a), int(b or a)), (int(c), int(d or c))) for a, b, c, d in ends])
 
 

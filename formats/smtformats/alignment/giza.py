@@ -45,20 +45,20 @@ def parse(lines: Lines, *, inverted: bool = False) -> Iterator[Alignment]:
         source, points = _links(source_line, target_length, lines)
         if len(source) != source_length:
             raise lines.error(f"{source_length} words, the source length", f"{len(source)}", 1)
-        one = Alignment(points, source, target, score, line=first)
-        yield one.swapped() if inverted else one
+        alignment = Alignment(points, source, target, score, line=first)
+        yield alignment.swapped() if inverted else alignment
     if not lines.number:
         raise lines.error("three lines for each pair", "an empty file", 1)
 
 
 def _header(line: str, lines: Lines) -> tuple[int, int, float]:
-    found = _HEADER.fullmatch(line)
-    if found is None:
+    match = _HEADER.fullmatch(line)
+    if match is None:
         raise lines.error("`# Sentence pair (N) source length N ... score : X`", quote(line.rstrip("\r\n")), 1)
     try:
-        return int(found[1]), int(found[2]), numbers([found[3]])[0]
+        return int(match[1]), int(match[2]), numbers([match[3]])[0]
     except BadField as bad:
-        raise lines.error(bad.expected, bad.found, 14) from None
+        raise lines.locate(bad, 14) from None
 
 
 def _links(line: str, target_length: int, lines: Lines) -> tuple[tuple[str, ...], tuple[Point, ...]]:

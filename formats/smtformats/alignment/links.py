@@ -27,7 +27,7 @@ class Alignment:
     def extras(self) -> frozenset[str]:
         """What there is besides the points."""
         there = {"words": self.source or self.target, "score": self.score is not None}
-        return frozenset(name for name, one in there.items() if one)
+        return frozenset(name for name, present in there.items() if present)
 
     def with_points(self, points: tuple[Point, ...]) -> Alignment:
         """The same words linked otherwise."""

@@ -31,10 +31,10 @@ def parse(lines: Lines) -> Iterator[Alignment]:
         *texts, last = line.split("|||")
         points: list[Point] = []
         for field, token in enumerate(blanks(last), len(texts) + 1):
-            found = _POINT.fullmatch(token)
-            if found is None:
+            match = _POINT.fullmatch(token)
+            if match is None:
                 raise lines.error("a point `i-j`", quote(token), field)
-            points.append((int(found[1]), int(found[2])))
+            points.append((int(match[1]), int(match[2])))
         words = [tuple(blanks(text)) for text in texts]
         yield Alignment(
             points=tuple(points),
@@ -50,16 +50,20 @@ def parse(lines: Lines) -> Iterator[Alignment]:
 
 def write(records: Iterable[Alignment], out: TextIO, number: Number) -> int:
     """Write a line for each pair: as it was read, or the points alone."""
-    return write_each(records, out, lambda one: own(one, NAME) or " ".join(f"{i}-{j}" for i, j in one.points) + "\n")
+    return write_each(records, out, _spelt)
+
+
+def _spelt(alignment: Alignment) -> str:
+    return own(alignment, NAME) or " ".join(f"{i}-{j}" for i, j in alignment.points) + "\n"
 
 
 def matches(head: bytes) -> bool:
     """Points behind at most two texts on every line, and some of them."""
-    found = [line.split("|||") for line in first_lines(head)]
-    points = [blanks(fields[-1]) for fields in found]
+    rows = [line.split("|||") for line in first_lines(head)]
+    points = [blanks(fields[-1]) for fields in rows]
     return (
         any(points)
-        and all(len(fields) <= 3 for fields in found)
+        and all(len(fields) <= 3 for fields in rows)
         and all(_POINT.fullmatch(token) for tokens in points for token in tokens)
     )
 

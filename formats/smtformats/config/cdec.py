@@ -150,7 +150,11 @@ def language_model(value: str) -> tuple[str, dict[str, str]]:
 
 def write(records: Iterable[Settings], out: TextIO, number: Number) -> int:
     """Write configurations, those read from such a file as they were; returns how many."""
-    return write_settings(records, out, NAME, parse, lambda one: "".join(f"{e.key}={e.value}\n" for e in one.entries))
+    return write_settings(records, out, NAME, parse, _composed)
+
+
+def _composed(settings: Settings) -> str:
+    return "".join(f"{setting.key}={setting.value}\n" for setting in settings.entries)
 
 
 def matches(head: bytes) -> bool:

@@ -147,25 +147,27 @@ def _check_whole(settings: Settings, lines: Lines) -> None:
     given = settings.all(WEIGHT)
     if given:
         list(weights.parse(Lines(io.BytesIO((settings.raw or "").encode()), lines.name)))
-        for one in settings.all("weights-file"):
-            raise lines.error(f"weights here alone (line {given[0].line} has one)", "a weights-file", 2, line=one.line)
+        for setting in settings.all("weights-file"):
+            raise lines.error(
+                f"weights here alone (line {given[0].line} has one)", "a weights-file", 2, line=setting.line
+            )
 
 
 def arguments(tokens: list[str]) -> dict[str, str]:
     """The values of ``-name value`` and of ``-name`` alone, by name."""
-    found: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     name = ""
     for token in tokens:
         if _ARGUMENT.fullmatch(token):
             name = token[1:]
-            if name in found:
+            if name in parameters:
                 raise BadField("each parameter once", f"{quote(token)} again")
-            found[name] = ""
+            parameters[name] = ""
         elif not name:
             raise BadField("-name value", quote(token))
         else:
-            found[name], name = token, ""
-    return found
+            parameters[name], name = token, ""
+    return parameters
 
 
 def table(value: str) -> tuple[str, dict[str, str]]:
@@ -174,16 +176,16 @@ def table(value: str) -> tuple[str, dict[str, str]]:
     if rest and not rest[0].startswith("-"):
         if len(rest) < 3:
             raise BadField("TYPE OWNER SPAN FILE", quote(value))
-        found = dict(zip(("owner", "maxspan", "path"), rest, strict=False))
+        parameters = dict(zip(("owner", "maxspan", "path"), rest, strict=False))
     else:
-        found = arguments(rest)
+        parameters = arguments(rest)
     for name in ("owner", "maxspan", "path"):
-        if not found.get(name):
+        if not parameters.get(name):
             raise BadField(f"TYPE -owner OWNER -maxspan SPAN -path FILE, a -{name}", quote(value))
-    whole(found["maxspan"], -1)
-    if not re.fullmatch(r"\w[\w.-]*", found["owner"]):
-        raise BadField("an owner, a word", quote(found["owner"]))
-    return kind, found
+    whole(parameters["maxspan"], -1)
+    if not re.fullmatch(r"\w[\w.-]*", parameters["owner"]):
+        raise BadField("an owner, a word", quote(parameters["owner"]))
+    return kind, parameters
 
 
 def function(key: str, value: str) -> tuple[str, dict[str, str]]:
@@ -193,30 +195,30 @@ def function(key: str, value: str) -> tuple[str, dict[str, str]]:
         if len(rest) < 5:
             raise BadField("TYPE ORDER MINIMIZING FIXED CEILING FILE", quote(value))
         minimizing = rest[1] == "true"
-        found = {"lm_type": "kenlm" if minimizing else name, "lm_order": rest[0], "lm_file": rest[4]}
+        parameters = {"lm_type": "kenlm" if minimizing else name, "lm_order": rest[0], "lm_file": rest[4]}
         name = "StateMinimizingLanguageModel" if minimizing else "LanguageModel"
     else:
         if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
             raise BadField("the class of a feature function", quote(name))
         name = name.removesuffix("FF") if name != "RuleFF" else name
-        found = arguments(rest)
+        parameters = arguments(rest)
     if name in ("LanguageModel", "StateMinimizingLanguageModel"):
-        if not found.get("lm_file"):
+        if not parameters.get("lm_file"):
             raise BadField("-lm_file FILE", quote(value))
-        if "lm_order" in found:
-            whole(found["lm_order"], 1)
-    if name == "WordPenalty" and "value" in found:
-        real(found["value"])
-    return name, found
+        if "lm_order" in parameters:
+            whole(parameters["lm_order"], 1)
+    if name == "WordPenalty" and "value" in parameters:
+        real(parameters["value"])
+    return name, parameters
 
 
 def write(records: Iterable[Settings], out: TextIO, number: Number) -> int:
     """Write configurations, those read from such a file as they were; returns how many."""
-    return write_settings(records, out, NAME, parse, lambda one: "".join(map(_line, one.entries)))
+    return write_settings(records, out, NAME, parse, lambda settings: "".join(map(_line, settings.entries)))
 
 
-def _line(one: Setting) -> str:
-    return f"{one.value}\n" if one.key == WEIGHT else f"{one.key} = {one.value}".rstrip(" ") + "\n"
+def _line(setting: Setting) -> str:
+    return f"{setting.value}\n" if setting.key == WEIGHT else f"{setting.key} = {setting.value}".rstrip(" ") + "\n"
 
 
 def matches(head: bytes) -> bool:

@@ -152,14 +152,14 @@ def feature(value: str, unnamed: Counter[str]) -> Feature:
     options: dict[str, str] = {}
     known = _COMMON | _FEATURES[kind] if kind in _FEATURES else None
     for argument in arguments:
-        found = _ARGUMENT.fullmatch(argument)
-        if found is None:
+        match = _ARGUMENT.fullmatch(argument)
+        if match is None:
             raise BadField("key=value", quote(argument))
-        if known is not None and found[1] not in known and not (kind == "LexicalReordering" and "sparse-" in found[1]):
-            raise BadField(f"a key of {kind} ({', '.join(sorted(known))})", quote(found[1]))
-        if found[1] in options:
-            raise BadField("each key once", f"{quote(found[1])} again")
-        options[found[1]] = found[2]
+        if known is not None and match[1] not in known and not (kind == "LexicalReordering" and "sparse-" in match[1]):
+            raise BadField(f"a key of {kind} ({', '.join(sorted(known))})", quote(match[1]))
+        if match[1] in options:
+            raise BadField("each key once", f"{quote(match[1])} again")
+        options[match[1]] = match[2]
     for key in ("num-features", "table-limit", "order"):
         if key in options:
             whole(options[key], 0)
@@ -181,14 +181,14 @@ def feature(value: str, unnamed: Counter[str]) -> Feature:
 def features(settings: Settings) -> list[tuple[Setting, Feature]]:
     """All features of a configuration."""
     unnamed: Counter[str] = Counter()
-    return [(one, feature(one.value, unnamed)) for one in settings.all("feature")]
+    return [(setting, feature(setting.value, unnamed)) for setting in settings.all("feature")]
 
 
 def parse(lines: Lines, *, max_lines: int = MAX_LINES) -> Iterator[Settings]:
     """The one configuration of the file."""
     raw = []
     entries: list[Setting] = []
-    found: dict[str, Feature] = {}
+    named: dict[str, Feature] = {}
     unnamed: Counter[str] = Counter()
     section = ""
     for line in gather(lines, max_lines):
@@ -203,16 +203,16 @@ def parse(lines: Lines, *, max_lines: int = MAX_LINES) -> Iterator[Settings]:
             check(lines, partial(_check, section), body, 1)
             if section == "feature":
                 try:
-                    one = feature(body, unnamed)
+                    parsed = feature(body, unnamed)
                 except BadField as bad:
-                    raise lines.error(bad.expected, bad.found, 1) from None
-                if one.name in found:
-                    raise lines.error("each feature name once", f"{quote(one.name)} again", 1)
-                found[one.name] = one
-    if not found:
+                    raise lines.locate(bad, 1) from None
+                if parsed.name in named:
+                    raise lines.error("each feature name once", f"{quote(parsed.name)} again", 1)
+                named[parsed.name] = parsed
+    if not named:
         raise lines.error("a [feature] section with features", "none in the file", 1, line=1)
     text = "".join(raw)
-    _check_weights(text, entries, found, lines)
+    _check_weights(text, entries, named, lines)
     yield Settings(tuple(entries), text, NAME, lines.name)
 
 
@@ -242,25 +242,25 @@ def _check(section: str, value: str) -> None:
         whole(blanks(value)[1], 0)
 
 
-def _check_weights(text: str, entries: list[Setting], found: dict[str, Feature], lines: Lines) -> None:
+def _check_weights(text: str, entries: list[Setting], named: dict[str, Feature], lines: Lines) -> None:
     """The weights are sound, each a feature's, and as many as its scores."""
-    given = [one for one in entries if one.key == "weight"]
+    given = [setting for setting in entries if setting.key == "weight"]
     if given:
         list(weights.parse(Lines(io.BytesIO(text.encode()), lines.name)))
-    for one in given:
-        label, *values = blanks(one.value)
+    for setting in given:
+        label, *values = blanks(setting.value)
         name = label.removesuffix("=")
         if values == ["UNTUNEABLE"]:
             continue
-        if name not in found:
+        if name not in named:
             # `Feature_rest= 0.5` is the weight of one of its sparse features.
-            if not any(name.startswith(f"{own}_") for own in found):
-                raise lines.error("the name of a feature of the file", quote(name), 1, line=one.line)
+            if not any(name.startswith(f"{own}_") for own in named):
+                raise lines.error("the name of a feature of the file", quote(name), 1, line=setting.line)
             wanted: int | None = 1
         else:
-            wanted = found[name].scores
+            wanted = named[name].scores
         if wanted is not None and wanted != len(values):
-            raise lines.error(f"{wanted} weight{'s' * (wanted != 1)} of {name}", str(len(values)), 2, line=one.line)
+            raise lines.error(f"{wanted} weight{'s' * (wanted != 1)} of {name}", str(len(values)), 2, line=setting.line)
 
 
 def write(records: Iterable[Settings], out: TextIO, number: Number) -> int:
@@ -270,11 +270,11 @@ def write(records: Iterable[Settings], out: TextIO, number: Number) -> int:
 
 def _composed(settings: Settings) -> str:
     text = section = ""
-    for one in settings.entries:
-        if one.key != section:
-            text += ("\n" if text else "") + f"[{one.key}]\n"
-            section = one.key
-        text += one.value + "\n"
+    for setting in settings.entries:
+        if setting.key != section:
+            text += ("\n" if text else "") + f"[{setting.key}]\n"
+            section = setting.key
+        text += setting.value + "\n"
     return text
 
 

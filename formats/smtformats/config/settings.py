@@ -39,7 +39,7 @@ class Settings:
 
     def all(self, key: str) -> list[Setting]:
         """Every setting of a key."""
-        return [one for one in self.entries if one.key == key]
+        return [setting for setting in self.entries if setting.key == key]
 
 
 def words(text: str) -> frozenset[str]:
@@ -89,7 +89,7 @@ def check(lines: Lines, test: Callable[[str], None], text: str, field: int = 2) 
     try:
         test(text)
     except BadField as bad:
-        raise lines.error(bad.expected, bad.found, field) from None
+        raise lines.locate(bad, field) from None
 
 
 def write_settings(
@@ -101,15 +101,19 @@ def write_settings(
 ) -> int:
     """Write configurations: as they were read, or composed anew and read again to be sure; returns how many."""
     count = 0
-    for one in records:
-        if one.origin != origin:
-            raise FormatError(f"settings of {origin}", f"those of {one.origin or 'no toolkit'}", file=one.file, line=1)
-        text = one.raw
+    for settings in records:
+        if settings.origin != origin:
+            raise FormatError(
+                f"settings of {origin}", f"those of {settings.origin or 'no toolkit'}", file=settings.file, line=1
+            )
+        text = settings.raw
         if text is None:
-            text = compose(one)
-            (again,) = parse(Lines(io.BytesIO(text.encode("utf-8", "surrogatepass")), one.file))
-            if [(same.key, same.value) for same in again.entries] != [(same.key, same.value) for same in one.entries]:
-                raise FormatError(f"settings that {origin} can hold", quote(text), file=one.file, line=1)
+            text = compose(settings)
+            (again,) = parse(Lines(io.BytesIO(text.encode("utf-8", "surrogatepass")), settings.file))
+            if [(same.key, same.value) for same in again.entries] != [
+                (same.key, same.value) for same in settings.entries
+            ]:
+                raise FormatError(f"settings that {origin} can hold", quote(text), file=settings.file, line=1)
         out.write(text)
         count += 1
     return count

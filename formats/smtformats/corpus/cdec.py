@@ -58,13 +58,13 @@ def _tagged(body: str, lines: Lines) -> tuple[dict[str, str], str]:
     at = 0
     inside = tag[1].rstrip(" \t")
     while at < len(inside):
-        found = _ATTRIBUTE.match(inside, at)
-        if found is None:
+        match = _ATTRIBUTE.match(inside, at)
+        if match is None:
             raise lines.error('an attribute `name="value"`', quote(inside[at:].strip()), 1)
-        if found[1] in attributes:
-            raise lines.error("each attribute once", f"{quote(found[1])} again", 1)
-        attributes[found[1]] = found[3] if found[2] is None else found[2]
-        at = found.end()
+        if match[1] in attributes:
+            raise lines.error("each attribute once", f"{quote(match[1])} again", 1)
+        attributes[match[1]] = match[3] if match[2] is None else match[2]
+        at = match.end()
     text, _, behind = body[tag.end() :].partition(_END)
     if behind.strip(" \t") and not re.match(r"[ \t]+\|\|\|", behind):
         raise lines.error("nothing or ` ||| ` and a reference after `</seg>`", quote(behind), 1)
@@ -86,32 +86,32 @@ def _fields(text: str, lines: Lines) -> list[str]:
 
 def write(records: Iterable[str | Segment], out: TextIO, number: Number) -> int:
     """Write sentences, one on each line: as they were read, or composed anew; returns how many."""
-    return write_each(_numbered(records), out, lambda one: own(one, NAME) or _composed(one))
+    return write_each(_numbered(records), out, lambda segment: own(segment, NAME) or _composed(segment))
 
 
 def _numbered(records: Iterable[str | Segment]) -> Iterator[Segment]:
     """Sentences that are text alone get the next number as their id."""
     following = 0
-    for line, one in enumerate(records, 1):
-        if isinstance(one, str):
-            one = Segment(one, (), {"id": str(following)}, following, line=line)
-        if one.id is not None:
-            following = one.id + 1
-        yield one
+    for line, segment in enumerate(records, 1):
+        if isinstance(segment, str):
+            segment = Segment(segment, (), {"id": str(following)}, following, line=line)
+        if segment.id is not None:
+            following = segment.id + 1
+        yield segment
 
 
-def _composed(one: Segment) -> str:
-    for field, text in enumerate((one.source, *one.references), 1):
+def _composed(segment: Segment) -> str:
+    for field, text in enumerate((segment.source, *segment.references), 1):
         if "|||" in text or "\n" in text or text[-1:] == "\r" or _END in text or text[:4].lower() == "<seg":
             expected = "a text without `|||`, `<seg`, `</seg>` or a line break"
-            raise FormatError(expected, quote(text), line=one.line, field=field)
-    for name, value in one.attributes.items():
+            raise FormatError(expected, quote(text), line=segment.line, field=field)
+    for name, value in segment.attributes.items():
         if blanks(name) != [name] or any(char in name + value for char in '">\n') or "=" in name:
             expected = 'an attribute without `"`, `>` or a line break'
-            raise FormatError(expected, quote(f"{name}={value}"), line=one.line, field=1)
-    tag = "".join(f' {name}="{value}"' for name, value in one.attributes.items())
-    source = f"<seg{tag}>{one.source}{_END}" if tag else one.source
-    return " ||| ".join((source, *one.references)) + "\n"
+            raise FormatError(expected, quote(f"{name}={value}"), line=segment.line, field=1)
+    tag = "".join(f' {name}="{value}"' for name, value in segment.attributes.items())
+    source = f"<seg{tag}>{segment.source}{_END}" if tag else segment.source
+    return " ||| ".join((source, *segment.references)) + "\n"
 
 
 def matches(head: bytes) -> bool:

@@ -38,54 +38,54 @@ def parse(lines: Lines) -> Iterator[Segment]:
         if not line.strip(" \t\r\n"):
             continue
         try:
-            found = members(line)
-            texts, side, used = _texts(found)
-            key = _id(line, found)
+            fields = members(line)
+            texts, side, used = _texts(fields)
+            key = _id(line, fields)
         except BadMember as bad:
-            raise lines.error(bad.expected, bad.found, bad.field) from None
+            raise lines.locate(bad, bad.field) from None
         except BadField as bad:
-            raise lines.error(bad.expected, bad.found, 1) from None
+            raise lines.locate(bad, 1) from None
         first = first or (side, len(texts))
         if (side, len(texts)) != first:
             expected = f"{first[1]} texts, the first a {first[0]}, as on the first line"
             raise lines.error(expected, f"{len(texts)}, the first a {side}", 1)
         number, own = ids.place(key)
-        rest = {name: plain(member.value) for name, member in found.items() if name not in used}
+        rest = {name: plain(member.value) for name, member in fields.items() if name not in used}
         yield Segment(texts[0], tuple(texts[1:]), rest, number, line, NAME, lines.number, own, side)
 
 
-def _texts(found: Mapping[str, Member]) -> tuple[list[str], Side, set[str]]:
+def _texts(fields: Mapping[str, Member]) -> tuple[list[str], Side, set[str]]:
     """The source, if there is one, and the references; what the first is, and the members that were used."""
-    source = next((name for name in SOURCES if name in found), None)
-    references = next((name for name in REFERENCES if name in found), None)
-    text = next((name for name in TEXTS if name in found), None) if source is None and references is None else None
+    source = next((name for name in SOURCES if name in fields), None)
+    references = next((name for name in REFERENCES if name in fields), None)
+    text = next((name for name in TEXTS if name in fields), None) if source is None and references is None else None
     side: Side = "source" if source is not None else "reference" if references is not None else "text"
     texts = []
     for name in (source, references, text):
         if name is not None:
-            value, field = found[name].value, found[name].field
+            value, field = fields[name].value, fields[name].field
             here = value if name == references and isinstance(value, list) and value else [value]
-            for one in here:
-                if not isinstance(one, str):
-                    raise BadMember(f"a string as {name}", shown(one), field)
-            texts += [clean(one) for one in here]
+            for text in here:
+                if not isinstance(text, str):
+                    raise BadMember(f"a string as {name}", shown(text), field)
+            texts += [clean(text) for text in here]
     if not texts:
         raise BadField(f"a text named {', '.join((*SOURCES, *TEXTS, *REFERENCES[:-1]))} or {REFERENCES[-1]}", "none")
     return texts, side, {name for name in (source, references, text, "id") if name is not None}
 
 
-def _id(line: str, found: Mapping[str, Member]) -> str | None:
-    if "id" not in found and SENTENCE_ID in found:
+def _id(line: str, fields: Mapping[str, Member]) -> str | None:
+    if "id" not in fields and SENTENCE_ID in fields:
         expected = "an id (as lists have it: those of sockeye, whose sentence_id counts from 1, have ids from 0 on)"
-        raise BadMember(expected, SENTENCE_ID, found[SENTENCE_ID].field)
-    value: Any = found["id"].value if "id" in found else None
+        raise BadMember(expected, SENTENCE_ID, fields[SENTENCE_ID].field)
+    value: Any = fields["id"].value if "id" in fields else None
     if value is None:
         return None
     if isinstance(value, str):
         return clean(value)
     if type(value) not in (int, float):
-        raise BadMember("a string or a number as id", shown(value), found["id"].field)
-    return line[found["id"].start : found["id"].end]
+        raise BadMember("a string or a number as id", shown(value), fields["id"].field)
+    return line[fields["id"].start : fields["id"].end]
 
 
 def matches(head: bytes) -> bool:
@@ -94,11 +94,11 @@ def matches(head: bytes) -> bool:
     if not lines or not head.lstrip().startswith(b"{"):
         return False
     try:
-        found = members(lines[0])
-        _texts(found)
+        fields = members(lines[0])
+        _texts(fields)
     except BadField:
         return False
-    values = {name: member.value for name, member in found.items()}
+    values = {name: member.value for name, member in fields.items()}
     return not any(isinstance(values.get(name), list) for name in LISTS) and foreign_shape(values) is None
 
 

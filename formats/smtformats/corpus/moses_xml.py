@@ -122,10 +122,10 @@ class _Reader:
         attributes = self.attributes(rest)
         span = attributes.pop("span", "")
         if span:
-            found = _SPAN.fullmatch(span)
-            if found is None or int(found[2] or found[1]) < int(found[1]):
+            match = _SPAN.fullmatch(span)
+            if match is None or int(match[2] or match[1]) < int(match[1]):
                 raise self.fail('span="i-j" or span="i", positions from 0', quote(span))
-            first, end = int(found[1]), int(found[2] or found[1]) + 1
+            first, end = int(match[1]), int(match[2] or match[1]) + 1
         mark = Mark(name, first, end, attributes)
         if name == "zone" and first == end:
             raise _Fault("a zone without words")
@@ -145,18 +145,18 @@ class _Reader:
         return mark
 
     def attributes(self, text: str) -> dict[str, str]:
-        found: dict[str, str] = {}
+        attributes: dict[str, str] = {}
         at = 0
         body = text.rstrip(" \t")
         while at < len(body):
-            one = _ATTRIBUTE.match(body, at)
-            if one is None:
+            match = _ATTRIBUTE.match(body, at)
+            if match is None:
                 raise self.fail('an attribute name="value"', quote(body[at:].strip()))
-            if one[1] in found:
-                raise self.fail("each attribute once", f"{quote(one[1])} again")
-            found[one[1]] = one[2]
-            at = one.end()
-        return found
+            if match[1] in attributes:
+                raise self.fail("each attribute once", f"{quote(match[1])} again")
+            attributes[match[1]] = match[2]
+            at = match.end()
+        return attributes
 
 
 def parse(lines: Lines, *, brackets: str = BRACKETS, tags: bool = True) -> Iterator[MarkedSegment]:
@@ -168,20 +168,20 @@ def parse(lines: Lines, *, brackets: str = BRACKETS, tags: bool = True) -> Itera
 
 def write(records: Iterable[str | Segment], out: TextIO, number: Number, *, brackets: str = BRACKETS) -> int:
     """Write sentences, one on each line: as they were read, or composed anew; returns how many."""
-    return write_each(segments(records), out, lambda one: own(one, NAME) or _composed(one, brackets))
+    return write_each(segments(records), out, lambda segment: own(segment, NAME) or _composed(segment, brackets))
 
 
-def _composed(one: Segment, brackets: str) -> str:
+def _composed(segment: Segment, brackets: str) -> str:
     """Words and marks, read again to be sure that Moses takes them for what they are."""
     lines = Lines(io.BytesIO(), "")
-    lines.number = one.line
+    lines.number = segment.line
     reader = _Reader(lines, brackets)
-    marks = one.marks if isinstance(one, MarkedSegment) else ()
-    line = _inserted(one.source, marks, reader) + "\n"
+    marks = segment.marks if isinstance(segment, MarkedSegment) else ()
+    line = _inserted(segment.source, marks, reader) + "\n"
     again = reader.segment(line, 0)
     wanted = sorted(marks, key=_order)
-    fault = one.fault if isinstance(one, MarkedSegment) else ""
-    same = blanks(again.source) == blanks(one.source) and sorted(again.marks, key=_order) == wanted
+    fault = segment.fault if isinstance(segment, MarkedSegment) else ""
+    same = blanks(again.source) == blanks(segment.source) and sorted(again.marks, key=_order) == wanted
     if "\n" in line[:-1] or again.attributes or not same or bool(again.fault) != bool(fault):
         raise lines.error("words and marks that Moses' mark-up can hold", quote(line[:-1]), 1)
     return line
@@ -212,7 +212,7 @@ def matches(head: bytes) -> bool:
     lines = first_lines(head)
     reader = _Reader(Lines(io.BytesIO(), ""), BRACKETS)
     return not any(" ||| " in line or line.startswith("<?") for line in lines) and any(
-        _tells(one, reader) for one in lines
+        _tells(line, reader) for line in lines
     )
 
 
@@ -223,7 +223,7 @@ def _tells(line: str, reader: _Reader) -> bool:
         marks = reader.segment(line, 0).marks
     except FormatError:
         return False
-    return any(one.tag in ("wall", "zone", "ne") or one.translations for one in marks)
+    return any(mark.tag in ("wall", "zone", "ne") or mark.translations for mark in marks)
 
 
 FORMAT = Format(

@@ -52,13 +52,13 @@ def write(records: Iterable[str | Segment], out: TextIO, number: Number) -> int:
     """Write sentences, one on each line: as they were read, or composed anew; returns how many."""
     width = 0
 
-    def spelt(one: Segment) -> str:
+    def spelt(segment: Segment) -> str:
         nonlocal width
-        columns = [one.source, *(one.references or ("",))]
+        columns = [segment.source, *(segment.references or ("",))]
         width = width or len(columns)
         if len(columns) != width:
-            raise FormatError(f"{width} columns, as in line 1", str(len(columns)), line=one.line, field=1)
-        return own(one, NAME) or _composed(columns, one.line)
+            raise FormatError(f"{width} columns, as in line 1", str(len(columns)), line=segment.line, field=1)
+        return own(segment, NAME) or _composed(columns, segment.line)
 
     return write_each(segments(records), out, spelt)
 

@@ -65,8 +65,8 @@ class Ids:
 
 def segments(records: Iterable[str | Segment]) -> Iterator[Segment]:
     """Sentences of which some may be text alone."""
-    for line, one in enumerate(records, 1):
-        yield Segment(one, line=line) if isinstance(one, str) else one
+    for line, record in enumerate(records, 1):
+        yield Segment(record, line=line) if isinstance(record, str) else record
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Mark:
     def translations(self) -> tuple[str, ...]:
         """What its words are to be translated as, in Moses' mark-up."""
         given = [self.attributes.get(name, "") for name in ("translation", "english")]
-        return tuple(text for one in given if one for text in one.split("||"))
+        return tuple(text for alternatives in given if alternatives for text in alternatives.split("||"))
 
     @property
     def probabilities(self) -> tuple[float, ...]:

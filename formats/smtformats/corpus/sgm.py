@@ -87,44 +87,44 @@ class _Reader:
         if skipped is not None:
             self.move(skipped.end())
             return
-        found = _TAG.match(self.text, self.at)
-        if found is None:
+        match = _TAG.match(self.text, self.at)
+        if match is None:
             raise self.error("a tag", quote(self.text[self.at : self.at + 80].split("\n")[0]))
-        closing, name = bool(found[1]), found[2].lower()
+        closing, name = bool(match[1]), match[2].lower()
         if name == "mteval" or name in _SETS or name == "doc":
             if closing:
                 self.close(name)
             else:
-                self.enter(name, found[3])
+                self.enter(name, match[3])
         elif name == "seg":
             if closing:
                 raise self.error("<seg> before it", "</seg>")
-            attributes = self.attributes(found[3])
+            attributes = self.attributes(match[3])
             start = self.line
-            self.move(found.end())
+            self.move(match.end())
             self.segment(attributes, start)
             return
-        self.move(found.end())
+        self.move(match.end())
 
     def attributes(self, text: str) -> dict[str, str]:
-        found: dict[str, str] = {}
+        attributes: dict[str, str] = {}
         at = 0
         body = text.rstrip().removesuffix("/").rstrip()
         while at < len(body):
-            one = _ATTRIBUTE.match(body, at)
-            if one is None:
+            match = _ATTRIBUTE.match(body, at)
+            if match is None:
                 raise self.error('an attribute name="value"', quote(body[at:].strip()))
-            name = one[1].lower()
-            if name in found:
+            name = match[1].lower()
+            if name in attributes:
                 raise self.error("each attribute once", f"{quote(name)} again")
-            found[name] = _decoded(next(value for value in one.groups()[1:] if value is not None))
-            at = one.end()
-        return found
+            attributes[name] = _decoded(next(value for value in match.groups()[1:] if value is not None))
+            at = match.end()
+        return attributes
 
     def enter(self, name: str, text: str) -> None:
         """A set or document begins."""
         attributes = self.attributes(text)
-        around = [one for one, _, _ in self.open if one != "mteval"]
+        around = [tag for tag, _, _ in self.open if tag != "mteval"]
         if name == "mteval" and self.open:
             raise self.error("<mteval> around everything", f"<mteval> in <{self.open[-1][0]}>")
         if name in _SETS and around:
@@ -154,8 +154,8 @@ class _Reader:
         text = self.text[self.at : end.start() if end is not None else len(self.text)]
         self.move(self.at + len(text))
         if end is None or closed is None or not end[1] or end[2].lower() != "seg":
-            found = "the end of the file" if end is None else f"<{end[1]}{end[2].lower()}>"
-            raise self.error(f"</seg>, as <seg> of line {start} needs", found)
+            actual = "the end of the file" if end is None else f"<{end[1]}{end[2].lower()}>"
+            raise self.error(f"</seg>, as <seg> of line {start} needs", actual)
         self.move(closed.end())
         (kind, _, about), (_, _, document) = self.open[-2:]
         system = "" if kind == "srcset" else document.get("sysid") or about.get("sysid") or about.get("refid", "")
@@ -172,20 +172,20 @@ class _Reader:
 
     def segments(self, system: str) -> Iterator[Segment]:
         """All segments, with the texts of all systems, the source first, or of one."""
-        order = sorted(self.systems, key=lambda one: one[0])
+        order = sorted(self.systems, key=lambda owner: owner[0])
         if system:
-            order = [one for one in order if one == (True, system)]
+            order = [owner for owner in order if owner == (True, system)]
             if not order:
                 known = ", ".join(quote(name) for translated, name in self.systems if translated)
                 raise self.error(f"the sysid {quote(system)}", f"{known or 'none'} alone", 1)
         for number, (key, (line, attributes)) in enumerate(self.facts.items()):
             texts = []
-            for one in order:
-                if key not in self.systems[one]:
-                    who = f"sysid {quote(one[1])}" if one[0] else "the srcset"
+            for owner in order:
+                if key not in self.systems[owner]:
+                    who = f"sysid {quote(owner[1])}" if owner[0] else "the srcset"
                     where = f"segment {quote(key[1])} of document {quote(key[0])}"
                     raise self.error(f"{where} in {who}, too", "none", line)
-                texts.append(self.systems[one][key])
+                texts.append(self.systems[owner][key])
             side: Side = "text" if order[0][0] else "source"
             yield Segment(texts[0], tuple(texts[1:]), attributes, number, None, NAME, line, side=side)
 
@@ -193,13 +193,13 @@ class _Reader:
 def _decoded(text: str) -> str:
     """The text with its entities undone, once."""
 
-    def character(found: re.Match[str]) -> str:
-        if found[1]:
-            return _CHARACTERS[found[1]]
-        code = int(found[2]) if found[2] else int(found[3], 16)
+    def character(match: re.Match[str]) -> str:
+        if match[1]:
+            return _CHARACTERS[match[1]]
+        code = int(match[2]) if match[2] else int(match[3], 16)
         # What is no character stays as it is spelt; a line break would end a line of text.
         good = 32 <= code < 0xD800 or 0xE000 <= code < 0x110000
-        return chr(code) if good else (" " if code in (9, 10, 13) else found[0])
+        return chr(code) if good else (" " if code in (9, 10, 13) else match[0])
 
     return _ENTITY.sub(character, text)
 

@@ -36,8 +36,8 @@ def parse(lines: Lines) -> Iterator[str]:
 def write(records: Iterable[str | Segment], out: TextIO, number: Number) -> int:
     """Write sentences, the sources alone of those that have more; returns how many."""
     count = 0
-    for one in records:
-        out.write((one if isinstance(one, str) else one.source) + "\n")
+    for sentence in records:
+        out.write((sentence if isinstance(sentence, str) else sentence.source) + "\n")
         count += 1
     return count
 

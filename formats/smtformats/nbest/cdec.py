@@ -82,7 +82,7 @@ def _lists(lines: Lines, group: Grouper, known: set[str]) -> Iterator[Candidates
             field = 4
             total = total_of(fields[2])
         except BadField as bad:
-            raise lines.error(bad.expected, bad.found, field) from None
+            raise lines.locate(bad, field) from None
         group.add(fields[0].strip(" "), layout, values, total, line)
         if blank and group.current is not None:
             group.current.before, blank = blank, ""
@@ -122,9 +122,9 @@ def _append(body: str, layout: Layout, values: Sequence[float], number: Number) 
     return add_items(body, equals(layout, values, number))
 
 
-def _compose(one: Candidates, i: int, number: Number) -> str:
-    features = equals(one.layouts[i], one.values[i], number)
-    return BAR.join([one.id, composed_text(one, i), features, composed_total(one, i, number)]) + "\n"
+def _compose(nbest: Candidates, i: int, number: Number) -> str:
+    features = equals(nbest.layouts[i], nbest.values[i], number)
+    return BAR.join([nbest.id, composed_text(nbest, i), features, composed_total(nbest, i, number)]) + "\n"
 
 
 _DIALECT = Dialect(NAME, _compose, _append)

@@ -146,7 +146,7 @@ def _add(group: Grouper, fields: Sequence[str], layouts: Layouts, lines: Lines, 
         field = 5
         total = total_of(fields[3])
     except BadField as bad:
-        raise lines.error(bad.expected, bad.found, field) from None
+        raise lines.locate(bad, field) from None
     group.add(fields[1].strip(" "), layout, values, total, line)
     if group.current is not None:
         group.current.extras.setdefault("source_length", []).append(length)
@@ -169,25 +169,25 @@ def _append(body: str, layout: Layout, values: Sequence[float], number: Number) 
     return _base64(data[:end] + _pack(layout, values))
 
 
-def _compose(one: Candidates, i: int, number: Number) -> str:
-    if "source_length" in one.extras:
-        length = one.extras["source_length"][i]
+def _compose(nbest: Candidates, i: int, number: Number) -> str:
+    if "source_length" in nbest.extras:
+        length = nbest.extras["source_length"][i]
     else:
-        length = str(len(blanks(one.source or "")))
-    features = _base64(_pack(one.layouts[i], one.values[i]))
-    return BAR.join([one.id, length, composed_text(one, i), features, composed_total(one, i, number)]) + "\n"
+        length = str(len(blanks(nbest.source or "")))
+    features = _base64(_pack(nbest.layouts[i], nbest.values[i]))
+    return BAR.join([nbest.id, length, composed_text(nbest, i), features, composed_total(nbest, i, number)]) + "\n"
 
 
-def _frame(one: Candidates, own: bool) -> tuple[str, str]:
+def _frame(nbest: Candidates, own: bool) -> tuple[str, str]:
     """The size in front and the blank lines behind; a list that lost lines gets its new size and no blank ones."""
     if not own:
-        return f"{len(one)}\n", ""
-    *front, size = _LINES.findall(one.before)
-    after = _LINES.findall(one.after)
+        return f"{len(nbest)}\n", ""
+    *front, size = _LINES.findall(nbest.before)
+    after = _LINES.findall(nbest.after)
     padding = next((i for i, line in enumerate(after) if line.strip()), len(after))
-    if len(one) <= int(size) <= len(one) + padding:
-        return one.before, one.after
-    return "".join(front) + size.replace(size.strip(), str(len(one))), "".join(after[padding:])
+    if len(nbest) <= int(size) <= len(nbest) + padding:
+        return nbest.before, nbest.after
+    return "".join(front) + size.replace(size.strip(), str(len(nbest))), "".join(after[padding:])
 
 
 _DIALECT = Dialect(NAME, _compose, _append, lambda raw, origin: cut_at_bars(raw, 2), field=4, frame=_frame)

@@ -65,44 +65,46 @@ def parse(lines: Lines, *, detokenised: bool = False) -> Iterator[Candidates]:
                 for _ in range(count):
                     number, _, text = waiting.readline().decode().partition(" ")
                     mine.append((int(number), text))
-            one = _list(lines, str(key), mine, detokenised)
-            one.first = first
-            first += len(one)
-            yield one
+            nbest = _list(lines, str(key), mine, detokenised)
+            nbest.first = first
+            first += len(nbest)
+            yield nbest
 
 
 def _list(lines: Lines, key: str, mine: list[tuple[int, str]], detokenised: bool) -> Candidates:
     """The list of one id."""
-    one = Candidates(id=key, texts=[], layouts=[], values=[], totals=[], origin=NAME, file=lines.name, line=mine[0][0])
+    nbest = Candidates(
+        id=key, texts=[], layouts=[], values=[], totals=[], origin=NAME, file=lines.name, line=mine[0][0]
+    )
     columns: dict[str, list[tuple[str, int]]] = {kind: [] for kind in "STDPA"}
     for number, line in mine:
         kind, fields = line[0], line.rstrip("\r\n").split("\t", 2 if line[0] in "HD" else 1)
         try:
-            _take(one, columns, kind, fields, number)
+            _take(nbest, columns, kind, fields, number)
         except _Bad as bad:
             raise FormatError(bad.expected, bad.found, file=lines.name, line=number, field=bad.field) from None
-    if not one.texts:
-        raise FormatError(f"a hypothesis, H-{key}", "none", file=lines.name, line=one.line, field=1)
+    if not nbest.texts:
+        raise FormatError(f"a hypothesis, H-{key}", "none", file=lines.name, line=nbest.line, field=1)
     for kind in "DPA":
-        found = columns[kind]
-        if found and len(found) != len(one):
-            expected = f"a line {kind}-{key} for each of {len(one)} H lines"
-            raise FormatError(expected, str(len(found)), file=lines.name, line=found[-1][1], field=1)
+        column = columns[kind]
+        if column and len(column) != len(nbest):
+            expected = f"a line {kind}-{key} for each of {len(nbest)} H lines"
+            raise FormatError(expected, str(len(column)), file=lines.name, line=column[-1][1], field=1)
     for kind, name in _BESIDE.items():
         if columns[kind]:
-            one.extras[name] = [text for text, _ in columns[kind]]
+            nbest.extras[name] = [text for text, _ in columns[kind]]
     if columns["T"]:
-        one.extras["target"] = [columns["T"][0][0]] * len(one)
+        nbest.extras["target"] = [columns["T"][0][0]] * len(nbest)
     if columns["S"]:
-        one.source = columns["S"][0][0]
+        nbest.source = columns["S"][0][0]
     texts = [text for text, _ in columns["D"]]
     if detokenised and not texts:
-        raise FormatError(f"D-{key}, the detokenised text", "none", file=lines.name, line=one.line, field=1)
+        raise FormatError(f"D-{key}, the detokenised text", "none", file=lines.name, line=nbest.line, field=1)
     if detokenised:
-        one.extras["tokenised"], one.texts = one.texts, texts
+        nbest.extras["tokenised"], nbest.texts = nbest.texts, texts
     elif texts:
-        one.extras["detokenised"] = texts
-    return one
+        nbest.extras["detokenised"] = texts
+    return nbest
 
 
 class _Bad(BadField):
@@ -112,7 +114,7 @@ class _Bad(BadField):
 
 
 def _take(
-    one: Candidates, columns: dict[str, list[tuple[str, int]]], kind: str, fields: list[str], number: int
+    nbest: Candidates, columns: dict[str, list[tuple[str, int]]], kind: str, fields: list[str], number: int
 ) -> None:
     """Put a line where it belongs."""
     wanted = 3 if kind in "HD" else 2
@@ -126,14 +128,14 @@ def _take(
     except BadField as bad:
         raise _Bad(bad.expected, bad.found, 2) from None
     if kind == "H":
-        assert one.totals is not None
-        one.texts.append(fields[2].strip(" "))
-        one.layouts.append(_LAYOUT)
-        one.values.append(score)
-        one.totals.append(score[0])
+        assert nbest.totals is not None
+        nbest.texts.append(fields[2].strip(" "))
+        nbest.layouts.append(_LAYOUT)
+        nbest.values.append(score)
+        nbest.totals.append(score[0])
         return
     if kind in "ST" and columns[kind] and columns[kind][0][0] != fields[1]:
-        raise _Bad(f"one text as {kind}-{one.id}", f"another: {quote(fields[1])}", 2)
+        raise _Bad(f"one text as {kind}-{nbest.id}", f"another: {quote(fields[1])}", 2)
     columns[kind].append((fields[-1].strip(" "), number))
 
 

@@ -157,7 +157,7 @@ def parse(lines: Lines, *, template: str = "") -> Iterator[Candidates]:
                 group.origin = f"{NAME} {shape}"
             pieces = shape.cut(line)
         except BadVariable as bad:
-            raise lines.error(bad.expected, bad.found, bad.field) from None
+            raise lines.locate(bad, bad.field) from None
         values = dict(zip(shape.names, pieces[1::2], strict=True))
         if "i" not in values and (sentence < 0 or values.get("k", "1").strip() in ("1", "%k")):
             sentence += 1
@@ -177,7 +177,7 @@ def parse(lines: Lines, *, template: str = "") -> Iterator[Candidates]:
             name = "c"
             total = total_of(values["c"].replace("Infinity", "inf")) if "c" in values else None
         except BadField as bad:
-            raise lines.error(bad.expected, bad.found, shape.names.index(name) + 1) from None
+            raise lines.locate(bad, shape.names.index(name) + 1) from None
         group.add(text, layout, features, total, line)
         # A sentence that could not be translated leaves some variables as they stand.
         extras = {_EXTRAS[key]: values[key].strip(" ") for key in values if key in _EXTRAS}
@@ -189,7 +189,7 @@ def _chosen(template: str, lines: Lines) -> Template:
     try:
         return template_of(template)
     except BadField as bad:
-        raise lines.error(bad.expected, bad.found) from None
+        raise lines.locate(bad) from None
 
 
 def _template(origin: str) -> Template:
@@ -206,13 +206,13 @@ def _append(body: str, layout: Layout, values: Sequence[float], number: Number) 
     return add_items(body, equals(layout, values, number))
 
 
-def _composed(one: Candidates, i: int, number: Number, shape: Template) -> str:
-    values = {"i": one.id, "k": str(i + 1), "s": composed_text(one, i)}
+def _composed(nbest: Candidates, i: int, number: Number, shape: Template) -> str:
+    values = {"i": nbest.id, "k": str(i + 1), "s": composed_text(nbest, i)}
     if "f" in shape.names:
-        values["f"] = equals(one.layouts[i], one.values[i], number)
+        values["f"] = equals(nbest.layouts[i], nbest.values[i], number)
     if "c" in shape.names:
-        values["c"] = composed_total(one, i, number)
-    values |= {key: one.extras[name][i] if name in one.extras else "" for key, name in _EXTRAS.items()}
+        values["c"] = composed_total(nbest, i, number)
+    values |= {key: nbest.extras[name][i] if name in nbest.extras else "" for key, name in _EXTRAS.items()}
     wanted = [values[name] for name in shape.names]
     line = "".join(part for pair in zip(shape.literals, [*wanted, "\n"], strict=True) for part in pair)
     if shape.cut(line)[1::2] != wanted:
@@ -225,15 +225,15 @@ def write(lists: Iterable[Candidates], out: TextIO, number: Number, *, template:
     lists = iter(lists)
     first = list(itertools.islice(lists, 1))
     lists = itertools.chain(first, lists)
-    aligned = any("alignment" in one.extras for one in first)
+    aligned = any("alignment" in nbest.extras for nbest in first)
     try:
         shape = template_of(template or USUAL + " ||| %a" * aligned)
     except BadField as bad:
         raise FormatError(bad.expected, bad.found, file=NAME) from None
     own = f"{NAME} {shape}"
     if template:
-        lists = (one if one.origin == own else replace(one, raw=None, origin="") for one in lists)
-    dialect = Dialect(NAME, lambda one, i, number: _composed(one, i, number, shape), _append, _cut)
+        lists = (nbest if nbest.origin == own else replace(nbest, raw=None, origin="") for nbest in lists)
+    dialect = Dialect(NAME, lambda nbest, i, number: _composed(nbest, i, number, shape), _append, _cut)
     return write_lists(lists, out, number, dialect)
 
 

@@ -55,32 +55,32 @@ def parse(lines: Lines) -> Iterator[Candidates]:
     """One list at a time."""
     layouts = Layouts()
 
-    def fill(one: Candidates, found: dict[str, Member]) -> Sequence[str]:
-        key = next((name for name in LISTS if name in found and isinstance(found[name].value, Array)), None)
+    def fill(nbest: Candidates, fields: dict[str, Member]) -> Sequence[str]:
+        key = next((name for name in LISTS if name in fields and isinstance(fields[name].value, Array)), None)
         if key is None:
             raise BadField(f"an array named {', '.join(LISTS[:-1])} or {LISTS[-1]}", "none")
-        items, field = found[key].value.values, found[key].field
-        beside = found.get("scores")
+        items, field = fields[key].value.values, fields[key].field
+        beside = fields.get("scores")
         if beside is not None and isinstance(beside.value, list) and items and isinstance(items[0], str):
             expected = "scores inside the candidates (--from sockeye-nbest reads them side by side)"
             raise BadMember(expected, "an array of them", beside.field)
         totals: list[float] = []
         for i, item in enumerate(items):
             try:
-                total = _add(one, item, i, layouts)
+                total = _add(nbest, item, i, layouts)
                 if i and (total is None) == bool(totals):
                     raise BadField("a total score with all or with none", "none" if total is None else "one")
             except BadField as bad:
                 raise BadMember(f"candidate {i + 1}: {bad.expected}", bad.found, field) from None
             if total is not None:
                 totals.append(total)
-        one.totals = totals or None
+        nbest.totals = totals or None
         return [key]
 
     return lists_of(lines, NAME, LISTS, fill)
 
 
-def _add(one: Candidates, item: Any, i: int, layouts: Layouts) -> float | None:
+def _add(nbest: Candidates, item: Any, i: int, layouts: Layouts) -> float | None:
     """Put a candidate into a list; gives its total."""
     if isinstance(item, str):
         item = {"text": item}
@@ -94,15 +94,15 @@ def _add(one: Candidates, item: Any, i: int, layouts: Layouts) -> float | None:
     layout, values, total = _scores(item)
     if _VLLM in item and not layout and total is None:
         raise BadField(f"a score named {', '.join(SCORES[:-1])} or {SCORES[-1]}", f"{_VLLM} alone (vLLM): rename it")
-    one.texts.append(clean(item[key]))
-    one.layouts.append(layouts.share(layout))
-    one.values.append(values)
+    nbest.texts.append(clean(item[key]))
+    nbest.layouts.append(layouts.share(layout))
+    nbest.values.append(values)
     if len(item) > 1:
         for name, value in item.items():
             if name != key and name not in SCORES:
-                column = one.extras.setdefault(name, [])
+                column = nbest.extras.setdefault(name, [])
                 column += [""] * (i - len(column)) + [plain(value)]
-    for column in one.extras.values():
+    for column in nbest.extras.values():
         column += [""] * (i + 1 - len(column))
     return total
 
@@ -135,52 +135,54 @@ def _number(name: str, value: Any) -> float:
         raise BadField(f"{bad.expected} as {name}", bad.found) from None
 
 
-def _change(one: Candidates, taken: Taken, number: Number) -> None:
+def _change(nbest: Candidates, taken: Taken, number: Number) -> None:
     """Put new features and totals into the candidates."""
     ((name, old),) = taken.columns.items()
-    taken.change(name, [_changed(one, i, text, number) for i, text in enumerate(old)])
+    taken.change(name, [_changed(nbest, i, text, number) for i, text in enumerate(old)])
 
 
-def _changed(one: Candidates, i: int, element: str, number: Number) -> str:
+def _changed(nbest: Candidates, i: int, element: str, number: Number) -> str:
     text = element.rstrip(" \t\r\n,")
     if text[0] == '"':
         text = "{" + f'"text": {text}' + "}"
-    found = members(text)
-    layout, values = one.layouts[i], one.values[i]
-    kept = one.original[i] if one.original is not None else len(layout)
-    total = spelled(one.totals[i], number) if one.rescored and one.totals is not None else None
+    fields = members(text)
+    layout, values = nbest.layouts[i], nbest.values[i]
+    kept = nbest.original[i] if nbest.original is not None else len(layout)
+    total = spelled(nbest.totals[i], number) if nbest.rescored and nbest.totals is not None else None
     if total is None and kept == len(layout):
         return element.rstrip(" \t\r\n,")
     new: dict[str, str] = {}
-    single = next((key for key in SCORES if key in found and isinstance(found[key].value, (int, float))), None)
-    features = next((key for key in SCORES if key in found and isinstance(found[key].value, dict)), None)
+    single = next((key for key in SCORES if key in fields and isinstance(fields[key].value, (int, float))), None)
+    features = next((key for key in SCORES if key in fields and isinstance(fields[key].value, dict)), None)
     if features is not None:
-        written = text[found[features].start : found[features].end]
+        written = text[fields[features].start : fields[features].end]
         new[features] = added(written, named(layout[kept:], values[kept:], number))
     else:
         # A number was feature and total in one: from here on each has a place of its own.
         features = "scores"
         new[features] = named(layout, values, number)
         if single == features:
-            total = total or text[found[single].start : found[single].end]
+            total = total or text[fields[single].start : fields[single].end]
             single = None
     if total is not None:
         new[single or next(key for key in SCORES if key != features)] = total
     return replaced(text, new)
 
 
-def _compose(one: Candidates, number: Number) -> str:
+def _compose(nbest: Candidates, number: Number) -> str:
     items = []
-    for i, text in enumerate(one.texts):
+    for i, text in enumerate(nbest.texts):
         parts = {"text": string(text)}
-        if one.totals is not None:
-            parts["score"] = spelled(one.totals[i], number)
-        if one.totals is None or one.layouts[i] != ("score",) or one.values[i] != [one.totals[i]]:
-            parts["scores"] = named(one.layouts[i], one.values[i], number)
-        parts |= {name: string(one.extras[name][i]) for name in _EXTRAS if name in one.extras and one.extras[name][i]}
+        if nbest.totals is not None:
+            parts["score"] = spelled(nbest.totals[i], number)
+        if nbest.totals is None or nbest.layouts[i] != ("score",) or nbest.values[i] != [nbest.totals[i]]:
+            parts["scores"] = named(nbest.layouts[i], nbest.values[i], number)
+        parts |= {
+            name: string(nbest.extras[name][i]) for name in _EXTRAS if name in nbest.extras and nbest.extras[name][i]
+        }
         items.append("{" + ", ".join(f'"{name}": {value}' for name, value in parts.items()) + "}")
-    source = "" if one.source is None else f'"source": {string(one.source)}, '
-    return "{" + f'"id": {composed_id(one)}, {source}"hypotheses": [{", ".join(items)}]' + "}"
+    source = "" if nbest.source is None else f'"source": {string(nbest.source)}, '
+    return "{" + f'"id": {composed_id(nbest)}, {source}"hypotheses": [{", ".join(items)}]' + "}"
 
 
 def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:

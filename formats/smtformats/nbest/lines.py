@@ -28,15 +28,15 @@ def parse(lines: Lines, *, n: int, scores: Path | None = None) -> Iterator[Candi
     if n < 1:
         raise lines.error("a number of lines in a list, as in lines-nbest,n=4", str(n))
     layouts = Layouts()
-    one: Candidates | None = None
+    nbest: Candidates | None = None
     count = 0
     with contextlib.ExitStack() as stack:
         beside = stack.enter_context(open_lines(scores)) if scores is not None else None
         values = iter(beside or ())
         for line in lines:
-            if one is None:
+            if nbest is None:
                 totals: list[float] | None = None if beside is None else []
-                one = Candidates(
+                nbest = Candidates(
                     id=str(count // n),
                     texts=[],
                     layouts=[],
@@ -47,20 +47,20 @@ def parse(lines: Lines, *, n: int, scores: Path | None = None) -> Iterator[Candi
                     line=lines.number,
                     first=count,
                 )
-            one.texts.append(line.removesuffix("\n").removesuffix("\r"))
+            nbest.texts.append(line.removesuffix("\n").removesuffix("\r"))
             row: list[float] = []
             if beside is not None:
                 row = _scores(beside, next(values, ""))
-                assert one.totals is not None
-                one.totals.append(row[0])
-            one.layouts.append(layouts.share(vector("score", len(row))))
-            one.values.append(row)
+                assert nbest.totals is not None
+                nbest.totals.append(row[0])
+            nbest.layouts.append(layouts.share(vector("score", len(row))))
+            nbest.values.append(row)
             count += 1
-            if len(one) == n:
-                yield one
-                one = None
-        if one is not None:
-            raise lines.error(f"{n - len(one)} more lines, as lists have {n} each", "the end of the file", 1)
+            if len(nbest) == n:
+                yield nbest
+                nbest = None
+        if nbest is not None:
+            raise lines.error(f"{n - len(nbest)} more lines, as lists have {n} each", "the end of the file", 1)
         if not count:
             raise lines.error("an n-best list", "no hypothesis in the file", 1, line=1)
         if beside is not None and next(values, None) is not None:

@@ -66,7 +66,7 @@ def parse(lines: Lines) -> Iterator[Candidates]:
             field += 1
             total = total_of(fields[-1])
         except BadField as bad:
-            raise lines.error(bad.expected, bad.found, field) from None
+            raise lines.locate(bad, field) from None
         group.add(fields[0].strip(" "), layout, values, total, line)
         group.add_extras(extras)
     yield from group.finish()
@@ -102,15 +102,15 @@ def _append(body: str, layout: Layout, values: Sequence[float], number: Number) 
     return add_items(body, _labelled(layout, values, number))
 
 
-def _compose(one: Candidates, i: int, number: Number) -> str:
-    fields = [one.id, composed_text(one, i)]
-    if "alignment" in one.extras:
-        fields.append(one.extras["alignment"][i])
+def _compose(nbest: Candidates, i: int, number: Number) -> str:
+    fields = [nbest.id, composed_text(nbest, i)]
+    if "alignment" in nbest.extras:
+        fields.append(nbest.extras["alignment"][i])
         if not _ALIGNMENT.fullmatch(fields[-1]):
             raise BadField("an alignment like 0-0 1-1", quote(fields[-1]))
-    if "word_scores" in one.extras:
-        fields.append(f"{_WORDS} {one.extras['word_scores'][i]}".rstrip(" "))
-    fields += [_labelled(one.layouts[i], one.values[i], number), composed_total(one, i, number)]
+    if "word_scores" in nbest.extras:
+        fields.append(f"{_WORDS} {nbest.extras['word_scores'][i]}".rstrip(" "))
+    fields += [_labelled(nbest.layouts[i], nbest.values[i], number), composed_total(nbest, i, number)]
     return BAR.join(fields) + "\n"
 
 

@@ -109,7 +109,7 @@ def _lists(lines: Lines, group: Grouper) -> Iterator[Candidates]:
             field = 4
             total = total_of(fields[2])
         except BadField as bad:
-            raise lines.error(bad.expected, bad.found, field) from None
+            raise lines.locate(bad, field) from None
         group.add(fields[0].strip(" "), layout, values, total, line)
         group.add_extras(_extras(fields[3:]) if len(fields) > 3 else {})
     yield from group.finish()
@@ -165,13 +165,13 @@ def _append(body: str, layout: Layout, values: Sequence[float], number: Number) 
     return add_items(body, labelled(layout, values, number, ":" if old_style else "="))
 
 
-def _compose(one: Candidates, i: int, number: Number) -> str:
-    features = labelled(one.layouts[i], one.values[i], number)
-    if one.layouts[i][:2] == _UNLABELLED:
+def _compose(nbest: Candidates, i: int, number: Number) -> str:
+    features = labelled(nbest.layouts[i], nbest.values[i], number)
+    if nbest.layouts[i][:2] == _UNLABELLED:
         features = features.removeprefix(f"{UNLABELLED}= ")
-    fields = [one.id, composed_text(one, i) + " ", features, composed_total(one, i, number)]
+    fields = [nbest.id, composed_text(nbest, i) + " ", features, composed_total(nbest, i, number)]
     # Moses ends alignments with a blank, and no other field.
-    fields += [one.extras[name][i] + (" " if name == "alignment" else "") for name in _EXTRAS if name in one.extras]
+    fields += [nbest.extras[name][i] + (" " if name == "alignment" else "") for name in _EXTRAS if name in nbest.extras]
     return BAR.join(fields) + "\n"
 
 

@@ -37,7 +37,7 @@ def parse(lines: Lines) -> Iterator[Candidates]:
         try:
             layout, values = _features(fields[1], layouts) if len(fields) == 2 else ((), [])
         except BadField as bad:
-            raise lines.error(bad.expected, bad.found, 3) from None
+            raise lines.locate(bad, 3) from None
         group.add(fields[0].rstrip("\r\n").strip(" "), layout, values, None, line)
     yield from group.finish()
 

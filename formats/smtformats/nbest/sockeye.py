@@ -63,26 +63,28 @@ def parse(lines: Lines, *, better: Literal["lower", "higher"] | None = None, fir
     if first not in (0, 1):
         raise lines.error("0 or 1 as first", str(first))
 
-    def fill(one: Candidates, found: dict[str, Member]) -> Sequence[str]:
-        key = next((name for name in reversed(LISTS) if name in found and isinstance(found[name].value, Array)), None)
+    def fill(nbest: Candidates, fields: dict[str, Member]) -> Sequence[str]:
+        key = next((name for name in reversed(LISTS) if name in fields and isinstance(fields[name].value, Array)), None)
         if key is None:
             raise BadField("an array named translations", "none")
-        used = [key, "scores"] + ["features"] * ("features" in found)
-        size = len(found[key].value.values)
+        used = [key, "scores"] + ["features"] * ("features" in fields)
+        size = len(fields[key].value.values)
         for name in used[1:]:
             what = f"an array of {size} {name}"
-            if name not in found:
+            if name not in fields:
                 raise BadField(what, "none")
-            if not isinstance(found[name].value, Array):
-                raise BadMember(what, shown(found[name].value), found[name].field)
-            if len(found[name].value.values) != size:
-                raise BadMember(what, str(len(found[name].value.values)), found[name].field)
-        one.totals = []
-        for i, row in enumerate(zip(*(found[name].value.values for name in used), strict=True)):
-            _add(one, i, [(value, found[name].field) for value, name in zip(row, used, strict=True)], layouts)
-        if better is None and _falls(one.totals):
-            raise BadMember(_RISING, f"falling ones, {one.totals[0]:g} to {one.totals[-1]:g}", found["scores"].field)
-        one.totals = [_sign(one) * total + 0.0 for total in one.totals]
+            if not isinstance(fields[name].value, Array):
+                raise BadMember(what, shown(fields[name].value), fields[name].field)
+            if len(fields[name].value.values) != size:
+                raise BadMember(what, str(len(fields[name].value.values)), fields[name].field)
+        nbest.totals = []
+        for i, row in enumerate(zip(*(fields[name].value.values for name in used), strict=True)):
+            _add(nbest, i, [(value, fields[name].field) for value, name in zip(row, used, strict=True)], layouts)
+        if better is None and _falls(nbest.totals):
+            raise BadMember(
+                _RISING, f"falling ones, {nbest.totals[0]:g} to {nbest.totals[-1]:g}", fields["scores"].field
+            )
+        nbest.totals = [_sign(nbest) * total + 0.0 for total in nbest.totals]
         return used
 
     return lists_of(lines, origin, _ARRAYS, fill, first=first)
@@ -93,31 +95,31 @@ def _falls(scores: Sequence[float]) -> bool:
     return len(scores) > 1 and scores[0] > scores[-1] and all(a >= b for a, b in itertools.pairwise(scores))
 
 
-def _sign(one: Candidates) -> float:
+def _sign(nbest: Candidates) -> float:
     """What scores are multiplied by to be totals."""
-    return 1.0 if one.origin.startswith(f"{NAME} higher") else -1.0
+    return 1.0 if nbest.origin.startswith(f"{NAME} higher") else -1.0
 
 
-def _count_from(one: Candidates) -> int:
+def _count_from(nbest: Candidates) -> int:
     """The ``sentence_id`` of the first sentence."""
-    return 0 if one.origin.startswith(NAME) and one.origin.endswith(" 0") else 1
+    return 0 if nbest.origin.startswith(NAME) and nbest.origin.endswith(" 0") else 1
 
 
-def _add(one: Candidates, i: int, row: list[tuple[Any, int]], layouts: Layouts) -> None:
+def _add(nbest: Candidates, i: int, row: list[tuple[Any, int]], layouts: Layouts) -> None:
     """Put a hypothesis into a list: its text, its score and, if there are any, its features."""
     (text, field), (score, score_field), *more = row
     try:
         if not isinstance(text, str):
             raise BadField("a string", shown(text))
-        one.texts.append(clean(text))
+        nbest.texts.append(clean(text))
         field = score_field
         scores = score if isinstance(score, list) else [score]
         values = list(map(finite, scores))
         if not values:
             raise BadField("a number or an array of numbers", "[]")
         layout = vector("score", len(values))
-        assert one.totals is not None
-        one.totals.append(values[0])
+        assert nbest.totals is not None
+        nbest.totals.append(values[0])
         for features, place in more:
             field = place
             if not isinstance(features, dict):
@@ -125,25 +127,25 @@ def _add(one: Candidates, i: int, row: list[tuple[Any, int]], layouts: Layouts) 
             layout, values = tuple(map(clean, features)), list(map(finite, features.values()))
     except BadField as bad:
         raise BadMember(f"hypothesis {i + 1}: {bad.expected}", bad.found, field) from None
-    one.layouts.append(layouts.share(layout))
-    one.values.append(values)
+    nbest.layouts.append(layouts.share(layout))
+    nbest.values.append(values)
 
 
-def _change(one: Candidates, taken: Taken, number: Number) -> None:
+def _change(nbest: Candidates, taken: Taken, number: Number) -> None:
     """Put new features and totals into their arrays."""
     if "features" not in taken.columns:
         # The scores were features too: from here on these have a place of their own.
-        rows = zip(one.layouts, one.values, strict=True)
+        rows = zip(nbest.layouts, nbest.values, strict=True)
         taken.change("features", [named(layout, values, number) for layout, values in rows])
-    elif one.original is not None:
+    elif nbest.original is not None:
         rest = [
             named(layout[kept:], values[kept:], number)
-            for layout, values, kept in zip(one.layouts, one.values, one.original, strict=True)
+            for layout, values, kept in zip(nbest.layouts, nbest.values, nbest.original, strict=True)
         ]
         old = (element.rstrip(" \t\r\n,") for element in taken.columns["features"])
         taken.change("features", [added(written, new) for written, new in zip(old, rest, strict=True)])
-    if one.rescored and one.totals is not None:
-        totals = [spelled(_sign(one) * total + 0.0, number) for total in one.totals]
+    if nbest.rescored and nbest.totals is not None:
+        totals = [spelled(_sign(nbest) * total + 0.0, number) for total in nbest.totals]
         taken.change("scores", [_first(*pair) for pair in zip(taken.columns["scores"], totals, strict=True)])
 
 
@@ -156,17 +158,17 @@ def _first(written: str, total: str) -> str:
     return written[:start] + total + written[end:]
 
 
-def _compose(one: Candidates, number: Number) -> str:
-    if one.totals is None:
+def _compose(nbest: Candidates, number: Number) -> str:
+    if nbest.totals is None:
         raise BadField("total scores (rescore the list with weights first)", "none")
-    totals = [_sign(one) * total + 0.0 for total in one.totals]
-    parts = {"sentence_id": composed_id(one, _count_from(one))}
-    if one.source is not None:
-        parts["source"] = string(one.source)
-    parts["translations"] = f"[{', '.join(map(string, one.texts))}]"
+    totals = [_sign(nbest) * total + 0.0 for total in nbest.totals]
+    parts = {"sentence_id": composed_id(nbest, _count_from(nbest))}
+    if nbest.source is not None:
+        parts["source"] = string(nbest.source)
+    parts["translations"] = f"[{', '.join(map(string, nbest.texts))}]"
     parts["scores"] = f"[{', '.join(spelled(total, number) for total in totals)}]"
-    if any(layout != ("score",) for layout in one.layouts) or one.values != [[total] for total in totals]:
-        rows = zip(one.layouts, one.values, strict=True)
+    if any(layout != ("score",) for layout in nbest.layouts) or nbest.values != [[total] for total in totals]:
+        rows = zip(nbest.layouts, nbest.values, strict=True)
         parts["features"] = f"[{', '.join(named(layout, values, number) for layout, values in rows)}]"
     return "{" + ", ".join(f'"{name}": {value}' for name, value in parts.items()) + "}"
 

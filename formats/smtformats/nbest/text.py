@@ -15,11 +15,11 @@ NAME = "text-nbest"
 def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
     """Write each hypothesis; returns the number of lists."""
     count = 0
-    for one in lists:
-        for text in one.texts:
+    for nbest in lists:
+        for text in nbest.texts:
             if "\n" in text:
                 expected = "a text without a line break (--to tsv or jsonl keeps it)"
-                raise FormatError(expected, quote(text), file=one.file, line=one.line)
+                raise FormatError(expected, quote(text), file=nbest.file, line=nbest.line)
             out.write(text + "\n")
         count += 1
     return count

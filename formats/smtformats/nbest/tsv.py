@@ -25,15 +25,15 @@ def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
     count = 0
     columns: dict[str, int] = {}
     with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as waiting:
-        for one in lists:
-            for rank, (text, features, total) in enumerate(one.rows(), 1):
+        for nbest in lists:
+            for rank, (text, features, total) in enumerate(nbest.rows(), 1):
                 for name in features:
                     columns.setdefault(name, len(columns))
                 cells = [""] * len(columns)
                 for name, value in features.items():
                     cells[columns[name]] = number(value)
                 shown = text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
-                row = [one.id, str(rank), shown, "" if total is None else number(total), *cells]
+                row = [nbest.id, str(rank), shown, "" if total is None else number(total), *cells]
                 waiting.write("\t".join(row) + "\n")
             count += 1
         if count:

@@ -36,7 +36,7 @@ def parse(lines: Lines, *, max_nesting: int = MAX_NESTING) -> Iterator[Parse]:
         try:
             tree = _read(raw, max_nesting)
         except BadField as bad:
-            raise lines.error(bad.expected, bad.found, 1) from None
+            raise lines.locate(bad, 1) from None
         yield Parse(tree, raw, NAME, lines.name, lines.number)
 
 
@@ -50,25 +50,27 @@ def write(records: Iterable[Any], out: TextIO, number: Number) -> int:
     return write_each(records, out, _spelt)
 
 
-def _spelt(one: Any) -> str:
-    if not isinstance(one, Parse):
+def _spelt(record: Any) -> str:
+    if not isinstance(record, Parse):
         expected = "a tree with brackets"
-        raise FormatError(expected, type(one).__name__, file=getattr(one, "file", ""), line=getattr(one, "line", 1))
-    return own(one, NAME) or _compose(one)
+        raise FormatError(
+            expected, type(record).__name__, file=getattr(record, "file", ""), line=getattr(record, "line", 1)
+        )
+    return own(record, NAME) or _compose(record)
 
 
-def _compose(one: Parse) -> str:
+def _compose(record: Parse) -> str:
     """A tree as a line, read again to be sure that it says what it should."""
-    if one.tree is None:
+    if record.tree is None:
         return "\n"
-    text = str(one.tree)
+    text = str(record.tree)
     try:
-        same = "\n" not in text and _read(text, len(text)) == one.tree
+        same = "\n" not in text and _read(text, len(text)) == record.tree
     except BadField:
         same = False
     if not same:
         expected = "a tree of words and labels without blanks and round brackets"
-        raise FormatError(expected, quote(text), file=one.file, line=one.line, field=1)
+        raise FormatError(expected, quote(text), file=record.file, line=record.line, field=1)
     return text + "\n"
 
 

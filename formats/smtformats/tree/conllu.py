@@ -59,8 +59,8 @@ class _Sentence:
             return
         columns = line.split("\t")
         if len(columns) != _COLUMNS:
-            found = min(len(columns), _COLUMNS) + (len(columns) < _COLUMNS)
-            raise self.lines.error(f"{_COLUMNS} columns with tabs between them", str(len(columns)), found)
+            field = min(len(columns), _COLUMNS) + (len(columns) < _COLUMNS)
+            raise self.lines.error(f"{_COLUMNS} columns with tabs between them", str(len(columns)), field)
         if "" in columns:
             raise self.lines.error("a column that is not empty (_ is nothing)", "''", columns.index("") + 1)
         if len(self.rows) == self.max_words:
@@ -137,28 +137,30 @@ def write(records: Iterable[Any], out: TextIO, number: Number) -> int:
     """Write sentences, those read from such a file as they were; returns how many."""
     count = 0
     open_end = ""
-    for one in records:
-        if not isinstance(one, Dependencies):
+    for record in records:
+        if not isinstance(record, Dependencies):
             expected = "dependencies"
-            raise FormatError(expected, type(one).__name__, file=getattr(one, "file", ""), line=getattr(one, "line", 1))
-        text = own(one, NAME) or _compose(one)
+            raise FormatError(
+                expected, type(record).__name__, file=getattr(record, "file", ""), line=getattr(record, "line", 1)
+            )
+        text = own(record, NAME) or _compose(record)
         out.write(open_end + text)
         open_end = "" if text.endswith(("\n\n", "\n\r\n")) else "\n" if text[-1] == "\n" else "\n\n"
         count += 1
     return count
 
 
-def _compose(one: Dependencies) -> str:
+def _compose(sentence: Dependencies) -> str:
     """A sentence as text, read again to be sure that it says what it should."""
-    rows = ("\t".join(astuple(row)) for row in one.rows)
-    text = "".join(line + "\n" for line in (*one.comments, *rows)) + "\n"
+    rows = ("\t".join(astuple(row)) for row in sentence.rows)
+    text = "".join(line + "\n" for line in (*sentence.comments, *rows)) + "\n"
     try:
-        found = [(again.rows, again.comments) for again in parse(Lines(io.BytesIO(text.encode()), one.file))]
+        reread = [(again.rows, again.comments) for again in parse(Lines(io.BytesIO(text.encode()), sentence.file))]
     except UnicodeEncodeError:
-        found = []
-    if found != [(one.rows, one.comments)]:
+        reread = []
+    if reread != [(sentence.rows, sentence.comments)]:
         expected = "a sentence whose columns have no tabs and line breaks, and whose comments begin with #"
-        raise FormatError(expected, quote(text), file=one.file, line=one.line, field=1)
+        raise FormatError(expected, quote(text), file=sentence.file, line=sentence.line, field=1)
     return text
 
 

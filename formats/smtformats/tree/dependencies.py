@@ -46,15 +46,15 @@ class Dependencies:
 
     def tokens(self) -> list[str]:
         """The forms as the text had them: a token of several words in place of these."""
-        found: list[str] = []
+        forms: list[str] = []
         last = 0
         for row in self.rows:
             first, dash, end = row.id.partition("-")
             if "." in first or (not dash and int(first) <= last):
                 continue
-            found.append(row.form)
+            forms.append(row.form)
             last = int(end) if dash else last
-        return found
+        return forms
 
     def with_rows(self, rows: tuple[Word, ...]) -> Dependencies:
         """The sentence with other lines."""

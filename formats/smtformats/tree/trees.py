@@ -26,10 +26,10 @@ class Tree:
         """Nodes and words in the order of the text, ``None`` where a node ends."""
         open_nodes: list[Iterator[Tree | str]] = [iter((self,))]
         while open_nodes:
-            for one in open_nodes[-1]:
-                yield one
-                if isinstance(one, Tree):
-                    open_nodes.append(iter(one.children))
+            for item in open_nodes[-1]:
+                yield item
+                if isinstance(item, Tree):
+                    open_nodes.append(iter(item.children))
                     break
             else:
                 open_nodes.pop()
@@ -38,27 +38,27 @@ class Tree:
 
     def words(self) -> list[str]:
         """The words from left to right."""
-        return [one for one in self.walk() if isinstance(one, str)]
+        return [item for item in self.walk() if isinstance(item, str)]
 
     def spans(self) -> list[tuple[str, int, int]]:
         """Label, first and last-plus-one word of each node, a node before those below it."""
-        found: list[tuple[str, int, int]] = []
+        spans: list[tuple[str, int, int]] = []
         open_nodes: list[int] = []
         word = 0
-        for one in self.walk():
-            if isinstance(one, Tree):
-                open_nodes.append(len(found))
-                found.append((one.label, word, word))
-            elif one is None:
+        for item in self.walk():
+            if isinstance(item, Tree):
+                open_nodes.append(len(spans))
+                spans.append((item.label, word, word))
+            elif item is None:
                 at = open_nodes.pop()
-                found[at] = (*found[at][:2], word)
+                spans[at] = (*spans[at][:2], word)
             else:
                 word += 1
-        return found
+        return spans
 
     def __str__(self) -> str:
         parts = (
-            f" ({one.label}" if isinstance(one, Tree) else ")" if one is None else f" {one}" for one in self.walk()
+            f" ({item.label}" if isinstance(item, Tree) else ")" if item is None else f" {item}" for item in self.walk()
         )
         return "".join(parts)[1:]
 
@@ -67,7 +67,9 @@ class Tree:
 
     def _shape(self) -> list[tuple[str, int] | str]:
         return [
-            (one.label, len(one.children)) if isinstance(one, Tree) else one for one in self.walk() if one is not None
+            (item.label, len(item.children)) if isinstance(item, Tree) else item
+            for item in self.walk()
+            if item is not None
         ]
 
     def __eq__(self, other: object) -> bool:

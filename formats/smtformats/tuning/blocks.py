@@ -135,7 +135,7 @@ class Reader:
             except BadField as bad:
                 if token.startswith(f"{self.word}_"):
                     raise self.lines.error(f"{width} values", quote(token), field) from None
-                raise self.lines.error(bad.expected, bad.found, field) from None
+                raise self.lines.locate(bad, field) from None
             if not mark:
                 dense.append(value)
             elif not name or name in sparse or self.word == "SCORES":
@@ -166,28 +166,28 @@ def _shown(line: str) -> str:
 def write_blocks(records: Iterable[Block], out: TextIO, number: Number, origin: str, word: str) -> int:
     """Write blocks as text: as they were read, or composed anew; returns how many."""
 
-    def spelt(one: Block) -> str:
-        if (one.scorer is not None) != (word == "SCORES"):
+    def spelt(block: Block) -> str:
+        if (block.scorer is not None) != (word == "SCORES"):
             wanted = "statistics of a scorer" if word == "SCORES" else "features"
-            found = "features" if one.scorer is None else f"statistics of {one.scorer}"
-            raise FormatError(wanted, found, line=one.line, field=1)
-        return own(one, origin) or _composed(one, number, word)
+            actual = "features" if block.scorer is None else f"statistics of {block.scorer}"
+            raise FormatError(wanted, actual, line=block.line, field=1)
+        return own(block, origin) or _composed(block, number, word)
 
     return write_each(records, out, spelt)
 
 
-def _composed(one: Block, number: Number, word: str) -> str:
-    for name in (*one.names, *(one.scorer or "x",), *(name for row in one.sparse for name in row)):
+def _composed(block: Block, number: Number, word: str) -> str:
+    for name in (*block.names, *(block.scorer or "x",), *(name for row in block.sparse for name in row)):
         if blanks(name) != [name]:
-            raise FormatError("a name without blanks", quote(name), line=one.line, field=5)
-    width = len(one.rows[0]) if one.rows and one.scorer is not None else len(one.names)
-    for row in one.rows:
+            raise FormatError("a name without blanks", quote(name), line=block.line, field=5)
+    width = len(block.rows[0]) if block.rows and block.scorer is not None else len(block.names)
+    for row in block.rows:
         if len(row) != width:
-            raise FormatError(f"{width} values in each entry", f"{len(row)}", line=one.line, field=4)
-    title = one.scorer if one.scorer is not None else "".join(f"{name} " for name in one.names)
-    parts = [f"{word}_TXT_BEGIN_0 {one.id} {len(one)} {width} {title}\n"]
-    for i, row in enumerate(one.rows):
-        more = one.sparse[i] if one.sparse else {}
+            raise FormatError(f"{width} values in each entry", f"{len(row)}", line=block.line, field=4)
+    title = block.scorer if block.scorer is not None else "".join(f"{name} " for name in block.names)
+    parts = [f"{word}_TXT_BEGIN_0 {block.id} {len(block)} {width} {title}\n"]
+    for i, row in enumerate(block.rows):
+        more = block.sparse[i] if block.sparse else {}
         items = [*map(number, row), *(f"{name}={number(value)}" for name, value in more.items())]
         parts.append("".join(f"{item} " for item in items) + "\n")
     return "".join(parts) + f"{word}_TXT_END_0\n"

@@ -67,7 +67,7 @@ def read_lines(lines: Lines, find: Find, what: str, origin: str) -> Weights:
         try:
             weights[entry.name] = numbers([entry.value(line)])[0]
         except BadField as bad:
-            raise lines.error(bad.expected, bad.found, 2) from None
+            raise lines.locate(bad, 2) from None
         weights.places[entry.name] = lines.number
     if not weights:
         raise lines.error(what, "none in the file", 1, line=1)

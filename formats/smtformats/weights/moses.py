@@ -66,10 +66,10 @@ def parse(lines: Lines) -> Iterator[dict[str, float]]:
     weights = Weights({}, [], NAME, lines.name)
     for line in lines:
         weights.text.append(line)
-        found = section.weight_line(line)
-        if found is None:
+        weight = section.weight_line(line)
+        if weight is None:
             continue
-        label, tokens = found
+        label, tokens = weight
         names = _component_names(label, len(tokens))
         for field, (name, token) in enumerate(zip(names, tokens, strict=True), 2):
             if name in weights:
@@ -77,7 +77,7 @@ def parse(lines: Lines) -> Iterator[dict[str, float]]:
             try:
                 weights[name] = numbers([token])[0]
             except BadField as bad:
-                raise lines.error(bad.expected, bad.found, field) from None
+                raise lines.locate(bad, field) from None
             weights.places[name] = lines.number
     if not weights:
         raise lines.error("a [weight] section with weights", "none in the file", 1, line=1)
@@ -122,9 +122,9 @@ def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) 
     placed: set[str] = set()
     sizes = {label: last - first for label, first, last in vectors(_gathered(values))}
     for line in lines:
-        found = section.weight_line(line)
-        if found is not None:
-            label, tokens = found
+        weight = section.weight_line(line)
+        if weight is not None:
+            label, tokens = weight
             names = _component_names(label, len(tokens))
             here = [name for name in names if name in values]
             if here and len(here) < len(names):

@@ -62,22 +62,22 @@ def outer_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def _entry(line: str, lines: Lines) -> Entry:
-    found = _LINE.fullmatch(line)
-    if found is None:
+    match = _LINE.fullmatch(line)
+    if match is None:
         raise lines.error("a name, one blank and a number", quote(line.rstrip("\n")), 1)
-    return Entry(found[1], found.start(2), found.end(2))
+    return Entry(match[1], match.start(2), match.end(2))
 
 
 def parse(lines: Lines) -> Iterator[dict[str, float]]:
     """The one set of weights in the file."""
     weights = read_lines(lines, _entry, "weights, a name and a number on each line", NAME)
     inner = inner_names(weights)
-    found = {inner[name]: value for name, value in weights.items()}
-    if len(found) < len(weights):
+    renamed = {inner[name]: value for name, value in weights.items()}
+    if len(renamed) < len(weights):
         name = next(name for name in weights if inner[name] != name and inner[name] in weights)
         raise lines.error("each weight once", f"{quote(name)} and {quote(inner[name])}", 1)
     places = {inner[name]: line for name, line in weights.places.items()}
-    yield Weights(found, weights.text, NAME, lines.name, places)
+    yield Weights(renamed, weights.text, NAME, lines.name, places)
 
 
 def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:
@@ -93,9 +93,9 @@ def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> i
 
 def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) -> list[str]:
     """Put new values into an existing file and copy all else; returns the names that it does not have."""
-    found = [(line, _entry(line, lines)) for line in lines]
-    inner = inner_names(entry.name for _, entry in found)
-    for line, entry in found:
+    entries = [(line, _entry(line, lines)) for line in lines]
+    inner = inner_names(entry.name for _, entry in entries)
+    for line, entry in entries:
         value = values.get(inner[entry.name])
         if value is not None:
             line = line[: entry.first] + respelt(entry.value(line), value, number) + line[entry.last :]

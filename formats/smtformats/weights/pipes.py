@@ -75,9 +75,9 @@ def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) 
 
 def matches(head: bytes) -> bool:
     """The first line one word, a bar and another, and half of all a name and a number."""
-    found = [split(line)[:2] for line in first_lines(head)]
-    good = sum(is_number(value) and not is_id(name) for name, value in found)
-    return bool(found) and all(len(blanks(part)) == 1 for part in found[0]) and len(found) <= 2 * good
+    pairs = [split(line)[:2] for line in first_lines(head)]
+    good = sum(is_number(value) and not is_id(name) for name, value in pairs)
+    return bool(pairs) and all(len(blanks(part)) == 1 for part in pairs[0]) and len(pairs) <= 2 * good
 
 
 FORMAT = Format(

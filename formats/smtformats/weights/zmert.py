@@ -70,7 +70,7 @@ class _Params:
         try:
             return numbers([token], what=what)[0]
         except BadField as bad:
-            raise self.lines.error(bad.expected, bad.found, field) from None
+            raise self.lines.locate(bad, field) from None
 
     def _normalization(self, line: str) -> None:
         key, mark, rest = line.partition("=")

@@ -40,7 +40,7 @@ class Shape:
 
 def first_shape(head: bytes) -> Shape | None:
     """The first line that shows items, else the last, of what may be a list; ``None`` if it is no list."""
-    found = None
+    shape = None
     lines = head.decode("utf-8", "ignore").split("\n")
     for line in lines:
         if not line.strip():
@@ -52,10 +52,10 @@ def first_shape(head: bytes) -> Shape | None:
         items = blanks(fields[1])
         if not whole and len(fields) == 2:
             items = items[:-1]  # the head ends inside this one
-        found = Shape(fields, items, whole) if items or whole or found is None else found
+        shape = Shape(fields, items, whole) if items or whole or shape is None else shape
         if items:
             break
-    return found
+    return shape
 
 
 class Grouper:
@@ -92,28 +92,28 @@ class Grouper:
 
     def add(self, text: str, layout: Layout, values: list[float], total: float | None, raw: str) -> None:
         """Put one hypothesis into the list made room for; in a format without totals none has one."""
-        one = self.current
-        assert one is not None
-        assert one.raw is not None
-        one.texts.append(text)
-        one.layouts.append(layout)
-        one.values.append(values)
+        current = self.current
+        assert current is not None
+        assert current.raw is not None
+        current.texts.append(text)
+        current.layouts.append(layout)
+        current.values.append(values)
         if total is None:
-            one.totals = None
+            current.totals = None
         else:
-            assert one.totals is not None
-            one.totals.append(total)
-        one.raw.append(raw)
+            assert current.totals is not None
+            current.totals.append(total)
+        current.raw.append(raw)
         self.count += 1
 
     def add_extras(self, here: Mapping[str, str]) -> None:
         """Put further fields beside the hypothesis just added; a column is empty where a line has no such field."""
-        one = self.current
-        assert one is not None
+        current = self.current
+        assert current is not None
         for name in here:
-            if name not in one.extras:
-                one.extras[name] = [""] * (len(one) - 1)
-        for name, column in one.extras.items():
+            if name not in current.extras:
+                current.extras[name] = [""] * (len(current) - 1)
+        for name, column in current.extras.items():
             column.append(here.get(name, ""))
 
     def finish(self) -> Iterator[Candidates]:
@@ -123,8 +123,8 @@ class Grouper:
         yield self.current
 
 
-def _frame(one: Candidates, own: bool) -> tuple[str, str]:
-    return (one.before, one.after) if own else ("", "")
+def _frame(nbest: Candidates, own: bool) -> tuple[str, str]:
+    return (nbest.before, nbest.after) if own else ("", "")
 
 
 def cut_at_bars(raw: str, features: int = 1) -> tuple[list[str], int, int]:
@@ -160,22 +160,24 @@ def write_lists(lists: Iterable[Candidates], out: TextIO, number: Number, dialec
     count = 0
     open_end = False
     last: Candidates | None = None
-    for one in lists:
-        raw = one.raw if one.origin.partition(" ")[0] == dialect.origin else None
-        if raw is None and not is_id(one.id):
+    for nbest in lists:
+        raw = nbest.raw if nbest.origin.partition(" ")[0] == dialect.origin else None
+        if raw is None and not is_id(nbest.id):
             expected = "a sentence id (a whole number)"
-            raise FormatError(expected, quote(one.id), file=one.file, line=one.line, field=1)
-        if last is not None and len(one) and int(one.id) <= int(last.id):
+            raise FormatError(expected, quote(nbest.id), file=nbest.file, line=nbest.line, field=1)
+        if last is not None and len(nbest) and int(nbest.id) <= int(last.id):
             expected = f"an id after {last.id}, that of {last.file or '<data>'}:{last.line} (ids ascend)"
-            raise FormatError(expected, quote(one.id), file=one.file, line=one.line, field=1)
-        last = one
-        before, after = dialect.frame(one, raw is not None)
+            raise FormatError(expected, quote(nbest.id), file=nbest.file, line=nbest.line, field=1)
+        last = nbest
+        before, after = dialect.frame(nbest, raw is not None)
         block = [before] if before else []
-        for i in range(len(one)):
+        for i in range(len(nbest)):
             try:
-                line = dialect.compose(one, i, number) if raw is None else _patched(one, i, raw[i], number, dialect)
+                line = dialect.compose(nbest, i, number) if raw is None else _patched(nbest, i, raw[i], number, dialect)
             except BadField as bad:
-                raise FormatError(bad.expected, bad.found, file=one.file, line=one.line, field=dialect.field) from None
+                raise FormatError(
+                    bad.expected, bad.found, file=nbest.file, line=nbest.line, field=dialect.field
+                ) from None
             if block and block[-1][-1:] != "\n":
                 block[-1] += "\n"
             block.append(line)
@@ -190,20 +192,20 @@ def write_lists(lists: Iterable[Candidates], out: TextIO, number: Number, dialec
     return count
 
 
-def _patched(one: Candidates, i: int, raw: str, number: Number, dialect: Dialect) -> str:
-    kept = one.original[i] if one.original is not None else len(one.layouts[i])
-    if not one.rescored and kept == len(one.layouts[i]):
+def _patched(nbest: Candidates, i: int, raw: str, number: Number, dialect: Dialect) -> str:
+    kept = nbest.original[i] if nbest.original is not None else len(nbest.layouts[i])
+    if not nbest.rescored and kept == len(nbest.layouts[i]):
         return raw
-    pieces, features, total = dialect.cut(raw, one.origin)
-    if (kept < len(one.layouts[i]) and features < 0) or (one.rescored and total < 0):
+    pieces, features, total = dialect.cut(raw, nbest.origin)
+    if (kept < len(nbest.layouts[i]) and features < 0) or (nbest.rescored and total < 0):
         raise BadField("a format with a place for what is new (name another with --to)", quote(dialect.origin))
-    if kept < len(one.layouts[i]):
+    if kept < len(nbest.layouts[i]):
         body = pieces[features].rstrip(" ")
-        longer = dialect.append(body, one.layouts[i][kept:], one.values[i][kept:], number)
+        longer = dialect.append(body, nbest.layouts[i][kept:], nbest.values[i][kept:], number)
         pieces[features] = longer + pieces[features][len(body) :]
-    if one.rescored and one.totals is not None:
+    if nbest.rescored and nbest.totals is not None:
         body = pieces[total].rstrip(" \t\r\n")
-        pieces[total] = number(one.totals[i]) + pieces[total][len(body) :]
+        pieces[total] = number(nbest.totals[i]) + pieces[total][len(body) :]
     return "".join(pieces)
 
 
@@ -212,18 +214,18 @@ def add_items(body: str, more: str) -> str:
     return f"{body} {more}" if body.strip(" ") else more
 
 
-def composed_text(one: Candidates, i: int) -> str:
+def composed_text(nbest: Candidates, i: int) -> str:
     """The text of a hypothesis, fit to stand between bars."""
-    text = one.texts[i]
+    text = nbest.texts[i]
     if "|||" in text or "\n" in text:
         expected = "a text without `|||` or a line break"
-        raise FormatError(expected, quote(text), file=one.file, line=one.line, field=2)
+        raise FormatError(expected, quote(text), file=nbest.file, line=nbest.line, field=2)
     return text
 
 
-def composed_total(one: Candidates, i: int, number: Number) -> str:
+def composed_total(nbest: Candidates, i: int, number: Number) -> str:
     """The total of a hypothesis, which this kind of list cannot do without."""
-    if one.totals is None:
+    if nbest.totals is None:
         expected = "a total score (rescore the list with weights first)"
-        raise FormatError(expected, "none", file=one.file, line=one.line, field=4)
-    return number(one.totals[i])
+        raise FormatError(expected, "none", file=nbest.file, line=nbest.line, field=4)
+    return number(nbest.totals[i])

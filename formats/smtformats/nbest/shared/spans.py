@@ -62,12 +62,12 @@ class Array:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise BadField("each name once in an object", f"{quote(twice)} twice")
-    return found
+    return mapping
 
 
 def _integer(text: str) -> float:
@@ -115,43 +115,43 @@ def _expect(text: str, at: int, marks: str) -> int:
     """The place behind one of the marks."""
     if not text[at : at + 1] or text[at] not in marks:
         wanted = " or ".join(f"`{mark}`" for mark in marks)
-        found = quote(text[at : at + 20].rstrip()) if text[at:].strip() else "the end of the line"
-        raise BadField(f"{wanted} at column {at + 1}", found)
+        actual = quote(text[at : at + 20].rstrip()) if text[at:].strip() else "the end of the line"
+        raise BadField(f"{wanted} at column {at + 1}", actual)
     return at + 1
 
 
 def array(text: str, at: int) -> tuple[Array, int]:
     """The elements of the array that begins here, and its end."""
-    found = Array()
+    elements = Array()
     at = _skip(text, _expect(text, at, "["))
     if text[at : at + 1] == "]":
-        return found, at + 1
+        return elements, at + 1
     while True:
         value, end = _value(text, at)
-        found.values.append(value)
-        found.spans.append((at, end))
+        elements.values.append(value)
+        elements.spans.append((at, end))
         at = _skip(text, end)
         end = _expect(text, at, ",]")
         if text[at] == "]":
-            return found, end
+            return elements, end
         at = _skip(text, end)
 
 
 def members(text: str, arrays: Container[str] = ()) -> dict[str, Member]:
     """The members of an object that fills the text; arrays of the given names are taken apart."""
-    found: dict[str, Member] = {}
+    fields: dict[str, Member] = {}
     count = 1
     try:
         at = _skip(text, _expect(text, _skip(text, 0), "{"))
-        while text[at : at + 1] != "}" or found:
+        while text[at : at + 1] != "}" or fields:
             _expect(text, at, '"')
             key, at = _value(text, at)
             start = _skip(text, _expect(text, _skip(text, at), ":"))
             taken = array if key in arrays and text[start : start + 1] == "[" else _value
             value, end = taken(text, start)
-            if key in found:
+            if key in fields:
                 raise BadField("each name once in an object", f"{quote(key)} twice")
-            found[key] = Member(value, start, end, count)
+            fields[key] = Member(value, start, end, count)
             at = _skip(text, end)
             end = _expect(text, at, ",}")
             if text[at] == "}":
@@ -162,7 +162,7 @@ def members(text: str, arrays: Container[str] = ()) -> dict[str, Member]:
             raise BadField("one JSON object on the line", f"{quote(text[at + 1 :].strip())} behind it")
     except BadField as bad:
         raise BadMember(bad.expected, bad.found, count) from None
-    return found
+    return fields
 
 
 def finite(value: Any) -> float:
@@ -220,11 +220,11 @@ def added(text: str, items: str) -> str:
 
 def replaced(text: str, new: Mapping[str, str]) -> str:
     """An object as written with the values of some members exchanged, and members put behind."""
-    found = members(text)
-    for key, value in sorted(new.items(), key=lambda item: -found[item[0]].start if item[0] in found else 0):
-        if key in found:
-            text = text[: found[key].start] + value + text[found[key].end :]
-    fresh = ", ".join(f"{string(key)}: {value}" for key, value in new.items() if key not in found)
+    fields = members(text)
+    for key, value in sorted(new.items(), key=lambda item: -fields[item[0]].start if item[0] in fields else 0):
+        if key in fields:
+            text = text[: fields[key].start] + value + text[fields[key].end :]
+    fresh = ", ".join(f"{string(key)}: {value}" for key, value in new.items() if key not in fields)
     return added(text, "{" + fresh + "}")
 
 
@@ -251,10 +251,10 @@ def lists_of(
             front += line
             continue
         try:
-            found = members(line, arrays)
-            key = next((name for name in IDS if name in found and found[name].value is not None), None)
-            one = Candidates(
-                id=str(sentence) if key is None else _id(line, found[key], first if key == SENTENCE_ID else 0),
+            fields = members(line, arrays)
+            key = next((name for name in IDS if name in fields and fields[name].value is not None), None)
+            nbest = Candidates(
+                id=str(sentence) if key is None else _id(line, fields[key], first if key == SENTENCE_ID else 0),
                 texts=[],
                 layouts=[],
                 values=[],
@@ -264,33 +264,33 @@ def lists_of(
                 line=lines.number,
                 first=count,
             )
-            source = next((name for name in SOURCES if name in found and isinstance(found[name].value, str)), None)
-            one.source = None if source is None else clean(found[source].value)
-            used = fill(one, found)
+            source = next((name for name in SOURCES if name in fields and isinstance(fields[name].value, str)), None)
+            nbest.source = None if source is None else clean(fields[source].value)
+            used = fill(nbest, fields)
             own = {*used, key, source}
             rest = {
-                name: [plain(value.values if isinstance(value := member.value, Array) else value)] * len(one)
-                for name, member in found.items()
+                name: [plain(value.values if isinstance(value := member.value, Array) else value)] * len(nbest)
+                for name, member in fields.items()
                 if name not in own
             }
-            one.extras = {**rest, **one.extras}
-            before = known.setdefault(_normal(one.id), lines.number) if one.texts else lines.number
+            nbest.extras = {**rest, **nbest.extras}
+            before = known.setdefault(_normal(nbest.id), lines.number) if nbest.texts else lines.number
             if before != lines.number:
-                raise BadField("each id once", f"{quote(one.id)} again, that of {lines.name}:{before}")
+                raise BadField("each id once", f"{quote(nbest.id)} again, that of {lines.name}:{before}")
         except BadMember as bad:
-            raise lines.error(bad.expected, bad.found, bad.field) from None
+            raise lines.locate(bad, bad.field) from None
         except BadField as bad:
-            raise lines.error(bad.expected, bad.found, 1) from None
+            raise lines.locate(bad, 1) from None
         sentence += 1
-        if not one.texts:
+        if not nbest.texts:
             front += line
             continue
-        one.before, one.raw = _taken_apart(line, [found[name].value for name in used])
-        one.before, front = front + one.before, ""
-        count += len(one)
+        nbest.before, nbest.raw = _taken_apart(line, [fields[name].value for name in used])
+        nbest.before, front = front + nbest.before, ""
+        count += len(nbest)
         if current is not None:
             yield current
-        current = one
+        current = nbest
     if current is None:
         raise lines.error("an n-best list", "no hypothesis in the file", 1, line=1)
     current.after = front
@@ -318,13 +318,13 @@ def _normal(key: str) -> str:
 
 def _taken_apart(line: str, arrays: list[Array]) -> tuple[str, list[str]]:
     """The frame of a line and the elements of each hypothesis."""
-    arrays = sorted(arrays, key=lambda one: one.spans[0])
+    arrays = sorted(arrays, key=lambda elements: elements.spans[0])
     frame, at = [], 0
     columns = []
-    for one in arrays:
-        frame.append(line[at : one.spans[0][0]])
-        at = one.spans[-1][1]
-        starts = [start for start, _ in one.spans]
+    for elements in arrays:
+        frame.append(line[at : elements.spans[0][0]])
+        at = elements.spans[-1][1]
+        starts = [start for start, _ in elements.spans]
         columns.append([line[start:end] for start, end in zip(starts, [*starts[1:], at], strict=True)])
     frame.append(line[at:])
     return CUT.join(frame), [CUT.join(row) for row in zip(*columns, strict=True)]
@@ -341,10 +341,10 @@ class Taken:
     columns: dict[str, list[str]]
 
     @classmethod
-    def of(cls, one: Candidates) -> Taken:
+    def of(cls, nbest: Candidates) -> Taken:
         """A list as it was read."""
-        frame = one.before.split(CUT)
-        rows = [row.split(CUT) for row in one.raw or ()]
+        frame = nbest.before.split(CUT)
+        rows = [row.split(CUT) for row in nbest.raw or ()]
         return cls(frame, {_name(piece): [row[i] for row in rows] for i, piece in enumerate(frame[:-1])})
 
     def __str__(self) -> str:
@@ -388,28 +388,28 @@ def write_json(
 ) -> int:
     """Write lists: lines of this very format are copied with their changes, all others composed anew."""
 
-    def spelt(one: Candidates) -> str:
+    def spelt(nbest: Candidates) -> str:
         try:
-            if one.origin.partition(" ")[0] != origin or one.raw is None:
-                return compose(one, number) + "\n"
-            taken = Taken.of(one)
-            if one.rescored or one.original is not None:
-                change(one, taken, number)
-            return f"{taken}{one.after}"
+            if nbest.origin.partition(" ")[0] != origin or nbest.raw is None:
+                return compose(nbest, number) + "\n"
+            taken = Taken.of(nbest)
+            if nbest.rescored or nbest.original is not None:
+                change(nbest, taken, number)
+            return f"{taken}{nbest.after}"
         except BadField as bad:
-            raise FormatError(bad.expected, bad.found, file=one.file, line=one.line, field=1) from None
+            raise FormatError(bad.expected, bad.found, file=nbest.file, line=nbest.line, field=1) from None
 
     return write_each(lists, out, spelt)
 
 
-def composed_id(one: Candidates, first: int = 0) -> str:
+def composed_id(nbest: Candidates, first: int = 0) -> str:
     """An id as JSON: a number if it is spelled as one, counted from ``first``."""
-    return str(int(one.id) + first) if is_id(one.id) and str(int(one.id)) == one.id else string(one.id)
+    return str(int(nbest.id) + first) if is_id(nbest.id) and str(int(nbest.id)) == nbest.id else string(nbest.id)
 
 
 def shape(head: bytes) -> str:
     """``rows`` for an array of hypotheses, ``columns`` for texts with scores side by side, or nothing of the kind."""
-    found = ""
+    kind = ""
     for line in head.decode("utf-8", "ignore").split("\n"):
         if not line.strip():
             continue
@@ -419,7 +419,7 @@ def shape(head: bytes) -> str:
         if match[2] == "{":
             return "rows"
         if match[2] in ('"', "]"):
-            found = "columns" if _SCORES.search(line) else "rows"
+            kind = "columns" if _SCORES.search(line) else "rows"
         if match[2] == '"':
             break
-    return found
+    return kind
