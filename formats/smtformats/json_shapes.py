@@ -101,7 +101,7 @@ def refuse_json(start: bytes, name: str, kinds: frozenset[str] = frozenset()) ->
         return
     wanted = [f"lists as JSON lines, {_SHOWN}"] * lists + [f"sentences, {_TEXT}"] * corpora
     expected = ", or ".join([*wanted, *["plain text"] * (corpora or not lists)])
-    raise FormatError(expected, _described(value, text, lists), file=name, line=line, field=1)
+    raise FormatError(expected, _describe(value, text, lists), file=name, line=line, field=1)
 
 
 def _first(text: str, whole: bool) -> tuple[Any, int] | None:
@@ -163,7 +163,7 @@ def _is_value(line: str) -> bool:
         return _BEGINS.match(line.lstrip()) is not None
 
 
-def _described(value: Any, text: str, lists: bool) -> str:
+def _describe(value: Any, text: str, lists: bool) -> str:
     """What a value looks like, and what to do."""
     if isinstance(value, json.JSONDecodeError):
         message = value.msg[:1].lower() + value.msg[1:]

@@ -92,20 +92,20 @@ def _read(entry: Format) -> str:
     assert entry.parse is not None
     lines = Lines(io.BytesIO(entry.example.encode()), "0")
     options = {name: 1 for name, default in _options(entry) if default == "needed"}
-    return "".join(f"{_shown(record)}\n" for record in functools.partial(entry.parse, **options)(lines))
+    return "".join(f"{_show(record)}\n" for record in functools.partial(entry.parse, **options)(lines))
 
 
-def _shown(value: Any, indent: str = "") -> str:
+def _show(value: Any, indent: str = "") -> str:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _record(value, indent)
     if isinstance(value, Mapping):
-        return repr({name: _Plain(_shown(element, indent)) for name, element in value.items() if name not in _ORIGIN})
+        return repr({name: _Plain(_show(element, indent)) for name, element in value.items() if name not in _ORIGIN})
     if hasattr(value, "tolist"):
         return repr(value.tolist())
     if hasattr(value, "blob"):
         return repr(list(value))
     if isinstance(value, (tuple, list)) and any(dataclasses.is_dataclass(element) for element in value):
-        items = [_shown(element, indent + "  ") for element in value]
+        items = [_show(element, indent + "  ") for element in value]
         line = f"[{', '.join(items)}]"
         return line if _fits(line, indent) else "".join(f"\n{indent}  {item}" for item in items)
     return repr(value)
@@ -116,7 +116,7 @@ def _record(record: Any, indent: str) -> str:
     if not record.__dataclass_params__.repr:
         return repr(record)
     fields = [field for field in dataclasses.fields(record) if field.name not in _ORIGIN]
-    shown = {field.name: (_shown(getattr(record, field.name), indent + "  "), repr(field.default)) for field in fields}
+    shown = {field.name: (_show(getattr(record, field.name), indent + "  "), repr(field.default)) for field in fields}
     told = {name: text for name, (text, default) in shown.items() if text != default and text not in _EMPTY}
     kind = type(record).__name__
     line = f"{kind}({', '.join(f'{name}={text}' for name, text in told.items())})"

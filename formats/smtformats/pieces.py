@@ -16,14 +16,14 @@ def pieces(stream: BinaryIO) -> Iterator[bytes]:
     """The decompressed bytes of a stream that stands at its beginning. Spoilt data is an EOFError."""
     data = stream.read(_PACKED_BYTES)
     if data.startswith(_GZIP):
-        yield from _gunzipped(stream, data)
+        yield from _gunzip(stream, data)
         return
     while data:
         yield data
         data = stream.read(PIECE_BYTES)
 
 
-def _gunzipped(stream: BinaryIO, data: bytes) -> Iterator[bytes]:
+def _gunzip(stream: BinaryIO, data: bytes) -> Iterator[bytes]:
     """The members of a gzip file. isal checks their length and checksum."""
     from isal import isal_zlib
 

@@ -44,7 +44,7 @@ def parse(lines: Lines, *, method: Method = "union") -> Iterator[Alignment]:
         _check(to_target, len(target), lines, first + 2)
         forward = {(i, j - 1) for i, j in enumerate(to_target) if j}
         backward = {(i - 1, j) for j, i in enumerate(to_source) if i}
-        points = _chosen(forward, backward, method)
+        points = _choose(forward, backward, method)
         yield Alignment(points, source, target, line=first)
     if not lines.number:
         raise lines.error("three lines for each pair", "an empty file", 1)
@@ -73,7 +73,7 @@ def _check(links: list[int], length: int, lines: Lines, line: int) -> None:
             raise lines.error(expected, f"{position}", len(links) + 3 + i, line=line)
 
 
-def _chosen(forward: set[Point], backward: set[Point], method: Method) -> tuple[Point, ...]:
+def _choose(forward: set[Point], backward: set[Point], method: Method) -> tuple[Point, ...]:
     if method == "union":
         return tuple(sorted(forward | backward))
     if method == "intersect":

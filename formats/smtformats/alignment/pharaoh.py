@@ -50,10 +50,10 @@ def parse(lines: Lines) -> Iterator[Alignment]:
 
 def write(records: Iterable[Alignment], out: TextIO, number: Number) -> int:
     """Write a line for each pair: as it was read, or the points alone."""
-    return write_each(records, out, _spelt)
+    return write_each(records, out, _spell)
 
 
-def _spelt(alignment: Alignment) -> str:
+def _spell(alignment: Alignment) -> str:
     return own(alignment, NAME) or " ".join(f"{i}-{j}" for i, j in alignment.points) + "\n"
 
 

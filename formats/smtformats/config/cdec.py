@@ -150,10 +150,10 @@ def language_model(value: str) -> tuple[str, dict[str, str]]:
 
 def write(records: Iterable[Settings], out: TextIO, number: Number) -> int:
     """Write configurations, those read from such a file as they were; returns how many."""
-    return write_settings(records, out, NAME, parse, _composed)
+    return write_settings(records, out, NAME, parse, _compose)
 
 
-def _composed(settings: Settings) -> str:
+def _compose(settings: Settings) -> str:
     return "".join(f"{setting.key}={setting.value}\n" for setting in settings.entries)
 
 

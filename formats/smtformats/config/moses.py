@@ -265,10 +265,10 @@ def _check_weights(text: str, entries: list[Setting], named: dict[str, Feature],
 
 def write(records: Iterable[Settings], out: TextIO, number: Number) -> int:
     """Write configurations, those read from such a file as they were; returns how many."""
-    return write_settings(records, out, NAME, parse, _composed)
+    return write_settings(records, out, NAME, parse, _compose)
 
 
-def _composed(settings: Settings) -> str:
+def _compose(settings: Settings) -> str:
     text = section = ""
     for setting in settings.entries:
         if setting.key != section:

@@ -37,7 +37,7 @@ def parse(lines: Lines) -> Iterator[Segment]:
     for line in lines:
         body = line[:-1] if line[-1:] == "\n" else line
         body = body[:-1] if body[-1:] == "\r" else body
-        attributes, rest = _tagged(body, lines)
+        attributes, rest = _split_tag(body, lines)
         key = attributes.get("id", str(following))
         if not is_id(key):
             raise lines.error("an id, a whole number", quote(key), 1)
@@ -47,7 +47,7 @@ def parse(lines: Lines) -> Iterator[Segment]:
         yield Segment(source, tuple(references), attributes, number, line, NAME, lines.number)
 
 
-def _tagged(body: str, lines: Lines) -> tuple[dict[str, str], str]:
+def _split_tag(body: str, lines: Lines) -> tuple[dict[str, str], str]:
     """The attributes of a line, and the line without its tags."""
     if body[:4].lower() != "<seg":
         return {}, body
@@ -86,10 +86,10 @@ def _fields(text: str, lines: Lines) -> list[str]:
 
 def write(records: Iterable[str | Segment], out: TextIO, number: Number) -> int:
     """Write sentences, one on each line: as they were read, or composed anew; returns how many."""
-    return write_each(_numbered(records), out, lambda segment: own(segment, NAME) or _composed(segment))
+    return write_each(_number(records), out, lambda segment: own(segment, NAME) or _compose(segment))
 
 
-def _numbered(records: Iterable[str | Segment]) -> Iterator[Segment]:
+def _number(records: Iterable[str | Segment]) -> Iterator[Segment]:
     """Sentences that are text alone get the next number as their id."""
     following = 0
     for line, segment in enumerate(records, 1):
@@ -100,7 +100,7 @@ def _numbered(records: Iterable[str | Segment]) -> Iterator[Segment]:
         yield segment
 
 
-def _composed(segment: Segment) -> str:
+def _compose(segment: Segment) -> str:
     for field, text in enumerate((segment.source, *segment.references), 1):
         if "|||" in text or "\n" in text or text[-1:] == "\r" or _END in text or text[:4].lower() == "<seg":
             expected = "a text without `|||`, `<seg`, `</seg>` or a line break"

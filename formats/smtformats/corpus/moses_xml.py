@@ -168,16 +168,16 @@ def parse(lines: Lines, *, brackets: str = BRACKETS, tags: bool = True) -> Itera
 
 def write(records: Iterable[str | Segment], out: TextIO, number: Number, *, brackets: str = BRACKETS) -> int:
     """Write sentences, one on each line: as they were read, or composed anew; returns how many."""
-    return write_each(segments(records), out, lambda segment: own(segment, NAME) or _composed(segment, brackets))
+    return write_each(segments(records), out, lambda segment: own(segment, NAME) or _compose(segment, brackets))
 
 
-def _composed(segment: Segment, brackets: str) -> str:
+def _compose(segment: Segment, brackets: str) -> str:
     """Words and marks, read again to be sure that Moses takes them for what they are."""
     lines = Lines(io.BytesIO(), "")
     lines.number = segment.line
     reader = _Reader(lines, brackets)
     marks = segment.marks if isinstance(segment, MarkedSegment) else ()
-    line = _inserted(segment.source, marks, reader) + "\n"
+    line = _insert_tags(segment.source, marks, reader) + "\n"
     again = reader.segment(line, 0)
     wanted = sorted(marks, key=_order)
     fault = segment.fault if isinstance(segment, MarkedSegment) else ""
@@ -191,7 +191,7 @@ def _order(mark: Mark) -> tuple[object, ...]:
     return mark.start, mark.end, mark.tag, sorted(mark.attributes.items())
 
 
-def _inserted(text: str, marks: tuple[Mark, ...], reader: _Reader) -> str:
+def _insert_tags(text: str, marks: tuple[Mark, ...], reader: _Reader) -> str:
     """The text with an empty tag for each mark: where it stands, or with its span behind all words."""
     if not marks:
         return text

@@ -52,18 +52,18 @@ def write(records: Iterable[str | Segment], out: TextIO, number: Number) -> int:
     """Write sentences, one on each line: as they were read, or composed anew; returns how many."""
     width = 0
 
-    def spelt(segment: Segment) -> str:
+    def spell(segment: Segment) -> str:
         nonlocal width
         columns = [segment.source, *(segment.references or ("",))]
         width = width or len(columns)
         if len(columns) != width:
             raise FormatError(f"{width} columns, as in line 1", str(len(columns)), line=segment.line, field=1)
-        return own(segment, NAME) or _composed(columns, segment.line)
+        return own(segment, NAME) or _compose(columns, segment.line)
 
-    return write_each(segments(records), out, spelt)
+    return write_each(segments(records), out, spell)
 
 
-def _composed(columns: list[str], line: int) -> str:
+def _compose(columns: list[str], line: int) -> str:
     for field, text in enumerate(columns, 1):
         if "\t" in text or "\n" in text or (field == len(columns) and text[-1:] == "\r"):
             raise FormatError("a text without a tab or a line break", quote(text), line=line, field=field)

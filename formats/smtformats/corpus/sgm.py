@@ -117,7 +117,7 @@ class _Reader:
             name = match[1].lower()
             if name in attributes:
                 raise self.error("each attribute once", f"{quote(name)} again")
-            attributes[name] = _decoded(next(value for value in match.groups()[1:] if value is not None))
+            attributes[name] = _decode(next(value for value in match.groups()[1:] if value is not None))
             at = match.end()
         return attributes
 
@@ -163,7 +163,7 @@ class _Reader:
         texts = self.systems.setdefault((kind != "srcset", system), {})
         if key in texts:
             raise self.error(f"each segment once in document {quote(key[0])}", f"id {quote(key[1])} again", start)
-        texts[key] = _decoded(" ".join(filter(None, map(str.strip, text.split("\n")))))
+        texts[key] = _decode(" ".join(filter(None, map(str.strip, text.split("\n")))))
         if key not in self.facts:
             if len(self.facts) >= self.max_segments:
                 raise self.error(f"at most {self.max_segments} segments", "more", start)
@@ -190,7 +190,7 @@ class _Reader:
             yield Segment(texts[0], tuple(texts[1:]), attributes, number, None, NAME, line, side=side)
 
 
-def _decoded(text: str) -> str:
+def _decode(text: str) -> str:
     """The text with its entities undone, once."""
 
     def character(match: re.Match[str]) -> str:

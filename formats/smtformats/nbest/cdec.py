@@ -21,8 +21,8 @@ from smtformats.nbest.shared.fields import (
     Dialect,
     Grouper,
     add_items,
-    composed_text,
-    composed_total,
+    compose_text,
+    compose_total,
     first_shape,
     split_line,
     write_lists,
@@ -110,7 +110,7 @@ def _dictionary(first: str, rest: Iterator[str], lines: Lines, used: set[str]) -
     return "".join(kept)
 
 
-def equals(layout: Layout, values: Sequence[float], number: Number) -> str:
+def spell_items(layout: Layout, values: Sequence[float], number: Number) -> str:
     """Features in cdec's spelling."""
     for name in layout:
         if blanks(name) != [name]:
@@ -119,12 +119,12 @@ def equals(layout: Layout, values: Sequence[float], number: Number) -> str:
 
 
 def _append(body: str, layout: Layout, values: Sequence[float], number: Number) -> str:
-    return add_items(body, equals(layout, values, number))
+    return add_items(body, spell_items(layout, values, number))
 
 
 def _compose(nbest: Candidates, i: int, number: Number) -> str:
-    features = equals(nbest.layouts[i], nbest.values[i], number)
-    return BAR.join([nbest.id, composed_text(nbest, i), features, composed_total(nbest, i, number)]) + "\n"
+    features = spell_items(nbest.layouts[i], nbest.values[i], number)
+    return BAR.join([nbest.id, compose_text(nbest, i), features, compose_total(nbest, i, number)]) + "\n"
 
 
 _DIALECT = Dialect(NAME, _compose, _append)

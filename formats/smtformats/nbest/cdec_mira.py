@@ -31,8 +31,8 @@ from smtformats.nbest.shared.fields import (
     BAR,
     Dialect,
     Grouper,
-    composed_text,
-    composed_total,
+    compose_text,
+    compose_total,
     cut_at_bars,
     split_line,
     write_lists,
@@ -175,7 +175,7 @@ def _compose(nbest: Candidates, i: int, number: Number) -> str:
     else:
         length = str(len(blanks(nbest.source or "")))
     features = _base64(_pack(nbest.layouts[i], nbest.values[i]))
-    return BAR.join([nbest.id, length, composed_text(nbest, i), features, composed_total(nbest, i, number)]) + "\n"
+    return BAR.join([nbest.id, length, compose_text(nbest, i), features, compose_total(nbest, i, number)]) + "\n"
 
 
 def _frame(nbest: Candidates, own: bool) -> tuple[str, str]:

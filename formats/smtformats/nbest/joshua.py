@@ -26,14 +26,14 @@ from smtformats.candidates import Candidates, Layout
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
-from smtformats.nbest.cdec import equals, feature_field
+from smtformats.nbest.cdec import feature_field, spell_items
 from smtformats.nbest.shared.fields import (
     OTHERS,
     Dialect,
     Grouper,
     add_items,
-    composed_text,
-    composed_total,
+    compose_text,
+    compose_total,
     first_shape,
     split_line,
     write_lists,
@@ -129,7 +129,7 @@ def template_of(text: str) -> Template:
     return made
 
 
-def guessed(line: str) -> str:
+def guess_template(line: str) -> str:
     """The template that a line shows."""
     _, fields = split_line(line.rstrip("\r\n"))
     ranked = len(fields) > 3 and (fields[0].strip() == "%k" or (is_id(fields[0].strip()) and _first(fields[2])))
@@ -153,7 +153,7 @@ def parse(lines: Lines, *, template: str = "") -> Iterator[Candidates]:
     for line in lines:
         try:
             if shape is None:
-                shape = _chosen(template or guessed(line), lines)
+                shape = _choose(template or guess_template(line), lines)
                 group.origin = f"{NAME} {shape}"
             pieces = shape.cut(line)
         except BadVariable as bad:
@@ -185,7 +185,7 @@ def parse(lines: Lines, *, template: str = "") -> Iterator[Candidates]:
     yield from group.finish()
 
 
-def _chosen(template: str, lines: Lines) -> Template:
+def _choose(template: str, lines: Lines) -> Template:
     try:
         return template_of(template)
     except BadField as bad:
@@ -203,15 +203,15 @@ def _cut(raw: str, origin: str) -> tuple[list[str], int, int]:
 
 
 def _append(body: str, layout: Layout, values: Sequence[float], number: Number) -> str:
-    return add_items(body, equals(layout, values, number))
+    return add_items(body, spell_items(layout, values, number))
 
 
-def _composed(nbest: Candidates, i: int, number: Number, shape: Template) -> str:
-    values = {"i": nbest.id, "k": str(i + 1), "s": composed_text(nbest, i)}
+def _compose(nbest: Candidates, i: int, number: Number, shape: Template) -> str:
+    values = {"i": nbest.id, "k": str(i + 1), "s": compose_text(nbest, i)}
     if "f" in shape.names:
-        values["f"] = equals(nbest.layouts[i], nbest.values[i], number)
+        values["f"] = spell_items(nbest.layouts[i], nbest.values[i], number)
     if "c" in shape.names:
-        values["c"] = composed_total(nbest, i, number)
+        values["c"] = compose_total(nbest, i, number)
     values |= {key: nbest.extras[name][i] if name in nbest.extras else "" for key, name in _EXTRAS.items()}
     wanted = [values[name] for name in shape.names]
     line = "".join(part for pair in zip(shape.literals, [*wanted, "\n"], strict=True) for part in pair)
@@ -233,7 +233,7 @@ def write(lists: Iterable[Candidates], out: TextIO, number: Number, *, template:
     own = f"{NAME} {shape}"
     if template:
         lists = (nbest if nbest.origin == own else replace(nbest, raw=None, origin="") for nbest in lists)
-    dialect = Dialect(NAME, lambda nbest, i, number: _composed(nbest, i, number, shape), _append, _cut)
+    dialect = Dialect(NAME, lambda nbest, i, number: _compose(nbest, i, number, shape), _append, _cut)
     return write_lists(lists, out, number, dialect)
 
 

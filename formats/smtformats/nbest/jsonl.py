@@ -27,18 +27,18 @@ from smtformats.nbest.shared.spans import (
     BadMember,
     Member,
     Taken,
-    added,
+    append_items,
     clean,
-    composed_id,
+    compose_id,
     finite,
     lists_of,
     members,
-    named,
     plain,
-    replaced,
+    replace_members,
     shape,
     shown,
-    spelled,
+    spell_features,
+    spell_number,
     string,
     write_json,
 )
@@ -138,17 +138,17 @@ def _number(name: str, value: Any) -> float:
 def _change(nbest: Candidates, taken: Taken, number: Number) -> None:
     """Put new features and totals into the candidates."""
     ((name, old),) = taken.columns.items()
-    taken.change(name, [_changed(nbest, i, text, number) for i, text in enumerate(old)])
+    taken.change(name, [_change_candidate(nbest, i, text, number) for i, text in enumerate(old)])
 
 
-def _changed(nbest: Candidates, i: int, element: str, number: Number) -> str:
+def _change_candidate(nbest: Candidates, i: int, element: str, number: Number) -> str:
     text = element.rstrip(" \t\r\n,")
     if text[0] == '"':
         text = "{" + f'"text": {text}' + "}"
     fields = members(text)
     layout, values = nbest.layouts[i], nbest.values[i]
     kept = nbest.original[i] if nbest.original is not None else len(layout)
-    total = spelled(nbest.totals[i], number) if nbest.rescored and nbest.totals is not None else None
+    total = spell_number(nbest.totals[i], number) if nbest.rescored and nbest.totals is not None else None
     if total is None and kept == len(layout):
         return element.rstrip(" \t\r\n,")
     new: dict[str, str] = {}
@@ -156,17 +156,17 @@ def _changed(nbest: Candidates, i: int, element: str, number: Number) -> str:
     features = next((key for key in SCORES if key in fields and isinstance(fields[key].value, dict)), None)
     if features is not None:
         written = text[fields[features].start : fields[features].end]
-        new[features] = added(written, named(layout[kept:], values[kept:], number))
+        new[features] = append_items(written, spell_features(layout[kept:], values[kept:], number))
     else:
         # A number was feature and total in one: from here on each has a place of its own.
         features = "scores"
-        new[features] = named(layout, values, number)
+        new[features] = spell_features(layout, values, number)
         if single == features:
             total = total or text[fields[single].start : fields[single].end]
             single = None
     if total is not None:
         new[single or next(key for key in SCORES if key != features)] = total
-    return replaced(text, new)
+    return replace_members(text, new)
 
 
 def _compose(nbest: Candidates, number: Number) -> str:
@@ -174,15 +174,15 @@ def _compose(nbest: Candidates, number: Number) -> str:
     for i, text in enumerate(nbest.texts):
         parts = {"text": string(text)}
         if nbest.totals is not None:
-            parts["score"] = spelled(nbest.totals[i], number)
+            parts["score"] = spell_number(nbest.totals[i], number)
         if nbest.totals is None or nbest.layouts[i] != ("score",) or nbest.values[i] != [nbest.totals[i]]:
-            parts["scores"] = named(nbest.layouts[i], nbest.values[i], number)
+            parts["scores"] = spell_features(nbest.layouts[i], nbest.values[i], number)
         parts |= {
             name: string(nbest.extras[name][i]) for name in _EXTRAS if name in nbest.extras and nbest.extras[name][i]
         }
         items.append("{" + ", ".join(f'"{name}": {value}' for name, value in parts.items()) + "}")
     source = "" if nbest.source is None else f'"source": {string(nbest.source)}, '
-    return "{" + f'"id": {composed_id(nbest)}, {source}"hypotheses": [{", ".join(items)}]' + "}"
+    return "{" + f'"id": {compose_id(nbest)}, {source}"hypotheses": [{", ".join(items)}]' + "}"
 
 
 def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:

@@ -17,14 +17,14 @@ from smtformats.candidates import Candidates, Layout
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
-from smtformats.nbest.moses import FeatureField, labelled
+from smtformats.nbest.moses import FeatureField, spell_labelled
 from smtformats.nbest.shared.fields import (
     BAR,
     Dialect,
     Grouper,
     add_items,
-    composed_text,
-    composed_total,
+    compose_text,
+    compose_total,
     cut_at_bars,
     first_shape,
     split_line,
@@ -60,7 +60,7 @@ def parse(lines: Lines) -> Iterator[Candidates]:
                 field += 1
             features = _GLUED.sub("= ", fields[-2])
             if _WORDS in features and _WORDS in (tokens := blanks(features)):
-                features, words = _apart(tokens)
+                features, words = _split_words(tokens)
                 _add_extra(extras, words)
             layout, values = feature_field(features)
             field += 1
@@ -85,32 +85,32 @@ def _add_extra(extras: dict[str, str], text: str) -> None:
     extras[name] = text
 
 
-def _apart(tokens: list[str]) -> tuple[str, str]:
+def _split_words(tokens: list[str]) -> tuple[str, str]:
     """The features without the word scores, and these."""
     start = tokens.index(_WORDS)
     end = next((i for i in range(start + 1, len(tokens)) if not is_number(tokens[i])), len(tokens))
     return " ".join(tokens[:start] + tokens[end:]), " ".join(tokens[start:end])
 
 
-def _labelled(layout: Layout, values: Sequence[float], number: Number) -> str:
+def _spell(layout: Layout, values: Sequence[float], number: Number) -> str:
     if any(name.partition("[")[0] + "=" == _WORDS for name in layout):
         raise BadField("features of other names than WordScores", "it")
-    return labelled(layout, values, number)
+    return spell_labelled(layout, values, number)
 
 
 def _append(body: str, layout: Layout, values: Sequence[float], number: Number) -> str:
-    return add_items(body, _labelled(layout, values, number))
+    return add_items(body, _spell(layout, values, number))
 
 
 def _compose(nbest: Candidates, i: int, number: Number) -> str:
-    fields = [nbest.id, composed_text(nbest, i)]
+    fields = [nbest.id, compose_text(nbest, i)]
     if "alignment" in nbest.extras:
         fields.append(nbest.extras["alignment"][i])
         if not _ALIGNMENT.fullmatch(fields[-1]):
             raise BadField("an alignment like 0-0 1-1", quote(fields[-1]))
     if "word_scores" in nbest.extras:
         fields.append(f"{_WORDS} {nbest.extras['word_scores'][i]}".rstrip(" "))
-    fields += [_labelled(nbest.layouts[i], nbest.values[i], number), composed_total(nbest, i, number)]
+    fields += [_spell(nbest.layouts[i], nbest.values[i], number), compose_total(nbest, i, number)]
     return BAR.join(fields) + "\n"
 
 

@@ -24,8 +24,8 @@ from smtformats.nbest.shared.fields import (
     Dialect,
     Grouper,
     add_items,
-    composed_text,
-    composed_total,
+    compose_text,
+    compose_total,
     first_shape,
     split_line,
     write_lists,
@@ -149,7 +149,7 @@ def vectors(layout: Layout) -> Iterator[tuple[str, int, int]]:
         first = last
 
 
-def labelled(layout: Layout, values: Sequence[float], number: Number, mark: str = "=") -> str:
+def spell_labelled(layout: Layout, values: Sequence[float], number: Number, mark: str = "=") -> str:
     """Features in Moses' spelling: the components of a vector feature stand behind one label."""
     parts: list[str] = []
     for label, first, last in vectors(layout):
@@ -162,14 +162,14 @@ def labelled(layout: Layout, values: Sequence[float], number: Number, mark: str 
 
 def _append(body: str, layout: Layout, values: Sequence[float], number: Number) -> str:
     old_style = ": " in body and "= " not in body
-    return add_items(body, labelled(layout, values, number, ":" if old_style else "="))
+    return add_items(body, spell_labelled(layout, values, number, ":" if old_style else "="))
 
 
 def _compose(nbest: Candidates, i: int, number: Number) -> str:
-    features = labelled(nbest.layouts[i], nbest.values[i], number)
+    features = spell_labelled(nbest.layouts[i], nbest.values[i], number)
     if nbest.layouts[i][:2] == _UNLABELLED:
         features = features.removeprefix(f"{UNLABELLED}= ")
-    fields = [nbest.id, composed_text(nbest, i) + " ", features, composed_total(nbest, i, number)]
+    fields = [nbest.id, compose_text(nbest, i) + " ", features, compose_total(nbest, i, number)]
     # Moses ends alignments with a blank, and no other field.
     fields += [nbest.extras[name][i] + (" " if name == "alignment" else "") for name in _EXTRAS if name in nbest.extras]
     return BAR.join(fields) + "\n"

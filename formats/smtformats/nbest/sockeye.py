@@ -32,16 +32,16 @@ from smtformats.nbest.shared.spans import (
     BadMember,
     Member,
     Taken,
-    added,
+    append_items,
     array,
     clean,
-    composed_id,
+    compose_id,
     finite,
     lists_of,
-    named,
     shape,
     shown,
-    spelled,
+    spell_features,
+    spell_number,
     string,
     write_json,
 )
@@ -136,16 +136,16 @@ def _change(nbest: Candidates, taken: Taken, number: Number) -> None:
     if "features" not in taken.columns:
         # The scores were features too: from here on these have a place of their own.
         rows = zip(nbest.layouts, nbest.values, strict=True)
-        taken.change("features", [named(layout, values, number) for layout, values in rows])
+        taken.change("features", [spell_features(layout, values, number) for layout, values in rows])
     elif nbest.original is not None:
         rest = [
-            named(layout[kept:], values[kept:], number)
+            spell_features(layout[kept:], values[kept:], number)
             for layout, values, kept in zip(nbest.layouts, nbest.values, nbest.original, strict=True)
         ]
         old = (element.rstrip(" \t\r\n,") for element in taken.columns["features"])
-        taken.change("features", [added(written, new) for written, new in zip(old, rest, strict=True)])
+        taken.change("features", [append_items(written, new) for written, new in zip(old, rest, strict=True)])
     if nbest.rescored and nbest.totals is not None:
-        totals = [spelled(_sign(nbest) * total + 0.0, number) for total in nbest.totals]
+        totals = [spell_number(_sign(nbest) * total + 0.0, number) for total in nbest.totals]
         taken.change("scores", [_first(*pair) for pair in zip(taken.columns["scores"], totals, strict=True)])
 
 
@@ -162,14 +162,14 @@ def _compose(nbest: Candidates, number: Number) -> str:
     if nbest.totals is None:
         raise BadField("total scores (rescore the list with weights first)", "none")
     totals = [_sign(nbest) * total + 0.0 for total in nbest.totals]
-    parts = {"sentence_id": composed_id(nbest, _count_from(nbest))}
+    parts = {"sentence_id": compose_id(nbest, _count_from(nbest))}
     if nbest.source is not None:
         parts["source"] = string(nbest.source)
     parts["translations"] = f"[{', '.join(map(string, nbest.texts))}]"
-    parts["scores"] = f"[{', '.join(spelled(total, number) for total in totals)}]"
+    parts["scores"] = f"[{', '.join(spell_number(total, number) for total in totals)}]"
     if any(layout != ("score",) for layout in nbest.layouts) or nbest.values != [[total] for total in totals]:
         rows = zip(nbest.layouts, nbest.values, strict=True)
-        parts["features"] = f"[{', '.join(named(layout, values, number) for layout, values in rows)}]"
+        parts["features"] = f"[{', '.join(spell_features(layout, values, number) for layout, values in rows)}]"
     return "{" + ", ".join(f'"{name}": {value}' for name, value in parts.items()) + "}"
 
 

@@ -47,10 +47,10 @@ def _read(raw: str, max_nesting: int) -> Tree | None:
 
 def write(records: Iterable[Any], out: TextIO, number: Number) -> int:
     """Write trees, those read from such a file as they were; returns how many."""
-    return write_each(records, out, _spelt)
+    return write_each(records, out, _spell)
 
 
-def _spelt(record: Any) -> str:
+def _spell(record: Any) -> str:
     if not isinstance(record, Parse):
         expected = "a tree with brackets"
         raise FormatError(

@@ -166,17 +166,17 @@ def _shown(line: str) -> str:
 def write_blocks(records: Iterable[Block], out: TextIO, number: Number, origin: str, word: str) -> int:
     """Write blocks as text: as they were read, or composed anew; returns how many."""
 
-    def spelt(block: Block) -> str:
+    def spell(block: Block) -> str:
         if (block.scorer is not None) != (word == "SCORES"):
             wanted = "statistics of a scorer" if word == "SCORES" else "features"
             actual = "features" if block.scorer is None else f"statistics of {block.scorer}"
             raise FormatError(wanted, actual, line=block.line, field=1)
-        return own(block, origin) or _composed(block, number, word)
+        return own(block, origin) or _compose(block, number, word)
 
-    return write_each(records, out, spelt)
+    return write_each(records, out, spell)
 
 
-def _composed(block: Block, number: Number, word: str) -> str:
+def _compose(block: Block, number: Number, word: str) -> str:
     for name in (*block.names, *(block.scorer or "x",), *(name for row in block.sparse for name in row)):
         if blanks(name) != [name]:
             raise FormatError("a name without blanks", quote(name), line=block.line, field=5)

@@ -74,7 +74,7 @@ def read_lines(lines: Lines, find: Find, what: str, origin: str) -> Weights:
     return weights
 
 
-def again(weights: dict[str, float], out: TextIO, number: Number, origin: str, update: Update) -> bool:
+def rewrite(weights: dict[str, float], out: TextIO, number: Number, origin: str, update: Update) -> bool:
     """Write weights into the text they were read from; false if another format read them, or none."""
     if not isinstance(weights, Weights) or weights.origin != origin:
         return False
@@ -99,7 +99,7 @@ def write_lines(
     """Write sets of weights, a line for each weight, with a line before and after; returns how many sets."""
     count = 0
     for weights in records:
-        if not again(weights, out, number, origin, update):
+        if not rewrite(weights, out, number, origin, update):
             out.write(before)
             out.writelines(compose(name, value, number) for name, value in weights.items())
             out.write(after)
@@ -116,7 +116,7 @@ def update_lines(
     for line in lines:
         entry = find(line, lines)
         if entry is not None and entry.name in values:
-            line = line[: entry.first] + respelt(entry.value(line), values[entry.name], number) + line[entry.last :]
+            line = line[: entry.first] + respell(entry.value(line), values[entry.name], number) + line[entry.last :]
             placed.add(entry.name)
         out.write(line)
         last = line
@@ -129,7 +129,7 @@ def update_lines(
     return []
 
 
-def respelt(old: str, value: float, number: Number) -> str:
+def respell(old: str, value: float, number: Number) -> str:
     """A value's new spelling; the old one if that says the same."""
     try:
         same = numbers([old])[0] == value

@@ -17,9 +17,9 @@ from typing import TextIO
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number
-from smtformats.nbest.moses import labelled, vectors
+from smtformats.nbest.moses import spell_labelled, vectors
 from smtformats.tokens import BadField, blanks, numbers
-from smtformats.weights.lines import Weights, again, respelt
+from smtformats.weights.lines import Weights, respell, rewrite
 
 NAME = "moses-ini"
 _SECTION = re.compile(r"[ \t]*\[([^\]]*)\][ \t\r]*")
@@ -84,7 +84,7 @@ def parse(lines: Lines) -> Iterator[dict[str, float]]:
     yield weights
 
 
-def _gathered(names: Iterable[str]) -> tuple[str, ...]:
+def _gather(names: Iterable[str]) -> tuple[str, ...]:
     """The names with the components of a vector together and in order, where the first of them stood."""
     labels: dict[str, list[tuple[int, str]]] = {}
     for name in names:
@@ -99,10 +99,10 @@ def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> i
     count = 0
     for weights in records:
         count += 1
-        if again(weights, out, number, NAME, update):
+        if rewrite(weights, out, number, NAME, update):
             continue
         out.write("[weight]\n")
-        names = _gathered(weights)
+        names = _gather(weights)
         for label, first, last in vectors(names):
             here = names[first:last]
             if "#" in label:
@@ -110,7 +110,7 @@ def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> i
             if label in weights and label != here[0]:
                 raise FormatError(f"weights of {label} or of its components", f"{label} and {here[0]}")
             try:
-                out.write(labelled(here, [weights[name] for name in here], number) + "\n")
+                out.write(spell_labelled(here, [weights[name] for name in here], number) + "\n")
             except BadField as bad:
                 raise FormatError(bad.expected, bad.found) from None
     return count
@@ -120,7 +120,7 @@ def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) 
     """Put new values into the weight lines of a moses.ini and copy every other byte."""
     section = _Section(lines)
     placed: set[str] = set()
-    sizes = {label: last - first for label, first, last in vectors(_gathered(values))}
+    sizes = {label: last - first for label, first, last in vectors(_gather(values))}
     for line in lines:
         weight = section.weight_line(line)
         if weight is not None:
@@ -148,7 +148,7 @@ def _replace_numbers(line: str, new: list[float], number: Number) -> str:
     done = body[:at]
     for token, value in zip(old, new, strict=True):
         start = body.index(token, at)
-        done += body[at:start] + respelt(token, value, number)
+        done += body[at:start] + respell(token, value, number)
         at = start + len(token)
     return done + body[at:] + mark + comment
 

@@ -20,7 +20,7 @@ from typing import TextIO
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
-from smtformats.weights.lines import Entry, Weights, again, is_number, read_lines, respelt
+from smtformats.weights.lines import Entry, Weights, is_number, read_lines, respell, rewrite
 
 NAME = "moses-hypergraph-weights"
 _LINE = re.compile(r"([^ \t\r\n]+) ([^ \t\r\n]+)\n?")
@@ -84,8 +84,8 @@ def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> i
     """Write sets of weights, a line for each weight; returns how many sets."""
     count = 0
     for weights in records:
-        if not again(weights, out, number, NAME, update):
-            outer = outer_names(_gathered(weights))
+        if not rewrite(weights, out, number, NAME, update):
+            outer = outer_names(_gather(weights))
             out.writelines(_line(outer[name], weights[name], number) for name in outer)
         count += 1
     return count
@@ -98,12 +98,12 @@ def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) 
     for line, entry in entries:
         value = values.get(inner[entry.name])
         if value is not None:
-            line = line[: entry.first] + respelt(entry.value(line), value, number) + line[entry.last :]
+            line = line[: entry.first] + respell(entry.value(line), value, number) + line[entry.last :]
         out.write(line)
     return [name for name in values if name not in inner.values()]
 
 
-def _gathered(names: Iterable[str]) -> list[str]:
+def _gather(names: Iterable[str]) -> list[str]:
     """The names with the components of a vector together and in order, where the first of them stood."""
     parts = {name: _COMPONENT.fullmatch(name) for name in names}
     keys = {name: (part[1], int(part[2])) if part is not None else (name, -1) for name, part in parts.items()}

@@ -30,7 +30,7 @@ def split(line: str) -> tuple[str, str, int]:
     return name.strip(" \t\r\n"), body, len(name) + len(bar) + len(rest) - len(rest.lstrip(" \t\r\n"))
 
 
-def named(line: str, lines: Lines) -> tuple[str, str, int]:
+def split_named(line: str, lines: Lines) -> tuple[str, str, int]:
     """The same of a line that has to have a bar and a name before it."""
     name, body, first = split(line)
     if "|||" not in line:
@@ -40,7 +40,7 @@ def named(line: str, lines: Lines) -> tuple[str, str, int]:
     return name, body, first
 
 
-def checked(name: str) -> str:
+def check_name(name: str) -> str:
     """A name that can stand before a bar."""
     if blanks(name) != [name] or "|||" in name:
         raise FormatError("a name without blanks or `|||`", quote(name))
@@ -50,7 +50,7 @@ def checked(name: str) -> str:
 def _entry(line: str, lines: Lines) -> Entry | None:
     if not blanks(line):
         return None
-    name, body, first = named(line, lines)
+    name, body, first = split_named(line, lines)
     return Entry(name, first, first + len(body))
 
 
@@ -65,7 +65,7 @@ def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> i
 
 
 def _line(name: str, value: float, number: Number) -> str:
-    return f"{checked(name)} ||| {number(value)}\n"
+    return f"{check_name(name)} ||| {number(value)}\n"
 
 
 def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) -> list[str]:

@@ -19,7 +19,7 @@ from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
 from smtformats.tokens import BadField, blanks, numbers
 from smtformats.weights.lines import Entry, read_lines, update_lines, write_lines
-from smtformats.weights.pipes import checked, named, split
+from smtformats.weights.pipes import check_name, split, split_named
 
 NAME = "zmert-params"
 _BOUNDS = ("a lower bound", "an upper bound", "a lower end for random values", "an upper end for random values")
@@ -44,7 +44,7 @@ class _Params:
         if "|||" not in line:
             self._normalization(line)
             return None
-        name, body, first = named(line, lines)
+        name, body, first = split_named(line, lines)
         tokens = blanks(body)
         if len(tokens) != 6:
             expected = "a value, `Opt` or `Fix`, two bounds and a random range"
@@ -109,7 +109,7 @@ def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> i
 
 
 def _line(name: str, value: float, number: Number) -> str:
-    return f"{checked(name)} ||| {number(value)} Opt -Inf +Inf -1 +1\n"
+    return f"{check_name(name)} ||| {number(value)} Opt -Inf +Inf -1 +1\n"
 
 
 def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) -> list[str]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from smtformats import Candidates, FormatError, all_formats, detect
 from smtformats.files import Lines
 from smtformats.format import shortest
-from smtformats.nbest.joshua import FORMAT, guessed, parse, template_of, write
+from smtformats.nbest.joshua import FORMAT, guess_template, parse, template_of, write
 
 LISTS = """\
 0 ||| the market opens |0-1| early ||| tm_pt_0=-9.702 tm_pt_1=0.000 lm_0=-19.117 WordPenalty=-3.040 ||| -7.496
@@ -70,7 +70,7 @@ def test_lists() -> None:
     ],
 )
 def test_the_first_line_shows_the_template(line: str, template: str, extras: dict[str, list[str]]) -> None:
-    assert guessed(line) == template
+    assert guess_template(line) == template
     (one,) = read(line)
     assert list(one.rows()) == [("a", {"tm_pt_0": 1}, 5)]
     assert one.extras == extras

@@ -173,7 +173,7 @@ def write_lists(lists: Iterable[Candidates], out: TextIO, number: Number, dialec
         block = [before] if before else []
         for i in range(len(nbest)):
             try:
-                line = dialect.compose(nbest, i, number) if raw is None else _patched(nbest, i, raw[i], number, dialect)
+                line = dialect.compose(nbest, i, number) if raw is None else _patch(nbest, i, raw[i], number, dialect)
             except BadField as bad:
                 raise FormatError(
                     bad.expected, bad.found, file=nbest.file, line=nbest.line, field=dialect.field
@@ -192,7 +192,7 @@ def write_lists(lists: Iterable[Candidates], out: TextIO, number: Number, dialec
     return count
 
 
-def _patched(nbest: Candidates, i: int, raw: str, number: Number, dialect: Dialect) -> str:
+def _patch(nbest: Candidates, i: int, raw: str, number: Number, dialect: Dialect) -> str:
     kept = nbest.original[i] if nbest.original is not None else len(nbest.layouts[i])
     if not nbest.rescored and kept == len(nbest.layouts[i]):
         return raw
@@ -214,7 +214,7 @@ def add_items(body: str, more: str) -> str:
     return f"{body} {more}" if body.strip(" ") else more
 
 
-def composed_text(nbest: Candidates, i: int) -> str:
+def compose_text(nbest: Candidates, i: int) -> str:
     """The text of a hypothesis, fit to stand between bars."""
     text = nbest.texts[i]
     if "|||" in text or "\n" in text:
@@ -223,7 +223,7 @@ def composed_text(nbest: Candidates, i: int) -> str:
     return text
 
 
-def composed_total(nbest: Candidates, i: int, number: Number) -> str:
+def compose_total(nbest: Candidates, i: int, number: Number) -> str:
     """The total of a hypothesis, which this kind of list cannot do without."""
     if nbest.totals is None:
         expected = "a total score (rescore the list with weights first)"

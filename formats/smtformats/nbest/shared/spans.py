@@ -193,7 +193,7 @@ def plain(value: Any) -> str:
     return clean(value) if isinstance(value, str) else json.dumps(value)
 
 
-def spelled(value: float, number: Number) -> str:
+def spell_number(value: float, number: Number) -> str:
     """A number as JSON has it."""
     if not math.isfinite(value):
         raise BadField("a finite number (JSON has no other)", str(value))
@@ -205,27 +205,27 @@ def string(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def named(layout: Layout, values: Sequence[float], number: Number) -> str:
+def spell_features(layout: Layout, values: Sequence[float], number: Number) -> str:
     """Features as an object."""
-    items = (f"{string(name)}: {spelled(value, number)}" for name, value in zip(layout, values, strict=True))
+    items = (f"{string(name)}: {spell_number(value, number)}" for name, value in zip(layout, values, strict=True))
     return "{" + ", ".join(items) + "}"
 
 
-def added(text: str, items: str) -> str:
+def append_items(text: str, items: str) -> str:
     """An object or array as written, with what stands inside ``items`` (of the same kind) put behind its own."""
     inside, closing = text[:-1].rstrip(" \t\r"), text[-1]
     comma = "" if len(inside.strip(" \t\r")) == 1 else ", "
     return inside + comma + items[1:-1] + text[len(inside) : -1] + closing if items[1:-1] else text
 
 
-def replaced(text: str, new: Mapping[str, str]) -> str:
+def replace_members(text: str, new: Mapping[str, str]) -> str:
     """An object as written with the values of some members exchanged, and members put behind."""
     fields = members(text)
     for key, value in sorted(new.items(), key=lambda item: -fields[item[0]].start if item[0] in fields else 0):
         if key in fields:
             text = text[: fields[key].start] + value + text[fields[key].end :]
     fresh = ", ".join(f"{string(key)}: {value}" for key, value in new.items() if key not in fields)
-    return added(text, "{" + fresh + "}")
+    return append_items(text, "{" + fresh + "}")
 
 
 # Reading.
@@ -285,7 +285,7 @@ def lists_of(
         if not nbest.texts:
             front += line
             continue
-        nbest.before, nbest.raw = _taken_apart(line, [fields[name].value for name in used])
+        nbest.before, nbest.raw = _take_apart(line, [fields[name].value for name in used])
         nbest.before, front = front + nbest.before, ""
         count += len(nbest)
         if current is not None:
@@ -316,7 +316,7 @@ def _normal(key: str) -> str:
     return str(int(key)) if is_id(key) else key
 
 
-def _taken_apart(line: str, arrays: list[Array]) -> tuple[str, list[str]]:
+def _take_apart(line: str, arrays: list[Array]) -> tuple[str, list[str]]:
     """The frame of a line and the elements of each hypothesis."""
     arrays = sorted(arrays, key=lambda elements: elements.spans[0])
     frame, at = [], 0
@@ -350,7 +350,7 @@ class Taken:
     def __str__(self) -> str:
         parts = [self.frame[0]]
         for elements, piece in zip(self.columns.values(), self.frame[1:], strict=True):
-            parts += [*_separated(elements), piece]
+            parts += [*_separate(elements), piece]
         return "".join(parts)
 
     def change(self, name: str, elements: Iterable[str]) -> None:
@@ -369,7 +369,7 @@ def _name(piece: str) -> str:
     return str(json.loads(head[head.rindex('"', 0, -1) :]))
 
 
-def _separated(elements: list[str]) -> Iterator[str]:
+def _separate(elements: list[str]) -> Iterator[str]:
     """Elements with commas between them: those they were read with where these are right."""
     bodies = [element.rstrip(_AFTER) for element in elements]
     commas = [element[len(body) :] for element, body in zip(elements, bodies, strict=True)]
@@ -388,7 +388,7 @@ def write_json(
 ) -> int:
     """Write lists: lines of this very format are copied with their changes, all others composed anew."""
 
-    def spelt(nbest: Candidates) -> str:
+    def spell(nbest: Candidates) -> str:
         try:
             if nbest.origin.partition(" ")[0] != origin or nbest.raw is None:
                 return compose(nbest, number) + "\n"
@@ -399,10 +399,10 @@ def write_json(
         except BadField as bad:
             raise FormatError(bad.expected, bad.found, file=nbest.file, line=nbest.line, field=1) from None
 
-    return write_each(lists, out, spelt)
+    return write_each(lists, out, spell)
 
 
-def composed_id(nbest: Candidates, first: int = 0) -> str:
+def compose_id(nbest: Candidates, first: int = 0) -> str:
     """An id as JSON: a number if it is spelled as one, counted from ``first``."""
     return str(int(nbest.id) + first) if is_id(nbest.id) and str(int(nbest.id)) == nbest.id else string(nbest.id)
 
