@@ -1,7 +1,7 @@
-"""Readers and writers for what cdec, Joshua and Moses wrote: files <-> plain records and columns.
+"""Read and write the files of cdec, Joshua, Moses and other toolkits as plain records and columns.
 
-Works alone: imports nothing of smtplugins. One module per format, in the folder of its kind, ending in its
-``FORMAT``.
+The package works alone and imports nothing from smtplugins. Each format is one module, in the folder of its kind, and
+ends in its ``FORMAT``.
 """
 
 from __future__ import annotations

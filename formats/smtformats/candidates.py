@@ -1,4 +1,4 @@
-"""One sentence's n-best list as it was read, with what was done to it since."""
+"""The n-best list of one sentence, with its text as read and the changes made since."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _Part = TypeVar("_Part")
 
 @dataclass
 class Candidates:
-    """One sentence's hypotheses, best first as the toolkit wrote them.
+    """The n-best list of one sentence, in the order of the file (best first).
 
-    ``layouts[i]`` names the features of hypothesis i in file order and ``values[i]`` holds their values; lists of
-    one toolkit share one layout object. ``raw`` are the lines as read (each with its newline) and ``origin`` the
-    format that read them: a writer of that format copies them and changes only what was changed, which is the
-    features past ``original[i]`` and, if ``rescored``, the total. ``before`` and ``after`` are lines around the list
-    that belong to no hypothesis, for that writer alone. ``first`` numbers the hypotheses through the whole file.
-    Nothing here is changed in place: the methods give new lists.
+    ``layouts[i]`` names the features of hypothesis i in file order and ``values[i]`` holds their values; hypotheses
+    with the same features share one layout object. ``raw`` holds the lines as read (each with its newline) and
+    ``origin`` names the format that read them. A writer of that format copies these lines and rewrites only what
+    changed: the features from ``original[i]`` on and, if ``rescored``, the total. ``before`` and ``after`` are lines
+    around the list that belong to no hypothesis; only that writer uses them. ``first`` is the position of the first
+    hypothesis in the whole file, from 0. Methods return new lists and never modify one in place.
     """
 
     id: str
@@ -55,7 +55,7 @@ class Candidates:
         return f"Candidates(id={self.id!r}, {len(self)} hypotheses, {len(self.names())} features)"
 
     def names(self) -> tuple[str, ...]:
-        """The feature names that occur, in order of first occurrence."""
+        """All feature names, in order of first occurrence."""
         seen: dict[str, None] = {}
         last: Layout | None = None
         for layout in self.layouts:
@@ -69,27 +69,27 @@ class Candidates:
         return Columns.from_rows(self.layouts, self.values)
 
     def rows(self) -> Iterator[tuple[str, dict[str, float], float | None]]:
-        """Text, features and total of each hypothesis."""
+        """Iterate over text, features and total of each hypothesis."""
         for i, text in enumerate(self.texts):
             total = self.totals[i] if self.totals is not None else None
             yield text, dict(zip(self.layouts[i], self.values[i], strict=True)), total
 
     @property
     def alignment(self) -> list[tuple[Point, ...]] | None:
-        """The alignment points of each hypothesis, source and target, if the list has any.
+        """The alignment points (source, target) of each hypothesis, if the list has alignments.
 
-        Positions are those of the file: Moses' chart decoder counts ``<s>``, so that its first word has position 1.
+        Positions are those of the file. Moses' chart decoder counts ``<s>``, so its first word is at position 1.
         """
         return self._parts("alignment", points_of, "an alignment like 0-0 1-2")
 
     @property
     def segmentation(self) -> list[tuple[Segment, ...]] | None:
-        """The phrases of each hypothesis, if the list has any: first and last position in source and in target."""
+        """The phrases of each hypothesis, if the list has them: first and last position in source and target."""
         return self._parts("segmentation", segments_of, "a segmentation like 0-3=0-2 4=3")
 
     @property
     def derivations(self) -> list[Tree] | None:
-        """The tree of each hypothesis, if the list has any: a label, then trees and words; empty if it has none."""
+        """The tree of each hypothesis, if the list has trees; a hypothesis without one has an empty tree."""
         return self._parts("tree", tree_of, "a tree in brackets, nested at most 1000 deep")
 
     def _parts(self, name: str, part_of: Callable[[str], _Part | None], expected: str) -> list[_Part] | None:
@@ -106,7 +106,7 @@ class Candidates:
         return parts
 
     def _place(self, i: int, text: str) -> tuple[int, int | None]:
-        """The line of a hypothesis and the field of a text in it, as far as the line as it was read shows them."""
+        """The line of a hypothesis and the number of the field that holds a text, if its raw line shows them."""
         fields = [field.strip(" \r\n") for field in self.raw[i].split("|||")] if self.raw is not None else []
         if len(fields) < 2:
             return self.line, None
@@ -114,7 +114,7 @@ class Candidates:
         return self.line + rank, fields.index(text) + 1 if text in fields else None
 
     def with_columns(self, layouts: Sequence[Layout], values: Sequence[Sequence[float]]) -> Candidates:
-        """The list with more features: names and values for each hypothesis."""
+        """Add features: names and values for each hypothesis."""
         joined: dict[tuple[int, int], Layout] = {}
         longer = []
         for old, new in zip(self.layouts, layouts, strict=True):
@@ -122,7 +122,7 @@ class Candidates:
             if key not in joined:
                 twice = set(old).intersection(new)
                 if twice:
-                    raise ValueError(f"expected new feature names, found {min(twice)!r}, which is there already")
+                    raise ValueError(f"expected new feature names, found {min(twice)!r}, which the list already has")
                 joined[key] = old + new
             longer.append(joined[key])
         return replace(
@@ -133,15 +133,15 @@ class Candidates:
         )
 
     def with_totals(self, totals: Sequence[float]) -> Candidates:
-        """The list with new total scores."""
+        """Replace the total scores."""
         return replace(self, totals=list(totals), rescored=True)
 
     def with_texts(self, texts: Sequence[str]) -> Candidates:
-        """The list with other texts: its lines are written anew."""
+        """Replace the texts; the list is then written anew, without its raw lines."""
         return replace(self, texts=list(texts), raw=None, original=None)
 
     def select(self, order: Sequence[int]) -> Candidates:
-        """The hypotheses at the given positions, in that order."""
+        """Keep the hypotheses at the given positions, in that order."""
         ranks = self.ranks or range(len(self))
         return replace(
             self,

@@ -1,8 +1,8 @@
-"""Plain columns: numpy arrays and a local string table, without a class per value.
+"""N-best lists and grammars as columns: numpy arrays and local string tables.
 
-``Columns`` are sparse named numbers, a row per hypothesis (or rule); ``ListColumns`` a whole file of n-best
-lists, ``GrammarColumns`` a grammar. Lists keep float64, not the float32 of rules and edges: what was read has to be
-printed again to its last digit.
+``Columns`` are sparse rows of named numbers, one row per hypothesis (or rule); ``ListColumns`` hold a file of n-best
+lists, ``GrammarColumns`` a grammar. Lists use float64, unlike the float32 of rules and edges, because their numbers
+have to print again to the last digit.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Columns:
 
     @classmethod
     def dense(cls, names: Sequence[str], values: ArrayLike) -> Columns:
-        """Columns in which every row has every name; ``values`` is rows x names."""
+        """Build columns in which every row has every name; ``values`` is a matrix of rows x names."""
         import numpy as np
 
         table = np.asarray(values, dtype=np.float64)
@@ -52,7 +52,7 @@ class Columns:
 
     @classmethod
     def from_rows(cls, layouts: Sequence[tuple[str, ...]], values: Sequence[Sequence[float]]) -> Columns:
-        """Columns of rows that each bring their own names."""
+        """Build columns from rows with their own names."""
         import numpy as np
 
         if layouts and all(layout is layouts[0] or layout == layouts[0] for layout in layouts):
@@ -70,7 +70,7 @@ class Columns:
 
     @classmethod
     def from_mappings(cls, rows: Sequence[Mapping[str, float]]) -> Columns:
-        """Columns of dictionaries; names are ordered by name in each row."""
+        """Build columns from dictionaries; each row is sorted by name."""
         ordered = [sorted(row) for row in rows]
         values = [[row[name] for name in names] for row, names in zip(rows, ordered, strict=True)]
         return cls.from_rows([tuple(names) for names in ordered], values)
@@ -82,7 +82,7 @@ class Columns:
         return {self.names[i]: float(value) for i, value in named}
 
     def rows(self, first: int, last: int) -> tuple[list[tuple[str, ...]], list[list[float]]]:
-        """Names and values of some rows; rows with the same names share one tuple of them."""
+        """Names and values of rows ``first`` to ``last`` (exclusive); rows with the same names share one tuple."""
         bounds = self.offsets[first : last + 1].tolist()
         start = bounds[0]
         ids, values = self.ids[start : bounds[-1]], self.values[start : bounds[-1]].tolist()
@@ -98,7 +98,7 @@ class Columns:
         return layouts, rows
 
     def table(self) -> Floats | None:
-        """The values as rows x names, if every row has all names in the order of ``names``."""
+        """The values as a matrix of rows x names, if every row has all names in the order of ``names``."""
         import numpy as np
 
         shape = len(self), len(self.names)
@@ -109,9 +109,10 @@ class Columns:
         return self.values.reshape(shape)
 
     def dot(self, weights: Floats) -> NDArray[np.float64]:
-        """Row sums of value x weight, ``weights`` by the local name table: float64, in the order of the names.
+        """The dot product of each row with ``weights`` (indexed as ``names``), in float64.
 
-        Adding in the order of names, not of arrival, gives the same total whatever order a toolkit wrote.
+        Products are added in alphabetical order of their names, so that the total does not depend on the order in
+        which a toolkit wrote the features.
         """
         import numpy as np
 
@@ -132,7 +133,7 @@ class Columns:
         return totals
 
     def __add__(self, other: Columns) -> Columns:
-        """The same rows with the values of both; a name in both is summed."""
+        """Merge two tables of the same rows; values of the same name are added."""
         if len(self) != len(other):
             raise ValueError(f"expected {len(self)} rows, found {len(other)}")
         rows = [self.row(i) for i in range(len(self))]
@@ -143,7 +144,7 @@ class Columns:
 
 
 class StringTable(Sequence[str]):
-    """Strings by number: one blob of UTF-8 bytes with offsets, decoded when asked for."""
+    """Strings by number: one blob of UTF-8 bytes with offsets, decoded on access."""
 
     def __init__(self, blob: bytes | memoryview, offsets: Ints) -> None:
         self.blob = blob
@@ -167,7 +168,7 @@ class StringTable(Sequence[str]):
         return str(self.blob[self.offsets[at] : self.offsets[at + 1]], "utf-8")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A blob that is mapped from a file is copied, as the offsets are.
+        # Copy a blob that is mapped from a file, as pickling copies the offsets.
         return StringTable, (bytes(self.blob), self.offsets)
 
     def __repr__(self) -> str:
@@ -180,10 +181,10 @@ class StringTable(Sequence[str]):
 
 
 def string_table(strings: Iterable[str]) -> StringTable:
-    """A table of these strings, in their order, one that comes twice twice."""
-    made = _Strings()
-    made.extend(strings)
-    return made.table()
+    """Build a table of strings in the given order; duplicates are kept."""
+    table = _Strings()
+    table.extend(strings)
+    return table.table()
 
 
 class _Strings:
@@ -235,12 +236,12 @@ class _Rows:
 
 @dataclass(frozen=True)
 class ListColumns:
-    """A whole file of n-best lists: list k is the hypotheses ``offsets[k]:offsets[k+1]``, as :class:`Candidates`.
+    """A file of n-best lists; indexing gives list k, hypotheses ``offsets[k]:offsets[k+1]``, as :class:`Candidates`.
 
-    ``texts``, ``features`` and ``totals`` (``None`` unless every list has them) go by hypothesis, and so do ``extras``,
-    the further fields of :class:`Candidates` by name, empty where a hypothesis has none. ``sources`` and
-    ``annotations`` go by list, and ``lines`` are those of ``file`` where each begins. Lines as they were read are not
-    kept: lists written from columns are composed anew.
+    ``texts``, ``features`` and ``totals`` (``None`` unless every list has them) are indexed by hypothesis, and so are
+    the extra fields in ``extras``, which are empty where a hypothesis has none. ``sources``, ``annotations`` and
+    ``lines``, the line of ``file`` where each list begins, are indexed by list. Raw lines are not kept: lists written
+    from columns are composed anew.
     """
 
     ids: tuple[str, ...]
@@ -282,7 +283,7 @@ class ListColumns:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory, without ids and what was joined by id."""
+        """Bytes of memory, without ids, sources and annotations."""
         features = self.features
         tables = self.texts.nbytes + sum(table.nbytes for table in self.extras.values())
         arrays = (self.offsets, self.lines, features.offsets, features.ids, features.values, self.totals)
@@ -290,7 +291,7 @@ class ListColumns:
 
     @classmethod
     def of(cls, parts: Mapping[str, Any], file: str) -> ListColumns:
-        """The columns of a scanner: arrays by field, string tables as bytes and offsets."""
+        """Build columns from a native scanner's output: arrays by field, string tables as bytes and offsets."""
         ids, names = (tuple(StringTable(*parts[name])[:]) for name in ("ids", "names"))
         return cls(
             ids=ids,
@@ -307,7 +308,7 @@ class ListColumns:
 
     @classmethod
     def from_lists(cls, lists: Iterable[Candidates]) -> ListColumns:
-        """Gather a stream of lists."""
+        """Build columns from a stream of lists."""
         import numpy as np
 
         ids, sources, annotations, files = [], [], [], set()
@@ -350,12 +351,13 @@ class ListColumns:
 
 @dataclass(frozen=True)
 class GrammarColumns:
-    """A synchronous grammar; the part of rule i in a column c is ``c[c_offsets[i]:c_offsets[i+1]]``.
+    """A synchronous grammar; in a column c, rule i has ``c[c_offsets[i]:c_offsets[i+1]]``.
 
-    ``lhs`` are numbers of labels. ``source`` are numbers of words, or -1 - label; ``target`` numbers of words, or
-    -1 - k for the k-th non-terminal of the source side, from 0. ``features`` are numbers of names, each once a rule,
-    with their ``values``; ``points`` are pairs of source and target positions. ``level`` is how often a rule refines
-    a coarser one before it: a decoder that does not search coarse-to-fine uses those of level 0.
+    ``lhs`` holds label numbers. ``source`` holds word numbers, or -1 - label for a non-terminal; ``target`` holds word
+    numbers, or -1 - k for the k-th non-terminal of the source side, from 0. ``features`` holds name numbers, without
+    duplicates in a rule, and ``values`` their values; ``points`` are pairs of source and target positions. ``level`` is
+    the refinement level for coarse-to-fine search: a rule of level n > 0 refines a preceding rule of level n - 1.
+    Decoders without coarse-to-fine search use level 0 only.
     """
 
     lhs: Ints
@@ -375,7 +377,7 @@ class GrammarColumns:
 
     @classmethod
     def of(cls, parts: Mapping[str, Any]) -> GrammarColumns:
-        """The columns of a scanner: arrays by field, string tables as bytes and offsets."""
+        """Build columns from a native scanner's output: arrays by field, string tables as bytes and offsets."""
         tables = {name: StringTable(*parts[name]) for name in ("words", "labels", "names")}
         return cls(**{**parts, **tables, "points": parts["points"].reshape(-1, 2)})
 
@@ -402,7 +404,7 @@ class GrammarColumns:
                 gaps.append(NonTerminal(self.labels[-1 - symbol], len(gaps) + 1))
             source.append(self.words[symbol] if symbol >= 0 else gaps[-1])
         target = part(self.target, self.target_offsets)
-        # A format that shows the target side alone says nothing of the labels of its gaps.
+        # A format without source sides does not know the labels of the target's non-terminals.
         gaps += [NonTerminal("", k) for k in range(len(gaps) + 1, 1 - min(target, default=0))]
         return Rule(
             lhs=self.labels[int(self.lhs[i])],
@@ -417,20 +419,20 @@ class GrammarColumns:
 
 @dataclass(frozen=True)
 class IndexedColumns(GrammarColumns):
-    """Columns with what their rules are found by: int32 arrays, which mean something to whoever made them alone."""
+    """Columns with an index of their rules: int32 arrays that only the code that built them interprets."""
 
     made: tuple[Ints, ...] = ()
     sides: tuple[object, ...] = ()
 
     @classmethod
     def indexed(cls, columns: GrammarColumns, index: tuple[Ints, ...]) -> IndexedColumns:
-        """The same columns with an index of their source sides."""
+        """Attach an index of the source sides."""
         arrays = {column.name: getattr(columns, column.name) for column in fields(GrammarColumns)}
         return cls(**arrays, made=index, sides=_source_sides(columns))
 
     @property
     def index(self) -> tuple[Ints, ...] | None:
-        """The index; none if the source sides are others since it was made."""
+        """The index, or ``None`` if the source sides were replaced after it was built."""
         same = all(side is other for side, other in zip(self.sides, _source_sides(self), strict=True))
         return self.made if same else None
 

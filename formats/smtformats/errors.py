@@ -1,4 +1,4 @@
-"""The error every reader raises: which file, line and field, what was expected there, what was found."""
+"""The error that every reader raises: file, line and field, what was expected and what was found."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FormatError(ValueError):
         return f"{place}: expected {self.expected}, found {self.found}"
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Errors cross process boundaries when a list is scored with several jobs.
+        # Pickled when a list is scored by several processes.
         return _rebuild, (self.expected, self.found, self.file, self.line, self.field)
 
 
@@ -40,6 +40,6 @@ def _rebuild(expected: str, found: str, file: str, line: int | None, field: int 
 
 
 def quote(text: str, width: int = 60) -> str:
-    """Data as it may stand in an error message: quoted, control characters escaped, cut to a width."""
+    """Quote data for an error message: control characters escaped, cut to a width."""
     shown = text if len(text) <= width else text[: width - 3] + "..."
     return repr(shown)

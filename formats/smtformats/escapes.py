@@ -1,17 +1,16 @@
-"""Escapes: characters that toolkits spell in another way, since they mean something in their files.
+"""Toolkits' escapes for characters that have a meaning in their files.
 
-Readers and writers leave every spelling as it is. Where one is to be undone or made, that is said, once:
-``smt convert --unescape moses``, ``--escape joshua``, or here :func:`unescape` and :func:`escape`.
+Readers and writers keep every spelling. Escapes are made or undone only on request: ``smt convert --unescape moses``,
+``--escape joshua``, or in Python :func:`unescape` and :func:`escape`.
 
     moses    & | < > ' " [ ]    &amp; &#124; &lt; &gt; &apos; &quot; &#91; &#93;    (&bar; &bra; &ket; are undone, too)
     joshua   [ ] |              -lsb- -rsb- -pipe-
     ptb      ( ) [ ] { }        -LRB- -RRB- -LSB- -RSB- -LCB- -RCB-
 
-Undoing is a single pass: ``&amp;lt;`` gives ``&lt;``. What was escaped for Moses comes back the same whatever the text;
-the other two have no escape for their own spellings. ``smt info`` tells which of these, and which look-alikes, a text
-holds: a word ``[X]`` that a grammar takes for a non-terminal, ``|||`` that ends a field, blanks and line ends that are
-not those of ASCII, characters that do not show. None of them splits a line or a word here: text is split at ``\\n``
-alone, words at blanks.
+Unescaping is a single pass: ``&amp;lt;`` gives ``&lt;``. Any text escaped for Moses unescapes to itself; the other two
+schemes have no escape for their own spellings. ``smt info`` reports which escapes and look-alikes a text contains: a
+word ``[X]`` that a grammar takes for a non-terminal, the field separator ``|||``, non-ASCII blanks and line ends,
+invisible characters. None of these splits a line or a word here: lines end at ``\\n`` only, words at ASCII blanks.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ from functools import cached_property
 
 @dataclass(frozen=True)
 class Scheme:
-    """Spellings of characters, and those only undone."""
+    """An escape scheme: the escape of each character, and in ``also`` further escapes that are only undone."""
 
     spellings: Mapping[str, str]
     also: Mapping[str, str]
 
     @cached_property
     def characters(self) -> dict[str, str]:
-        """The character of each spelling."""
+        """The character for each escape."""
         return {spelling: char for char, spelling in self.spellings.items()} | dict(self.also)
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Any of the spellings."""
+        """A pattern that matches any escape."""
         return re.compile("|".join(map(re.escape, self.characters)))
 
 
@@ -74,18 +73,18 @@ _GAP = re.compile(r"(?:^| )(\[[^ \[\]]+\])(?= |$)")
 
 
 def escape(text: str, scheme: str) -> str:
-    """The text with the spellings of a scheme."""
+    """Escape a text."""
     return text.translate({ord(char): spelling for char, spelling in SCHEMES[scheme].spellings.items()})
 
 
 def unescape(text: str, scheme: str) -> str:
-    """The text with the spellings of a scheme undone, once."""
-    table = SCHEMES[scheme]
-    return table.pattern.sub(lambda match: table.characters[match[0]], text)
+    """Undo the escapes of a text, in one pass."""
+    rules = SCHEMES[scheme]
+    return rules.pattern.sub(lambda match: rules.characters[match[0]], text)
 
 
 def oddities(text: str) -> Iterator[str]:
-    """What a text holds that is easily taken for something else."""
+    """Describe everything in a text that is easily mistaken for something else."""
     if not text:
         yield "no words"
         return
@@ -100,7 +99,7 @@ def oddities(text: str) -> Iterator[str]:
 
 
 def spellings(text: str) -> Iterator[str]:
-    """The schemes whose spellings a text holds, with the first of them."""
+    """The first escape of each scheme that occurs in a text, as ``ESCAPE (SCHEME)``."""
     for name, scheme in SCHEMES.items():
         if ("&" in text or "-" in text) and (match := scheme.pattern.search(text)):
             yield f"{match[0]} ({name})"

@@ -1,4 +1,4 @@
-"""The one place that opens files: compression, standard streams, line limits, output written aside and renamed."""
+"""Open files: compression, standard streams, line limits, atomic output (written aside, then renamed)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SUFFIXES = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
 
 
 class _Filled(io.RawIOBase):
-    """A stream whose every read is full until the end: a pipe then shows enough to tell its format."""
+    """A stream that fills the whole buffer on each read, so that the head of a pipe is enough to detect its format."""
 
     def __init__(self, stream: io.RawIOBase | BinaryIO) -> None:
         self._stream = stream
@@ -54,7 +54,7 @@ class _Filled(io.RawIOBase):
 
 
 class _Unpacked(_Filled):
-    """The same over a decompressor, which closes the compressed stream too and has one kind of error."""
+    """A decompressed stream. It closes the compressed stream too and reports all corruption as ``EOFError``."""
 
     def __init__(self, packed: io.BufferedReader, kind: str, most: int) -> None:
         from xopen import xopen
@@ -67,7 +67,7 @@ class _Unpacked(_Filled):
         try:
             count = super().readinto(buffer)
         except Exception as error:
-            # zlib, lzma and zstd each have an exception of their own for spoilt data.
+            # zlib, lzma and zstd each raise their own exception for corrupt data.
             raise EOFError(str(error)) from error
         self._left -= count
         if self._left < 0:
@@ -84,10 +84,10 @@ class _Unpacked(_Filled):
 def open_bytes(
     path: str | os.PathLike[str], *, max_size: int = MAX_UNPACKED_BYTES, filled: bool = True
 ) -> io.BufferedReader:
-    """Open a file (``-`` is standard input) for reading, decompressed whatever its name says.
+    """Open a file (``-`` is standard input) for reading; compression is detected from the content, not the name.
 
-    A pipe fills the whole buffer before it gives out anything, so that formats can be told; unless ``filled`` is false,
-    which is for those who answer each line before the next one comes.
+    A pipe is read until the buffer is full, so that its format can be detected. With ``filled`` false it is not: for
+    callers that answer each line before the next one arrives.
     """
     name = os.fspath(path)
     if name == "-":
@@ -96,7 +96,7 @@ def open_bytes(
         file = io.FileIO(sys.stdin.fileno(), closefd=False)
     else:
         file = io.FileIO(name)
-    # A regular file fills the buffer by itself.
+    # Reads from a regular file are always full.
     regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
     raw: io.BufferedReader = io.BufferedReader(file if regular or not filled else _Filled(file), _BUFFER)
     start = raw.peek(6)[:6]
@@ -107,7 +107,7 @@ def open_bytes(
 
 
 def head(stream: io.BufferedReader, name: str = "") -> bytes:
-    """The first bytes of a stream, left in place: what formats are told apart by."""
+    """The first bytes of a stream, for format detection; they are not consumed."""
     try:
         return stream.peek(HEAD_BYTES)[:HEAD_BYTES]
     except EOFError as error:
@@ -115,7 +115,7 @@ def head(stream: io.BufferedReader, name: str = "") -> bytes:
 
 
 class Lines:
-    r"""The text lines of an opened stream, each with its ``\n``; knows the file's name and the line it is at.
+    r"""The lines of an opened stream, each with its ``\n``; keeps the file name and the current line number.
 
     Text is UTF-8 and split on ``\n`` only: U+2028, U+0085 and ``\r`` stay inside a line.
     """
@@ -148,44 +148,44 @@ class Lines:
             yield text
 
     def read(self, size: int) -> bytes:
-        """The next bytes of a part that is not text, as many as asked for; its line breaks count as lines too."""
+        """Read exactly ``size`` bytes of a binary part; its line breaks count as lines."""
         try:
             data = self.stream.read(size)
         except EOFError as error:
             raise self.error("a complete compressed file", str(error), 1, self.number + 1) from error
         self.number += data.count(b"\n")
         if len(data) < size:
-            raise self.error(f"{size} bytes more", f"{len(data)} at the end of the file", 1)
+            raise self.error(f"{size} more bytes", f"{len(data)} at the end of the file", 1)
         return data
 
     def locate(self, bad: BadField, field: int | None = None) -> FormatError:
-        """The error for a bad field of the line just read."""
+        """The error for a bad field of the current line."""
         return self.error(bad.expected, bad.found, field)
 
     def error(self, expected: str, found: str, field: int | None = None, line: int | None = None) -> FormatError:
-        """An error at the line just given out (or at another line of this file)."""
+        """An error at the current line (or at another line of this file)."""
         return FormatError(expected, found, file=self.name, line=line or max(self.number, 1), field=field)
 
 
 def shown_name(path: str | os.PathLike[str]) -> str:
-    """How a path is named in messages."""
+    """The name of a path in messages."""
     name = os.fspath(path)
     return "<stdin>" if name == "-" else name
 
 
 @contextlib.contextmanager
 def open_lines(path: str | os.PathLike[str]) -> Iterator[Lines]:
-    """Open a text file for reading by lines."""
+    """Open a text file for reading line by line."""
     with open_bytes(path) as stream:
         yield Lines(stream, shown_name(path))
 
 
 @contextlib.contextmanager
 def open_write(path: str | os.PathLike[str]) -> Iterator[io.TextIOWrapper]:
-    """Open a file (``-`` is standard output) for writing text, compressed by suffix.
+    """Open a file (``-`` is standard output) for writing text; the suffix selects the compression.
 
-    A file is written aside and takes its name only when the block ends without an error, so a failed run
-    leaves nothing, or what was there before, at the path.
+    The text is written to a temporary file, which is renamed when the block ends without an error. If the block fails,
+    an existing file stays unchanged and no new one appears.
     """
     if os.fspath(path) == "-":
         with _standard_output() as stream:
@@ -193,7 +193,7 @@ def open_write(path: str | os.PathLike[str]) -> Iterator[io.TextIOWrapper]:
             try:
                 yield out
             except BaseException:
-                # Closed here, or a closed pipe would speak up once more when the buffers are dropped.
+                # Close now: otherwise a broken pipe raises again when the buffer is garbage-collected.
                 with contextlib.suppress(BrokenPipeError):
                     out.close()
                 raise
@@ -207,7 +207,7 @@ def open_write(path: str | os.PathLike[str]) -> Iterator[io.TextIOWrapper]:
 
 
 class _Reserved:
-    """Standard output under a descriptor of its own, while 1 and ``sys.stdout`` are standard error."""
+    """Move standard output to a private descriptor and point descriptor 1 and ``sys.stdout`` at standard error."""
 
     def __init__(self, printed: TextIO) -> None:
         self._printed = printed
@@ -230,9 +230,9 @@ _reserved: _Reserved | None = None
 
 
 def reserve_output() -> None:
-    """Keep standard output for :func:`standard_output` and for files called ``-`` or ``/dev/stdout``.
+    """Reserve standard output for :func:`standard_output` and for files named ``-`` or ``/dev/stdout``.
 
-    What anything else prints, a plugin, native code or a child, goes to standard error from now on.
+    From now on, output of anything else (plugins, native code, child processes) goes to standard error.
     """
     global _reserved
     if _reserved is None and sys.stdout is not None:
@@ -271,7 +271,7 @@ def _standard_output() -> Iterator[io.BufferedWriter[Any]]:
 
 @contextlib.contextmanager
 def open_binary_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """The same for bytes."""
+    """Open a file for writing bytes, as :func:`open_write` does for text."""
     name = os.fspath(path)
     if name == "-":
         with _standard_output() as out:
@@ -279,7 +279,7 @@ def open_binary_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         return
     descriptor = _DESCRIPTOR.fullmatch(name)
     if descriptor is not None:
-        # Open already, perhaps for appending: opened by name once more, its file would begin anew.
+        # Already open, perhaps for appending: opening it again by name would truncate the file.
         number = {"stdout": 1, "stderr": 2}.get(descriptor[1] or "") or int(descriptor[2] or descriptor[3])
         if number == 1 and _reserved is not None:
             number = _reserved.stream.fileno()
@@ -288,14 +288,14 @@ def open_binary_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         return
     if name.endswith(os.sep):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
-    # Through links: renaming would replace the link itself.
+    # Follow links: renaming onto a link would replace the link itself.
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
-        # A device or a named pipe cannot be replaced by renaming.
+        # Renaming cannot replace a device or a named pipe.
         with open(target, "wb") as stream:
             yield stream
         return
-    # Named before it is made: an interrupt between the two must not leave it.
+    # Choose the name before creating the file, so that an interrupt in between leaves no file behind.
     aside = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
     try:
         try:
@@ -321,7 +321,7 @@ def open_binary_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def _mode_of(target: Path) -> int:
-    """The permissions a plain ``open`` would have given or left."""
+    """The permissions that a plain ``open`` would give a new file or keep for an existing one."""
     if target.exists():
         return target.stat().st_mode & 0o7777
     umask = os.umask(0)

@@ -1,4 +1,4 @@
-"""The record every format module ends in, how formats are found, and how a file's format is told by its shape."""
+"""The ``Format`` record, the list of all formats, and detection of a file's format from its first bytes."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ Number = Callable[[float], str]
 
 
 def shortest(value: float) -> str:
-    """The shortest decimal that reads back as the same number; whole numbers without a point."""
+    """The shortest decimal that reads back as the same number; whole numbers have no decimal point."""
     text = repr(float(value))
     return text[:-2] if text.endswith(".0") else text
 
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """What a format module offers. Its name is toolkit-kind, as ``moses-nbest``.
+    """What a format module provides. Format names are toolkit-kind, as in ``moses-nbest``.
 
-    ``matches(head)`` decides by the first bytes of the decompressed file, never by a suffix.
-    ``parse(lines)`` streams records over one opened stream; ``write(records, out, number)`` returns their count.
-    ``update(values, lines, out, number)`` rewrites only the lines that hold the values and copies all others; it
-    returns the names that found no place. ``load(stream, name)`` returns the columns of a whole file, natively; the
-    stream stands at the file's beginning and may be compressed. Keyword-only parameters of ``parse``, ``load`` and
-    ``write`` are options, given as ``NAME,key=value``. ``carries`` names the extra fields of records that ``write``
-    keeps. ``example`` is a small file of the format, shown on its page.
+    ``matches(head)`` decides by the first bytes of the decompressed file, never by a suffix. ``parse(lines)`` streams
+    records from an opened file; ``write(records, out, number)`` returns their count. ``update(values, lines, out,
+    number)`` rewrites the lines that hold the values, copies all others and returns the names it could not place.
+    ``load(stream, name)`` returns the columns of a whole file, read natively; the stream is at the beginning of the
+    file and may be compressed. Keyword-only parameters of ``parse``, ``load`` and ``write`` are options, spelled
+    ``NAME,key=value``. ``carries`` names the extra fields of records that ``write`` keeps. ``example`` is a small file
+    of the format, shown on its page.
 
-    Where several formats fit, those with a lower ``fallback`` are meant.
+    If several formats match, the lowest ``fallback`` wins.
 
-    ``binary``: ``write`` gets a stream of bytes. ``folder``: the format is that of a folder; ``matches`` is given the
-    names in it, sorted, a line each, and ``parse``, ``load`` and ``write`` its path. ``single``: a file holds one
-    sentence, whose id its name is, so that many are a folder of files. ``max_line`` and ``max_size`` bound the bytes
-    of a line, and those of a compressed file when it is decompressed. ``ordered``: lists stand in
-    the order of their ids, which are whole numbers, in what is read and in what is written.
+    ``binary``: ``write`` gets a stream of bytes. ``folder``: the format is a folder; ``matches`` gets the sorted file
+    names in it, one per line, and ``parse``, ``load`` and ``write`` its path. ``single``: each file holds one sentence
+    and is named after its id, so that a corpus is a folder of files. ``max_line`` bounds the bytes of a line and
+    ``max_size`` the bytes of a compressed file after decompression. ``ordered``: ids are whole numbers, and lists are
+    read and written in ascending order of id.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Format:
     example: str = ""
 
     def read(self, lines: Lines) -> Any:
-        """The one record of a file that holds exactly one."""
+        """Read a file that holds exactly one record."""
         if self.parse is None:
             raise TypeError(f"format {self.name} cannot be read")
         records = list(self.parse(lines))
@@ -74,7 +74,7 @@ class Format:
 
 @functools.cache
 def all_formats() -> tuple[Format, ...]:
-    """Every format of this package, by name: a module in a folder named after its kind, holding ``FORMAT``."""
+    """All formats of this package, sorted by name: every module with a ``FORMAT`` in a folder of this package."""
     import smtformats
 
     formats = []
@@ -90,13 +90,13 @@ def all_formats() -> tuple[Format, ...]:
 
 
 def first_lines(head: bytes, wanted: Callable[[str], object] = str.strip) -> list[str]:
-    """The whole lines that the first bytes of a file show, fifty of the wanted ones at most."""
+    """The complete lines in the first bytes of a file that pass a filter (default: not blank), at most fifty."""
     lines = head.decode("utf-8", "ignore").split("\n")
     return [line for line in (lines[:-1] or lines) if wanted(line)][:50]
 
 
 def detect(start: bytes, formats: Iterable[Format], name: str) -> Format:
-    """The one readable format whose shape the first bytes of a file have."""
+    """Detect the format of a file from its first bytes, among the given formats that can be read."""
     readable = [record for record in formats if record.parse is not None]
     if not start:
         kinds = " or ".join(sorted({record.kind for record in readable}))
@@ -114,7 +114,7 @@ def detect(start: bytes, formats: Iterable[Format], name: str) -> Format:
     if specific:
         expected, actual = f"one clear format (name it with --from: {names})", "a shape that fits several"
     else:
-        # All of them would bury the message.
+        # A long list of formats would bury the message.
         known = f"one of {names}" if len(readable) <= _SHOWN else "a known format"
         expected = f"the shape of {known} (--from names one)"
         actual = quote(start.split(b"\n", 1)[0].decode("utf-8", "replace"))

@@ -1,8 +1,8 @@
-"""JSON that none of the formats reads: what it looks like, and how to make of it what is read.
+"""Recognize JSON that no format reads, and tell the user how to convert it.
 
-Such a file must not pass for plain text, where every line is a sentence. It is JSON if it begins with an object or an
-array that has names or strings in it, and, where that ends with its line, most of the first lines are such values. A
-sentence like ``[ 1 ] he said`` is none.
+Such a file must not pass for plain text, where every line is a sentence. A file is JSON if it begins with an object or
+array that contains names or strings and, if that value ends with its line, most of the first lines are such values. A
+sentence like ``[ 1 ] he said`` is not JSON.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from smtformats.nbest.shared.spans import LISTS
 BOM = "\ufeff"
 _TEXT = '{"id": 0, "text": "a house"}'
 _SHOWN = '{"id": 0, "hypotheses": [{"text": "a house", "score": -1.5}]}'
-"""The shapes that the message shows; `jsonl-nbest` and `jsonl-corpus` know more names."""
+"""The shapes shown in error messages; `jsonl-nbest` and `jsonl-corpus` accept further names."""
 _LINES, _NAMES, _LONGEST = 50, 6, 24
 _BEGINS = re.compile(r"""\[?\s*\{\s*(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*')\s*:""")
 _DECODER = json.JSONDecoder()
@@ -28,9 +28,9 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True)
 class _Shape:
-    """A kind of output, how its records are told, and the filter for `jq -c` that makes JSON lines of lists.
+    """A known kind of output, a test for its records, and the `jq -c` filter that converts it to n-best lists.
 
-    ``depth`` is how many arrays are around the candidates of one source.
+    ``depth`` is the number of arrays around the candidates of one source.
     """
 
     name: str
@@ -85,12 +85,12 @@ _SHAPES = (
 
 
 def foreign_shape(value: Mapping[str, Any]) -> str | None:
-    """What an object looks like that none of the formats reads, if that is known."""
+    """The name of the known kind of output that an object belongs to, if any."""
     return next((shape.name for shape in _SHAPES if shape.fits(value)), None)
 
 
 def refuse_json(start: bytes, name: str, kinds: frozenset[str] = frozenset()) -> None:
-    """Raise what is to be said of a file that begins like JSON; ``kinds`` are those of the data wanted, if not text."""
+    """Raise a ``FormatError`` for a file that is JSON; ``kinds`` are the kinds of data expected, empty for text."""
     text = start.decode("utf-8", "ignore")
     first = _first(text, len(start) < HEAD_BYTES // 2)
     if first is None:
@@ -105,9 +105,9 @@ def refuse_json(start: bytes, name: str, kinds: frozenset[str] = frozenset()) ->
 
 
 def _first(text: str, whole: bool) -> tuple[Any, int] | None:
-    """The first value (or what is wrong with it) and its line, if the text is JSON.
+    """The first value (or its decoding error) and its line, if the text is JSON.
 
-    Of a value that the head cuts short it is the first element.
+    If the head cuts the value short, its first element stands for it.
     """
     body = text.removeprefix(BOM)
     at = len(body) - len(body.lstrip())
@@ -130,12 +130,12 @@ def _first(text: str, whole: bool) -> tuple[Any, int] | None:
 
 
 def _is_cut(text: str, error: json.JSONDecodeError) -> bool:
-    """Whether the text is JSON up to its end, which lies inside a value."""
+    """Whether the text is valid JSON that ends in the middle of a value."""
     return error.msg.startswith("Unterminated string") or len(text) - error.pos < _LONGEST
 
 
 def _element(text: str, at: int) -> Any:
-    """The first value inside arrays that are whole no more."""
+    """The first complete value inside arrays that are cut short."""
     depth = 0
     while text[at : at + 1] == "[":
         at = len(text) - len(text[at + 1 :].lstrip())
@@ -150,7 +150,7 @@ def _element(text: str, at: int) -> Any:
 
 
 def _says(value: Any) -> bool:
-    """Whether there are names or texts in a value: numbers in brackets may be a sentence."""
+    """Whether a value contains names or strings; numbers in brackets alone may be a sentence."""
     if isinstance(value, dict):
         return bool(value)
     return isinstance(value, list) and any(isinstance(element, str) or _says(element) for element in value)
@@ -164,7 +164,7 @@ def _is_value(line: str) -> bool:
 
 
 def _describe(value: Any, text: str, lists: bool) -> str:
-    """What a value looks like, and what to do."""
+    """Describe a value and how to convert it."""
     if isinstance(value, json.JSONDecodeError):
         message = value.msg[:1].lower() + value.msg[1:]
         return f"JSON with a fault at line {value.lineno}, column {value.colno}: {message}"

@@ -1,6 +1,6 @@
-"""The pages of the formats: README.md with the table, and one for each format with an example and what it reads as.
+"""Generate the format documentation: README.md with a table, and a page per format with an example.
 
-``python -m smtformats.pages FOLDER`` writes them; ``formats/`` holds what it wrote.
+``python -m smtformats.pages FOLDER`` writes the pages; those in ``formats/`` are generated this way.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from smtformats.format import Format, all_formats
 _HEAD = """\
 # Formats
 
-The package `smtformats` reads and writes these files; it works without the rest of smtplugins. A format is told by its
-shape, never by its name; where that is not clear, `--from NAME` says it. Files may be compressed; text is UTF-8 and
-split at `\\n` alone. What is read and written in its own format comes back byte for byte, and a change touches only the
-field it is about.
+The package `smtformats` reads and writes these files; it works without the rest of smtplugins. A file's format is
+detected from its content, never from its name; if the content is ambiguous, name the format with `--from NAME`. Files
+may be compressed; text is UTF-8, and lines end at `\\n` only. A file that is read and written in the same format comes
+back byte for byte, and a change rewrites only the field it affects.
 
-Options follow the name, as in `--from NAME,key=value`. Two are common to all that are read: `max_line`, the most bytes
-of a line (16 MiB), and `max_size`, the most bytes that a compressed file may hold (64 GiB).
+Options follow the name: `--from NAME,key=value`. Every format that can be read has two: `max_line`, the maximum number
+of bytes in a line (16 MiB), and `max_size`, the maximum size of a compressed file after decompression (64 GiB).
 
 | name | kind | access | what |
 |---|---|---|---|
 """
 _EMPTY = {"()", "[]", "{}", "''", "mappingproxy({})"}
 _WIDTH = 120
-# What a record knows of where it came from and how it was spelt, which an example need not show.
+# Fields about where a record came from and how it was spelled: examples leave them out.
 _ORIGIN = {"raw", "origin", "file", "line", "first", "before", "after", "trail", "format", "read", "spelling"}
 
 
@@ -112,7 +112,7 @@ def _show(value: Any, indent: str = "") -> str:
 
 
 def _record(record: Any, indent: str) -> str:
-    """A record on a line if it fits, else a field on each; as it shows itself if it has a way of its own."""
+    """Show a record on one line if it fits, otherwise one field per line; its own ``repr``, if any, comes first."""
     if not record.__dataclass_params__.repr:
         return repr(record)
     fields = [field for field in dataclasses.fields(record) if field.name not in _ORIGIN]
@@ -130,7 +130,7 @@ def _fits(text: str, indent: str) -> bool:
 
 
 class _Plain(str):
-    """A text that shows without quotes."""
+    """A string whose ``repr`` has no quotes."""
 
     __slots__ = ()
     __repr__ = str.__str__

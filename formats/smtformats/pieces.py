@@ -1,4 +1,4 @@
-"""The bytes of a file in pieces for a scanner, decompressed with as few copies as can be; and a stream of pieces."""
+"""Decompress a file in pieces with few copies, and present pieces as a stream."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _GZIP = b"\x1f\x8b"
 
 
 def pieces(stream: BinaryIO) -> Iterator[bytes]:
-    """The decompressed bytes of a stream that stands at its beginning. Spoilt data is an EOFError."""
+    """The decompressed bytes of a stream, from its beginning. Corrupt data raises ``EOFError``."""
     data = stream.read(_PACKED_BYTES)
     if data.startswith(_GZIP):
         yield from _gunzip(stream, data)
@@ -24,7 +24,7 @@ def pieces(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _gunzip(stream: BinaryIO, data: bytes) -> Iterator[bytes]:
-    """The members of a gzip file. isal checks their length and checksum."""
+    """Decompress all members of a gzip file; isal checks their length and checksum."""
     from isal import isal_zlib
 
     while data:
@@ -39,7 +39,7 @@ def _gunzip(stream: BinaryIO, data: bytes) -> Iterator[bytes]:
                 raise EOFError("the compressed data ends too early")
             try:
                 piece = member.decompress(data, PIECE_BYTES)
-            except Exception as error:  # isal's own, which its stub does not declare as one
+            except Exception as error:  # isal.error, which isal's stub does not declare as an exception
                 raise EOFError(str(error)) from error
             data = member.unconsumed_tail or (b"" if member.eof else stream.read(_PACKED_BYTES))
             if piece:
@@ -48,7 +48,7 @@ def _gunzip(stream: BinaryIO, data: bytes) -> Iterator[bytes]:
 
 
 def stream_of(pieces: Iterator[bytes]) -> io.BufferedReader:
-    """Pieces as a stream, for what reads lines."""
+    """A buffered stream over pieces, for readers of lines."""
     return io.BufferedReader(_Joined(pieces), _BUFFER)
 
 

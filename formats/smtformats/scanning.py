@@ -1,4 +1,4 @@
-"""What feeds the native scanners; a line that these leave alone goes to the parser of its format."""
+"""Feed files to the native scanners; lines that a scanner cannot read go to the Python parser of the format."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from smtformats.files import Lines
 
 
 class Scanner(Protocol):
-    """A scanner that goes on behind a line that it could not read."""
+    """A native scanner that can resume after a line that it could not read."""
 
     def feed(self, data: bytes) -> bool:
-        """The next piece of the file; false at a line that cannot be read."""
+        """Scan the next piece of the file; returns false at a line that cannot be read."""
 
     def resume(self) -> bool:
-        """Goes on behind it."""
+        """Resume after the unreadable line; returns false at the next one."""
 
     def finish(self) -> bool:
-        """The end of the file."""
+        """Scan what is left at the end of the file; returns false at a line that cannot be read."""
 
     def columns(self) -> dict[str, Any]:
-        """What was read."""
+        """The columns read so far."""
 
     @property
     def fault(self) -> bytes:
@@ -31,15 +31,15 @@ class Scanner(Protocol):
 
     @property
     def lines(self) -> int:
-        """How many lines were read, that one, too."""
+        """The number of lines read, the unreadable line included."""
 
 
 def scanned(
     scanner: Scanner, stream: BinaryIO, name: str, read: Callable[[Lines], None], max_bytes: int
 ) -> dict[str, Any]:
-    """The columns of a file, which may be compressed still.
+    """Scan a file, which may be compressed, and return its columns.
 
-    ``read`` gets a line that the scanner could not read, and either adds what it holds or raises what is wrong with it.
+    ``read`` gets each line that the scanner could not read; it adds the record itself or raises the error.
     """
     from smtformats.pieces import pieces
 

@@ -1,4 +1,4 @@
-"""Alignments, segmentations and trees as lists spell them, taken apart; ``None`` for what is spelled otherwise."""
+"""Parse the alignments, segmentations and trees of n-best lists; malformed ones give ``None``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _SEGMENT = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?=(\d{1,9})(?:-(\d{1,9}))?", re.A
 
 
 def points_of(text: str) -> tuple[Point, ...] | None:
-    """``0-0 1-2``: positions in source and target."""
+    """Parse ``0-0 1-2``: alignment points (source position, target position)."""
     matches = [_POINT.fullmatch(token) for token in text.split(" ") if token]
     return tuple([(int(match[1]), int(match[2])) for match in matches if match]) if all(matches) else None
 
 
 def segments_of(text: str) -> tuple[Segment, ...] | None:
-    """``0-3=0-2 4=3``: the first and last position of a phrase in source and target."""
+    """Parse ``0-3=0-2 4=3``: for each phrase its first and last position in the source and in the target."""
     matches = [_SEGMENT.fullmatch(token) for token in text.split(" ") if token]
     if not all(matches):
         return None
@@ -32,7 +32,7 @@ def segments_of(text: str) -> tuple[Segment, ...] | None:
 
 
 def tree_of(text: str) -> Tree | None:
-    """``[S [X a] b]`` or ``(S (X a) b)``; an empty one has no label."""
+    """Parse ``[S [X a] b]`` or ``(S (X a) b)``; an empty tree has no label."""
     from smtformats.tokens import BadField
     from smtformats.tree import trees
 

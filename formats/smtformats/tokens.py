@@ -1,4 +1,4 @@
-"""What the fields of all text formats are made of: words, ids, numbers, names; and what is wrong with one."""
+"""Words, ids, numbers and feature names in the fields of text formats, and the error for a bad field."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ID_DIGITS = 18
 
 
 class BadField(Exception):
-    """What is wrong inside a field; the caller knows which line and field it is."""
+    """A malformed field; the caller adds the file, line and field number."""
 
     def __init__(self, expected: str, found: str) -> None:
         super().__init__(expected, found)
@@ -26,7 +26,7 @@ class BadField(Exception):
 
 
 def blanks(text: str) -> list[str]:
-    """Split on ASCII blanks only; other Unicode spaces belong to the words."""
+    """Split a text at ASCII blanks; other Unicode spaces are part of the words."""
     if text.isascii():
         return text.split()
     text = trim(text)
@@ -34,27 +34,27 @@ def blanks(text: str) -> list[str]:
 
 
 def trim(text: str) -> str:
-    """A text without the ASCII blanks around it."""
+    """Strip the ASCII blanks around a text."""
     return text.strip(_WHITE)
 
 
 def is_id(text: str) -> bool:
-    """Whether this is a whole number of sensible length."""
+    """Whether the text is a whole number of at most 18 digits."""
     return text.isascii() and text.isdigit() and len(text) <= _ID_DIGITS
 
 
 def is_number(token: str) -> bool:
-    """Whether this is a number as toolkits print it."""
+    """Whether the token is a number as toolkits print it."""
     return _NUMBER.fullmatch(token) is not None
 
 
 def numbers(tokens: Sequence[str], *, what: str = "a finite number") -> list[float]:
-    """All tokens as finite numbers, or ``BadField`` naming the first that is none."""
+    """Parse finite numbers; ``BadField`` names the first token that is not one."""
     try:
         values = list(map(float, tokens))
     except ValueError:
         values = [math.nan]
-    # The sum is finite only if all are; Python's float also takes `1_0`, `nan` and foreign digits.
+    # The sum is finite only if all are. Python's float also accepts `1_0`, `nan` and non-ASCII digits.
     if not math.isfinite(sum(values)) or "_" in (joined := "".join(tokens)) or not joined.isascii():
         for token in tokens:
             if not _NUMBER.fullmatch(token) or not math.isfinite(float(token)):
@@ -63,7 +63,7 @@ def numbers(tokens: Sequence[str], *, what: str = "a finite number") -> list[flo
 
 
 def total_of(text: str) -> float:
-    """A total score; toolkits print infinite ones when a weight was infinite."""
+    """Parse a total score, which may be ``inf`` or ``-inf``: toolkits print these when a weight is infinite."""
     token = text.strip(" \t\r\n")
     if token in ("inf", "-inf"):
         return float(token)
@@ -71,18 +71,18 @@ def total_of(text: str) -> float:
 
 
 def vector(name: str, size: int) -> Layout:
-    """The names of several values: the name itself for a single one."""
+    """The names of a vector's components, ``NAME[0] NAME[1] ...``; ``NAME`` itself if there is one component."""
     return (name,) if size == 1 else tuple(f"{name}[{k}]" for k in range(size))
 
 
 class Layouts:
-    """Shares one tuple of names among all hypotheses that have the same features."""
+    """Share one tuple of feature names among all hypotheses that have the same features."""
 
     def __init__(self) -> None:
         self._known: dict[Layout, Layout] = {}
 
     def share(self, names: Layout) -> Layout:
-        """The shared tuple for these names; a name that stands twice in a line is an error."""
+        """The shared tuple for these names; a duplicate name raises ``BadField``."""
         known = self._known.get(names)
         if known is not None:
             return known

@@ -1,4 +1,4 @@
-"""Records written as text: those that nobody changed as they were read, and each on a line of its own."""
+"""Write records as text; unchanged records of the same format are copied as they were read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Record = TypeVar("Record")
 
 
 class Kept(Protocol):
-    """A record that keeps its text as read, and the name of the format that read it."""
+    """A record that keeps its text as read and the name of the format that read it."""
 
     @property
     def raw(self) -> str | None: ...
@@ -19,12 +19,12 @@ class Kept(Protocol):
 
 
 def own(record: Kept, origin: str) -> str | None:
-    """The text of a record that this format read itself and that nobody changed."""
+    """The text of a record as read, if this format read it and it is unchanged; otherwise ``None``."""
     return record.raw if record.origin == origin else None
 
 
 def write_each(records: Iterable[Record], out: TextIO, spell: Callable[[Record], str]) -> int:
-    """Write the texts that records are spelt with; returns how many. The last one of a file may lack its line end."""
+    """Write the text of each record and return their count. Only the last record may lack its line end."""
     count = 0
     open_end = False
     for record in records:

@@ -61,7 +61,7 @@ def test_with_columns_keeps_layouts_shared(one: Candidates) -> None:
 
 
 def test_with_columns_refuses_what_does_not_fit(one: Candidates) -> None:
-    with pytest.raises(ValueError, match="found 'b', which is there already"):
+    with pytest.raises(ValueError, match="found 'b', which the list already has"):
         one.with_columns([("n", "b")] * 3, [[1.0, 2.0]] * 3)
     with pytest.raises(ValueError):
         one.with_columns([("n",)] * 2, [[1.0]] * 2)

@@ -107,7 +107,7 @@ def test_bytes_between_lines_count_their_line_breaks() -> None:
     assert (next(stream), lines.number) == ("END\n", 4)
     with pytest.raises(FormatError) as caught:
         lines.read(6)
-    assert str(caught.value) == "x:5: field 1: expected 6 bytes more, found 5 at the end of the file"
+    assert str(caught.value) == "x:5: field 1: expected 6 more bytes, found 5 at the end of the file"
 
 
 def test_error_before_the_first_line_is_at_line_1() -> None:

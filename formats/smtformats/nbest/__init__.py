@@ -1,1 +1,1 @@
-"""N-best lists: a stream of :class:`smtformats.Candidates`, one sentence at a time."""
+"""N-best lists: streams of :class:`smtformats.Candidates`, one sentence at a time."""

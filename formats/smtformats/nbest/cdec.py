@@ -2,8 +2,8 @@
 
     0 ||| a man in an orange hat ||| WordPenalty=-3.9 LanguageModel=-15.4 ||| -14.2475
 
-A sentence without a parse leaves a blank line, and ``--show_feature_dictionary`` the names of all features at the
-end of the file; both are kept. A name may contain ``=``: items are split at their last one.
+A sentence without a parse leaves a blank line, and ``--show_feature_dictionary`` appends the names of all features to
+the file; both are kept. A name may contain ``=``: items are split at the last one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SHAPE = "`id ||| text ||| name=value ... ||| score`"
 
 
 def feature_field(text: str, layouts: Layouts) -> tuple[Layout, list[float]]:
-    """Read ``name=value name=value``."""
+    """Parse ``name=value name=value``."""
     items = [token.rpartition("=") for token in blanks(text)]
     for name, mark, value in items:
         if not name:
@@ -48,12 +48,12 @@ def feature_field(text: str, layouts: Layouts) -> tuple[Layout, list[float]]:
 
 
 def parse(lines: Lines) -> Iterator[Candidates]:
-    """One list at a time."""
+    """Parse one list at a time."""
     return _lists(lines, Grouper(lines, NAME), set())
 
 
 def _lists(lines: Lines, group: Grouper, known: set[str]) -> Iterator[Candidates]:
-    """The lists; ``known`` are the features of those before, which a dictionary at the end has to name."""
+    """Parse lists; ``known`` holds the features of earlier lists, which a feature dictionary at the end must name."""
     layouts = Layouts()
     blank = ""
     stream = iter(lines)
@@ -75,7 +75,7 @@ def _lists(lines: Lines, group: Grouper, known: set[str]) -> Iterator[Candidates
             known.update(done.names())
             yield done
         elif blank and group.current is not None and len(group.current):
-            raise lines.error("no blank line inside the list of a sentence", "one", 1, lines.number - 1)
+            raise lines.error("no blank line inside an n-best list", "a blank line", 1, lines.number - 1)
         field = 3
         try:
             layout, values = feature_field(fields[1], layouts)
@@ -92,7 +92,7 @@ def _lists(lines: Lines, group: Grouper, known: set[str]) -> Iterator[Candidates
 
 
 def load(stream: BinaryIO, name: str, max_bytes: int = MAX_LINE_BYTES) -> ListColumns:
-    """All lists as columns. The stream may be compressed still, by gzip."""
+    """Load all lists as columns. The stream may be gzip-compressed."""
 
     def rest(lines: Lines, group: Grouper, before: ListColumns) -> Iterator[Candidates]:
         return _lists(lines, group, set(before.features.names))
@@ -101,7 +101,7 @@ def load(stream: BinaryIO, name: str, max_bytes: int = MAX_LINE_BYTES) -> ListCo
 
 
 def _dictionary(first: str, rest: Iterator[str], lines: Lines, used: set[str]) -> str:
-    """The trailing feature dictionary: one name a line, every name of the lists among them."""
+    """The feature dictionary at the end: one name per line, including every feature of the lists."""
     start = lines.number
     kept = [first, *rest]
     names = [line.rstrip("\r\n") for line in kept]
@@ -111,7 +111,7 @@ def _dictionary(first: str, rest: Iterator[str], lines: Lines, used: set[str]) -
 
 
 def spell_items(layout: Layout, values: Sequence[float], number: Number) -> str:
-    """Features in cdec's spelling."""
+    """Spell features as cdec does."""
     for name in layout:
         if blanks(name) != [name]:
             raise BadField("a feature name without blanks", quote(name))
@@ -131,12 +131,12 @@ _DIALECT = Dialect(NAME, _compose, _append)
 
 
 def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
-    """Write lists as cdec does; returns how many."""
+    """Write lists as cdec does; returns their count."""
     return write_lists(lists, out, number, _DIALECT)
 
 
 def matches(head: bytes) -> bool:
-    """A third field that begins with ``name=value``, not as Joshua or Marian name them, or lists without features."""
+    """Match a third field that begins with ``name=value``, unless Joshua's or Marian's names, or an empty one."""
     shape = first_shape(head)
     if shape is None or (shape.whole and len(shape.fields) != 3):
         return False

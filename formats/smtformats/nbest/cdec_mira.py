@@ -4,14 +4,14 @@
     0 ||| 11 ||| a man in an orange hat ||| V29yZFBlbmFsdHkAr8HLd+pED8A= ||| -14.2475
     (a blank line)
 
-A line with N, then N lines: hypotheses with the length of the source as second field, and blank lines where there
-are fewer than N. The features are base64 of a name, a NUL and eight bytes (a little-endian double) each; cdec leaves
-zeros out.
+A line with N is followed by N lines: hypotheses, with the length of the source as second field, and blank lines if
+there are fewer than N. The features are base64; each is a name, a NUL and eight bytes (a little-endian double). cdec
+omits features with value zero.
 
-When the number of bytes is two past a multiple of three, cdec's encoder drops the low four bits of the last byte. That
-spoils the last value if it is between -2 and 2, which comes out near zero, or past 131072. The bits are not in the
-file: we take what is there, as cdec's own reader does, which reads a missing digit as zero bits. We write such a rest
-whole, and that reader takes it.
+If the number of bytes is two more than a multiple of three, cdec's encoder drops the low four bits of the last byte.
+This corrupts the last value if it is between -2 and 2 (it is read as nearly zero) or beyond 131072. The lost bits are
+not in the file; missing digits are read as zero bits, as in cdec's own reader. We write complete base64, which that
+reader accepts.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ _DOUBLE = struct.Struct("<d")
 
 
 def _unpack(text: str) -> bytes:
-    """The bytes of a feature field, a missing digit read as zero bits: up to two bytes too many."""
+    """Decode a feature field; missing digits are read as zero bits, which can add up to two bytes."""
     if not _BASE64.fullmatch(text):
         raise BadField("features in base64", quote(text))
     return binascii.a2b_base64(text.replace("=", "A"))
 
 
 def _items(data: bytes) -> Iterator[tuple[str, float, int]]:
-    """Name, value and end of each feature."""
+    """The name, value and end of each feature."""
     at = 0
     while len(data) - at > 2 or any(data[at:]):
         stop = data.find(b"\0", at)
@@ -75,16 +75,16 @@ def _items(data: bytes) -> Iterator[tuple[str, float, int]]:
 
 
 def feature_field(text: str, layouts: Layouts) -> tuple[Layout, list[float]]:
-    """Read the features out of base64."""
+    """Parse features in base64."""
     items = list(_items(_unpack(text.strip(" "))))
     return layouts.share(tuple([name for name, _, _ in items])), [value for _, value, _ in items]
 
 
 def parse(lines: Lines) -> Iterator[Candidates]:
-    """One list at a time."""
+    """Parse one list at a time."""
     layouts = Layouts()
     group = Grouper(lines, NAME)
-    front = ""  # lines in front of the next list, the last of them its size
+    front = ""  # lines before the next list, the last of which is its size
     due = 0
     under_way: Candidates | None = None
     padded = False
@@ -105,9 +105,9 @@ def parse(lines: Lines) -> Iterator[Candidates]:
             continue
         key, fields = split_line(line)
         if padded:
-            raise lines.error("no hypothesis behind the blank lines of a list", quote(key), 1)
+            raise lines.error("no hypothesis after the blank lines of a list", quote(key), 1)
         if under_way is not None and under_way.id != key:
-            raise lines.error(f"{due + 1} more lines of the list, as its size says", f"id {quote(key)}", 1)
+            raise lines.error(f"{due + 1} more lines of the list (by its size)", f"id {quote(key)}", 1)
         if under_way is None and group.current is not None and group.current.id == key:
             raise lines.error(f"an id after {key} (ids ascend)", quote(key), 1)
         if len(fields) != 4:
@@ -121,7 +121,7 @@ def parse(lines: Lines) -> Iterator[Candidates]:
             under_way = group.current
             under_way.before, front = front, ""
     if due:
-        raise lines.error(f"{due} more lines of the list, as its size says", "the end of the file", 1)
+        raise lines.error(f"{due} more lines of the list (by its size)", "the end of the file", 1)
     for last in group.finish():
         last.after += front
         yield last
@@ -135,7 +135,7 @@ def _size(line: str, lines: Lines) -> int:
 
 
 def _add(group: Grouper, fields: Sequence[str], layouts: Layouts, lines: Lines, line: str) -> None:
-    """Put a hypothesis into the list made room for."""
+    """Add a hypothesis to the current list."""
     field = 2
     try:
         length = fields[0].strip(" ")
@@ -179,7 +179,7 @@ def _compose(nbest: Candidates, i: int, number: Number) -> str:
 
 
 def _frame(nbest: Candidates, own: bool) -> tuple[str, str]:
-    """The size in front and the blank lines behind; a list that lost lines gets its new size and no blank ones."""
+    """The size before a list and the blank lines after it; a list that got shorter has a new size and no padding."""
     if not own:
         return f"{len(nbest)}\n", ""
     *front, size = _LINES.findall(nbest.before)
@@ -194,12 +194,12 @@ _DIALECT = Dialect(NAME, _compose, _append, lambda raw, origin: cut_at_bars(raw,
 
 
 def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
-    """Write lists as cdec does; returns how many."""
+    """Write lists as cdec does; returns their count."""
     return write_lists(lists, out, number, _DIALECT)
 
 
 def matches(head: bytes) -> bool:
-    """A line with a number alone, then a hypothesis with a number as second field."""
+    """Match a line with a number only, followed by a hypothesis with a number as second field."""
     sized = False
     for line in head.decode("utf-8", "ignore").split("\n"):
         key, fields = split_line(line)

@@ -1,4 +1,4 @@
-"""What ``fairseq-generate`` and ``fairseq-interactive`` print (read only).
+"""Output of ``fairseq-generate`` and ``fairseq-interactive`` (read only).
 
     S-12    ein Mann        source
     T-12    a man           target, the reference
@@ -7,13 +7,13 @@
     P-12    -0.3 -0.5       the log probability of each token
     A-12    0-0 1-1         alignment
 
-Fields are parted by tabs. The score of H is the feature ``score`` and the total. D, P, T and A are kept as
-``detokenised``, ``word_scores``, ``target`` and ``alignment``; with the option ``detokenised=true`` D is the text and H
-kept as ``tokenised``. The k-th D, P or A line of an id belongs to its k-th H line. All other lines (logs, times) are
-passed over.
+Fields are separated by tabs. The score of an H line is the feature ``score`` and the total. D, P, T and A lines are
+kept as ``detokenised``, ``word_scores``, ``target`` and ``alignment``; with the option ``detokenised=true``, D is the
+text and H is kept as ``tokenised``. The k-th D, P or A line of an id belongs to its k-th H line. All other lines (logs,
+times) are skipped.
 
-The ids come in any order and are sorted. Lines wait in a temporary file; memory holds a place for each run of lines of
-the same id, and the lines of one sentence.
+Ids may come in any order; lists are sorted by id. Lines are kept in a temporary file; memory holds one offset for each
+run of lines with the same id, and the lines of one sentence.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BESIDE = {"P": "word_scores", "A": "alignment"}
 
 
 def parse(lines: Lines, *, detokenised: bool = False) -> Iterator[Candidates]:
-    """One list at a time, by id; ``detokenised`` takes the text from the D lines."""
+    """Parse one list at a time, sorted by id; ``detokenised`` takes the text from the D lines."""
     runs: dict[int, list[tuple[int, int]]] = {}
     with tempfile.SpooledTemporaryFile(_IN_MEMORY, "w+b") as waiting:
         last = -1
@@ -52,7 +52,7 @@ def parse(lines: Lines, *, detokenised: bool = False) -> Iterator[Candidates]:
                 runs.setdefault(key, []).append((waiting.tell(), 0))
                 last = key
             start, count = runs[key][-1]
-            # With the number of each line, for others were passed over.
+            # Store the line number too: lines between these were skipped.
             waiting.write(f"{lines.number} {line}".encode() + (b"" if line[-1] == "\n" else b"\n"))
             runs[key][-1] = (start, count + 1)
         if not runs:
@@ -72,7 +72,7 @@ def parse(lines: Lines, *, detokenised: bool = False) -> Iterator[Candidates]:
 
 
 def _list(lines: Lines, key: str, mine: list[tuple[int, str]], detokenised: bool) -> Candidates:
-    """The list of one id."""
+    """Build the list of one id."""
     nbest = Candidates(
         id=key, texts=[], layouts=[], values=[], totals=[], origin=NAME, file=lines.name, line=mine[0][0]
     )
@@ -116,7 +116,7 @@ class _Bad(BadField):
 def _take(
     nbest: Candidates, columns: dict[str, list[tuple[str, int]]], kind: str, fields: list[str], number: int
 ) -> None:
-    """Put a line where it belongs."""
+    """Add a line to the list or to the column of its kind."""
     wanted = 3 if kind in "HD" else 2
     if len(fields) != wanted:
         raise _Bad(f"{wanted} fields with tabs between them", str(len(fields)), len(fields) + 1)

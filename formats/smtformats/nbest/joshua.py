@@ -1,16 +1,16 @@
-"""Joshua n-best lists, in whatever ``output-format`` they were printed.
+"""Joshua n-best lists, printed with any ``output-format``.
 
     0 ||| a man with a hat ||| tm_pt_0=-9.702 lm_0=-19.117 WordPenalty=-3.040 ||| -7.496 ||| (GOAL{0-4} ...)
 
-The option ``template`` is Joshua's own. Read back are ``%i`` the sentence, ``%k`` the rank, ``%s`` the text, ``%f`` the
-features, ``%c`` the total, and as further fields ``%a`` the alignment, ``%e`` the source side (``input``) and ``%t``
-the tree. Without it a list is taken for ``%i ||| %s ||| %f ||| %c``, with ``%k`` in second place and alignment, tree
-or source side at the end if its first line shows them. Without ``%i`` a sentence begins at each line of rank 1, or
-without ``%k`` at each line.
+The option ``template`` is Joshua's ``output-format``. Its variables are ``%i`` for the sentence id, ``%k`` for the
+rank, ``%s`` for the text, ``%f`` for the features, ``%c`` for the total and, as extra fields, ``%a`` for the alignment,
+``%e`` for the source side (``input``) and ``%t`` for the tree. Without the option the template is ``%i ||| %s ||| %f
+||| %c``, with ``%k`` in second place and alignment, tree or source side at the end if the first line has them. In a
+template without ``%i`` each line of rank 1 begins a new sentence; without ``%k`` every line does.
 
-Text is kept as written, escapes (``-lsb-``, ``|0-1|``) included. A list is written in the template it was read with
-unless another is named; other lists in the usual one, with ``%a`` after it if the first has alignments. Joshua's
-``-moses`` output is ``moses-nbest``.
+Text is kept as written, escapes (``-lsb-``, ``|0-1|``) included. A list read in this format is written with its own
+template unless the option names another; other lists are written with the default template, followed by ``%a`` if the
+first list has alignments. Joshua's ``-moses`` output is ``moses-nbest``.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ _ALIGNMENT = re.compile(r"(\d+-\d+ ?)*|%a", re.ASCII)
 
 @dataclass(frozen=True)
 class Template:
-    """An output format: variables, and the literal text before, between and after them."""
+    """An output format: variables and the literal text before, between and after them."""
 
     names: str
     literals: tuple[str, ...]
 
     def cut(self, line: str) -> list[str]:
-        """A line in pieces: literal text and, at odd places, the variables.
+        """Cut a line into pieces: literal text at even positions, the variables at odd ones.
 
-        What stands before the text is found from the left, what stands behind it from the right.
+        Literals before the text ``%s`` are searched from the left, those after it from the right.
         """
         body = line.rstrip("\r\n")
         last, text = len(self.names), self.names.index("s")
@@ -92,7 +92,7 @@ class Template:
         return BadVariable(f"{quote(self.literals[literal])} of the template {self}", "none", field)
 
     def place(self, name: str) -> int:
-        """Which piece holds a variable, -1 for none."""
+        """The index of the piece that holds a variable, -1 if there is none."""
         return 2 * self.names.index(name) + 1 if name in self.names else -1
 
     def __str__(self) -> str:
@@ -101,7 +101,7 @@ class Template:
 
 
 class BadVariable(BadField):
-    """What is wrong in a line, and at which variable of the template."""
+    """A malformed line, with the number of the bad variable in the template."""
 
     def __init__(self, expected: str, found: str, field: int) -> None:
         super().__init__(expected, found)
@@ -110,27 +110,27 @@ class BadVariable(BadField):
 
 @functools.lru_cache(maxsize=64)
 def template_of(text: str) -> Template:
-    """Read a template; those that lines cannot be told apart by are an error."""
+    """Parse a template; an ambiguous one, whose lines cannot be cut into variables, is an error."""
     literals = _VARIABLE.split(text)
     names = "".join(literals[1::2])
     made = Template(names, tuple(literals[::2]))
     if strange := [name for name in names if name not in _READABLE]:
-        raise BadField("a template of %i %k %s %f %c %a %e %t, which can be read back", f"%{strange[0]}")
+        raise BadField("a template of %i %k %s %f %c %a %e %t", f"%{strange[0]}, which cannot be read back")
     if "s" not in names:
         raise BadField("a template with the text, %s", quote(text))
     if len(set(names)) != len(names):
-        raise BadField("a template that has each variable once", quote(text))
+        raise BadField("each variable once in the template", quote(text))
     middle = names.index("s")
     for i, literal in enumerate(made.literals[1:-1], 1):
-        # Before the text the variable on the left must not hold the literal, behind it that on the right.
+        # The literal must not occur in the variable to its left (before the text) or to its right (after the text).
         ends = names[i - 1] if i <= middle else names[i]
         if not literal or (not literal.strip(" ") and ends not in "ikc"):
-            raise BadField(f"more than {quote(literal)} beside %{ends} in the template", quote(text))
+            raise BadField(f"a longer separator than {quote(literal)} next to %{ends} in the template", quote(text))
     return made
 
 
 def guess_template(line: str) -> str:
-    """The template that a line shows."""
+    """Guess the template from a line."""
     _, fields = split_line(line.rstrip("\r\n"))
     ranked = len(fields) > 3 and (fields[0].strip() == "%k" or (is_id(fields[0].strip()) and _first(fields[2])))
     parts = ["%i", "%k", "%s", "%f", "%c"] if ranked else ["%i", "%s", "%f", "%c"]
@@ -140,12 +140,12 @@ def guess_template(line: str) -> str:
 
 
 def _first(field: str) -> bool:
-    """Whether features begin as Joshua's do."""
+    """Whether a field begins with a feature named as Joshua names them."""
     return _DENSE.match(field.lstrip(" ")) is not None
 
 
 def parse(lines: Lines, *, template: str = "") -> Iterator[Candidates]:
-    """One list at a time; ``template`` is Joshua's output-format."""
+    """Parse one list at a time; ``template`` is Joshua's output-format."""
     layouts = Layouts()
     shape: Template | None = None
     group = Grouper(lines, NAME)
@@ -179,7 +179,7 @@ def parse(lines: Lines, *, template: str = "") -> Iterator[Candidates]:
         except BadField as bad:
             raise lines.locate(bad, shape.names.index(name) + 1) from None
         group.add(text, layout, features, total, line)
-        # A sentence that could not be translated leaves some variables as they stand.
+        # Joshua leaves some variables unexpanded for a sentence that it could not translate.
         extras = {_EXTRAS[key]: values[key].strip(" ") for key in values if key in _EXTRAS}
         group.add_extras({key: "" if value in ("%a", "%e", "%t") else value for key, value in extras.items()})
     yield from group.finish()
@@ -193,7 +193,7 @@ def _choose(template: str, lines: Lines) -> Template:
 
 
 def _template(origin: str) -> Template:
-    """The template that lists were read with."""
+    """The template with which a list was read, from its origin."""
     return template_of(origin.partition(" ")[2])
 
 
@@ -221,7 +221,7 @@ def _compose(nbest: Candidates, i: int, number: Number, shape: Template) -> str:
 
 
 def write(lists: Iterable[Candidates], out: TextIO, number: Number, *, template: str = "") -> int:
-    """Write lists as Joshua does; returns how many."""
+    """Write lists as Joshua does; returns their count."""
     lists = iter(lists)
     first = list(itertools.islice(lists, 1))
     lists = itertools.chain(first, lists)
@@ -238,7 +238,7 @@ def write(lists: Iterable[Candidates], out: TextIO, number: Number, *, template:
 
 
 def matches(head: bytes) -> bool:
-    """Features that begin with ``tm_NAME_0=`` and a number with three decimals, or fields behind the total."""
+    """Match features that begin with ``tm_NAME_0=`` and a number with three decimals, or fields after the total."""
     shape = first_shape(head)
     if shape is None or (shape.whole and len(shape.fields) < 3):
         return False

@@ -1,16 +1,16 @@
-"""JSON lines, a source with its candidates on each: what large models' outputs are kept in.
+"""JSON lines with a source and its candidates on each line, as the outputs of large language models are stored.
 
     {"id": 0, "source": "ein Mann", "hypotheses": [{"text": "a man", "score": -1.5, "scores": {"lm": -3, "tm": -2}}]}
 
-The object holds the features and the number is the total; a number alone is both, the feature having its name
-(``scores`` gives ``score``). Candidates may be strings. Other names are understood: for the list ``candidates``,
-``outputs``, ``nbest``, ``translations``; for the text ``hyp``, ``translation``, ``output``, ``hypothesis``; for the
-number ``logprob``; for the source ``src``, ``input``; for the id ``sentence_id``. Ids are any strings or numbers, in
-any order, or the places of the lines from 0 on. All other members are kept, and shown as fields of the hypotheses.
+``scores`` holds the features and ``score`` is the total. A number alone is both the total and a feature of the same
+name (``scores`` gives ``score``). Candidates may be strings. Aliases: ``candidates``, ``outputs``, ``nbest`` and
+``translations`` for the list; ``hyp``, ``translation``, ``output`` and ``hypothesis`` for the text; ``logprob`` for the
+number; ``src`` and ``input`` for the source; ``sentence_id`` for the id. Ids are strings or numbers in any order;
+without ids, lines are counted from 0. All other members are kept and become extra fields of the hypotheses.
 
-A name twice in an object, an id twice in a file, a number that is not finite, nesting past 64 levels and lone
-surrogates are errors, and so is vLLM's ``cumulative_logprob`` where there is no score by one of the names. A line
-without candidates is no list but stays in the file.
+Errors: a duplicate name in an object, a duplicate id in the file, a number that is not finite, more than 64 levels of
+nesting, lone surrogates, and vLLM's ``cumulative_logprob`` without a score under one of the names above. A line without
+candidates is kept in the file but is not a list.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _EXTRAS = ("alignment", "detokenised", "input", "segmentation", "target", "token
 
 
 def parse(lines: Lines) -> Iterator[Candidates]:
-    """One list at a time."""
+    """Parse one list at a time."""
     layouts = Layouts()
 
     def fill(nbest: Candidates, fields: dict[str, Member]) -> Sequence[str]:
@@ -62,14 +62,14 @@ def parse(lines: Lines) -> Iterator[Candidates]:
         items, field = fields[key].value.values, fields[key].field
         beside = fields.get("scores")
         if beside is not None and isinstance(beside.value, list) and items and isinstance(items[0], str):
-            expected = "scores inside the candidates (--from sockeye-nbest reads them side by side)"
-            raise BadMember(expected, "an array of them", beside.field)
+            expected = "scores inside the candidates (--from sockeye-nbest reads parallel arrays)"
+            raise BadMember(expected, "an array of scores", beside.field)
         totals: list[float] = []
         for i, item in enumerate(items):
             try:
                 total = _add(nbest, item, i, layouts)
                 if i and (total is None) == bool(totals):
-                    raise BadField("a total score with all or with none", "none" if total is None else "one")
+                    raise BadField("a total score for all candidates or for none", "none" if total is None else "one")
             except BadField as bad:
                 raise BadMember(f"candidate {i + 1}: {bad.expected}", bad.found, field) from None
             if total is not None:
@@ -81,7 +81,7 @@ def parse(lines: Lines) -> Iterator[Candidates]:
 
 
 def _add(nbest: Candidates, item: Any, i: int, layouts: Layouts) -> float | None:
-    """Put a candidate into a list; gives its total."""
+    """Add a candidate to a list; returns its total."""
     if isinstance(item, str):
         item = {"text": item}
     if not isinstance(item, dict):
@@ -108,19 +108,19 @@ def _add(nbest: Candidates, item: Any, i: int, layouts: Layouts) -> float | None
 
 
 def _scores(item: dict[str, Any]) -> tuple[Layout, list[float], float | None]:
-    """Features and total of a candidate."""
+    """The features and the total of a candidate."""
     features: dict[str, Any] | None = None
     single: dict[str, float] = {}
     for key in SCORES:
         value = item.get(key)
         if isinstance(value, dict):
             if features is not None:
-                raise BadField("one object of scores", "two")
+                raise BadField("one object with scores", "two")
             features = value
         elif value is not None:
             name = "score" if key == "scores" else key
             if name in single:
-                raise BadField("one of score and scores as number", "both")
+                raise BadField("a number as either score or scores", "both")
             single[name] = _number(key, value)
     total = next(iter(single.values()), None)
     if features is None:
@@ -136,7 +136,7 @@ def _number(name: str, value: Any) -> float:
 
 
 def _change(nbest: Candidates, taken: Taken, number: Number) -> None:
-    """Put new features and totals into the candidates."""
+    """Write new features and totals into the candidates."""
     ((name, old),) = taken.columns.items()
     taken.change(name, [_change_candidate(nbest, i, text, number) for i, text in enumerate(old)])
 
@@ -158,7 +158,7 @@ def _change_candidate(nbest: Candidates, i: int, element: str, number: Number) -
         written = text[fields[features].start : fields[features].end]
         new[features] = append_items(written, spell_features(layout[kept:], values[kept:], number))
     else:
-        # A number was feature and total in one: from here on each has a place of its own.
+        # The number was both feature and total: write them separately from now on.
         features = "scores"
         new[features] = spell_features(layout, values, number)
         if single == features:
@@ -186,7 +186,7 @@ def _compose(nbest: Candidates, number: Number) -> str:
 
 
 def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
-    """Write lists as JSON lines; returns how many."""
+    """Write lists as JSON lines; returns their count."""
     return write_json(lists, out, number, NAME, _change, _compose)
 
 

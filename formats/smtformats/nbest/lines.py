@@ -1,12 +1,13 @@
-"""Hypotheses alone, N lines for each source (read only): mbrs, comet-mbr, OpenNMT-py and others.
+"""Texts only, N lines for each source, as of mbrs, comet-mbr, OpenNMT-py and others (read only).
 
     a man with a hat
     the man with a hat
     a dog                   with n=2 the second list begins here
 
-Nothing in it tells this from plain text, so it has to be named: ``--from lines-nbest,n=4``. The option ``scores`` names
-a file with as many lines: one number each, which is the feature ``score`` and the total, or several with blanks between
-them, ``score[0]``, ``score[1]``, ..., the first being the total. Ids are the places of the sources from 0 on.
+The format looks like plain text, so it must be named: ``--from lines-nbest,n=4``. The option ``scores`` names a file
+with the same number of lines. Each line has either one number, the feature ``score`` and the total, or several
+separated by blanks, the features ``score[0]``, ``score[1]``, ..., of which the first is the total. Ids count the
+sources from 0.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ NAME = "lines-nbest"
 
 
 def parse(lines: Lines, *, n: int, scores: Path | None = None) -> Iterator[Candidates]:
-    """One list at a time: ``n`` hypotheses each, with the numbers in the file ``scores`` if one is named."""
+    """Parse one list of ``n`` hypotheses at a time, with scores from the file ``scores`` if it is given."""
     if n < 1:
-        raise lines.error("a number of lines in a list, as in lines-nbest,n=4", str(n))
+        raise lines.error("the number of lines in each list, at least 1, as in lines-nbest,n=4", str(n))
     layouts = Layouts()
     nbest: Candidates | None = None
     count = 0
@@ -60,7 +61,7 @@ def parse(lines: Lines, *, n: int, scores: Path | None = None) -> Iterator[Candi
                 yield nbest
                 nbest = None
         if nbest is not None:
-            raise lines.error(f"{n - len(nbest)} more lines, as lists have {n} each", "the end of the file", 1)
+            raise lines.error(f"{n - len(nbest)} more lines (each list has {n})", "the end of the file", 1)
         if not count:
             raise lines.error("an n-best list", "no hypothesis in the file", 1, line=1)
         if beside is not None and next(values, None) is not None:
@@ -68,7 +69,7 @@ def parse(lines: Lines, *, n: int, scores: Path | None = None) -> Iterator[Candi
 
 
 def _scores(beside: Lines, line: str) -> list[float]:
-    """The numbers of a line."""
+    """Parse the numbers of a line."""
     if not line:
         raise beside.error("a line of numbers for each hypothesis", "the end of the file", 1)
     tokens = blanks(line)
@@ -83,7 +84,7 @@ def _scores(beside: Lines, line: str) -> list[float]:
 FORMAT = Format(
     name=NAME,
     kind="nbest",
-    summary="the hypotheses alone, N lines for each source (n=N, scores=FILE)",
+    summary="texts only, N lines for each source (n=N, scores=FILE)",
     parse=parse,
     ordered=True,
     example="a house\nhouse\n",

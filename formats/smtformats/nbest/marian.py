@@ -2,9 +2,9 @@
 
     0 ||| a man with a hat ||| 0-0 1-1 ||| WordScores= -0.2 -0.1 ||| F0= -8.157 ||| -1.545
 
-Like Moses' lists, but a word alignment (hard or soft) and the scores of the words stand before the features, if they
-were asked for, and nothing after the total, which may be normalised by length while ``F0`` is not. ``F0=-1.2`` without
-a blank is understood, and so are ``WordScores`` among the features.
+As Moses' lists, but the optional word alignment (hard or soft) and word scores come before the features, and nothing
+follows the total. The total may be normalized by length while ``F0`` is not. ``F0=-1.2`` without a blank and
+``WordScores`` among the features are read too.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _SHAPE = "`id ||| text [||| alignment] [||| WordScores= ...] ||| features ||| to
 
 
 def parse(lines: Lines) -> Iterator[Candidates]:
-    """One list at a time."""
+    """Parse one list at a time."""
     feature_field = FeatureField()
     group = Grouper(lines, NAME)
     for line in lines:
@@ -73,7 +73,7 @@ def parse(lines: Lines) -> Iterator[Candidates]:
 
 
 def _add_extra(extras: dict[str, str], text: str) -> None:
-    """Take a field before the features for what it is by its shape."""
+    """Add an alignment or word scores, recognized by shape, to the extra fields."""
     name = "word_scores" if text.startswith(_WORDS) else "alignment"
     if name == "word_scores":
         text = text.removeprefix(_WORDS).strip(" ")
@@ -81,12 +81,12 @@ def _add_extra(extras: dict[str, str], text: str) -> None:
     elif not _ALIGNMENT.fullmatch(text):
         raise BadField("an alignment or WordScores=", quote(text))
     if name in extras:
-        raise BadField("alignment and WordScores once each", quote(text))
+        raise BadField("at most one alignment and one WordScores=", quote(text))
     extras[name] = text
 
 
 def _split_words(tokens: list[str]) -> tuple[str, str]:
-    """The features without the word scores, and these."""
+    """Split the tokens of a feature field into the features and the word scores."""
     start = tokens.index(_WORDS)
     end = next((i for i in range(start + 1, len(tokens)) if not is_number(tokens[i])), len(tokens))
     return " ".join(tokens[:start] + tokens[end:]), " ".join(tokens[start:end])
@@ -94,7 +94,7 @@ def _split_words(tokens: list[str]) -> tuple[str, str]:
 
 def _spell(layout: Layout, values: Sequence[float], number: Number) -> str:
     if any(name.partition("[")[0] + "=" == _WORDS for name in layout):
-        raise BadField("features of other names than WordScores", "it")
+        raise BadField("a feature name other than WordScores", "WordScores")
     return spell_labelled(layout, values, number)
 
 
@@ -118,12 +118,12 @@ _DIALECT = Dialect(NAME, _compose, _append, lambda raw, origin: cut_at_bars(raw,
 
 
 def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
-    """Write lists as Marian does; returns how many."""
+    """Write lists as Marian does; returns their count."""
     return write_lists(lists, out, number, _DIALECT)
 
 
 def matches(head: bytes) -> bool:
-    """Features that begin with ``F0=``, or a field of alignments or word scores before labelled ones."""
+    """Match features that begin with ``F0=``, or a field with an alignment or word scores before labelled features."""
     shape = first_shape(head)
     if shape is None or (shape.whole and len(shape.fields) < 3):
         return False

@@ -1,9 +1,9 @@
-"""Moses n-best lists, phrase-based and chart, labelled or not, with old ``d:`` labels or LMBR's ``map:``.
+"""Moses n-best lists: phrase-based or chart, labelled or not, also with old ``d:`` labels or LMBR's ``map:``.
 
     0 ||| a man with a hat  ||| LM0= -37.1 TranslationModel0= -7.8 -9.5 ||| -103.1 [||| 0-3=0-3 4=4] [||| 0-0 1-1 ]
 
-A label with several values gives ``Name[0]``, ``Name[1]``, ...; values before any label give ``F[0]``, ``F[1]``,
-... Fields after the total are told apart by shape: segmentation, word alignment, tree, chosen input words.
+A label with several values gives the features ``Name[0]``, ``Name[1]``, ...; values before any label are ``F[0]``,
+``F[1]``, ... Fields after the total are recognized by shape: segmentation, word alignment, tree, chosen input words.
 Positions are kept as written: in alignments of the chart decoder ``<s>`` is 0 and the first word 1.
 """
 
@@ -46,7 +46,7 @@ _EXTRAS = ("segmentation", "alignment", "tree", "input")
 
 
 class FeatureField:
-    """Reads ``Name= v v Name2= v``; remembers where labels and numbers stood in the line before."""
+    """Parse ``Name= v v Name2= v``; the positions of labels and numbers are cached from line to line."""
 
     def __init__(self) -> None:
         self._layouts = Layouts()
@@ -62,7 +62,7 @@ class FeatureField:
             try:
                 return self._layout, numbers(self._numbers(tokens))
             except BadField:
-                pass  # a label may stand where a number stood: look again with care
+                pass  # a label stands where the cached line had a number: parse without the cache
         return self._careful(tokens)
 
     def _careful(self, tokens: list[str]) -> tuple[Layout, list[float]]:
@@ -88,7 +88,7 @@ class FeatureField:
 
 
 def parse(lines: Lines) -> Iterator[Candidates]:
-    """One list at a time."""
+    """Parse one list at a time."""
     return _lists(lines, Grouper(lines, NAME))
 
 
@@ -116,12 +116,12 @@ def _lists(lines: Lines, group: Grouper) -> Iterator[Candidates]:
 
 
 def load(stream: BinaryIO, name: str, max_bytes: int = MAX_LINE_BYTES) -> ListColumns:
-    """All lists as columns. The stream may be compressed still, by gzip."""
+    """Load all lists as columns. The stream may be gzip-compressed."""
     return load_lists(stream, name, max_bytes, "moses", NAME, lambda lines, group, before: _lists(lines, group))
 
 
 def _extras(fields: list[str]) -> dict[str, str]:
-    """The last fields of a line by their shape."""
+    """Name the fields after the total by their shape."""
     here: dict[str, str] = {}
     for text in fields:
         body = text.rstrip("\n")
@@ -136,7 +136,7 @@ def _extras(fields: list[str]) -> dict[str, str]:
 
 
 def vectors(layout: Layout) -> Iterator[tuple[str, int, int]]:
-    """The labels that names stand behind: ``Name`` for ``Name[0] Name[1] ...``, else a name is its own label."""
+    """The label of each group of names with its first and last-plus-one index: ``Name`` for ``Name[0] Name[1] ...``."""
     first = 0
     while first < len(layout):
         label, last = layout[first], first + 1
@@ -150,7 +150,7 @@ def vectors(layout: Layout) -> Iterator[tuple[str, int, int]]:
 
 
 def spell_labelled(layout: Layout, values: Sequence[float], number: Number, mark: str = "=") -> str:
-    """Features in Moses' spelling: the components of a vector feature stand behind one label."""
+    """Spell features as Moses does: the components of a vector feature follow one label."""
     parts: list[str] = []
     for label, first, last in vectors(layout):
         if blanks(label) != [label]:
@@ -170,7 +170,7 @@ def _compose(nbest: Candidates, i: int, number: Number) -> str:
     if nbest.layouts[i][:2] == _UNLABELLED:
         features = features.removeprefix(f"{UNLABELLED}= ")
     fields = [nbest.id, compose_text(nbest, i) + " ", features, compose_total(nbest, i, number)]
-    # Moses ends alignments with a blank, and no other field.
+    # Moses ends only the alignment field with a blank.
     fields += [nbest.extras[name][i] + (" " if name == "alignment" else "") for name in _EXTRAS if name in nbest.extras]
     return BAR.join(fields) + "\n"
 
@@ -179,12 +179,12 @@ _DIALECT = Dialect(NAME, _compose, _append)
 
 
 def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
-    """Write lists as Moses does; returns how many."""
+    """Write lists as Moses does; returns their count."""
     return write_lists(lists, out, number, _DIALECT)
 
 
 def matches(head: bytes) -> bool:
-    """A third field that begins with a label, which ends in ``=`` or ``:``, or holds bare numbers before a total."""
+    """Match a third field that begins with a label (``=`` or ``:`` at its end), or bare numbers before a total."""
     shape = first_shape(head)
     if shape is None or not shape.items or OTHERS.match(shape.items[0]) or _VIEWER.match(shape.fields[0]):
         return False

@@ -1,10 +1,10 @@
-"""Lists without totals, as homework and neural toolkits (nematus, xnmt) write them (read only).
+"""N-best lists without totals, as homework and neural toolkits (nematus, xnmt) write them (read only).
 
     0 ||| a man with a hat ||| lm=-30.1 tm=-12.5
     0 ||| a man with a hat ||| -1.25
     0 ||| a man with a hat
 
-Bare numbers are features too, ``score`` or ``score[0]``, ``score[1]``, ...; none is taken for the total, as some
+Bare numbers are features too: ``score``, or ``score[0]``, ``score[1]``, ... None is taken as the total, because some
 toolkits write costs.
 """
 
@@ -24,7 +24,7 @@ _SHAPE = "`id ||| text [||| features]`"
 
 
 def parse(lines: Lines) -> Iterator[Candidates]:
-    """One list at a time."""
+    """Parse one list at a time."""
     layouts = Layouts()
     group = Grouper(lines, NAME)
     for line in lines:
@@ -43,7 +43,7 @@ def parse(lines: Lines) -> Iterator[Candidates]:
 
 
 def _features(text: str, layouts: Layouts) -> tuple[Layout, list[float]]:
-    """Bare numbers, then ``name=value`` items."""
+    """Parse bare numbers followed by ``name=value`` items."""
     items = blanks(text)
     bare = next((i for i, item in enumerate(items) if "=" in item), len(items))
     if not bare:
@@ -54,9 +54,9 @@ def _features(text: str, layouts: Layouts) -> tuple[Layout, list[float]]:
 
 
 def matches(head: bytes) -> bool:
-    """Lines with ascending ids and a text, and all or none with a third field of numbers or ``name=value``."""
+    """Match lines with ascending ids and a text; all or none have a third field of numbers or ``name=value``."""
     if len(head) >= HEAD_BYTES // 2 and b"\n" not in head:
-        return False  # what is behind these fields is not to be seen
+        return False  # the head does not show the whole line
     rows = [split_line(line) for line in first_lines(head)]
     ids = [int(key) for key, _ in rows if is_id(key)]
     if not rows or len(ids) < len(rows) or ids != sorted(ids) or len({len(fields) for _, fields in rows}) != 1:

@@ -1,20 +1,20 @@
-"""sockeye's n-best lists, a JSON object on each line with texts and scores side by side.
+"""sockeye's n-best lists: a JSON object per line with parallel arrays of texts and scores.
 
     {"sentence_id": 1, "translations": ["a man", "the man"], "scores": [0.5, 0.7]}
 
-A score is a negative log probability, divided by the length penalty: the lowest is the best and comes first. The total
-is the score with its sign changed, as totals are better the higher they are; the feature ``score`` is the number in
-the file. An array of several (sockeye 3 with target factors) gives ``score[0]``, ``score[1]``, ..., the first being
-that of the words. A ``sentence_id`` counts from 1, and is the line of the source: the first has the id 0.
+A score is a negative log probability divided by the length penalty, so the lowest is the best and comes first. The
+total is the negated score, because higher totals are better; the feature ``score`` is the number in the file. An array
+of scores (sockeye 3 with target factors) gives ``score[0]``, ``score[1]``, ...; the first is the score of the words.
+The ``sentence_id`` is the line of the source and counts from 1; the first sentence gets the id 0.
 
-``sockeye.rerank`` leaves the scores of the model and sorts by BLEU or chrF, or with ``--return-score`` puts these in
-their place, where the highest is the best. Nothing in a file says so: a list whose scores fall from first to last is
-refused unless the option ``better`` says what they are, ``lower`` or ``higher``. The option ``first=0`` reads a
-``sentence_id`` that counts from 0.
+``sockeye.rerank`` keeps the model scores and sorts by BLEU or chrF; with ``--return-score`` it replaces the scores by
+the metric, where higher is better. The file does not say which, so a list whose scores fall from first to last is
+an error unless the option ``better`` is ``lower`` or ``higher``. With the option ``first=0`` the ``sentence_id`` counts
+from 0.
 
-The texts may also be named ``hypotheses``, ``candidates``, ``outputs`` or ``nbest``. New features stand in an array
-``features`` of objects beside the others, which then holds all features. Other members, an ``id`` in place of the
-``sentence_id``, which is taken as it is, and faults: as in ``jsonl-nbest``.
+The texts may also be named ``hypotheses``, ``candidates``, ``outputs`` or ``nbest``. New features are written to a
+further parallel array ``features`` of objects, which then holds all features. An ``id`` may replace the ``sentence_id``
+and is kept as it is. Other members are kept, and the errors are the same, as in ``jsonl-nbest``.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ from smtformats.tokens import BadField, Layouts, vector
 
 NAME = "sockeye-nbest"
 _RISING = (
-    "scores that rise, as negative log probabilities do, best first (the option better=higher reads what "
-    "sockeye.rerank --return-score writes, better=lower lists in another order)"
+    "rising scores: negative log probabilities, best first (set the option better=higher for the output of "
+    "sockeye.rerank --return-score, better=lower for lists in another order)"
 )
 _ARRAYS = (*LISTS, "scores", "features")
 
 
 def parse(lines: Lines, *, better: Literal["lower", "higher"] | None = None, first: int = 1) -> Iterator[Candidates]:
-    """One list at a time; ``better`` says which scores are, ``first`` is the ``sentence_id`` of the first sentence."""
+    """Parse one list at a time; ``better`` is the better direction of scores, ``first`` the first ``sentence_id``."""
     layouts = Layouts()
-    # What else than usual the writer has to know.
+    # Options that the writer needs are part of the origin.
     origin = " ".join([NAME, *["higher"] * (better == "higher"), *["0"] * (first == 0)])
     if first not in (0, 1):
-        raise lines.error("0 or 1 as first", str(first))
+        raise lines.error("first=0 or first=1", str(first))
 
     def fill(nbest: Candidates, fields: dict[str, Member]) -> Sequence[str]:
         key = next((name for name in reversed(LISTS) if name in fields and isinstance(fields[name].value, Array)), None)
@@ -91,12 +91,12 @@ def parse(lines: Lines, *, better: Literal["lower", "higher"] | None = None, fir
 
 
 def _falls(scores: Sequence[float]) -> bool:
-    """Whether the first score is the highest and the last the lowest, in order."""
+    """Whether the scores never rise and the last is lower than the first."""
     return len(scores) > 1 and scores[0] > scores[-1] and all(a >= b for a, b in itertools.pairwise(scores))
 
 
 def _sign(nbest: Candidates) -> float:
-    """What scores are multiplied by to be totals."""
+    """The factor that turns scores into totals."""
     return 1.0 if nbest.origin.startswith(f"{NAME} higher") else -1.0
 
 
@@ -106,7 +106,7 @@ def _count_from(nbest: Candidates) -> int:
 
 
 def _add(nbest: Candidates, i: int, row: list[tuple[Any, int]], layouts: Layouts) -> None:
-    """Put a hypothesis into a list: its text, its score and, if there are any, its features."""
+    """Add a hypothesis to a list: its text, its score and its features, if any."""
     (text, field), (score, score_field), *more = row
     try:
         if not isinstance(text, str):
@@ -132,9 +132,9 @@ def _add(nbest: Candidates, i: int, row: list[tuple[Any, int]], layouts: Layouts
 
 
 def _change(nbest: Candidates, taken: Taken, number: Number) -> None:
-    """Put new features and totals into their arrays."""
+    """Write new features and totals into their arrays."""
     if "features" not in taken.columns:
-        # The scores were features too: from here on these have a place of their own.
+        # The scores were the features too: write the features to their own array from now on.
         rows = zip(nbest.layouts, nbest.values, strict=True)
         taken.change("features", [spell_features(layout, values, number) for layout, values in rows])
     elif nbest.original is not None:
@@ -150,7 +150,7 @@ def _change(nbest: Candidates, taken: Taken, number: Number) -> None:
 
 
 def _first(written: str, total: str) -> str:
-    """A score with its first number exchanged."""
+    """Replace the first number of a score."""
     written = written.rstrip(" \t\r\n,")
     if not written.startswith("["):
         return total
@@ -174,7 +174,7 @@ def _compose(nbest: Candidates, number: Number) -> str:
 
 
 def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
-    """Write lists as JSON lines; returns how many."""
+    """Write lists as JSON lines; returns their count."""
     return write_json(lists, out, number, NAME, _change, _compose)
 
 

@@ -1,4 +1,4 @@
-"""The texts of n-best lists alone, a hypothesis on each line (write only): what outside scorers want to read."""
+"""The texts of n-best lists, one hypothesis per line, for external scorers (write only)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAME = "text-nbest"
 
 
 def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
-    """Write each hypothesis; returns the number of lists."""
+    """Write the text of each hypothesis; returns the number of lists."""
     count = 0
     for nbest in lists:
         for text in nbest.texts:
@@ -28,7 +28,7 @@ def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
 FORMAT = Format(
     name=NAME,
     kind="nbest",
-    summary="the hypotheses alone, one on each line (write only)",
+    summary="texts only, one hypothesis per line (write only)",
     write=write,
     ordered=True,
     suffixes=(".txt",),

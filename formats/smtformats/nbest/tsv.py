@@ -1,10 +1,10 @@
-"""N-best lists as a table for other programs (write only).
+"""N-best lists as a table with tab-separated columns (write only).
 
     id	rank	text	total	LM0	length
     0	1	a man with a hat	-103.1	-37.1	5
 
-A column for every feature of the file, in order of first occurrence; a cell is empty where a hypothesis lacks it. Rows
-wait in a temporary file until the last list has shown all names.
+Each feature of the file has a column, in order of first occurrence; a cell is empty if the hypothesis lacks the
+feature. Rows are kept in a temporary file until all feature names are known.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def write(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
         width = len(_FIRST) + len(columns)
         waiting.seek(0)
         for line in waiting:
-            # Columns that came up after this row was written.
+            # Pad with the columns that appeared after this row was written.
             out.write(line[:-1] + "\t" * (width - 1 - line.count("\t")) + "\n")
     return count
 

@@ -151,7 +151,7 @@ SHAPE = "expected `id ||| text ||| name=value ... ||| score`, found"
         ("0 ||| a ||| F=1 G=2 F=3 ||| -5\n", "1: field 3: expected each feature once, found 'F' twice"),
         ("5 ||| a ||| F=1 ||| 1\n" + GOOD, "2: field 1: expected an id after 5 (ids ascend), found '0'"),
         ("x ||| a ||| F=1 ||| 1\n", "1: field 1: expected a sentence id (a whole number), found 'x'"),
-        (GOOD + "\n" + GOOD, "2: field 1: expected no blank line inside the list of a sentence, found one"),
+        (GOOD + "\n" + GOOD, "2: field 1: expected no blank line inside an n-best list, found a blank line"),
         (GOOD + "words behind the lists\n", f"2: field 1: {SHAPE} 'words behind the lists'"),
         (GOOD + "G\n", f"2: field 1: {SHAPE} 'G'"),
         (GOOD + "F\nG\n\nH\n", f"2: field 1: {SHAPE} 'F'"),

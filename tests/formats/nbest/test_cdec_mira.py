@@ -179,13 +179,13 @@ FIELDS = "expected 5 fields, `id ||| source length ||| text ||| features in base
         (GOOD + "garbage\n", "3: field 1: expected the number of lines of the next list, found 'garbage'"),
         (
             "3\n" + line(""),
-            "2: field 1: expected 2 more lines of the list, as its size says, found the end of the file",
+            "2: field 1: expected 2 more lines of the list (by its size), found the end of the file",
         ),
-        ("3\n" + line("") + "\n" + line(""), "4: field 1: expected no hypothesis behind the blank lines of a list"),
-        ("2\n\n" + line(""), "3: field 1: expected no hypothesis behind the blank lines of a list, found '0'"),
+        ("3\n" + line("") + "\n" + line(""), "4: field 1: expected no hypothesis after the blank lines of a list"),
+        ("2\n\n" + line(""), "3: field 1: expected no hypothesis after the blank lines of a list, found '0'"),
         (
             "3\n" + line("") + line("", "1"),
-            "3: field 1: expected 2 more lines of the list, as its size says, found id '1'",
+            "3: field 1: expected 2 more lines of the list (by its size), found id '1'",
         ),
         (GOOD + GOOD, "4: field 1: expected an id after 0 (ids ascend), found '0'"),
         ("1\n" + line("", "5") + GOOD, "4: field 1: expected an id after 5 (ids ascend), found '0'"),

@@ -131,7 +131,9 @@ def test_templates_without_a_place_say_so(change: str) -> None:
     one = one.with_columns([("len",)], [[1.0]]) if change == "columns" else one.with_totals([1.0])
     with pytest.raises(FormatError) as caught:
         written([one])
-    expected = "expected a format with a place for what is new (name another with --to), found 'joshua-nbest'"
+    expected = (
+        "expected a format that can hold the new features and totals (choose one with --to), found 'joshua-nbest'"
+    )
     assert str(caught.value) == f"x:1: field 3: {expected}"
 
 
@@ -209,7 +211,7 @@ def test_what_is_written_reads_back(template: str, text: str, features: dict[str
 
 GOOD = "0 ||| a ||| F=1.000 ||| -5.000\n"
 USUAL = "of the template %i ||| %s ||| %f ||| %c, found none"
-READABLE = "a template of %i %k %s %f %c %a %e %t, which can be read back"
+READABLE = "a template of %i %k %s %f %c %a %e %t"
 
 
 @pytest.mark.parametrize(
@@ -233,12 +235,12 @@ READABLE = "a template of %i %k %s %f %c %a %e %t, which can be read back"
         ('"%c %s"', "1 a\n", '1: field 1: expected \'"\' of the template "%c %s", found none'),
         ('"%c %s"', '"1 a\n', '1: field 2: expected \'"\' of the template "%c %s", found none'),
         ("(%s)", "(\n", "1: field 1: expected '(' of the template (%s), found none"),
-        ("%i %S", GOOD, f"1: expected {READABLE}, found %S"),
-        ("%i %s %d", GOOD, f"1: expected {READABLE}, found %d"),
+        ("%i %S", GOOD, f"1: expected {READABLE}, found %S, which cannot be read back"),
+        ("%i %s %d", GOOD, f"1: expected {READABLE}, found %d, which cannot be read back"),
         ("%i %c", GOOD, "1: expected a template with the text, %s, found '%i %c'"),
-        ("%i %s %i", GOOD, "1: expected a template that has each variable once, found '%i %s %i'"),
-        ("%i%s", GOOD, "1: expected more than '' beside %i in the template, found '%i%s'"),
-        ("%s %f", GOOD, "1: expected more than ' ' beside %f in the template, found '%s %f'"),
+        ("%i %s %i", GOOD, "1: expected each variable once in the template, found '%i %s %i'"),
+        ("%i%s", GOOD, "1: expected a longer separator than '' next to %i in the template, found '%i%s'"),
+        ("%s %f", GOOD, "1: expected a longer separator than ' ' next to %f in the template, found '%s %f'"),
     ],
 )
 def test_bad_input(template: str, text: str, message: str) -> None:

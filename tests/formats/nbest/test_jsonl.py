@@ -168,7 +168,7 @@ def test_composed() -> None:
 def test_json_has_finite_numbers_alone(totals: list[float]) -> None:
     lists = [Candidates("7", ["a"], [()], [[]], totals=totals, file="x", line=3), *read('{"nbest":["a"]}\n')]
     for one in lists:
-        with pytest.raises(FormatError, match="field 1: expected a finite number \\(JSON has no other\\), found"):
+        with pytest.raises(FormatError, match="field 1: expected a finite number \\(JSON has no others\\), found"):
             written([one.with_totals(totals)])
 
 
@@ -279,7 +279,7 @@ NAMES = "an array named hypotheses, candidates, outputs, nbest or translations"
         ('{"id": 1, "nbest": ["a" "b"]}\n', "1: field 2: expected `,` or `]` at column 25, found '\"b\"]}'"),
         ('{"id": 1, "nbest": ["a",]}\n', "1: field 2: expected JSON, found expecting value at column 25"),
         ('{"id": 1, nbest: ["a"]}\n', '1: field 2: expected `"` at column 11, found \'nbest: ["a"]}\''),
-        ('{"id": 1, "nbest": ["a"]} {}\n', "1: field 2: expected one JSON object on the line, found '{}' behind it"),
+        ('{"id": 1, "nbest": ["a"]} {}\n', "1: field 2: expected one JSON object on the line, found '{}' after it"),
         ('{"id": 1, "id": 2, "nbest": ["a"]}\n', "1: field 2: expected each name once in an object, found 'id' twice"),
         ('{"id": [], "nbest": ["a"]}\n', "1: field 1: expected a string or a number as id, found []"),
         ('{"id": true, "nbest": ["a"]}\n', "1: field 1: expected a string or a number as id, found true"),
@@ -300,23 +300,23 @@ NAMES = "an array named hypotheses, candidates, outputs, nbest or translations"
         ),
         (
             '{"nbest": [{"text": "a", "scores": {}, "logprob": {}}]}\n',
-            "1: field 1: expected candidate 1: one object of scores, found two",
+            "1: field 1: expected candidate 1: one object with scores, found two",
         ),
         (
             '{"nbest": [{"text": "a", "scores": 1, "score": 2}]}\n',
-            "1: field 1: expected candidate 1: one of score and scores as number, found both",
+            "1: field 1: expected candidate 1: a number as either score or scores, found both",
         ),
         (
             '{"nbest": [{"text": "a", "score": 1}, "b"]}\n',
-            "1: field 1: expected candidate 2: a total score with all or with none, found none",
+            "1: field 1: expected candidate 2: a total score for all candidates or for none, found none",
         ),
         (
             '{"nbest": ["b", {"text": "a", "score": 1}]}\n',
-            "1: field 1: expected candidate 2: a total score with all or with none, found one",
+            "1: field 1: expected candidate 2: a total score for all candidates or for none, found one",
         ),
         (
             '{"nbest": ["b"], "scores": [1]}\n',
-            "1: field 2: expected scores inside the candidates (--from sockeye-nbest reads them side by side), found",
+            "1: field 2: expected scores inside the candidates (--from sockeye-nbest reads parallel arrays), found",
         ),
         (
             r'{"nbest": ["\ud800"]}' + "\n",

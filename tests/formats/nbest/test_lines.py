@@ -52,10 +52,20 @@ def test_options_on_the_command_line(tmp_path: Path, scores: Path) -> None:
     ("text", "n", "numbers", "message"),
     [
         ("", 2, None, "x:1: field 1: expected an n-best list, found no hypothesis in the file"),
-        ("a\nb\n", 0, None, "x:1: expected a number of lines in a list, as in lines-nbest,n=4, found 0"),
-        ("a\nb\n", -1, None, "x:1: expected a number of lines in a list, as in lines-nbest,n=4, found -1"),
-        ("a\nb\nc\n", 2, None, "x:3: field 1: expected 1 more lines, as lists have 2 each, found the end of the file"),
-        ("a\n", 4, None, "x:1: field 1: expected 3 more lines, as lists have 4 each, found the end of the file"),
+        (
+            "a\nb\n",
+            0,
+            None,
+            "x:1: expected the number of lines in each list, at least 1, as in lines-nbest,n=4, found 0",
+        ),
+        (
+            "a\nb\n",
+            -1,
+            None,
+            "x:1: expected the number of lines in each list, at least 1, as in lines-nbest,n=4, found -1",
+        ),
+        ("a\nb\nc\n", 2, None, "x:3: field 1: expected 1 more lines (each list has 2), found the end of the file"),
+        ("a\n", 4, None, "x:1: field 1: expected 3 more lines (each list has 4), found the end of the file"),
         (
             "a\nb\n",
             2,

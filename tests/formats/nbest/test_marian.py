@@ -104,8 +104,8 @@ def test_composed() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"layouts": [("WordScores",)]}, "field 3: expected features of other names than WordScores, found it"),
-        ({"layouts": [("WordScores[0]",)]}, "field 3: expected features of other names than WordScores, found it"),
+        ({"layouts": [("WordScores",)]}, "field 3: expected a feature name other than WordScores, found WordScores"),
+        ({"layouts": [("WordScores[0]",)]}, "field 3: expected a feature name other than WordScores, found WordScores"),
         ({"layouts": [("a b",)]}, "field 3: expected a feature name without blanks, found 'a b'"),
         ({"extras": {"alignment": ["[S a]"]}}, "field 3: expected an alignment like 0-0 1-1, found '[S a]'"),
         ({"texts": ["a ||| b"]}, "field 2: expected a text without `|||` or a line break, found 'a ||| b'"),
@@ -132,14 +132,17 @@ SHAPE = "expected 4 to 6 fields, `id ||| text [||| alignment] [||| WordScores= .
         (GOOD + "\n", f"2: field 1: {SHAPE} 1"),
         (GOOD + "0 ||| a ||| F0= 1\n", f"2: field 4: {SHAPE} 3"),
         ("0 ||| a ||| 0-0 ||| 0-0 ||| 0-0 ||| F0= 1 ||| 1\n", f"1: field 7: {SHAPE} 7"),
-        ("0 ||| a ||| 0-0 ||| 1-1 ||| F0= 1 ||| 1\n", "1: field 4: expected alignment and WordScores once each, found"),
+        (
+            "0 ||| a ||| 0-0 ||| 1-1 ||| F0= 1 ||| 1\n",
+            "1: field 4: expected at most one alignment and one WordScores=, found",
+        ),
         ("0 ||| a ||| x-y ||| F0= 1 ||| 1\n", "1: field 3: expected an alignment or WordScores=, found 'x-y'"),
         ("0 ||| a ||| F0= 1 ||| 1 ||| 0-0\n", "1: field 3: expected an alignment or WordScores=, found 'F0= 1'"),
         ("0 ||| a ||| WordScores= x ||| F0= 1 ||| 1\n", "1: field 3: expected a finite number, found 'x'"),
         ("0 ||| a ||| WordScores= nan ||| F0= 1 ||| 1\n", "1: field 3: expected a finite number, found 'nan'"),
         (
             "0 ||| a ||| WordScores= 1 ||| F0= 1 WordScores= 2 ||| 1\n",
-            "1: field 4: expected alignment and WordScores once each, found",
+            "1: field 4: expected at most one alignment and one WordScores=, found",
         ),
         ("0 ||| a ||| F0= nan ||| 1\n", "1: field 3: expected a finite number, found 'nan'"),
         ("0 ||| a ||| F0=nan ||| 1\n", "1: field 3: expected a finite number, found 'F0=nan'"),

@@ -166,10 +166,10 @@ def test_selection_moves_lines() -> None:
 
 def test_ids_ascend() -> None:
     first, second = read("0 ||| a ||| F0= 1 ||| 1\n3 ||| b ||| F0= 1 ||| 1\n")
-    with pytest.raises(FormatError, match=r"^x:1: field 1: expected an id after 3, that of x:2 \(ids .*, found '0'$"):
+    with pytest.raises(FormatError, match=r"^x:1: field 1: expected an id after 3, the id at x:2 \(ids .*, found '0'$"):
         written([second, first])
     composed = Candidates(id="3", texts=["a"], layouts=[()], values=[[]], totals=[0.0])
-    with pytest.raises(FormatError, match=r"<data>:1: field 1: expected an id after 3, that of x:2 .*, found '3'$"):
+    with pytest.raises(FormatError, match=r"<data>:1: field 1: expected an id after 3, the id at x:2 .*, found '3'$"):
         written([first, second, composed])
 
 

@@ -139,7 +139,7 @@ FALLING = '{"translations": ["good", "bad"], "scores": [61.5, 20.25]}\n'
 
 
 def test_falling_scores_need_a_word_on_what_they_are() -> None:
-    with pytest.raises(FormatError, match=r"x:1: field 2: expected scores that rise, .*better=higher.*, found falling"):
+    with pytest.raises(FormatError, match=r"x:1: field 2: expected rising scores: .*better=higher.*, found falling"):
         read(FALLING)
     (one,) = read(FALLING, better="higher")
     assert one.totals == [61.5, 20.25]
@@ -160,9 +160,11 @@ def test_sentences_count_from_one() -> None:
     assert [one.id for one in read(text % 1 + text % 3)] == ["0", "2"]
     assert [one.id for one in read(text % 0 + text % 3, first=0)] == ["0", "3"]
     assert [one.id for one in read(text % '"7"' + text % '"a"' + text.replace("sentence_", "") % 5)] == ["7", "a", "5"]
-    with pytest.raises(FormatError, match=r"x:1: field 1: expected a sentence_id from 1 on \(.*first=0.*\), found 0$"):
+    with pytest.raises(
+        FormatError, match=r"x:1: field 1: expected a sentence_id of at least 1 \(.*first=0.*\), found 0$"
+    ):
         read(text % 0)
-    with pytest.raises(FormatError, match="expected 0 or 1 as first, found 2"):
+    with pytest.raises(FormatError, match="expected first=0 or first=1, found 2"):
         read(text % 1, first=2)
     assert written([one.with_texts(["b"]) for one in read(text % 4, first=0)]) == (text % 4).replace('"a"', '"b"')
     assert written([one.with_texts(["b"]) for one in read(text % 4)]) == (text % 4).replace('"a"', '"b"')

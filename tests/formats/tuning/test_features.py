@@ -159,7 +159,7 @@ def test_bad_input(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (binary((1, 2))[:-22], "1: field 1: expected 8 bytes more, found 5 at the end of the file"),
+        (binary((1, 2))[:-22], "1: field 1: expected 8 more bytes, found 5 at the end of the file"),
         (binary((1, 2), (3, float("nan"))), "1: field 2: expected a finite number in entry 2, found nan"),
         (binary((float("-inf"), 2)), "1: field 1: expected a finite number in entry 1, found -inf"),
         (
@@ -173,7 +173,7 @@ def test_bad_input(text: str, message: str) -> None:
         (binary((1, 2)).replace(b"0 1 2", b"0 0 2"), "2: field 1: expected UTF-8 text, found byte 0x80 at column 3"),
         (
             b"FEATURES_BIN_BEGIN_0 0 999999999999 1 a\n",
-            "1: field 1: expected 4 bytes more, found 0 at the end of the file",
+            "1: field 1: expected 4 more bytes, found 0 at the end of the file",
         ),
     ],
 )

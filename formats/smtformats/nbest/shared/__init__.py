@@ -1,3 +1,3 @@
-"""What several n-best formats share. A format itself is a module of `smtformats.nbest`."""
+"""Code shared by several n-best formats. The formats themselves are modules of `smtformats.nbest`."""
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What all ``id ||| text ||| features ||| total`` lists share: fields, grouping by id, writing back.
+"""Lists in the form ``id ||| text ||| features ||| total``: split fields, group lines by id, write lines back.
 
-A line is copied byte for byte unless something in it changed, and then only that field is rewritten.
+Unchanged lines are copied byte for byte; in a changed line only the changed fields are rewritten.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from smtformats.tokens import BadField, blanks, is_id
 
 BAR = " ||| "
 OTHERS = re.compile(r"tm_\S+_\d+=-?\d+\.\d{3}|F\d+=|WordScores=")
-"""How the features of Joshua and Marian begin, whose lists look like those of cdec and Moses otherwise."""
+"""Beginnings of the feature fields of Joshua and Marian, whose lists otherwise look like those of cdec and Moses."""
 
 
 def split_line(line: str) -> tuple[str, list[str]]:
-    """The id and the other fields of a line, none if it has no bar."""
+    """Split a line into its id and the other fields, an empty list if it has no ``|||``."""
     key, bar, rest = line.partition(" |||")
     if not bar:
         return line, []
@@ -31,7 +31,7 @@ def split_line(line: str) -> tuple[str, list[str]]:
 
 @dataclass(frozen=True)
 class Shape:
-    """The fields of a line behind its id, the items of the third field, and whether the line is whole."""
+    """The shape of a line: the fields after its id, the items of the third field, and whether the line is complete."""
 
     fields: list[str]
     items: list[str]
@@ -39,7 +39,7 @@ class Shape:
 
 
 def first_shape(head: bytes) -> Shape | None:
-    """The first line that shows items, else the last, of what may be a list; ``None`` if it is no list."""
+    """The shape of the first line with items, else of the last line; ``None`` if the text is not an n-best list."""
     shape = None
     lines = head.decode("utf-8", "ignore").split("\n")
     for line in lines:
@@ -51,7 +51,7 @@ def first_shape(head: bytes) -> Shape | None:
         whole = line is not lines[-1] or len(head) < HEAD_BYTES // 2
         items = blanks(fields[1])
         if not whole and len(fields) == 2:
-            items = items[:-1]  # the head ends inside this one
+            items = items[:-1]  # the head may end inside the last item
         shape = Shape(fields, items, whole) if items or whole or shape is None else shape
         if items:
             break
@@ -59,7 +59,7 @@ def first_shape(head: bytes) -> Shape | None:
 
 
 class Grouper:
-    """Collects the lines of one id into :class:`Candidates` and checks that ids never go backwards."""
+    """Collect the lines of one id into :class:`Candidates` and check that ids ascend."""
 
     def __init__(self, lines: Lines, origin: str) -> None:
         self.lines = lines
@@ -68,7 +68,7 @@ class Grouper:
         self.current: Candidates | None = None
 
     def place(self, key: str) -> Candidates | None:
-        """Make room for a line of this id; gives the list before it when that is now complete."""
+        """Begin a new list if the id is new; returns the previous list, which is then complete."""
         current = self.current
         if current is not None and current.id == key:
             return None
@@ -91,7 +91,7 @@ class Grouper:
         return current
 
     def add(self, text: str, layout: Layout, values: list[float], total: float | None, raw: str) -> None:
-        """Put one hypothesis into the list made room for; in a format without totals none has one."""
+        """Add a hypothesis to the current list; in a format without totals, ``total`` is always ``None``."""
         current = self.current
         assert current is not None
         assert current.raw is not None
@@ -107,7 +107,7 @@ class Grouper:
         self.count += 1
 
     def add_extras(self, here: Mapping[str, str]) -> None:
-        """Put further fields beside the hypothesis just added; a column is empty where a line has no such field."""
+        """Set the extra fields of the hypothesis just added; missing fields become empty strings."""
         current = self.current
         assert current is not None
         for name in here:
@@ -117,7 +117,7 @@ class Grouper:
             column.append(here.get(name, ""))
 
     def finish(self) -> Iterator[Candidates]:
-        """The last list; a file without any is an error."""
+        """Yield the last list; a file without lists is an error."""
         if self.current is None:
             raise self.lines.error("an n-best list", "no hypothesis in the file", 1, line=1)
         yield self.current
@@ -128,7 +128,7 @@ def _frame(nbest: Candidates, own: bool) -> tuple[str, str]:
 
 
 def cut_at_bars(raw: str, features: int = 1) -> tuple[list[str], int, int]:
-    """A line in pieces, and which of them hold the features and the total behind them."""
+    """Cut a line into pieces; returns them with the indices of the features and of the total, which follows them."""
     key, fields = split_line(raw)
     pieces = [key, " |||"]
     for field in fields:
@@ -141,10 +141,10 @@ def cut_at_bars(raw: str, features: int = 1) -> tuple[list[str], int, int]:
 class Dialect:
     """How a format spells its lists.
 
-    ``compose`` makes a whole line; ``append`` puts more features behind those in a field. ``cut`` takes a line (and the
-    origin of its list) to pieces and says which hold the features and the total, -1 for none; ``field`` is the number
-    of the features' field in messages. ``frame`` gives the lines before and after a list, told whether the list was
-    read by this very format. What stands behind a blank in an origin is for its format alone.
+    ``compose`` makes a whole line; ``append`` adds features to a field. ``cut`` cuts a line (given with the origin of
+    its list) into pieces and returns them with the indices of the features and of the total, -1 for none. ``field`` is
+    the number of the feature field in messages. ``frame`` gives the lines before and after a list; its second argument
+    says whether this format read the list. Text after a blank in an origin is private to its format.
     """
 
     origin: str
@@ -156,7 +156,7 @@ class Dialect:
 
 
 def write_lists(lists: Iterable[Candidates], out: TextIO, number: Number, dialect: Dialect) -> int:
-    """Write lists: lines of this very format are copied with their changes, all others composed anew."""
+    """Write lists: lines read by this format are copied with their changes, all others are composed anew."""
     count = 0
     open_end = False
     last: Candidates | None = None
@@ -166,7 +166,7 @@ def write_lists(lists: Iterable[Candidates], out: TextIO, number: Number, dialec
             expected = "a sentence id (a whole number)"
             raise FormatError(expected, quote(nbest.id), file=nbest.file, line=nbest.line, field=1)
         if last is not None and len(nbest) and int(nbest.id) <= int(last.id):
-            expected = f"an id after {last.id}, that of {last.file or '<data>'}:{last.line} (ids ascend)"
+            expected = f"an id after {last.id}, the id at {last.file or '<data>'}:{last.line} (ids ascend)"
             raise FormatError(expected, quote(nbest.id), file=nbest.file, line=nbest.line, field=1)
         last = nbest
         before, after = dialect.frame(nbest, raw is not None)
@@ -198,7 +198,9 @@ def _patch(nbest: Candidates, i: int, raw: str, number: Number, dialect: Dialect
         return raw
     pieces, features, total = dialect.cut(raw, nbest.origin)
     if (kept < len(nbest.layouts[i]) and features < 0) or (nbest.rescored and total < 0):
-        raise BadField("a format with a place for what is new (name another with --to)", quote(dialect.origin))
+        raise BadField(
+            "a format that can hold the new features and totals (choose one with --to)", quote(dialect.origin)
+        )
     if kept < len(nbest.layouts[i]):
         body = pieces[features].rstrip(" ")
         longer = dialect.append(body, nbest.layouts[i][kept:], nbest.values[i][kept:], number)
@@ -210,12 +212,12 @@ def _patch(nbest: Candidates, i: int, raw: str, number: Number, dialect: Dialect
 
 
 def add_items(body: str, more: str) -> str:
-    """Features put behind those that a field has."""
+    """Append features to those of a field."""
     return f"{body} {more}" if body.strip(" ") else more
 
 
 def compose_text(nbest: Candidates, i: int) -> str:
-    """The text of a hypothesis, fit to stand between bars."""
+    """The text of a hypothesis, checked to contain no ``|||`` and no line break."""
     text = nbest.texts[i]
     if "|||" in text or "\n" in text:
         expected = "a text without `|||` or a line break"
@@ -224,7 +226,7 @@ def compose_text(nbest: Candidates, i: int) -> str:
 
 
 def compose_total(nbest: Candidates, i: int, number: Number) -> str:
-    """The total of a hypothesis, which this kind of list cannot do without."""
+    """The total score of a hypothesis, which this kind of list requires."""
     if nbest.totals is None:
         expected = "a total score (rescore the list with weights first)"
         raise FormatError(expected, "none", file=nbest.file, line=nbest.line, field=4)

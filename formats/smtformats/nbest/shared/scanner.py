@@ -1,4 +1,4 @@
-"""The native scanner for lists. With what it leaves (rare spellings, bad lines) the parser of records goes on."""
+"""Load n-best lists with the native scanner; from a line it cannot read on, the Python parser takes over."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from smtformats.columns import ListColumns
 
 Rest = Callable[[Lines, Grouper, "ListColumns"], Iterator[Candidates]]
-"""The lists from a line on, the first of which may be under way in the grouper, behind those in the columns."""
+"""Parse the remaining lines: the grouper may hold a list already begun, the columns hold all lists before it."""
 
 
 def load_lists(stream: BinaryIO, name: str, max_bytes: int, dialect: str, origin: str, rest: Rest) -> ListColumns:
-    """All lists of a file as columns."""
+    """Load all lists of a file as columns."""
     from smtformats._scan import ListScanner
     from smtformats.columns import ListColumns
 
@@ -44,7 +44,7 @@ def load_lists(stream: BinaryIO, name: str, max_bytes: int, dialect: str, origin
         group.current = replace(last, raw=[""] * len(last))
         group.count = len(columns.texts)
     following = rest(lines, group, columns)
-    # A bad line speaks up before the lists in front of it are gathered once more.
+    # Parse the first list now: a bad line raises before the lists in front of it are gathered again.
     under_way = next(following)
     before = (columns[k] for k in range(len(columns) - 1))
     return ListColumns.from_lists(itertools.chain(before, [under_way], following))

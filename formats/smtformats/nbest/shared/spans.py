@@ -1,8 +1,8 @@
-r"""JSON lines taken apart so that they come together byte for byte: a list on each line, its hypotheses in arrays.
+r"""JSON lines with an n-best list on each line, cut into spans so that unchanged text is written back byte for byte.
 
-A line is cut into its elements, the text of hypothesis i in one array or in several side by side, and the frame around
-them. Both stay as they were written unless something in them changed. Elements and pieces of the frame are joined by a
-NUL, which no JSON text holds, and keep the comma behind them.
+A line is cut into elements (the JSON text of hypothesis i, in one array or in several parallel arrays) and the frame
+around them. Both keep their text unless they change. Elements, and pieces of the frame, are joined by NUL, which JSON
+text cannot contain, and each element keeps the comma after it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SCORES = re.compile(r'"scores"[ \t]*:[ \t]*\[')
 
 
 class BadMember(BadField):
-    """What is wrong in a line, and in which member of its object."""
+    """A malformed line, with the number of the bad member in its object."""
 
     def __init__(self, expected: str, found: str, field: int) -> None:
         super().__init__(expected, found)
@@ -45,7 +45,7 @@ class BadMember(BadField):
 
 @dataclass(frozen=True)
 class Member:
-    """A value, where it stands in the line, and as which member."""
+    """A value of an object: its span in the line and its number among the members, from 1."""
 
     value: Any
     start: int
@@ -55,7 +55,7 @@ class Member:
 
 @dataclass
 class Array:
-    """The elements of an array and where each stands."""
+    """The elements of an array and their spans."""
 
     values: list[Any] = field(default_factory=list)
     spans: list[tuple[int, int]] = field(default_factory=list)
@@ -71,7 +71,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(text: str) -> float:
-    # Python's own whole numbers have no -0, and long ones are an error of another kind.
+    # Python's int has no -0, and very long digits raise another error.
     return float(text) if len(text) > _INTEGER_DIGITS or text == "-0" else int(text)
 
 
@@ -83,7 +83,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer, parse
 
 
 def _value(text: str, at: int) -> tuple[Any, int]:
-    """A value and its end."""
+    """Decode a value; returns it and its end."""
     too_deep = BadField(f"JSON nested at most {MAX_DEPTH} deep", "more")
     try:
         value, end = _DECODER.raw_decode(text, at)
@@ -112,7 +112,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _expect(text: str, at: int, marks: str) -> int:
-    """The place behind one of the marks."""
+    """Require one of the marks; returns the position after it."""
     if not text[at : at + 1] or text[at] not in marks:
         wanted = " or ".join(f"`{mark}`" for mark in marks)
         actual = quote(text[at : at + 20].rstrip()) if text[at:].strip() else "the end of the line"
@@ -121,7 +121,7 @@ def _expect(text: str, at: int, marks: str) -> int:
 
 
 def array(text: str, at: int) -> tuple[Array, int]:
-    """The elements of the array that begins here, and its end."""
+    """Parse the array that begins here; returns its elements and its end."""
     elements = Array()
     at = _skip(text, _expect(text, at, "["))
     if text[at : at + 1] == "]":
@@ -138,7 +138,7 @@ def array(text: str, at: int) -> tuple[Array, int]:
 
 
 def members(text: str, arrays: Container[str] = ()) -> dict[str, Member]:
-    """The members of an object that fills the text; arrays of the given names are taken apart."""
+    """Parse an object that fills the text; arrays with the given names are parsed with the spans of their elements."""
     fields: dict[str, Member] = {}
     count = 1
     try:
@@ -159,26 +159,26 @@ def members(text: str, arrays: Container[str] = ()) -> dict[str, Member]:
             at = _skip(text, end)
             count += 1
         if _skip(text, at + 1) != len(text):
-            raise BadField("one JSON object on the line", f"{quote(text[at + 1 :].strip())} behind it")
+            raise BadField("one JSON object on the line", f"{quote(text[at + 1 :].strip())} after it")
     except BadField as bad:
         raise BadMember(bad.expected, bad.found, count) from None
     return fields
 
 
 def finite(value: Any) -> float:
-    """A number, or ``BadField``."""
+    """Check that a value is a finite number."""
     if type(value) not in (int, float) or not math.isfinite(value):
         raise BadField("a finite number", shown(value))
     return float(value)
 
 
 def shown(value: Any) -> str:
-    """A value as it may stand in a message."""
+    """Quote a value for an error message."""
     return quote(value) if isinstance(value, str) else quote(json.dumps(value))[1:-1]
 
 
 def clean(text: str) -> str:
-    """A text that can be written as UTF-8."""
+    """Check that a text can be written as UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -187,39 +187,39 @@ def clean(text: str) -> str:
 
 
 def plain(value: Any) -> str:
-    """What is kept of a value that is not ours: a string as it is, all else as JSON."""
+    """The text kept for an unknown member: a string as it is, anything else as JSON."""
     if value is None:
         return ""
     return clean(value) if isinstance(value, str) else json.dumps(value)
 
 
 def spell_number(value: float, number: Number) -> str:
-    """A number as JSON has it."""
+    """Spell a number as JSON."""
     if not math.isfinite(value):
-        raise BadField("a finite number (JSON has no other)", str(value))
+        raise BadField("a finite number (JSON has no others)", str(value))
     return number(value)
 
 
 def string(text: str) -> str:
-    """A text as JSON has it."""
+    """Spell a text as JSON."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def spell_features(layout: Layout, values: Sequence[float], number: Number) -> str:
-    """Features as an object."""
+    """Spell features as a JSON object."""
     items = (f"{string(name)}: {spell_number(value, number)}" for name, value in zip(layout, values, strict=True))
     return "{" + ", ".join(items) + "}"
 
 
 def append_items(text: str, items: str) -> str:
-    """An object or array as written, with what stands inside ``items`` (of the same kind) put behind its own."""
+    """Append the content of ``items``, an object or array, to another one of the same kind as written."""
     inside, closing = text[:-1].rstrip(" \t\r"), text[-1]
     comma = "" if len(inside.strip(" \t\r")) == 1 else ", "
     return inside + comma + items[1:-1] + text[len(inside) : -1] + closing if items[1:-1] else text
 
 
 def replace_members(text: str, new: Mapping[str, str]) -> str:
-    """An object as written with the values of some members exchanged, and members put behind."""
+    """Replace the values of some members in an object as written, and append the members that it lacks."""
     fields = members(text)
     for key, value in sorted(new.items(), key=lambda item: -fields[item[0]].start if item[0] in fields else 0):
         if key in fields:
@@ -237,10 +237,10 @@ Hypotheses = Callable[[Candidates, dict[str, Member]], Sequence[str]]
 def lists_of(
     lines: Lines, origin: str, arrays: Container[str], fill: Hypotheses, *, first: int = 0
 ) -> Iterator[Candidates]:
-    """One list at a time; ``fill`` puts hypotheses into it and names the arrays that hold them.
+    """Parse one list at a time; ``fill`` adds the hypotheses to a list and returns the names of their arrays.
 
-    A line without hypotheses is kept in front of the next list, or behind the last. ``first`` is the ``sentence_id``
-    of the first sentence, which has the id 0.
+    A line without hypotheses is kept before the next list, or after the last. ``first`` is the ``sentence_id`` of the
+    first sentence, which gets the id 0.
     """
     current: Candidates | None = None
     front = ""
@@ -306,18 +306,18 @@ def _id(line: str, member: Member, first: int) -> str:
     if not first or type(member.value) is not int:
         return text
     if member.value < first:
-        expected = f"a {SENTENCE_ID} from {first} on (the option first=0 reads those from 0 on)"
+        expected = f"a {SENTENCE_ID} of at least {first} (use the option first=0 if they count from 0)"
         raise BadMember(expected, text, member.field)
     return str(member.value - first)
 
 
 def _normal(key: str) -> str:
-    """An id as it is compared: 07 is 7."""
+    """Normalize an id for comparison: 07 is 7."""
     return str(int(key)) if is_id(key) else key
 
 
 def _take_apart(line: str, arrays: list[Array]) -> tuple[str, list[str]]:
-    """The frame of a line and the elements of each hypothesis."""
+    """Cut a line into its frame and the elements of each hypothesis."""
     arrays = sorted(arrays, key=lambda elements: elements.spans[0])
     frame, at = [], 0
     columns = []
@@ -335,14 +335,14 @@ def _take_apart(line: str, arrays: list[Array]) -> tuple[str, list[str]]:
 
 @dataclass
 class Taken:
-    """A line taken apart: ``columns[name]`` holds the elements of an array, each with the comma behind it."""
+    """A line cut into frame and elements: ``columns[name]`` holds an array's elements, each with the comma after it."""
 
     frame: list[str]
     columns: dict[str, list[str]]
 
     @classmethod
     def of(cls, nbest: Candidates) -> Taken:
-        """A list as it was read."""
+        """Cut the raw lines of a list."""
         frame = nbest.before.split(CUT)
         rows = [row.split(CUT) for row in nbest.raw or ()]
         return cls(frame, {_name(piece): [row[i] for row in rows] for i, piece in enumerate(frame[:-1])})
@@ -354,7 +354,7 @@ class Taken:
         return "".join(parts)
 
     def change(self, name: str, elements: Iterable[str]) -> None:
-        """Exchange the elements of an array (their commas stay), or put a new array behind the last."""
+        """Replace the elements of an array, keeping their commas, or add a new array after the last."""
         if name in self.columns:
             old = self.columns[name]
             self.columns[name] = [new + was[len(was.rstrip(_AFTER)) :] for new, was in zip(elements, old, strict=True)]
@@ -370,7 +370,7 @@ def _name(piece: str) -> str:
 
 
 def _separate(elements: list[str]) -> Iterator[str]:
-    """Elements with commas between them: those they were read with where these are right."""
+    """Put commas between elements: their own where they have one, the usual one elsewhere."""
     bodies = [element.rstrip(_AFTER) for element in elements]
     commas = [element[len(body) :] for element, body in zip(elements, bodies, strict=True)]
     usual = next((comma for comma in commas if comma), ", ")
@@ -386,7 +386,7 @@ def write_json(
     change: Callable[[Candidates, Taken, Number], None],
     compose: Callable[[Candidates, Number], str],
 ) -> int:
-    """Write lists: lines of this very format are copied with their changes, all others composed anew."""
+    """Write lists: lines read by this format are copied with their changes, all others are composed anew."""
 
     def spell(nbest: Candidates) -> str:
         try:
@@ -403,12 +403,12 @@ def write_json(
 
 
 def compose_id(nbest: Candidates, first: int = 0) -> str:
-    """An id as JSON: a number if it is spelled as one, counted from ``first``."""
+    """Spell an id as JSON: a whole number is counted from ``first``, any other id is a string."""
     return str(int(nbest.id) + first) if is_id(nbest.id) and str(int(nbest.id)) == nbest.id else string(nbest.id)
 
 
 def shape(head: bytes) -> str:
-    """``rows`` for an array of hypotheses, ``columns`` for texts with scores side by side, or nothing of the kind."""
+    """``rows`` for an array of hypotheses, ``columns`` for parallel arrays of texts and scores, else ``""``."""
     kind = ""
     for line in head.decode("utf-8", "ignore").split("\n"):
         if not line.strip():

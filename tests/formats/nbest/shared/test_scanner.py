@@ -282,7 +282,7 @@ BAD = [
     (
         "cdec",
         "0 ||| a ||| A=1 ||| 1\n\n0 ||| b ||| A=1 ||| 1\n",
-        "2: field 1: expected no blank line inside the list",
+        "2: field 1: expected no blank line inside an n-best list, found a blank line",
     ),
     (
         "cdec",
