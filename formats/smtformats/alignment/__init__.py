@@ -1,1 +1,1 @@
-"""Word alignments: a stream of :class:`smtformats.alignment.links.Alignment`, a sentence pair each."""
+"""Word alignments: streams of :class:`smtformats.alignment.links.Alignment`, one per sentence pair."""

@@ -1,13 +1,13 @@
-"""Alignments in both directions as giza2bal makes them for symal (read only).
+"""Alignments in both directions, as giza2bal writes them for symal (read only).
 
     1
     5 the house is very small # 1 2 3 4 4
     4 das haus ist klein # 1 2 3 5
 
-How often the pair occurs; target, then source: length, words, ``#``, and for each word the position of its link on the
-other side, from 1, or 0. ``method`` says which links count, with symal's names: ``union`` (the default), ``intersect``,
-``srctotgt`` or ``tgttosrc``. Where the two files disagreed about the words, the pair is ``ALIGN_ERR`` and
-``ALIGN_ERR``, linked.
+Three lines per sentence pair: how often it occurs, the target, the source. A sentence is its length, its words, ``#``,
+and for each word the position of its link on the other side, from 1, or 0 for none. ``method`` selects the links, with
+symal's names: ``union`` (the default), ``intersect``, ``srctotgt`` or ``tgttosrc``. If the two input files of giza2bal
+disagree about the words, the pair consists of ``ALIGN_ERR`` on both sides, linked.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Method = Literal["union", "intersect", "srctotgt", "tgttosrc"]
 
 
 def parse(lines: Lines, *, method: Method = "union") -> Iterator[Alignment]:
-    """One sentence pair at a time."""
+    """Parse one sentence pair at a time."""
     stream = iter(lines)
     for count in stream:
         if not is_id(count.strip(" \t\r\n")):
@@ -69,7 +69,7 @@ def _side(line: str, lines: Lines) -> tuple[tuple[str, ...], list[int]]:
 def _check(links: list[int], length: int, lines: Lines, line: int) -> None:
     for i, position in enumerate(links):
         if position > length:
-            expected = f"a position of the other side, {length} at most"
+            expected = f"a position on the other side, at most {length}"
             raise lines.error(expected, f"{position}", len(links) + 3 + i, line=line)
 
 
@@ -82,7 +82,7 @@ def _choose(forward: set[Point], backward: set[Point], method: Method) -> tuple[
 
 
 def matches(head: bytes) -> bool:
-    """A count, and a sentence with its length and positions."""
+    """Match a count followed by a sentence with its length and positions."""
     lines = [blanks(line) for line in first_lines(head)[:2]]
     if len(lines) < 2 or len(lines[0]) != 1 or not all(is_id(tokens[0]) for tokens in lines):
         return False
@@ -93,7 +93,7 @@ def matches(head: bytes) -> bool:
 FORMAT = Format(
     name=NAME,
     kind="alignment",
-    summary="giza2bal's alignments in both directions, what symal reads",
+    summary="giza2bal's alignments in both directions, the input of symal",
     matches=matches,
     parse=parse,
     suffixes=(".bal",),

@@ -1,4 +1,4 @@
-"""The word alignment of one sentence pair, as all formats of this kind read it."""
+"""The word alignment of a sentence pair, the record of all alignment formats."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ Point = tuple[int, int]
 
 @dataclass(frozen=True)
 class Alignment:
-    """The linked words of a sentence pair: source and target positions, both from 0.
+    """The word alignment of a sentence pair: points (source position, target position), from 0.
 
-    ``source``, ``target`` and ``score`` are there where the file has them. ``raw`` is the text as read and ``origin``
-    the format that read it: a writer of that format copies it. ``line`` is where it stood.
+    ``source``, ``target`` and ``score`` are set if the file has them. ``raw`` is the text as read and ``origin`` the
+    format that read it; a writer of that format copies the text. ``line`` is its line in the file.
     """
 
     points: tuple[Point, ...]
@@ -25,15 +25,15 @@ class Alignment:
 
     @property
     def extras(self) -> frozenset[str]:
-        """What there is besides the points."""
+        """The names of the data besides the points."""
         there = {"words": self.source or self.target, "score": self.score is not None}
         return frozenset(name for name, present in there.items() if present)
 
     def with_points(self, points: tuple[Point, ...]) -> Alignment:
-        """The same words linked otherwise."""
+        """Replace the points."""
         return replace(self, points=points, score=None, raw=None, origin="")
 
     def swapped(self) -> Alignment:
-        """The same seen from the other side."""
+        """Swap source and target."""
         points = tuple(sorted((target, source) for source, target in self.points))
         return replace(self, points=points, source=self.target, target=self.source, raw=None, origin="")

@@ -1,11 +1,11 @@
-"""Word alignments as points ``i-j``, source and target position from 0: Pharaoh's, Moses', cdec's, fast_align's.
+"""Word alignments as points ``i-j`` (source and target position, from 0), of Pharaoh, Moses, cdec and fast_align.
 
     0-0 1-1 2-3 3-2
     ein haus ||| a house ||| 0-0 1-1
     a house ||| 0-0 1-1
 
-A blank line is a pair without links. What stands before the last ``|||`` is kept: source and target, as aligners and
-cdec print them, or the target alone, as Moses does.
+A blank line is a pair without links. Text before the last ``|||`` is kept: source and target, as aligners and cdec
+print them, or the target only, as Moses prints it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _POINT = re.compile(r"(\d{1,9})-(\d{1,9})", re.ASCII)
 
 
 def parse(lines: Lines) -> Iterator[Alignment]:
-    """One sentence pair at a time."""
+    """Parse one sentence pair at a time."""
     for line in lines:
         *texts, last = line.split("|||")
         points: list[Point] = []
@@ -49,7 +49,7 @@ def parse(lines: Lines) -> Iterator[Alignment]:
 
 
 def write(records: Iterable[Alignment], out: TextIO, number: Number) -> int:
-    """Write a line for each pair: as it was read, or the points alone."""
+    """Write a line for each pair: unchanged if read by this format, otherwise the points only."""
     return write_each(records, out, _spell)
 
 
@@ -58,7 +58,7 @@ def _spell(alignment: Alignment) -> str:
 
 
 def matches(head: bytes) -> bool:
-    """Points behind at most two texts on every line, and some of them."""
+    """Match lines of points, each after at most two texts, with at least one point in the file."""
     rows = [line.split("|||") for line in first_lines(head)]
     points = [blanks(fields[-1]) for fields in rows]
     return (
@@ -71,7 +71,7 @@ def matches(head: bytes) -> bool:
 FORMAT = Format(
     name=NAME,
     kind="alignment",
-    summary="points i-j from 0, a sentence pair on each line, also after its texts",
+    summary="points i-j from 0, a sentence pair on each line, optionally after its texts",
     matches=matches,
     parse=parse,
     write=write,

@@ -2,7 +2,7 @@
 
     0 ||| a man with a hat ||| tm_pt_0=-9.702 lm_0=-19.117 WordPenalty=-3.040 ||| -7.496 ||| (GOAL{0-4} ...)
 
-The option ``template`` is Joshua's ``output-format``. Its variables are ``%i`` for the sentence id, ``%k`` for the
+The option ``template`` is Joshua's ``output-format``. Its variables are: ``%i`` for the sentence id, ``%k`` for the
 rank, ``%s`` for the text, ``%f`` for the features, ``%c`` for the total and, as extra fields, ``%a`` for the alignment,
 ``%e`` for the source side (``input``) and ``%t`` for the tree. Without the option the template is ``%i ||| %s ||| %f
 ||| %c``, with ``%k`` in second place and alignment, tree or source side at the end if the first line has them. In a

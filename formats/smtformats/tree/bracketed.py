@@ -1,14 +1,14 @@
-r"""Trees in brackets, Penn style, a sentence on each line.
+r"""Bracketed trees, Penn style, a sentence on each line.
 
     (S (NP (DT the) (NN house)) (VP (VBZ is) (ADJP (JJ small))))
 
-A bracket has a label and then words and other brackets, in any mixture: cdec's ``--show_tree_structure`` writes such
-lines as ``(S (X a man (X with a hat)))``, too. The outermost may have no label, ``( (S ...))``. A word or label is
-anything without blanks and round brackets; nothing is unescaped, ``-LRB-`` stays as it is. An empty line is a sentence
+A bracket has a label followed by words and brackets in any order, as in the output of cdec's ``--show_tree_structure``:
+``(S (X a man (X with a hat)))``. Only the outermost bracket may lack a label, ``( (S ...))``. A word or label is any
+text without blanks and round brackets; nothing is unescaped, ``-LRB-`` stays as it is. An empty line is a sentence
 without a tree, and so are ``()`` and ``(())``, which parsers write when they fail.
 
-Refused: a tree over several lines, two on a line, a bracket inside without a label, a word in one that has none, more
-brackets inside each other than ``max_nesting``.
+Errors: a tree over several lines, two trees on a line, an inner bracket without a label, a word directly in a bracket
+without a label, brackets nested deeper than ``max_nesting``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SPAN = re.compile(r"[ \t]*\([^ \t()]*\{-?\d+-\d+\}")
 
 
 def parse(lines: Lines, *, max_nesting: int = MAX_NESTING) -> Iterator[Parse]:
-    """One sentence at a time."""
+    """Parse one sentence at a time."""
     for raw in lines:
         try:
             tree = _read(raw, max_nesting)
@@ -46,7 +46,7 @@ def _read(raw: str, max_nesting: int) -> Tree | None:
 
 
 def write(records: Iterable[Any], out: TextIO, number: Number) -> int:
-    """Write trees, those read from such a file as they were; returns how many."""
+    """Write trees, unchanged if read by this format; returns their count."""
     return write_each(records, out, _spell)
 
 
@@ -60,7 +60,7 @@ def _spell(record: Any) -> str:
 
 
 def _compose(record: Parse) -> str:
-    """A tree as a line, read again to be sure that it says what it should."""
+    """Compose the line of a tree and verify that it reads back as the same tree."""
     if record.tree is None:
         return "\n"
     text = str(record.tree)
@@ -75,11 +75,11 @@ def _compose(record: Parse) -> str:
 
 
 def matches(head: bytes) -> bool:
-    """Trees alone, one with a bracket inside another among them, and no spans in labels, which derivations have."""
+    """Match lines of trees, at least one with nested brackets, without the spans in labels that derivations have."""
     lines = head.decode("utf-8", "ignore").split("\n")
     if len(lines) > 1 or len(head) > HEAD_BYTES // 2:
         lines, cut = lines[:-1], lines[-1].rpartition(" ")[0]
-        # A line longer than the head is told by its beginning.
+        # Judge a line longer than the head by its beginning.
         lines = lines or [cut + ")" * (cut.count("(") - cut.count(")"))]
     nested = False
     for line in lines[:50]:
@@ -96,7 +96,7 @@ def matches(head: bytes) -> bool:
 FORMAT = Format(
     name=NAME,
     kind="tree",
-    summary="trees in brackets, one on each line: (S (NP (DT the) (NN house)) (VP ...))",
+    summary="bracketed trees, one on each line: (S (NP (DT the) (NN house)) (VP ...))",
     matches=matches,
     parse=parse,
     write=write,

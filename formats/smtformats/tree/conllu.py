@@ -1,4 +1,4 @@
-r"""Dependency trees, CoNLL-U: a word on each line, an empty line after each sentence.
+r"""Dependency trees in CoNLL-U: a word on each line, an empty line after each sentence.
 
     # text = It's small.
     1-2	It's	_	_	_	_	_	_	_	SpaceAfter=No
@@ -6,14 +6,14 @@ r"""Dependency trees, CoNLL-U: a word on each line, an empty line after each sen
     2	's	be	AUX	VBZ	_	3	cop	_	_
     3	small	small	ADJ	JJ	Degree=Pos	0	root	_	SpaceAfter=No
 
-Ten columns with a tab between them: number, form, lemma, two parts of speech, morphology, head, relation, further
-dependencies, and more; ``_`` stands for nothing. Comments begin with ``#`` and stand before the first word. A token of
-several words (``1-2``) stands before these, an empty node (``8.1``) after the word it is named after. Columns are kept
-as they are; numbers and heads are checked, relations and morphology are not.
+Ten tab-separated columns: number, form, lemma, universal and language-specific part of speech, morphology, head,
+relation, enhanced dependencies, miscellaneous; ``_`` means no value. Comments begin with ``#`` and come before the
+first word. A multiword token (``1-2``) precedes its words, an empty node (``8.1``) follows the word whose number it
+has. Columns are kept as they are; numbers and heads are checked, relations and morphology are not.
 
-Read although the rules forbid it: several empty lines, none at the end, ``\r\n``, sentences with more than one root or
-none, or with heads in a ring. Refused: an empty column, numbers out of order, a head that is no word of the sentence,
-tokens that overlap, more words than ``max_words``.
+Accepted although the specification forbids it: several empty lines, no empty line at the end, ``\r\n``, sentences with
+several roots or none, cyclic heads. Errors: an empty column, numbers out of order, a head that is not a word of the
+sentence, overlapping tokens, more words than ``max_words``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _FIRST = re.compile(r"(1(-[0-9]+)?|0\.1)\t")
 
 
 class _Sentence:
-    """A sentence while it is being read."""
+    """The sentence being parsed."""
 
     def __init__(self, lines: Lines, max_words: int) -> None:
         self.lines = lines
@@ -52,7 +52,7 @@ class _Sentence:
         self.words = self.end = self.empty = 0
 
     def add(self, line: str) -> None:
-        """A line that is not empty."""
+        """Add a line that is not empty."""
         self.line = self.line or self.lines.number
         if line[0] == "#" and not self.rows:
             self.comments.append(line)
@@ -62,7 +62,7 @@ class _Sentence:
             field = min(len(columns), _COLUMNS) + (len(columns) < _COLUMNS)
             raise self.lines.error(f"{_COLUMNS} columns with tabs between them", str(len(columns)), field)
         if "" in columns:
-            raise self.lines.error("a column that is not empty (_ is nothing)", "''", columns.index("") + 1)
+            raise self.lines.error("a column that is not empty (_ means no value)", "''", columns.index("") + 1)
         if len(self.rows) == self.max_words:
             raise self.lines.error(f"at most {self.max_words} words in a sentence", "more", 1)
         self._number(columns[0])
@@ -92,29 +92,29 @@ class _Sentence:
             raise self.lines.error(expected, quote(text), 1)
 
     def check(self) -> None:
-        """Look at what only a whole sentence shows."""
+        """Check the complete sentence."""
         self.ended = True
         if not self.rows:
-            raise self.lines.error("a word behind the comments", "the end of the sentence", 1)
+            raise self.lines.error("a word after the comments", "the end of the sentence", 1)
         if self.end > self.words:
-            raise self.lines.error(f"words up to {self.end}, as a token has them", f"{self.words}", 1)
+            raise self.lines.error(f"words up to {self.end}, the end of a multiword token", f"{self.words}", 1)
         for row, number in zip(self.rows, self.numbers, strict=True):
             if row.head == "_":
                 continue
             if not row.id.isdecimal():
-                raise self.lines.error("_, as only words have heads", quote(row.head), 7, number)
+                raise self.lines.error("_ (only words have heads)", quote(row.head), 7, number)
             head = _ID.fullmatch(row.head)
             if head is None or head[2] or row.head == row.id or int(row.head) > self.words:
                 raise self.lines.error(f"a head from 0 to {self.words}, another word", quote(row.head), 7, number)
 
     def done(self) -> Dependencies:
-        """The sentence, with the empty lines behind it."""
+        """The sentence, with the empty lines after it in ``raw``."""
         rows, comments = tuple(self.rows), tuple(self.comments)
         return Dependencies(rows, comments, "".join(self.raw), NAME, self.lines.name, self.line)
 
 
 def parse(lines: Lines, *, max_words: int = MAX_WORDS) -> Iterator[Dependencies]:
-    """One sentence at a time; empty lines beyond the one go with the sentence before them."""
+    """Parse one sentence at a time; extra empty lines belong to the sentence before them."""
     current = _Sentence(lines, max_words)
     for raw in lines:
         line = raw.rstrip("\r\n")
@@ -134,7 +134,7 @@ def parse(lines: Lines, *, max_words: int = MAX_WORDS) -> Iterator[Dependencies]
 
 
 def write(records: Iterable[Any], out: TextIO, number: Number) -> int:
-    """Write sentences, those read from such a file as they were; returns how many."""
+    """Write sentences, unchanged if read by this format; returns their count."""
     count = 0
     open_end = ""
     for record in records:
@@ -151,7 +151,7 @@ def write(records: Iterable[Any], out: TextIO, number: Number) -> int:
 
 
 def _compose(sentence: Dependencies) -> str:
-    """A sentence as text, read again to be sure that it says what it should."""
+    """Compose the text of a sentence and verify that it reads back as the same sentence."""
     rows = ("\t".join(astuple(row)) for row in sentence.rows)
     text = "".join(line + "\n" for line in (*sentence.comments, *rows)) + "\n"
     try:
@@ -165,7 +165,7 @@ def _compose(sentence: Dependencies) -> str:
 
 
 def matches(head: bytes) -> bool:
-    """Comments, and then the first word of ten columns."""
+    """Match comments followed by a first word with ten columns."""
     for line in head.decode("utf-8", "ignore").split("\n"):
         if line.strip("\r") and line[0] != "#":
             return _FIRST.match(line) is not None and line.count("\t") == _COLUMNS - 1

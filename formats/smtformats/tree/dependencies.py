@@ -1,4 +1,4 @@
-"""A sentence with dependencies, as CoNLL-U has them."""
+"""A sentence with dependencies as in CoNLL-U."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A line of ten columns as it stands: a word, a token of several words (``1-2``) or an empty node (``8.1``)."""
+    """A line of ten columns: a word, a multiword token (``1-2``) or an empty node (``8.1``)."""
 
     id: str
     form: str
@@ -23,7 +23,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """A sentence. ``rows`` are all its lines; ``raw`` is the text as read by the format ``origin``, blank lines too."""
+    """A sentence: ``rows`` are its lines; ``raw`` is the text as read by the format ``origin``, with blank lines."""
 
     rows: tuple[Word, ...]
     comments: tuple[str, ...] = ()
@@ -33,19 +33,19 @@ class Dependencies:
     line: int = 1
 
     def nodes(self) -> list[Word]:
-        """The words that the dependencies are between: those numbered 1, 2, 3 and so on."""
+        """The words, numbered 1, 2, 3 and so on: the nodes of the dependency tree."""
         return [row for row in self.rows if row.id.isdecimal()]
 
     def words(self) -> list[str]:
-        """Their forms."""
+        """The forms of the words."""
         return [row.form for row in self.nodes()]
 
     def heads(self) -> list[int]:
-        """The number of each word's head, 0 for the root's and -1 where there is none."""
+        """The number of each word's head: 0 for the root, -1 if the word has none."""
         return [int(row.head) if row.head != "_" else -1 for row in self.nodes()]
 
     def tokens(self) -> list[str]:
-        """The forms as the text had them: a token of several words in place of these."""
+        """The forms as in the text: multiword tokens instead of their words."""
         forms: list[str] = []
         last = 0
         for row in self.rows:
@@ -57,5 +57,5 @@ class Dependencies:
         return forms
 
     def with_rows(self, rows: tuple[Word, ...]) -> Dependencies:
-        """The sentence with other lines."""
+        """Replace the lines of the sentence."""
         return replace(self, rows=rows, raw=None)

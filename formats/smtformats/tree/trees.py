@@ -1,4 +1,4 @@
-"""A constituency tree as brackets show it, and a line that may hold one."""
+"""Constituency trees in bracket notation."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _TOKENS = {
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tree:
-    """A label over words and other trees. Deep ones are fine: nothing here calls itself."""
+    """A label over words and subtrees. Methods are iterative, so that deep trees cannot overflow the stack."""
 
     label: str
     children: tuple[Tree | str, ...] = ()
 
     def walk(self) -> Iterator[Tree | str | None]:
-        """Nodes and words in the order of the text, ``None`` where a node ends."""
+        """Iterate over nodes and words in textual order, with ``None`` at the end of each node."""
         open_nodes: list[Iterator[Tree | str]] = [iter((self,))]
         while open_nodes:
             for item in open_nodes[-1]:
@@ -41,7 +41,7 @@ class Tree:
         return [item for item in self.walk() if isinstance(item, str)]
 
     def spans(self) -> list[tuple[str, int, int]]:
-        """Label, first and last-plus-one word of each node, a node before those below it."""
+        """Label, first and last-plus-one word of each node, in preorder."""
         spans: list[tuple[str, int, int]] = []
         open_nodes: list[int] = []
         word = 0
@@ -81,7 +81,7 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Parse:
-    """The tree of a sentence, if it has one. ``raw`` is the line as read by the format ``origin``."""
+    """The tree of a sentence, or ``None``. ``raw`` is the line as read by the format ``origin``."""
 
     tree: Tree | None
     raw: str | None = None
@@ -91,7 +91,7 @@ class Parse:
 
 
 def tree_of(text: str, max_nesting: int, opening: str = "(") -> Tree:
-    """The tree that a text is, or ``BadField``; only the outermost bracket may have no label."""
+    """Parse a bracketed tree; only the outermost bracket may lack a label."""
     closing, shape = (")", "round") if opening == "(" else ("]", "square")
     open_nodes: list[tuple[str, list[Tree | str]]] = []
     root: Tree | None = None
@@ -101,15 +101,15 @@ def tree_of(text: str, max_nesting: int, opening: str = "(") -> Tree:
             raise BadField(f"one tree in {shape} brackets", quote(text[match.start() :]))
         if token[0] == opening:
             if not match[1] and open_nodes:
-                raise BadField(f"a label behind each inner {opening}", quote(text[match.start() :]))
+                raise BadField(f"a label after each inner {opening}", quote(text[match.start() :]))
             if len(open_nodes) == max_nesting:
-                raise BadField(f"at most {max_nesting} brackets inside each other", "more")
+                raise BadField(f"at most {max_nesting} nested brackets", "more")
             open_nodes.append((match[1], []))
             continue
         label, children = open_nodes[-1]
         if token != closing:
             if not label:
-                raise BadField(f"a label behind {opening}", quote(token))
+                raise BadField(f"a label after {opening}", quote(token))
             children.append(token)
             continue
         del open_nodes[-1]

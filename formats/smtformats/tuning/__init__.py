@@ -1,1 +1,1 @@
-"""Tuning data: a stream of :class:`smtformats.tuning.blocks.Block`, a sentence's list each."""
+"""Tuning data: streams of :class:`smtformats.tuning.blocks.Block`, the hypotheses of one sentence each."""

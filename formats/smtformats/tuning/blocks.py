@@ -1,7 +1,7 @@
-"""What Moses' extractor writes for its tuners: a block for each sentence, features in one file, scores in another.
+"""Files that Moses' extractor writes for its tuners: a block per sentence, features and scores in separate files.
 
-Entry k of a block in the one file belongs to entry k of the same block in the other. Duplicates are left out, so this
-is not the order of the n-best list.
+Entry k of a block in the feature file and entry k of the same block in the score file belong to the same hypothesis.
+The extractor omits duplicates, so entries do not have the positions of the n-best list.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ _FLOAT_BYTES = 4
 
 @dataclass(frozen=True)
 class Block:
-    """The entries of one sentence: features by name, or the statistics of a scorer.
+    """The hypotheses of one sentence: their features, or the sufficient statistics of a scorer.
 
-    ``rows`` hold the values of ``names``, or those of ``scorer``; ``sparse`` the features that only some entries have.
-    ``raw`` is the block as read and ``origin`` the format that read it: a writer of that format copies it.
+    ``rows`` holds the values of ``names``, or the statistics of ``scorer``; ``sparse`` holds the features that only
+    some entries have. ``raw`` is the block as read and ``origin`` the format that read it; a writer of that format
+    copies it.
     """
 
     id: str
@@ -42,14 +43,14 @@ class Block:
         return len(self.rows)
 
     def named(self) -> Iterator[dict[str, float]]:
-        """Each entry by name; statistics are ``BLEU[0]``, ``BLEU[1]``, ..."""
+        """Each entry as a dictionary; statistics are named ``BLEU[0]``, ``BLEU[1]``, ..."""
         for i, row in enumerate(self.rows):
             names = self.names if self.scorer is None else [f"{self.scorer}[{k}]" for k in range(len(row))]
             yield {**dict(zip(names, row, strict=True)), **(self.sparse[i] if self.sparse else {})}
 
 
 class Reader:
-    """Reads the blocks of a file; ``word`` is what its lines between blocks begin with."""
+    """Parse the blocks of a file; ``word`` is the first word of the lines that delimit blocks."""
 
     def __init__(self, lines: Lines, origin: str, word: str) -> None:
         self.lines = lines
@@ -58,7 +59,7 @@ class Reader:
         self.word = word
 
     def blocks(self) -> Iterator[Block]:
-        """One sentence at a time."""
+        """Parse one block at a time."""
         for header in self.stream:
             yield self._block(header)
         if not self.lines.number:
@@ -96,7 +97,7 @@ class Reader:
         )
 
     def _header(self, header: str) -> tuple[bool, str, int, int, tuple[str, ...]]:
-        """Whether the values are binary, the id, how many entries of how many values, and the names."""
+        """Parse a header: whether values are binary, the id, the numbers of entries and values, and the names."""
         tokens = blanks(header)
         binary = tokens[:1] == [f"{self.word}_BIN_BEGIN_0"]
         if not binary and tokens[:1] != [f"{self.word}_TXT_BEGIN_0"]:
@@ -106,7 +107,7 @@ class Reader:
             if not is_id(token):
                 raise self.lines.error(f"{what}, a whole number", quote(token), field)
         width, names = int(tokens[3]), tokens[4:]
-        # Without a value, entries of a binary file take no room, and any number of them would be there.
+        # Binary entries without values take no bytes, so a header could claim any number of them.
         if not binary <= width <= _MAX_VALUES:
             raise self.lines.error(f"{int(binary)} to {_MAX_VALUES} values", f"{width}", 4)
         wanted = 1 if self.word == "SCORES" else width
@@ -151,7 +152,7 @@ class Reader:
         import numpy as np
 
         floats = np.frombuffer(data, dtype="<f4")
-        # Single precision as a person would write it: -1.68191, not -1.6819100379943848.
+        # The shortest decimal of the float32: -1.68191, not -1.6819100379943848.
         values = tuple(floats.astype("U32").astype(np.float64).tolist())
         for field, value in enumerate(values, 1):
             if not math.isfinite(value):
@@ -164,7 +165,7 @@ def _shown(line: str) -> str:
 
 
 def write_blocks(records: Iterable[Block], out: TextIO, number: Number, origin: str, word: str) -> int:
-    """Write blocks as text: as they were read, or composed anew; returns how many."""
+    """Write blocks as text, unchanged if read by this format; returns their count."""
 
     def spell(block: Block) -> str:
         if (block.scorer is not None) != (word == "SCORES"):

@@ -1,13 +1,13 @@
-"""Features of hypotheses as Moses' ``extractor`` writes them for its tuners (``run1.features.dat``).
+"""Features of hypotheses, as Moses' ``extractor`` writes them for its tuners (``run1.features.dat``).
 
     FEATURES_TXT_BEGIN_0 0 2 3 LM0_0 WordPenalty0_0 TranslationModel0_0
     -44.1007 -9 -5.31278
     -45.1228 -9 -4.21747 sparse_name=1
     FEATURES_TXT_END_0
 
-The first line has the sentence's id, the number of entries, the number of values and their names; sparse features
-follow the values. The binary file of ``extractor -b`` is read too: there the values are 4-byte floats, sparse features
-are missing, and we write text. Values from it are the shortest decimals that give the same float.
+The first line has the sentence id, the number of entries, the number of values and their names; sparse features follow
+the values. Binary files of ``extractor -b`` are read too: they have 4-byte floats and no sparse features. Their values
+are read as the shortest decimals that give the same float, and written as text.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _WORD = "FEATURES"
 
 
 def parse(lines: Lines) -> Iterator[Block]:
-    """One sentence at a time."""
+    """Parse one sentence at a time."""
     return Reader(lines, NAME, _WORD).blocks()
 
 
 def write(records: Iterable[Block], out: TextIO, number: Number) -> int:
-    """Write blocks of features as text; returns how many."""
+    """Write blocks of features as text; returns their count."""
     return write_blocks(records, out, number, NAME, _WORD)
 
 

@@ -1,12 +1,12 @@
-"""Statistics of hypotheses as Moses' ``extractor`` writes them for its tuners (``run1.scores.dat``).
+"""Sufficient statistics of hypotheses, as Moses' ``extractor`` writes them for its tuners (``run1.scores.dat``).
 
     SCORES_TXT_BEGIN_0 0 2 9 BLEU
     7 9 4 8 2 7 1 6 10
     8 9 5 8 3 7 1 6 10
     SCORES_TXT_END_0
 
-The first line has the sentence's id, the number of entries, the number of values and the scorer; for BLEU the values
-are matches and totals of each order, then the length of the reference. The binary file of ``extractor -b`` is read too.
+The first line has the sentence id, the number of entries, the number of values and the scorer. For BLEU the values are
+the n-gram matches and totals of each order, then the reference length. Binary files of ``extractor -b`` are read too.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _WORD = "SCORES"
 
 
 def parse(lines: Lines) -> Iterator[Block]:
-    """One sentence at a time."""
+    """Parse one sentence at a time."""
     return Reader(lines, NAME, _WORD).blocks()
 
 
 def write(records: Iterable[Block], out: TextIO, number: Number) -> int:
-    """Write blocks of statistics as text; returns how many."""
+    """Write blocks of statistics as text; returns their count."""
     return write_blocks(records, out, number, NAME, _WORD)
 
 

@@ -1,4 +1,4 @@
-"""Alignments in both directions, what symal reads."""
+"""Alignments in both directions, the input of symal."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def test_pairs() -> None:
         ("1\n1 a # 1\n1 a # -1\n", "3: field 4: expected a position, or 0, found '-1'"),
         ("1\n2 a b # 1\n1 a # 1\n", "2: field 6: expected 2 positions, found 1"),
         ("1\n1 a # 1 1\n1 a # 1\n", "2: field 5: expected 1 positions, found 2"),
-        ("1\n1 a # 2\n1 a # 1\n", "2: field 4: expected a position of the other side, 1 at most, found 2"),
-        ("1\n1 a # 1\n2 a b # 1 2\n", "3: field 6: expected a position of the other side, 1 at most, found 2"),
+        ("1\n1 a # 2\n1 a # 1\n", "2: field 4: expected a position on the other side, at most 1, found 2"),
+        ("1\n1 a # 1\n2 a b # 1 2\n", "3: field 6: expected a position on the other side, at most 1, found 2"),
         (PAIR + "\n", "4: field 1: expected how often the pair occurs, found ''"),
     ],
 )

@@ -56,7 +56,7 @@ def test_sides_without_words() -> None:
         (HEADER + TARGET + "yes ({ 1 }) good ({ 3 })\n", "3: field 1: expected `NULL ({ ... })` first, found 'yes'"),
         (HEADER + TARGET + "NULL 2 yes\n", "3: field 2: expected `({` after a word, found '2'"),
         (HEADER + TARGET + "NULL ({ }) yes\n", "3: field 5: expected `({` after a word, found ''"),
-        (HEADER + TARGET + "NULL ({ 2\n", "3: field 4: expected `})` behind the positions, found the end of the line"),
+        (HEADER + TARGET + "NULL ({ 2\n", "3: field 4: expected `})` after the positions, found the end of the line"),
         (HEADER + TARGET + "NULL ({ 4 })\n", "3: field 3: expected a position from 1 to 3 or `})`, found '4'"),
         (HEADER + TARGET + "NULL ({ 0 })\n", "3: field 3: expected a position from 1 to 3 or `})`, found '0'"),
         (
