@@ -119,7 +119,7 @@ def test_weights_give_the_totals_of_cdec(quirks: Path, name: str) -> None:
     ("name", "expected"),
     [
         ("seg", [(7, "a", ()), (8, "a", ()), (12, " a ", ())]),
-        ("seg2", "4: field 1: expected an id, a whole number, found 'x'"),  # cdec takes it for 0
+        ("seg2", "4: field 1: expected an id (a whole number), found 'x'"),  # cdec takes it for 0
         ("segref", [(3, "a", ("A",)), (4, "a", ("A",))]),  # the decoder leaves out the second, tuning scripts take it
         ("empties", [(0, "a", ()), (None, "", ()), (1, "  ", ()), (2, "a", ())]),
         ("ref", [(0, "a", ("A",)), (1, "a", ("Z",))]),

@@ -1,1 +1,1 @@
-"""Configurations of decoders: what a cdec.ini, a moses.ini and a joshua.config set, line by line."""
+"""Decoder configurations: the settings of a cdec.ini, a moses.ini or a joshua.config, in order."""

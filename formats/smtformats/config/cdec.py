@@ -6,18 +6,19 @@ r"""The settings of a cdec.ini.
     feature_function=WordPenalty
     feature_function=KLanguageModel -n LM lm/en.4.klm
 
-Key, ``=``, value; blanks around both fall away. ``#`` starts a comment wherever it stands, so no value holds one; blank
-lines are skipped. ``grammar`` and ``feature_function`` (with ``2`` and ``3`` for later passes) may stand there often
-and keep their order, any other key once. A flag, as ``add_pass_through_rules``, is on if it is there: cdec takes
-``=false`` for on too. Capitals make no difference in the values of ``formalism`` and ``intersection_strategy``.
+Lines are ``key=value``; blanks around key and value are ignored. ``#`` starts a comment anywhere, so no value contains
+it; blank lines are skipped. ``grammar`` and ``feature_function`` (with ``2`` and ``3`` for later passes) may be
+repeated and keep their order; any other key occurs once. A flag such as ``add_pass_through_rules`` is on if it is
+present: cdec reads ``=false`` as on too. The values of ``formalism`` and ``intersection_strategy`` are
+case-insensitive.
 
-Of several files that cdec is given with ``-c`` the first one that has a key counts, and lists grow; here a file stands
-for itself.
+If cdec gets several files with ``-c``, the first one with a key wins, and lists are joined; here each file is read by
+itself.
 
-Refused, where cdec aborts: unknown keys, all keys under a ``[section]``, a key alone, a key given twice, something else
-where a number is wanted, ``cubepruning_pop_limit=0`` (which kills it), no ``formalism``. Stricter than cdec, on
-purpose: an empty value, an unknown ``intersection_strategy`` (which it takes for cube pruning). The option
-``max_lines`` sets a limit.
+Errors, as in cdec, which aborts: unknown keys, keys under a ``[section]``, a key without value, a repeated key, a
+malformed number, ``cubepruning_pop_limit=0`` (which crashes cdec), no ``formalism``. Deliberately stricter than cdec:
+an empty value, and an unknown ``intersection_strategy`` (cdec uses cube pruning instead), are errors. The option
+``max_lines`` limits the number of lines.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ _LEAST = {
     **dict.fromkeys(("max_translation_beam", "max_translation_sample", "pb_max_distortion"), 0),
     **dict.fromkeys(("scfg_max_span_limit", "show_derivations_mask"), 0),
 }
-"""Keys of whole numbers, with the least that makes sense."""
+"""Keys of whole numbers, with their minimum."""
 _REAL = words(
     """beam_prune beam_prune2 beam_prune3 coarse_to_fine_beam_prune ctf_beam_widen density_prune density_prune2
     density_prune3 promise_power"""
@@ -79,7 +80,7 @@ KEYS = FLAGS | LISTS | _LEAST.keys() | _REAL | _TEXT
 
 
 def parse(lines: Lines, *, max_lines: int = MAX_LINES) -> Iterator[Settings]:
-    """The one configuration of the file."""
+    """Parse the file, which is one configuration."""
     entries: list[Setting] = []
     seen: set[str] = set()
     raw = []
@@ -104,7 +105,7 @@ def parse(lines: Lines, *, max_lines: int = MAX_LINES) -> Iterator[Settings]:
         check(lines, partial(_check, key), value)
         entries.append(Setting(key, value, lines.number))
     if "formalism" not in seen:
-        raise lines.error("a formalism, as formalism=scfg", "none in the file", 1, line=1)
+        raise lines.error("a formalism, such as formalism=scfg", "none in the file", 1, line=1)
     yield Settings(tuple(entries), "".join(raw), NAME, lines.name)
 
 
@@ -128,7 +129,7 @@ def _check(key: str, value: str) -> None:
 
 
 def language_model(value: str) -> tuple[str, dict[str, str]]:
-    """The file of a ``KLanguageModel [-x] [-n NAME] [-m CLASSES] FILE``, and its switches."""
+    """Parse ``KLanguageModel [-x] [-n NAME] [-m CLASSES] FILE``; returns the file and the switches."""
     _, *tokens = blanks(value)
     paths: list[str] = []
     switches: dict[str, str] = {}
@@ -149,7 +150,7 @@ def language_model(value: str) -> tuple[str, dict[str, str]]:
 
 
 def write(records: Iterable[Settings], out: TextIO, number: Number) -> int:
-    """Write configurations, those read from such a file as they were; returns how many."""
+    """Write configurations, unchanged if read by this format; returns their count."""
     return write_settings(records, out, NAME, parse, _compose)
 
 
@@ -158,7 +159,7 @@ def _compose(settings: Settings) -> str:
 
 
 def matches(head: bytes) -> bool:
-    """Keys and values, half of the keys cdec's; numbers alone are weights."""
+    """Match keys and values if at least half of the keys are cdec's and some value is not a number (as in weights)."""
     bodies = [trim(line.split("#", 1)[0]) for line in first_lines(head)]
     pairs = [body.partition("=") for body in bodies if body and not (body[0] == "[" and body[-1] == "]")]
     known = [value.strip() for key, _, value in pairs if key.strip() in KEYS]

@@ -5,18 +5,18 @@ r"""The settings of a joshua.config.
     pop-limit = 100
     lm_0 1.2373676802179452
 
-A line with ``=`` is a key and its value, any other line a weight, a name and a number. Lines that begin with ``#`` are
-comments; after a value ``#`` is a part of it. Capitals, ``-`` and ``_`` make no difference in a key: ``pop-limit`` is
-``popLimit``. ``tm``, ``lm`` and ``feature-function`` may stand there often and keep their order; of other keys the last
-one counts. Some keys switch on by being there: ``lattice-decoding = false`` switches it on. The old forms ``tm = thrax
-pt 12 grammar.gz`` and ``lm = kenlm 5 false false 100 lm.gz`` are read as what Joshua makes of them.
+A line with ``=`` is a key and its value; any other line is a weight, a name and a number. Lines that begin with ``#``
+are comments; after a value, ``#`` is part of it. Case, ``-`` and ``_`` are ignored in keys: ``pop-limit`` is
+``popLimit``. ``tm``, ``lm`` and ``feature-function`` may be repeated and keep their order; of any other key the last
+line counts. Some keys are switches that are on if present: ``lattice-decoding = false`` switches it on. The old forms
+``tm = thrax pt 12 grammar.gz`` and ``lm = kenlm 5 false false 100 lm.gz`` are read as Joshua reads them.
 
-Refused, as Joshua refuses it: an unknown key, something else where a number is wanted, a line of one or of three words
-without ``=``. Stricter than Joshua, on purpose: a repeated weight, ``weight-overwrite``, weights both here and in
-``weights-file``, words other than true and false where those are wanted (false to Joshua), a parameter without its
-``-name``. The option ``max_lines`` sets a limit.
+Errors, as in Joshua: an unknown key, a malformed number, a line of one or three words without ``=``. Deliberately
+stricter than Joshua: a repeated weight, ``weight-overwrite``, weights both here and in ``weights-file``, boolean values
+other than true and false (false to Joshua), and a parameter without its ``-name`` are errors. The option ``max_lines``
+limits the number of lines.
 
-A joshua.config is also the file of its weights, and taken for that where nothing says that a configuration is wanted.
+A joshua.config also holds weights, and is read as weights unless a configuration is asked for.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ from smtformats.weights import joshua as weights
 
 NAME = "joshua-settings"
 WEIGHT = "weight"
-"""The key under which weights stand among the settings."""
+"""The key of weight lines among the settings."""
 LISTS = frozenset({"tm", "lm", "feature-function"})
 PRESENT = words(
     """lattice-decoding segment-oovs no-dot-chart source-annotations lowercase project-case moses show-weights
     rescore-forest"""
 )
-"""Keys that count by being there."""
+"""Switches: keys that are on if present."""
 _BOOLEAN = words(
     """mark-oovs use-unique-nbest true-oovs-only parse constrain-parse filter-grammar fuzzy-matching use-pos-labels
     include-align-index amortize"""
@@ -82,7 +82,7 @@ _ARGUMENT = re.compile(r"-[A-Za-z]\S+", re.ASCII)
 
 
 def parse(lines: Lines, *, max_lines: int = MAX_LINES) -> Iterator[Settings]:
-    """The one configuration of the file."""
+    """Parse the file, which is one configuration."""
     raw = []
     entries: list[Setting] = []
     for line in gather(lines, max_lines):
@@ -131,7 +131,7 @@ def _check(key: str, value: str) -> None:
 
 
 def _check_labels(tokens: list[str]) -> None:
-    """A file, or labels with their probabilities."""
+    """Check an OOV list: a file, or labels with their probabilities."""
     if len(tokens) == 1:
         return
     if not tokens or len(tokens) % 2:
@@ -143,18 +143,18 @@ def _check_labels(tokens: list[str]) -> None:
 
 
 def _check_whole(settings: Settings, lines: Lines) -> None:
-    """What is wrong of lines together: weights, and a search that cannot do what is asked for."""
+    """Check the settings together: weights must be well-formed and not also in a weights-file."""
     given = settings.all(WEIGHT)
     if given:
         list(weights.parse(Lines(io.BytesIO((settings.raw or "").encode()), lines.name)))
         for setting in settings.all("weights-file"):
             raise lines.error(
-                f"weights here alone (line {given[0].line} has one)", "a weights-file", 2, line=setting.line
+                f"weights in this file only (line {given[0].line} has one)", "a weights-file", 2, line=setting.line
             )
 
 
 def arguments(tokens: list[str]) -> dict[str, str]:
-    """The values of ``-name value`` and of ``-name`` alone, by name."""
+    """Parse ``-name value`` and ``-name`` parameters into values by name."""
     parameters: dict[str, str] = {}
     name = ""
     for token in tokens:
@@ -171,7 +171,7 @@ def arguments(tokens: list[str]) -> dict[str, str]:
 
 
 def table(value: str) -> tuple[str, dict[str, str]]:
-    """The type of a ``tm``, and its parameters, ``owner``, ``maxspan`` and ``path`` among them."""
+    """Parse the value of a ``tm``; returns its type and parameters, which include ``owner``, ``maxspan``, ``path``."""
     kind, *rest = blanks(value) or [""]
     if rest and not rest[0].startswith("-"):
         if len(rest) < 3:
@@ -181,15 +181,15 @@ def table(value: str) -> tuple[str, dict[str, str]]:
         parameters = arguments(rest)
     for name in ("owner", "maxspan", "path"):
         if not parameters.get(name):
-            raise BadField(f"TYPE -owner OWNER -maxspan SPAN -path FILE, a -{name}", quote(value))
+            raise BadField(f"TYPE -owner OWNER -maxspan SPAN -path FILE, with -{name}", quote(value))
     whole(parameters["maxspan"], -1)
     if not re.fullmatch(r"\w[\w.-]*", parameters["owner"]):
-        raise BadField("an owner, a word", quote(parameters["owner"]))
+        raise BadField("an owner (a word)", quote(parameters["owner"]))
     return kind, parameters
 
 
 def function(key: str, value: str) -> tuple[str, dict[str, str]]:
-    """The class of a ``feature-function``, without its ending ``FF``, and its parameters; also that of an ``lm``."""
+    """Parse a ``feature-function`` or ``lm``; returns its class, without the ending ``FF``, and its parameters."""
     name, *rest = blanks(value) or [""]
     if key == "lm":
         if len(rest) < 5:
@@ -213,7 +213,7 @@ def function(key: str, value: str) -> tuple[str, dict[str, str]]:
 
 
 def write(records: Iterable[Settings], out: TextIO, number: Number) -> int:
-    """Write configurations, those read from such a file as they were; returns how many."""
+    """Write configurations, unchanged if read by this format; returns their count."""
     return write_settings(records, out, NAME, parse, lambda settings: "".join(map(_line, settings.entries)))
 
 
@@ -222,7 +222,7 @@ def _line(setting: Setting) -> str:
 
 
 def matches(head: bytes) -> bool:
-    """A setting that only Joshua has."""
+    """Match a setting that only Joshua has."""
     return weights.is_config(head)
 
 

@@ -7,20 +7,20 @@ r"""The settings of a moses.ini: sections and the values in them.
     [weight]
     LM0= 0.5
 
-Every line below ``[section]`` that is not blank is a value of it; a section that comes again goes on. ``#`` starts a
-comment wherever it stands, even inside a path. A section without values says nothing. The short names of switches, as
-``[s]`` or ``[v]``, may stand there; they mean something on Moses' command line alone. A feature is ``Name key=value
-...``; without ``name=`` it is called after its kind and how many of them had no name yet, from 0 on. A feature without
-a weight line has the weights 1.
+Every nonblank line below ``[section]`` is a value of that section; a section may be continued later. ``#`` starts a
+comment anywhere, even inside a path. A section without values has no effect. The short names of switches, such as
+``[s]`` or ``[v]``, are allowed but have a meaning on Moses' command line only. A feature is ``Kind key=value ...``;
+without ``name=``, its name is its kind and the number of preceding unnamed features of that kind, from 0. The weights
+of a feature without a weight line are 1.
 
-Refused, as Moses refuses it: a section, a key of one of its basic features or a weight that it does not know,
-``LM0=0.5`` without the blank, more or fewer weights than a feature has scores, something else where a number is wanted.
-Stricter than Moses, on purpose: a name for two features, ``[weight-file]``, ``[feature-add]`` and the like, which
-change features and weights from elsewhere, and the form that moses.ini had before 2013, ``[ttable-file]`` with
-``[weight-t]``. Other kinds of features are not checked: which there are depends on how Moses was built. The option
-``max_lines`` sets a limit.
+Errors, as in Moses: an unknown section, an unknown key of a basic feature, a weight of an unknown feature, ``LM0=0.5``
+without a blank, a number of weights other than the feature's number of scores, a malformed number. Deliberately
+stricter than Moses: two features with the same name; ``[weight-file]``, ``[feature-add]`` and the like, which change
+features and weights from elsewhere; and the form of moses.ini before 2013, ``[ttable-file]`` with ``[weight-t]``, are
+errors. Other kinds of features are not checked, because they depend on how Moses was built. The option ``max_lines``
+limits the number of lines.
 
-A moses.ini is also the file of its weights, and taken for that where nothing says that a configuration is wanted.
+A moses.ini also holds weights, and is read as weights unless a configuration is asked for.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ SHORT = words(
     """T Tall Ttree aws b cbd cbds cbls cbp con da dd dl dpb du edc edt f fd i lhssg lmbr mbr mp mu osg osgx owg pb
     r s sd slf t th tot tt usg v wf xb xi"""
 )
-"""Names that are good on the command line only."""
+"""Names that have a meaning on the command line only."""
 ELSEWHERE = words(
     """alternate-weight-setting feature-add feature-name-overwrite feature-overwrite weight-add weight-file
     weight-overwrite"""
@@ -77,7 +77,7 @@ _LEAST = {
     **dict.fromkeys(("decoding-graph-backoff", "input-factors", "output-factors", "threads"), None),
     "distortion-limit": -1,
 }
-"""Sections of whole numbers, with the least that makes sense."""
+"""Sections of whole numbers, with their minimum."""
 _REAL = frozenset({"beam-threshold", "early-discarding-threshold", "translation-option-threshold"})
 _CHOICES = {
     "search-algorithm": ("0", "1", "3", "4", "5", "6", "7", "8", "9"),
@@ -122,12 +122,12 @@ _FEATURES = {
     "UnknownWordPenalty": frozenset(),
     "WordPenalty": frozenset(),
 }
-"""The keys of the basic features, beside those that all have."""
+"""The keys of the basic features, in addition to the keys that all features have."""
 
 
 @dataclass(frozen=True)
 class Feature:
-    """A feature of a moses.ini: its kind, the name of its weights, its keys."""
+    """A feature of a moses.ini: its kind, the name of its weights, its options."""
 
     kind: str
     name: str
@@ -135,7 +135,7 @@ class Feature:
 
     @property
     def scores(self) -> int | None:
-        """How many numbers it gives, if that can be told."""
+        """The number of scores, if the options determine it."""
         if self.kind in ("Distortion", "UnknownWordPenalty", "WordPenalty"):
             return 1
         if self.kind == "KENLM":
@@ -145,10 +145,10 @@ class Feature:
 
 
 def feature(value: str, unnamed: Counter[str]) -> Feature:
-    """The feature of a line; ``unnamed`` counts those of each kind that brought no name."""
+    """Parse a feature line; ``unnamed`` counts the features without a name by kind."""
     kind, *arguments = blanks(value)
     if not re.fullmatch(r"[A-Za-z]\w*", kind, re.ASCII):
-        raise BadField("a kind of feature, as KENLM", quote(kind))
+        raise BadField("a kind of feature, such as KENLM", quote(kind))
     options: dict[str, str] = {}
     known = _COMMON | _FEATURES[kind] if kind in _FEATURES else None
     for argument in arguments:
@@ -163,14 +163,14 @@ def feature(value: str, unnamed: Counter[str]) -> Feature:
     for key in ("num-features", "table-limit", "order"):
         if key in options:
             whole(options[key], 0)
-    # With an index, Moses2 takes the scores from a property of its binary table.
+    # With property-index, Moses2 reads the scores from a property of its binary phrase table.
     inside = kind == "LexicalReordering" and "property-index" in options
     if inside:
         whole(options["property-index"], 0)
     if kind in ("KENLM", "LexicalReordering", "PhraseDictionaryMemory") and "path" not in options and not inside:
-        raise BadField(f"path=FILE of the {kind}", "none")
+        raise BadField(f"path=FILE for {kind}", "none")
     if kind == "LexicalReordering" and "type" not in options:
-        raise BadField("type=MODEL of the LexicalReordering", "none")
+        raise BadField("type=MODEL for LexicalReordering", "none")
     name = options.get("name")
     if name is None:
         name = f"{kind}{unnamed[kind]}"
@@ -185,7 +185,7 @@ def features(settings: Settings) -> list[tuple[Setting, Feature]]:
 
 
 def parse(lines: Lines, *, max_lines: int = MAX_LINES) -> Iterator[Settings]:
-    """The one configuration of the file."""
+    """Parse the file, which is one configuration."""
     raw = []
     entries: list[Setting] = []
     named: dict[str, Feature] = {}
@@ -222,7 +222,7 @@ def _section(body: str, lines: Lines) -> str:
         raise lines.error("[section]", quote(body), 1)
     name = header[1]
     if name in BEFORE_2013:
-        raise lines.error("[feature] and [weight], as since 2013", f"[{name}]", 1)
+        raise lines.error("[feature] and [weight] sections (moses.ini since 2013)", f"[{name}]", 1)
     if name in ELSEWHERE:
         raise lines.error("all features and weights in [feature] and [weight]", f"[{name}]", 1)
     if name not in SECTIONS and name not in SHORT:
@@ -243,7 +243,7 @@ def _check(section: str, value: str) -> None:
 
 
 def _check_weights(text: str, entries: list[Setting], named: dict[str, Feature], lines: Lines) -> None:
-    """The weights are sound, each a feature's, and as many as its scores."""
+    """Check that weights are well-formed, belong to features and match their numbers of scores."""
     given = [setting for setting in entries if setting.key == "weight"]
     if given:
         list(weights.parse(Lines(io.BytesIO(text.encode()), lines.name)))
@@ -253,18 +253,19 @@ def _check_weights(text: str, entries: list[Setting], named: dict[str, Feature],
         if values == ["UNTUNEABLE"]:
             continue
         if name not in named:
-            # `Feature_rest= 0.5` is the weight of one of its sparse features.
+            # `Feature_rest= 0.5` is the weight of a sparse feature of `Feature`.
             if not any(name.startswith(f"{own}_") for own in named):
-                raise lines.error("the name of a feature of the file", quote(name), 1, line=setting.line)
+                raise lines.error("the name of a feature in this file", quote(name), 1, line=setting.line)
             wanted: int | None = 1
         else:
             wanted = named[name].scores
         if wanted is not None and wanted != len(values):
-            raise lines.error(f"{wanted} weight{'s' * (wanted != 1)} of {name}", str(len(values)), 2, line=setting.line)
+            expected = f"{wanted} weight{'s' * (wanted != 1)} of {name}"
+            raise lines.error(expected, str(len(values)), 2, line=setting.line)
 
 
 def write(records: Iterable[Settings], out: TextIO, number: Number) -> int:
-    """Write configurations, those read from such a file as they were; returns how many."""
+    """Write configurations, unchanged if read by this format; returns their count."""
     return write_settings(records, out, NAME, parse, _compose)
 
 
@@ -279,7 +280,7 @@ def _compose(settings: Settings) -> str:
 
 
 def matches(head: bytes) -> bool:
-    """It begins with a section, and has one of those that every moses.ini has."""
+    """Match a file that begins with a section and has one of the sections of every moses.ini."""
     bodies = [trim(line.split("#", 1)[0]) for line in first_lines(head, lambda line: trim(line.split("#", 1)[0]))]
     return bool(bodies) and _SECTION.fullmatch(bodies[0]) is not None and weights.matches(head)
 

@@ -1,4 +1,4 @@
-"""What the configurations of all toolkits share: settings in order, each with its line; checking and writing them."""
+"""Settings of all toolkits' configurations: records, checks and writing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DIGITS = 9
 
 @dataclass(frozen=True)
 class Setting:
-    """A key as the toolkit's own pages spell it, its value, and the line it stood in."""
+    """A setting: its key, as the toolkit's documentation spells it, its value and its line."""
 
     key: str
     value: str
@@ -27,9 +27,9 @@ class Setting:
 
 @dataclass(frozen=True)
 class Settings:
-    """A whole configuration file; a key may stand there often.
+    """A configuration file: its settings in order; keys may be repeated.
 
-    ``raw`` is the file as read and ``origin`` the format that read it: a writer of that format copies it.
+    ``raw`` is the file as read and ``origin`` the format that read it; a writer of that format copies it.
     """
 
     entries: tuple[Setting, ...]
@@ -38,17 +38,17 @@ class Settings:
     file: str = ""
 
     def all(self, key: str) -> list[Setting]:
-        """Every setting of a key."""
+        """All settings with a key."""
         return [setting for setting in self.entries if setting.key == key]
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text, once each."""
+    """The set of words of a text."""
     return frozenset(text.split())
 
 
 def gather(lines: Lines, max_lines: int) -> Iterator[str]:
-    """The lines of a file that may have so many; a NUL byte is none of a configuration's."""
+    """Iterate over the lines of a file; more than ``max_lines`` lines or a NUL character are errors."""
     for line in lines:
         if lines.number > max_lines:
             raise lines.error(f"at most {max_lines} lines", "more", 1)
@@ -58,14 +58,14 @@ def gather(lines: Lines, max_lines: int) -> Iterator[str]:
 
 
 def unknown(lines: Lines, key: str, known: Iterable[str], what: str) -> FormatError:
-    """The error for a key that the toolkit does not know, with those it may have been meant for."""
+    """The error for an unknown key, with similar known keys as a hint."""
     close = difflib.get_close_matches(key, sorted(known), n=2)
     hint = f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
     return lines.error(f"{what}{hint}", quote(key), 1)
 
 
 def whole(text: str, least: int | None = None) -> None:
-    """Check a whole number."""
+    """Check a whole number and its minimum."""
     body = text[1:] if text[:1] in ("-", "+") else text
     good = body.isascii() and body.isdigit() and len(body) <= _DIGITS
     if not good or (least is not None and int(text) < least):
@@ -78,14 +78,14 @@ def real(text: str) -> None:
 
 
 def one_of(text: str, choices: Iterable[str]) -> None:
-    """Check a choice."""
+    """Check a value against the allowed ones."""
     listed = list(choices)
     if text not in listed:
         raise BadField(f"one of {', '.join(listed)}", quote(text))
 
 
 def check(lines: Lines, test: Callable[[str], None], text: str, field: int = 2) -> None:
-    """Run a check; what it finds wrong has a place in the file."""
+    """Run a check and locate its error in the file."""
     try:
         test(text)
     except BadField as bad:
@@ -99,7 +99,7 @@ def write_settings(
     parse: Callable[[Lines], Iterator[Settings]],
     compose: Callable[[Settings], str],
 ) -> int:
-    """Write configurations: as they were read, or composed anew and read again to be sure; returns how many."""
+    """Write configurations: unchanged if read, else composed and verified by reading back; returns their count."""
     count = 0
     for settings in records:
         if settings.origin != origin:
@@ -113,7 +113,7 @@ def write_settings(
             if [(same.key, same.value) for same in again.entries] != [
                 (same.key, same.value) for same in settings.entries
             ]:
-                raise FormatError(f"settings that {origin} can hold", quote(text), file=settings.file, line=1)
+                raise FormatError(f"settings that {origin} can represent", quote(text), file=settings.file, line=1)
         out.write(text)
         count += 1
     return count

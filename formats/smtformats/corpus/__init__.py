@@ -1,1 +1,1 @@
-"""Corpora: a stream of sentences, as strings or as :class:`smtformats.corpus.segments.Segment`."""
+"""Corpora: streams of sentences, as strings or as :class:`smtformats.corpus.segments.Segment`."""

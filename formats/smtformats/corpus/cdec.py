@@ -1,15 +1,15 @@
-"""What cdec decodes and tunes on: sentences with references, and ``<seg>`` lines with attributes.
+"""cdec's input for decoding and tuning: sentences with references, and ``<seg>`` lines with attributes.
 
     ein haus ||| a house ||| one house
     <seg id="7" grammar="grammars/grammar.7.gz">ein haus</seg>
     <seg id="8" grammar="grammars/grammar.8.gz">ein haus</seg> ||| a house
 
-A sentence without an ``id`` has the number after the last one, from 0 on; cdec skips empty lines. References may stand
-before ``</seg>``, where the decoder sees them, or after it, where the tuning scripts do; we write them after it.
-Sentences without attributes that come from other formats get an ``id``.
+A sentence without an ``id`` gets the previous number plus one, from 0; cdec skips empty lines. References may stand
+before ``</seg>``, where the decoder reads them, or after it, where the tuning scripts do; we write them after it. On
+writing, sentences that are plain text get an ``id``.
 
-Stricter than cdec, on purpose: an ``id`` that is no number, which it takes for 0, text after ``</seg>``, which it
-drops, and ``|||`` without a blank on both sides, where it drops a character, are errors.
+Deliberately stricter than cdec: an ``id`` that is not a number (cdec reads it as 0), text after ``</seg>`` (cdec drops
+it) and ``|||`` without blanks on both sides (cdec drops a character) are errors.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _END = "</seg>"
 
 
 def parse(lines: Lines) -> Iterator[Segment]:
-    """One sentence at a time, an empty line as one without a number."""
+    """Parse one sentence at a time; an empty line is a sentence without a number."""
     following = 0
     for line in lines:
         body = line[:-1] if line[-1:] == "\n" else line
@@ -40,7 +40,7 @@ def parse(lines: Lines) -> Iterator[Segment]:
         attributes, rest = _split_tag(body, lines)
         key = attributes.get("id", str(following))
         if not is_id(key):
-            raise lines.error("an id, a whole number", quote(key), 1)
+            raise lines.error("an id (a whole number)", quote(key), 1)
         source, *references = _fields(rest, lines)
         number = int(key) if body else None
         following = int(key) + 1 if body else following
@@ -48,7 +48,7 @@ def parse(lines: Lines) -> Iterator[Segment]:
 
 
 def _split_tag(body: str, lines: Lines) -> tuple[dict[str, str], str]:
-    """The attributes of a line, and the line without its tags."""
+    """Split a line into the attributes of its tag and the text without the tag."""
     if body[:4].lower() != "<seg":
         return {}, body
     tag = _TAG.match(body)
@@ -72,7 +72,7 @@ def _split_tag(body: str, lines: Lines) -> tuple[dict[str, str], str]:
 
 
 def _fields(text: str, lines: Lines) -> list[str]:
-    """The sentence and its references; the blanks around a bar belong to the bar."""
+    """Split a text into the sentence and its references; the blanks around ``|||`` belong to the separator."""
     if "|||" not in text:
         return [text]
     pieces = text.split("|||")
@@ -85,12 +85,12 @@ def _fields(text: str, lines: Lines) -> list[str]:
 
 
 def write(records: Iterable[str | Segment], out: TextIO, number: Number) -> int:
-    """Write sentences, one on each line: as they were read, or composed anew; returns how many."""
+    """Write one sentence per line, unchanged if read by this format; returns their count."""
     return write_each(_number(records), out, lambda segment: own(segment, NAME) or _compose(segment))
 
 
 def _number(records: Iterable[str | Segment]) -> Iterator[Segment]:
-    """Sentences that are text alone get the next number as their id."""
+    """Turn plain strings into segments with the next number as id."""
     following = 0
     for line, segment in enumerate(records, 1):
         if isinstance(segment, str):
@@ -115,7 +115,7 @@ def _compose(segment: Segment) -> str:
 
 
 def matches(head: bytes) -> bool:
-    """The first line and half of all have a tag or references, and those are words, not scores or links."""
+    """Match if the first line and half of all have a tag, or references of words (not of scores or links)."""
     lines = first_lines(head)
     good = [_is_segment(line) for line in lines]
     return good[:1] == [True] and len(good) <= 2 * sum(good)
@@ -124,7 +124,7 @@ def matches(head: bytes) -> bool:
 def _is_segment(line: str) -> bool:
     if _TAG.match(line):
         return True
-    # A rule begins with its left side in brackets, a lattice with three parentheses; references may be empty.
+    # A rule begins with its left-hand side in brackets, a lattice with three parentheses; references may be empty.
     if line.startswith(("[", "(((")):
         return False
     source, *references = [blanks(field) for field in line.split(" ||| ")]
@@ -133,7 +133,7 @@ def _is_segment(line: str) -> bool:
 
 
 def _has_words(tokens: Sequence[str]) -> bool:
-    # A feature, `LM=-1.5` or `LM0=` before its values, is no word.
+    # A feature is not a word: `LM=-1.5`, or `LM0=` before its values.
     return any("=" not in token and any(map(str.isalpha, token)) for token in tokens)
 
 

@@ -1,15 +1,15 @@
-"""JSON lines, a sentence on each with its id: sources, references, or both (read only).
+"""JSON lines with a sentence and its id on each line: sources, references or both (read only).
 
     {"id": "seg-0", "source": "ein Haus", "reference": "a house"}
     {"id": "seg-1", "source": "das Haus", "references": ["the house", "that house"]}
 
-Names of a source are ``source`` and ``src``, of a reference ``reference``, ``ref``, ``target`` and ``tgt``, of an array
-of them ``references``, ``refs`` and ``targets``; ``text`` and ``sentence`` may be either. An ``id`` is any string or
-number; it stands on each line, and once, or on none: then the lines count from 0 on. Lists are joined with such
-sentences by id, in any order. All other members are kept as attributes.
+The source is named ``source`` or ``src``; a reference ``reference``, ``ref``, ``target`` or ``tgt``; an array of
+references ``references``, ``refs`` or ``targets``; ``text`` and ``sentence`` may be either side. An ``id`` is a string
+or number, unique in the file. Either all lines have one or none; without ids, lines are counted from 0. N-best lists
+are joined with these sentences by id, in any order. All other members are kept as attributes.
 
-A name twice in an object, nesting past 64 levels and lone surrogates are errors, as is a line with another number of
-references than the first, or with a text of another kind.
+Errors: a duplicate name in an object, more than 64 levels of nesting, lone surrogates, and a line whose number of
+references or kind of text differs from the first line.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TEXTS = ("text", "sentence")
 
 
 def parse(lines: Lines) -> Iterator[Segment]:
-    """One sentence at a time."""
+    """Parse one sentence at a time."""
     ids = Ids(lines)
     first: tuple[Side, int] | None = None
     for line in lines:
@@ -55,7 +55,7 @@ def parse(lines: Lines) -> Iterator[Segment]:
 
 
 def _texts(fields: Mapping[str, Member]) -> tuple[list[str], Side, set[str]]:
-    """The source, if there is one, and the references; what the first is, and the members that were used."""
+    """The source (if any) and the references, the side of the first text, and the names of the members used."""
     source = next((name for name in SOURCES if name in fields), None)
     references = next((name for name in REFERENCES if name in fields), None)
     text = next((name for name in TEXTS if name in fields), None) if source is None and references is None else None
@@ -76,7 +76,7 @@ def _texts(fields: Mapping[str, Member]) -> tuple[list[str], Side, set[str]]:
 
 def _id(line: str, fields: Mapping[str, Member]) -> str | None:
     if "id" not in fields and SENTENCE_ID in fields:
-        expected = "an id (as lists have it: those of sockeye, whose sentence_id counts from 1, have ids from 0 on)"
+        expected = "an id (the sentence_id of sockeye's lists counts from 1, but their ids from 0)"
         raise BadMember(expected, SENTENCE_ID, fields[SENTENCE_ID].field)
     value: Any = fields["id"].value if "id" in fields else None
     if value is None:
@@ -89,7 +89,7 @@ def _id(line: str, fields: Mapping[str, Member]) -> str | None:
 
 
 def matches(head: bytes) -> bool:
-    """Objects with a text by one of the names, without lists of hypotheses."""
+    """Match objects with a source or reference but without a list of hypotheses."""
     lines = first_lines(head)
     if not lines or not head.lstrip().startswith(b"{"):
         return False

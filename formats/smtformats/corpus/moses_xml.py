@@ -1,19 +1,19 @@
-r"""Sentences with Moses' mark-up (``-xml-input``): translations to be used, and limits for reordering.
+r"""Sentences with Moses XML markup (``-xml-input``): given translations, reordering zones and walls.
 
     ein <n translation="fellow||guy" prob="0.7||0.3">mann</n> mit <zone> einem hut </zone> <wall/> .
     ein mann mit einem hut . <n translation="the chap" span="0-1"/>
 
-Each tag is a mark on the words from its start to its end; ``span="i-j"``, counted from 0, says other ones. Any tag may
-have ``translation`` (or ``english``, as it was called), alternatives split at ``||``, and as many probabilities. Words
-are cut at blanks, and a tag ends a word. ``<`` without a letter or ``/`` after it is no tag, yet what follows up to the
-next ``>`` is text, too. ``<seg ...>`` around the whole sentence is taken off. The option ``brackets`` (``< >``) has
-other marks of a tag, as Moses' ``-xml-brackets``. With ``tags=false`` tags are words, as in Moses by default.
+A tag marks the words from its start to its end, or those of ``span="i-j"``, from 0. Any tag may have ``translation``
+(or its old name ``english``), with alternatives separated by ``||``, and the same number of probabilities in ``prob``.
+Words are split at blanks, and a tag ends a word. ``<`` without a letter or ``/`` after it is text, up to and including
+the next ``>``. A ``<seg ...>`` around the whole sentence is removed. The option ``brackets`` (``< >``) sets other tag
+delimiters, as Moses' ``-xml-brackets`` does. With ``tags=false`` tags are words, which is Moses' default.
 
-A line whose tags Moses does not take, because one is not closed, not opened or closed by another, because ``<zone>``
-has no word, ``<ne>`` has not one word, or the probabilities are more or fewer than the translations, is read as words,
-tags and all, as Moses does; ``smt info`` names these lines. Stricter than Moses, on purpose: attributes without ``"``,
-a span that is not one or reaches beyond the sentence, and something else as a probability, are errors. Written are the
-words, and each mark as an empty tag with its span.
+Lines with malformed markup are read as plain words, tags included, as Moses does; ``smt info`` names these lines. This
+happens if a tag is not closed, not opened or closed by another one, if ``<zone>`` has no word, if ``<ne>`` does not
+have exactly one word, or if there are more or fewer probabilities than translations. Deliberately stricter than Moses:
+attributes without ``"``, a malformed span or one beyond the sentence, and a malformed probability are errors. On
+writing, each mark becomes an empty tag with its span.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ _SPAN = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
 class _Fault(Exception):
-    """What Moses says of a line whose tags it takes for words."""
+    """The reason why Moses reads the tags of a line as words."""
 
 
 class _Reader:
-    """Takes single lines apart."""
+    """Parse single lines."""
 
     def __init__(self, lines: Lines, brackets: str, tags: bool = True) -> None:
         self.lines = lines
         self.tags = tags
         left, blank, right = brackets.partition(" ")
         if not left or not blank or not right or blanks(right) != [right]:
-            raise FormatError("brackets as `< >`", quote(brackets), file=lines.name)
+            raise FormatError("brackets like `< >`", quote(brackets), file=lines.name)
         self.left, self.right = left, right
 
     def fail(self, expected: str, found: str) -> FormatError:
@@ -72,7 +72,7 @@ class _Reader:
         return MarkedSegment(text, (), attributes, id, line, NAME, self.lines.number, marks=tuple(marks), fault=fault)
 
     def tokens(self, body: str) -> Iterator[tuple[str, bool]]:
-        """The pieces of a line, and whether each is a tag."""
+        """The pieces of a line, each with whether it is a tag."""
         at = 0
         while at < len(body):
             start = body.find(self.left, at)
@@ -81,7 +81,7 @@ class _Reader:
                 return
             end = body.find(self.right, start + len(self.left))
             if end < 0:
-                raise _Fault(f"no {self.right!r} behind {quote(body[start:])}")
+                raise _Fault(f"no {self.right!r} after {quote(body[start:])}")
             if start > at:
                 yield body[at:start], False
             at = end + len(self.right)
@@ -89,7 +89,7 @@ class _Reader:
             yield body[start:at], first == "/" or (first.isascii() and first.isalpha())
 
     def marked(self, body: str) -> tuple[str, list[Mark]]:
-        """The text without its tags, and these."""
+        """Split a line into the text without tags and the marks."""
         text = ""
         words = 0
         opened: list[tuple[str, int, str]] = []
@@ -104,7 +104,7 @@ class _Reader:
             closing, empty = tag[:1] == "/", tag[-1:] == "/"
             name, _, rest = tag.removeprefix("/").removesuffix("/").partition(" ")
             if not name or (closing and empty):
-                raise _Fault(f"the tag {quote(token)}")
+                raise _Fault(f"malformed tag {quote(token)}")
             if not closing:
                 opened.append((name, words, rest))
             if closing or empty:
@@ -130,7 +130,7 @@ class _Reader:
         if name == "zone" and first == end:
             raise _Fault("a zone without words")
         if name == "ne" and end != first + 1:
-            raise _Fault("a placeholder of not one word")
+            raise _Fault("a placeholder with more or fewer than one word")
         given = attributes.get("prob", "")
         if given and name not in ("wall", "zone", "ne"):
             values = given.split("||")
@@ -160,19 +160,19 @@ class _Reader:
 
 
 def parse(lines: Lines, *, brackets: str = BRACKETS, tags: bool = True) -> Iterator[MarkedSegment]:
-    """One sentence at a time."""
+    """Parse one sentence at a time."""
     reader = _Reader(lines, brackets, tags)
     for line in lines:
         yield reader.segment(line, lines.number - 1)
 
 
 def write(records: Iterable[str | Segment], out: TextIO, number: Number, *, brackets: str = BRACKETS) -> int:
-    """Write sentences, one on each line: as they were read, or composed anew; returns how many."""
+    """Write one sentence per line, unchanged if read by this format; returns their count."""
     return write_each(segments(records), out, lambda segment: own(segment, NAME) or _compose(segment, brackets))
 
 
 def _compose(segment: Segment, brackets: str) -> str:
-    """Words and marks, read again to be sure that Moses takes them for what they are."""
+    """Compose a line of words and marks and verify that it reads back as the same marks."""
     lines = Lines(io.BytesIO(), "")
     lines.number = segment.line
     reader = _Reader(lines, brackets)
@@ -183,7 +183,7 @@ def _compose(segment: Segment, brackets: str) -> str:
     fault = segment.fault if isinstance(segment, MarkedSegment) else ""
     same = blanks(again.source) == blanks(segment.source) and sorted(again.marks, key=_order) == wanted
     if "\n" in line[:-1] or again.attributes or not same or bool(again.fault) != bool(fault):
-        raise lines.error("words and marks that Moses' mark-up can hold", quote(line[:-1]), 1)
+        raise lines.error("words and marks that Moses' markup can represent", quote(line[:-1]), 1)
     return line
 
 
@@ -192,7 +192,7 @@ def _order(mark: Mark) -> tuple[object, ...]:
 
 
 def _insert_tags(text: str, marks: tuple[Mark, ...], reader: _Reader) -> str:
-    """The text with an empty tag for each mark: where it stands, or with its span behind all words."""
+    """Add an empty tag for each mark: in its place, or after all words with its span."""
     if not marks:
         return text
     pieces: list[list[str]] = [[] for _ in range(len(blanks(text)) + 1)]
@@ -208,7 +208,7 @@ def _insert_tags(text: str, marks: tuple[Mark, ...], reader: _Reader) -> str:
 
 
 def matches(head: bytes) -> bool:
-    """Some line has tags that say something to Moses, and none has fields."""
+    """Match if some line has tags with a meaning to Moses, and none has fields separated by ``|||``."""
     lines = first_lines(head)
     reader = _Reader(Lines(io.BytesIO(), ""), BRACKETS)
     return not any(" ||| " in line or line.startswith("<?") for line in lines) and any(
@@ -229,7 +229,7 @@ def _tells(line: str, reader: _Reader) -> bool:
 FORMAT = Format(
     name=NAME,
     kind="corpus",
-    summary="sentences with Moses' XML mark-up: translations for words, zones, walls, placeholders",
+    summary="sentences with Moses XML markup: translations of words, zones, walls, placeholders",
     matches=matches,
     parse=parse,
     write=write,

@@ -1,13 +1,13 @@
-r"""Sentences and their translations in columns, a tab between them: what ``paste`` makes, and Moses' tabbed input.
+r"""Sentences and their translations in tab-separated columns: output of ``paste``, Moses' tabbed input.
 
     ein haus	a house
     ein haus	a house	one house
 
-The first column is the source, the others are references; each line has as many as the first. Nothing is quoted or
-escaped: a ``"`` is a word's. A text without references gets an empty column. The other way to write pairs, ``ein haus
-||| a house`` for fast_align, is that of the format ``cdec-corpus``; a table with ids is of ``tsv-sentences``.
+The first column is the source, the others are references. Nothing is quoted or escaped: ``"`` is part of a word. A
+sentence without references is written with an empty column. The format ``cdec-corpus`` writes pairs as
+``ein haus ||| a house``, for fast_align; ``tsv-sentences`` reads tables with ids.
 
-Refused: a line with more or fewer columns than the first, and on writing texts with tabs or line breaks.
+Errors: a line with more or fewer columns than the first and, on writing, a text with tabs or line breaks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FAIRSEQ = re.compile(r"[STHDPA]-[0-9]+")
 
 
 def parse(lines: Lines) -> Iterator[Segment]:
-    """One sentence at a time."""
+    """Parse one sentence at a time."""
     width = 0
     for line in lines:
         source, *references = _body(line).split("\t")
@@ -49,7 +49,7 @@ def _body(line: str) -> str:
 
 
 def write(records: Iterable[str | Segment], out: TextIO, number: Number) -> int:
-    """Write sentences, one on each line: as they were read, or composed anew; returns how many."""
+    """Write one sentence per line, unchanged if read by this format; returns their count."""
     width = 0
 
     def spell(segment: Segment) -> str:
@@ -71,7 +71,7 @@ def _compose(columns: list[str], line: int) -> str:
 
 
 def matches(head: bytes) -> bool:
-    """As many columns on each line, two at least, and words in them: no tables of numbers, no tagged lines."""
+    """Match lines with the same number of columns, at least two, that hold words: no numbers, no tagged lines."""
     if b"\0" in head or have_ids(head):
         return False
     rows = [_body(line).split("\t") for line in first_lines(head)]
@@ -86,7 +86,7 @@ def matches(head: bytes) -> bool:
 
 
 def _are_words(column: str) -> bool:
-    """Nothing at all, or a word that is no number and no ``name=value``."""
+    """Whether a column is empty or has a word that is neither a number nor ``name=value``."""
     tokens = blanks(column)
     words = ["=" not in token and any(map(str.isalpha, token)) for token in tokens]
     return "|||" not in column and (not tokens or any(words))
@@ -95,7 +95,7 @@ def _are_words(column: str) -> bool:
 FORMAT = Format(
     name=NAME,
     kind="corpus",
-    summary="sentences and their translations in columns, a tab between them",
+    summary="sentences and their translations in tab-separated columns",
     matches=matches,
     parse=parse,
     write=write,

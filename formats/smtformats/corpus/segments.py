@@ -1,4 +1,4 @@
-"""A sentence of a corpus that holds more than its text."""
+"""A corpus sentence with references, attributes and markup."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Side = Literal["source", "reference", "text"]
 class Segment:
     """A source sentence with its references and attributes.
 
-    ``id`` is its number as the toolkit counts, none where that skips the line. ``raw`` is the line as read and
-    ``origin`` the format that read it: a writer of that format copies it. ``line`` is where it stood. ``key`` is the id
-    that the file gives, if that is no number. ``side`` says what ``source`` is: in a file without sources it is the
-    first reference, or a text of which the file does not say what it is.
+    ``id`` is its number as the toolkit counts, ``None`` for a line that the toolkit skips. ``raw`` is the line as read
+    and ``origin`` the format that read it; a writer of that format copies the line. ``line`` is its line number.
+    ``key`` is the id in the file if it is not a number. ``side`` says what ``source`` holds: in a file without sources
+    it is the first reference, or a text whose side the file does not tell.
     """
 
     source: str
@@ -35,12 +35,12 @@ class Segment:
 
     @property
     def extras(self) -> frozenset[str]:
-        """What there is besides the text."""
+        """The names of the data besides the text."""
         return frozenset(self.attributes) | ({"references"} if self.references else frozenset())
 
 
 class Ids:
-    """The ids of a file's sentences: each once, on all lines or on none."""
+    """Check the ids of a file's sentences: unique, and on all lines or on none."""
 
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
@@ -48,7 +48,7 @@ class Ids:
         self._count = 0
 
     def place(self, key: str | None, line: int | None = None) -> tuple[int, str | None]:
-        """The number of the next sentence, and its id if that is no number."""
+        """The number of the next sentence, and its id if that is not a number."""
         line = line or self._lines.number
         if (key is None) != (self._count > len(self._known)) and self._count:
             expected = "an id, as on the lines before" if key is None else "no id, as on the lines before"
@@ -64,16 +64,16 @@ class Ids:
 
 
 def segments(records: Iterable[str | Segment]) -> Iterator[Segment]:
-    """Sentences of which some may be text alone."""
+    """Turn plain strings among the sentences into segments."""
     for line, record in enumerate(records, 1):
         yield Segment(record, line=line) if isinstance(record, str) else record
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A tag around the words ``start`` to before ``end`` of a sentence, or between two of them if these are the same.
+    """A tag on the words from ``start`` to ``end`` (exclusive), or between two words if these are equal.
 
-    ``attributes`` are those of the tag, ``span`` left out: it is what the positions say.
+    ``attributes`` are those of the tag except ``span``, which the positions replace.
     """
 
     tag: str
@@ -83,22 +83,22 @@ class Mark:
 
     @property
     def translations(self) -> tuple[str, ...]:
-        """What its words are to be translated as, in Moses' mark-up."""
+        """The translations that Moses' markup gives for the words."""
         given = [self.attributes.get(name, "") for name in ("translation", "english")]
         return tuple(text for alternatives in given if alternatives for text in alternatives.split("||"))
 
     @property
     def probabilities(self) -> tuple[float, ...]:
-        """How probable each translation is: 1 where nothing is said."""
+        """The probability of each translation, 1 by default."""
         given = self.attributes.get("prob", "")
         return tuple(map(float, given.split("||"))) if given else (1.0,) * len(self.translations)
 
 
 @dataclass(frozen=True)
 class MarkedSegment(Segment):
-    """A sentence with mark-up: ``source`` is its text without it, ``marks`` count its words, cut at blanks.
+    """A sentence with markup: ``source`` is the text without it; ``marks`` count words split at blanks.
 
-    ``fault`` says why Moses would not take the mark-up, and the tags are words.
+    ``fault`` is the reason if Moses rejects the markup, in which case the tags are words of ``source``.
     """
 
     marks: tuple[Mark, ...] = ()
@@ -106,5 +106,5 @@ class MarkedSegment(Segment):
 
     @property
     def extras(self) -> frozenset[str]:
-        """What there is besides the text."""
+        """The names of the data besides the text."""
         return super().extras | ({"marks"} if self.marks else frozenset())

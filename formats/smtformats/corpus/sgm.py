@@ -1,4 +1,4 @@
-r"""NIST's sets of documents: sources, references and translations as mteval takes them, SGML or XML.
+r"""NIST document sets: sources, references and translations in the SGML or XML of mteval.
 
     <refset setid="test" srclang="de" trglang="en">
     <doc docid="news-1" sysid="ref1">
@@ -8,18 +8,18 @@ r"""NIST's sets of documents: sources, references and translations as mteval tak
     </doc>
     </refset>
 
-One segment at a time, in the order of the file. Its text is that of the source, if the file has one (``<srcset>``),
-and those of ``<refset>`` and ``<tstset>`` are its references, in the order of their ``sysid`` (or ``refid``); a file
-without sources has the text of the first system in its place. The option ``sysid`` takes that one alone. Segments
-belong together by ``docid`` and ``id``, which are the attributes ``docid`` and ``segid``; what the set and the document
-of its first text have is there, too. They are numbered from 0.
+Segments come in the order of the file and are numbered from 0. The text of a segment is its source (``<srcset>``); the
+texts of ``<refset>`` and ``<tstset>`` are its references, in the order of their ``sysid`` (or ``refid``) in the file.
+In a file without sources the text of the first system takes the place of the source. The option ``sysid`` selects a
+single system. Segments are matched by ``docid`` and ``id``, which become the attributes ``docid`` and ``segid``; the
+attributes of the set and the document of the first text are kept too.
 
-Names of tags and attributes may be in capitals, values in either quotes or none. The text of a segment goes to its
-``</seg>``, over several lines, and everything in it is text; its line breaks become blanks. ``&amp;`` ``&lt;`` ``&gt;``
-``&quot;`` ``&apos;`` and ``&#38;`` are undone once. Tags between segments, as ``<p>`` and ``<hl>``, mean nothing.
-Refused: a set, document or segment inside another of its kind, outside where it belongs, or without its end; a document
-without ``docid``, a segment without ``id`` or twice; text outside of segments; a segment that one system lacks. The
-option ``max_segments`` sets a limit.
+Tag and attribute names are case-insensitive, values may have either quotes or none. A segment's text extends to
+``</seg>``, over several lines if need be; everything in it is text, and line breaks become blanks. ``&amp;`` ``&lt;``
+``&gt;`` ``&quot;`` ``&apos;`` and ``&#38;`` are unescaped once. Tags between segments, such as ``<p>`` and ``<hl>``,
+are ignored. Errors: a set, document or segment that is nested in its own kind, misplaced or not closed; a document
+without ``docid``; a segment without ``id``, duplicated, or missing from one system; text outside segments; more
+segments than the option ``max_segments``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _Key = tuple[str, str]
 
 
 class _Reader:
-    """Goes through the text of a file tag by tag."""
+    """Parse the text of a file tag by tag."""
 
     def __init__(self, lines: Lines, max_segments: int) -> None:
         self.lines = lines
@@ -55,7 +55,7 @@ class _Reader:
         self.line = 1
         self.max_segments = max_segments
         self.open: list[tuple[str, int, dict[str, str]]] = []
-        # The texts of a system by document and segment, and what the first system said of them.
+        # The texts of each system by document and segment; the line and attributes of each segment's first text.
         self.systems: dict[tuple[bool, str], dict[_Key, str]] = {}
         self.facts: dict[_Key, tuple[int, dict[str, str]]] = {}
 
@@ -63,24 +63,24 @@ class _Reader:
         return self.lines.error(expected, found, 1, line=line or min(self.line, self.lines.number))
 
     def move(self, to: int) -> None:
-        """Go on to a place, counting lines."""
+        """Move to a position and count the lines passed."""
         self.line += self.text.count("\n", self.at, to)
         self.at = to
 
     def read(self) -> None:
-        """All of the file."""
+        """Parse the whole file."""
         while self.at < len(self.text):
             end = self.text.find("<", self.at)
             stray = self.text[self.at : end if end >= 0 else len(self.text)]
             if stray.strip():
                 self.move(self.at + len(stray) - len(stray.lstrip()))
-                raise self.error("tags, and text in segments alone", quote(stray.strip().split("\n")[0]))
+                raise self.error("text in segments only", quote(stray.strip().split("\n")[0]))
             self.move(self.at + len(stray))
             if end >= 0:
                 self.tag()
         if self.open:
             name, line, _ = self.open[-1]
-            raise self.error(f"</{name}>, as <{name}> of line {line} needs", "the end of the file")
+            raise self.error(f"</{name}> for the <{name}> of line {line}", "the end of the file")
 
     def tag(self) -> None:
         skipped = _SKIPPED.match(self.text, self.at)
@@ -122,7 +122,7 @@ class _Reader:
         return attributes
 
     def enter(self, name: str, text: str) -> None:
-        """A set or document begins."""
+        """Open a set or document."""
         attributes = self.attributes(text)
         around = [tag for tag, _, _ in self.open if tag != "mteval"]
         if name == "mteval" and self.open:
@@ -134,7 +134,7 @@ class _Reader:
         if name == "doc" and "docid" not in attributes:
             raise self.error("<doc> with a docid", quote(f"<doc{text}>"))
         if text.rstrip().endswith("/"):
-            raise self.error(f"<{name}> with something in it", quote(f"<{name}{text}>"))
+            raise self.error(f"<{name}> with content", quote(f"<{name}{text}>"))
         self.open.append((name, self.line, attributes))
 
     def close(self, name: str) -> None:
@@ -144,7 +144,7 @@ class _Reader:
         self.open.pop()
 
     def segment(self, attributes: dict[str, str], start: int) -> None:
-        """The text of a segment; the reader stands behind its tag."""
+        """Parse the text of a segment, from the end of its opening tag."""
         if not self.open or self.open[-1][0] != "doc":
             raise self.error("<doc> around it", "<seg>", start)
         if "id" not in attributes:
@@ -155,7 +155,7 @@ class _Reader:
         self.move(self.at + len(text))
         if end is None or closed is None or not end[1] or end[2].lower() != "seg":
             actual = "the end of the file" if end is None else f"<{end[1]}{end[2].lower()}>"
-            raise self.error(f"</seg>, as <seg> of line {start} needs", actual)
+            raise self.error(f"</seg> for the <seg> of line {start}", actual)
         self.move(closed.end())
         (kind, _, about), (_, _, document) = self.open[-2:]
         system = "" if kind == "srcset" else document.get("sysid") or about.get("sysid") or about.get("refid", "")
@@ -171,33 +171,33 @@ class _Reader:
             self.facts[key] = start, {name: value for name, value in known.items() if name not in ("sysid", "refid")}
 
     def segments(self, system: str) -> Iterator[Segment]:
-        """All segments, with the texts of all systems, the source first, or of one."""
+        """Yield all segments with the texts of all systems, the source first, or of one system."""
         order = sorted(self.systems, key=lambda owner: owner[0])
         if system:
             order = [owner for owner in order if owner == (True, system)]
             if not order:
                 known = ", ".join(quote(name) for translated, name in self.systems if translated)
-                raise self.error(f"the sysid {quote(system)}", f"{known or 'none'} alone", 1)
+                raise self.error(f"the sysid {quote(system)}", f"only {known or 'none'}", 1)
         for number, (key, (line, attributes)) in enumerate(self.facts.items()):
             texts = []
             for owner in order:
                 if key not in self.systems[owner]:
                     who = f"sysid {quote(owner[1])}" if owner[0] else "the srcset"
                     where = f"segment {quote(key[1])} of document {quote(key[0])}"
-                    raise self.error(f"{where} in {who}, too", "none", line)
+                    raise self.error(f"{where} in {who} too", "none", line)
                 texts.append(self.systems[owner][key])
             side: Side = "text" if order[0][0] else "source"
             yield Segment(texts[0], tuple(texts[1:]), attributes, number, None, NAME, line, side=side)
 
 
 def _decode(text: str) -> str:
-    """The text with its entities undone, once."""
+    """Unescape the entities of a text, once."""
 
     def character(match: re.Match[str]) -> str:
         if match[1]:
             return _CHARACTERS[match[1]]
         code = int(match[2]) if match[2] else int(match[3], 16)
-        # What is no character stays as it is spelt; a line break would end a line of text.
+        # Invalid characters keep their spelling; line breaks become blanks, since a sentence is one line.
         good = 32 <= code < 0xD800 or 0xE000 <= code < 0x110000
         return chr(code) if good else (" " if code in (9, 10, 13) else match[0])
 
@@ -205,7 +205,7 @@ def _decode(text: str) -> str:
 
 
 def parse(lines: Lines, *, sysid: str = "", max_segments: int = MAX_SEGMENTS) -> Iterator[Segment]:
-    """One segment at a time; ``sysid`` names the one system whose texts are wanted."""
+    """Parse one segment at a time; ``sysid`` selects a single system."""
     reader = _Reader(lines, max_segments)
     reader.read()
     if not reader.facts:
@@ -214,7 +214,7 @@ def parse(lines: Lines, *, sysid: str = "", max_segments: int = MAX_SEGMENTS) ->
 
 
 def matches(head: bytes) -> bool:
-    """The first tag is that of a set."""
+    """Match if the first tag is that of a set."""
     text = head.decode("utf-8", "ignore").removeprefix("\ufeff")
     at = len(text) - len(text.lstrip())
     while (skipped := _SKIPPED.match(text, at)) is not None:

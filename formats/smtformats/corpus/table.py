@@ -1,13 +1,13 @@
-"""A table of sentences with their ids, a tab between the columns (read only).
+"""A table of sentences with ids in tab-separated columns (read only).
 
     id	source	reference
     seg-0	ein Haus	a house
     seg-1	das Haus	the house
 
-The first line names the columns, ``id`` among them and a text by one of the names that ``jsonl-corpus`` has; others are
-kept as attributes. Without it there are two columns, the id, a word with a digit in it, and a text, which may be
-a source or a reference. Each id stands there once; lists are joined with such sentences by id, in any order. Nothing is
-quoted or escaped.
+The first line names the columns: ``id``, and sources and references by the names of ``jsonl-corpus``; all others are
+kept as attributes. Without such a line there are two columns: the id, a word that contains a digit, and a text, which
+may be a source or a reference. Ids are unique; n-best lists are joined with these sentences by id, in any order.
+Nothing is quoted or escaped.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FAIRSEQ = tuple(f"{kind}-" for kind in "STHDPA")
 
 
 def parse(lines: Lines) -> Iterator[Segment]:
-    """One sentence at a time."""
+    """Parse one sentence at a time."""
     stream = iter(lines)
     first = next(stream, None)
     if first is None:
@@ -56,14 +56,14 @@ def _cells(line: str) -> list[str]:
 
 
 def _header(cells: Sequence[str]) -> list[str]:
-    """The names of the columns, if these are names."""
+    """The column names in the first line, an empty list if it has none."""
     names = [cell.strip().lower() for cell in cells]
     known = any(name in (*SOURCES, *REFERENCES, *TEXTS) for name in names)
     return names if names.count(_ID) == 1 and known and len(set(names)) == len(names) else []
 
 
 def _texts(names: Sequence[str]) -> tuple[list[int], Side]:
-    """The columns with the source, if there is one, and the references, and what the first is."""
+    """The columns of the source (if any) and of the references, and the side of the first one."""
     source = [at for at, name in enumerate(names) if name in SOURCES][:1]
     references = [at for at, name in enumerate(names) if name in REFERENCES]
     if source or references:
@@ -72,12 +72,12 @@ def _texts(names: Sequence[str]) -> tuple[list[int], Side]:
 
 
 def _is_key(cell: str) -> bool:
-    """A word with a digit in it, which is no number with a fraction."""
+    """Whether a cell is an id: a single word with a digit, but not a fractional number."""
     return len(blanks(cell)) == 1 and any(map(str.isdigit, cell)) and (is_id(cell) or not is_number(cell))
 
 
 def matches(head: bytes) -> bool:
-    """A line with names of columns, or two columns of which the first has ids, each once, and the second words."""
+    """Match a line of column names, or two columns: unique ids and words."""
     if b"\t" not in head or b"\0" in head:
         return False
     rows = [_cells(line) for line in first_lines(head)]
@@ -99,7 +99,7 @@ def matches(head: bytes) -> bool:
 FORMAT = Format(
     name=NAME,
     kind="corpus",
-    summary="sentences with ids in columns, a tab between them: id, source, reference",
+    summary="sentences with ids in tab-separated columns: id, source, reference",
     matches=matches,
     parse=parse,
     suffixes=(".tsv",),

@@ -16,7 +16,7 @@ NAME = "text"
 
 @contextlib.contextmanager
 def open_sentences(path: str | os.PathLike[str]) -> Iterator[Lines]:
-    """Open a file whose lines are sentences; one that begins like JSON is none."""
+    """Open a file with a sentence on each line; JSON is an error."""
     from smtformats.json_shapes import refuse_json
 
     with open_bytes(path) as stream:
@@ -27,14 +27,14 @@ def open_sentences(path: str | os.PathLike[str]) -> Iterator[Lines]:
 
 
 def parse(lines: Lines) -> Iterator[str]:
-    r"""One sentence at a time, without its line end (``\n`` or ``\r\n``)."""
+    r"""Parse one sentence at a time, without its line end (``\n`` or ``\r\n``)."""
     for line in lines:
         body = line[:-1] if line[-1:] == "\n" else line
         yield body[:-1] if body[-1:] == "\r" else body
 
 
 def write(records: Iterable[str | Segment], out: TextIO, number: Number) -> int:
-    """Write sentences, the sources alone of those that have more; returns how many."""
+    """Write the sentences, of segments the source only; returns their count."""
     count = 0
     for sentence in records:
         out.write((sentence if isinstance(sentence, str) else sentence.source) + "\n")
@@ -43,7 +43,7 @@ def write(records: Iterable[str | Segment], out: TextIO, number: Number) -> int:
 
 
 def matches(head: bytes) -> bool:
-    """Anything without NUL bytes or tags, unless most lines have fields: a spoilt list must not pass for sentences."""
+    """Match text without NUL bytes and tags, unless most lines have fields: a malformed list is not plain text."""
     lines = [line for line in head.split(b"\n")[:50] if line.strip()]
     if b"\x00" in head or (lines and lines[0].startswith(b"<seg")):
         return False

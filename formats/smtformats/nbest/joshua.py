@@ -4,9 +4,9 @@
 
 The option ``template`` is Joshua's ``output-format``. Its variables are: ``%i`` for the sentence id, ``%k`` for the
 rank, ``%s`` for the text, ``%f`` for the features, ``%c`` for the total and, as extra fields, ``%a`` for the alignment,
-``%e`` for the source side (``input``) and ``%t`` for the tree. Without the option the template is ``%i ||| %s ||| %f
-||| %c``, with ``%k`` in second place and alignment, tree or source side at the end if the first line has them. In a
-template without ``%i`` each line of rank 1 begins a new sentence; without ``%k`` every line does.
+``%e`` for the source side (``input``) and ``%t`` for the tree. Without the option the template is
+``%i ||| %s ||| %f ||| %c``, with ``%k`` in second place and alignment, tree or source side at the end if the first line
+has them. In a template without ``%i`` each line of rank 1 begins a new sentence; without ``%k`` every line does.
 
 Text is kept as written, escapes (``-lsb-``, ``|0-1|``) included. A list read in this format is written with its own
 template unless the option names another; other lists are written with the default template, followed by ``%a`` if the

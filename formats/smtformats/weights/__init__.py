@@ -1,1 +1,1 @@
-"""Weights: one ``dict`` of name to value; component i of a vector feature is ``Name[i]``."""
+"""Feature weights: a ``dict`` from name to value; component i of a vector feature is ``Name[i]``."""

@@ -1,12 +1,12 @@
-"""Weights as cdec writes them and as we do: a name and a number on each line.
+"""Weights of cdec, also our default: a name and a number on each line.
 
     # Objective = 7.6
     LanguageModel 0.857264855823583
     Glue=-0.35
 
-A name may contain ``=``; one ``=`` between name and number counts as a blank. Stricter than cdec, on purpose: a missing
-or unreadable number, which cdec takes for 0, text after the number, which it ignores, and a repeated name, where the
-last wins there, are errors.
+A name may contain ``=``; one ``=`` between name and number counts as a blank. Deliberately stricter than cdec: a
+missing or malformed number (0 to cdec), text after the number (ignored by cdec) and a repeated name (the last wins in
+cdec) are errors.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from smtformats.weights import joshua, moses_hypergraph
 from smtformats.weights.lines import Entry, is_number, read_lines, update_lines, write_lines
 
 NAME = "cdec-weights"
-_OTHERS = (joshua, config, confusion, moses_words, slf, moses_hypergraph)  # which have lines that look like weights
+_OTHERS = (joshua, config, confusion, moses_words, slf, moses_hypergraph)  # formats whose lines can look like weights
 
 
 def _split(line: str) -> Entry | None:
-    """Where name and number stand in a line, if it looks like one of a weight."""
+    """Split a line into name and number, if it looks like a weight."""
     body = line.rstrip(" \t\r\n")
     first = max(body.rfind(mark) for mark in " \t=") + 1
     name = body[:first].rstrip(" \t")
@@ -44,7 +44,7 @@ def _is_weight(line: str) -> bool:
 
 
 def _entry(line: str, lines: Lines) -> Entry | None:
-    """The weight of a line; none in a comment or a blank line."""
+    """Parse the weight of a line; comments and blank lines have none."""
     if not _is_weight(line):
         return None
     entry = _split(line)
@@ -56,12 +56,12 @@ def _entry(line: str, lines: Lines) -> Entry | None:
 
 
 def parse(lines: Lines) -> Iterator[dict[str, float]]:
-    """The one set of weights in the file."""
+    """Parse the file, which is one set of weights."""
     yield read_lines(lines, _entry, "weights, a name and a number on each line", NAME)
 
 
 def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:
-    """Write sets of weights, a line for each; returns how many sets."""
+    """Write sets of weights, one weight per line; returns the number of sets."""
     return write_lines(records, out, number, _line, NAME, update)
 
 
@@ -74,12 +74,12 @@ def _line(name: str, value: float, number: Number) -> str:
 
 
 def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) -> list[str]:
-    """Put new values into an existing file; names it does not have are added at its end."""
+    """Write new values into an existing file; new names are added at the end."""
     return update_lines(values, lines, out, number, _entry, _line)
 
 
 def matches(head: bytes) -> bool:
-    """The first line two words, and half of all a name and a number: a bad one is the reader's to name and place."""
+    """Match if the first line looks like a weight and at least half of all have a name and a number."""
     lines = first_lines(head, _is_weight)
     entries = [_split(line) for line in lines]
     good = sum(entry is not None and is_number(entry.value(line)) for entry, line in zip(entries, lines, strict=True))

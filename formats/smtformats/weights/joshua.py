@@ -5,10 +5,11 @@
     lm_0 1.2373676802179452
     tm_pt_0 -2.4497
 
-A line without ``=`` is a weight, a name and a number; lines with one are settings, and those that begin with ``#`` are
-comments. Stricter than Joshua, on purpose: a repeated name, where the last wins there, is an error, and so is
-``weight-overwrite``, which changes what the weight lines say. Joshua takes a weight without a line as 0, so new names
-are added at the end. A file without settings looks like cdec's; ours begin with ``# joshua.config`` to tell them apart.
+A line without ``=`` is a weight, a name and a number; lines with ``=`` are settings, and lines that begin with ``#``
+are comments. Deliberately stricter than Joshua: a repeated name (the last wins in Joshua) is an error, and so is
+``weight-overwrite``, which overrides weight lines. The weight of a feature without a line is 0 in Joshua, so new names
+are added at the end. A file without settings looks like cdec's weights; files that we write begin with ``#
+joshua.config`` to tell them apart.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ _KEYS = frozenset(
         "weightsfile",
     }
 )
-"""Keys that no cdec.ini has, in Joshua's normal spelling."""
+"""Keys that no cdec.ini has, as Joshua normalizes them."""
 
 
 def _key(line: str) -> str:
-    """The key of a setting, spelt as Joshua compares keys; none if the line is none."""
+    """The key of a setting, normalized as in Joshua; empty if the line is not a setting."""
     key, mark, _ = line.partition("=")
     return key.strip().replace("-", "").replace("_", "").lower() if mark else ""
 
@@ -67,12 +68,12 @@ def _entry(line: str, lines: Lines) -> Entry | None:
 
 
 def parse(lines: Lines) -> Iterator[dict[str, float]]:
-    """The one set of weights in the file."""
+    """Parse the file, which is one set of weights."""
     yield read_lines(lines, _entry, "weights, `NAME VALUE` on lines of their own", NAME)
 
 
 def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:
-    """Write sets of weights, a line for each; returns how many sets."""
+    """Write sets of weights, one weight per line; returns the number of sets."""
     return write_lines(records, out, number, _line, NAME, update, before=_TITLE)
 
 
@@ -83,26 +84,26 @@ def _line(name: str, value: float, number: Number) -> str:
 
 
 def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) -> list[str]:
-    """Put new values into the weight lines and copy all others; names without a line get one at the end."""
+    """Write new values into the weight lines and copy all others; new names are added at the end."""
     return update_lines(values, lines, out, number, _entry, _line)
 
 
 def is_config(head: bytes) -> bool:
-    """A setting that only Joshua has, or our own title."""
+    """Whether the file has a setting that only Joshua has, or our own title."""
     text = head.decode("utf-8", "ignore")
-    # A feature of Moses' may be called TM: `TM= 0.2 0.3` stands in a section.
+    # A moses.ini may have a feature named TM, with a line `TM= 0.2 0.3`.
     return text.startswith(_TITLE) or (any(map(_tells, text.split("\n"))) and not moses.matches(head))
 
 
 def matches(head: bytes) -> bool:
-    """Such a setting, and something like a weight: there may be none in a config, but a file with weights."""
+    """Match a joshua.config with weights; a config may also name a separate file of weights."""
     lines = first_lines(head, lambda line: "=" not in line and not line.lstrip().startswith("#") and line.strip())
     return is_config(head) and any(len(blanks(line)) == 2 for line in lines)
 
 
 def _tells(line: str) -> bool:
     key = _key(line)
-    # `LM = 1` is a weight of cdec's; a grammar or a language model takes several words to name.
+    # `LM = 1` is a weight in cdec's format; a grammar or language model takes several words.
     return key in _KEYS or (key in ("tm", "lm") and len(blanks(line.partition("=")[2])) > 1)
 
 

@@ -1,4 +1,4 @@
-"""What weights with a line each share: reading them, writing them, putting new values in their places."""
+"""Weight formats with one weight per line: reading, writing and updating in place."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from smtformats.tokens import BadField, numbers
 
 
 class Entry(NamedTuple):
-    """A weight in a line: its name, and where its value stands."""
+    """A weight in a line: its name and the span of its value."""
 
     name: str
     first: int
     last: int
 
     def value(self, line: str) -> str:
-        """The value as it is spelt."""
+        """The value as spelled in the line."""
         return line[self.first : self.last]
 
 
 class Weights(dict[str, float]):
-    """Weights as read. The format that read them writes their text again, with what was changed in its place.
+    """Weights with their text as read; the format that read them writes this text with the changed values.
 
-    ``places`` are the lines of ``file`` where they stand, by name.
+    ``places`` holds the line number of each weight in ``file``.
     """
 
     def __init__(
@@ -46,16 +46,16 @@ class Weights(dict[str, float]):
 
 
 Find = Callable[[str, Lines], "Entry | None"]
-"""The weight of a line, if it is the line of one; a line that is neither good nor to be skipped is an error."""
+"""Find the weight of a line, if it has one; a malformed line is an error."""
 
 Compose = Callable[[str, float, Number], str]
-"""A line for a weight; a name that cannot stand in one is a ``FormatError``."""
+"""Compose the line of a weight; a name that the format cannot represent is a ``FormatError``."""
 
 Update = Callable[[dict[str, float], Lines, TextIO, Number], "list[str]"]
 
 
 def read_lines(lines: Lines, find: Find, what: str, origin: str) -> Weights:
-    """All weights of a file, of which there has to be one; ``what`` says how they look."""
+    """Read all weights of a file; a file without any is an error, in which ``what`` describes them."""
     weights = Weights({}, [], origin, lines.name)
     for line in lines:
         weights.text.append(line)
@@ -75,7 +75,7 @@ def read_lines(lines: Lines, find: Find, what: str, origin: str) -> Weights:
 
 
 def rewrite(weights: dict[str, float], out: TextIO, number: Number, origin: str, update: Update) -> bool:
-    """Write weights into the text they were read from; false if another format read them, or none."""
+    """Write weights into the text they were read from; returns false if this format did not read them."""
     if not isinstance(weights, Weights) or weights.origin != origin:
         return False
     kept = io.StringIO(newline="")
@@ -96,7 +96,7 @@ def write_lines(
     before: str = "",
     after: str = "",
 ) -> int:
-    """Write sets of weights, a line for each weight, with a line before and after; returns how many sets."""
+    """Write sets of weights, one weight per line between ``before`` and ``after``; returns the number of sets."""
     count = 0
     for weights in records:
         if not rewrite(weights, out, number, origin, update):
@@ -110,7 +110,7 @@ def write_lines(
 def update_lines(
     values: dict[str, float], lines: Lines, out: TextIO, number: Number, find: Find, compose: Compose | None = None
 ) -> list[str]:
-    """Put new values where the old ones stand; names without a line get one at the end, or are given back."""
+    """Replace the values of a file; new names are added at the end, or returned if ``compose`` is ``None``."""
     placed = set()
     last = "\n"
     for line in lines:
@@ -130,7 +130,7 @@ def update_lines(
 
 
 def respell(old: str, value: float, number: Number) -> str:
-    """A value's new spelling; the old one if that says the same."""
+    """Spell a value, keeping the old spelling if it has the same value."""
     try:
         same = numbers([old])[0] == value
     except BadField:
@@ -139,7 +139,7 @@ def respell(old: str, value: float, number: Number) -> str:
 
 
 def is_number(text: str) -> bool:
-    """Whether this can be a weight."""
+    """Whether a text is a finite number."""
     try:
         return bool(numbers([text]))
     except BadField:

@@ -4,8 +4,8 @@
     LM0= 0.1
     TranslationModel0= 0.09 0.03 0.10 0.07
 
-A feature with one weight is ``LM0``, one with several ``TranslationModel0[0]`` ... ``[3]``. ``UNTUNEABLE``
-lines are left alone.
+A feature with a single weight is named ``LM0``, the weights of a vector feature ``TranslationModel0[0]`` ... ``[3]``.
+``UNTUNEABLE`` lines are copied unchanged.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _component_names(label: str, count: int) -> list[str]:
 
 
 class _Section:
-    """Follows which section the lines are in and takes weight lines apart."""
+    """Track the current section and parse weight lines."""
 
     def __init__(self, lines: Lines) -> None:
         self.lines = lines
@@ -40,7 +40,7 @@ class _Section:
         self.seen: set[str] = set()
 
     def weight_line(self, line: str) -> tuple[str, list[str]] | None:
-        """Label and values if this is a weight line."""
+        """The label and values of a weight line, ``None`` for any other line."""
         body = line.rstrip("\n").split("#", 1)[0]
         section = _SECTION.fullmatch(body)
         if section is not None:
@@ -61,7 +61,7 @@ class _Section:
 
 
 def parse(lines: Lines) -> Iterator[dict[str, float]]:
-    """The one set of weights in the file."""
+    """Parse the file, which is one set of weights."""
     section = _Section(lines)
     weights = Weights({}, [], NAME, lines.name)
     for line in lines:
@@ -85,7 +85,7 @@ def parse(lines: Lines) -> Iterator[dict[str, float]]:
 
 
 def _gather(names: Iterable[str]) -> tuple[str, ...]:
-    """The names with the components of a vector together and in order, where the first of them stood."""
+    """Order names so that the components of a vector follow each other, at the position of the first one."""
     labels: dict[str, list[tuple[int, str]]] = {}
     for name in names:
         part = _COMPONENT.fullmatch(name)
@@ -95,7 +95,7 @@ def _gather(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:
-    """Write a ``[weight]`` section for each set of weights; returns how many."""
+    """Write a ``[weight]`` section for each set of weights; returns their count."""
     count = 0
     for weights in records:
         count += 1
@@ -108,7 +108,7 @@ def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> i
             if "#" in label:
                 raise FormatError("a feature name without `#`", quote(label))
             if label in weights and label != here[0]:
-                raise FormatError(f"weights of {label} or of its components", f"{label} and {here[0]}")
+                raise FormatError(f"weights of either {label} or its components", f"{label} and {here[0]}")
             try:
                 out.write(spell_labelled(here, [weights[name] for name in here], number) + "\n")
             except BadField as bad:
@@ -117,7 +117,7 @@ def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> i
 
 
 def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) -> list[str]:
-    """Put new values into the weight lines of a moses.ini and copy every other byte."""
+    """Write new values into the weight lines of a moses.ini and copy all else; returns names without a line."""
     section = _Section(lines)
     placed: set[str] = set()
     sizes = {label: last - first for label, first, last in vectors(_gather(values))}
@@ -132,7 +132,7 @@ def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) 
                 expected = f"new weights for all {len(names)} values of {label}"
                 raise lines.error(expected, f"none for {lacking}", 1)
             if sizes.get(label, 0) != len(here):
-                expected = f"{sizes.get(label, 0)} weights of {label}, as the new weights have"
+                expected = f"{sizes.get(label, 0)} weights of {label}, as in the new weights"
                 raise lines.error(expected, f"{len(names)}", 2)
             if here:
                 line = _replace_numbers(line, [values[name] for name in names], number)
@@ -154,7 +154,7 @@ def _replace_numbers(line: str, new: list[float], number: Number) -> str:
 
 
 def matches(head: bytes) -> bool:
-    """A section that every moses.ini has stands on a line of its own."""
+    """Match a section of every moses.ini on a line of its own."""
     return any(line.strip() in _HEADS for line in head.split(b"\n"))
 
 

@@ -1,14 +1,14 @@
-"""The file ``weights`` that Moses puts beside its hypergraphs: a name and a number on each line.
+"""The file ``weights`` that Moses writes next to its hypergraphs: a name and a number on each line.
 
     WordPenalty0 -0.245768
     TranslationModel0_1 0.089076
     TranslationModel0_2 0.033154
 
-Here Moses counts the components of a feature from 1, as ``TranslationModel0_1``; in its lists they have no names and in
-its tuning files they begin with ``_0``. Names ``Name_1 Name_2 ...`` that follow on each other are read as ``Name[0]
-Name[1] ...``, as in all other formats of Moses, and written the other way round; any other name stays, so a sparse
-feature may end in ``_3``. The shape is told from other weights by such names after a digit (``LM0_1 LM0_2``): a file
-that has none reads the same as ``cdec-weights``.
+In this file Moses counts the components of a feature from 1, as in ``TranslationModel0_1``; in its n-best lists
+components have no names, and in its tuning files they count from 0. Consecutive names ``Name_1 Name_2 ...`` are read as
+``Name[0] Name[1] ...``, as in all other Moses formats, and converted back on writing. Any other name is kept, so a
+sparse feature may end in ``_3``. The format is recognized by such names after a digit (``LM0_1 LM0_2``); a file without
+them reads the same as ``cdec-weights``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _COMPONENT = re.compile(r"(.+)\[(0|[1-9]\d{0,8})\]", re.ASCII)
 
 
 def inner_names(names: Iterable[str]) -> dict[str, str]:
-    """Our names by those of Moses, given in the order they stand: ``Name_1 Name_2`` are ``Name[0] Name[1]``."""
+    """Map Moses' names, given in file order, to ours: ``Name_1 Name_2`` become ``Name[0] Name[1]``."""
     ordered = list(dict.fromkeys(names))
     inner: dict[str, str] = {}
     at = 0
@@ -45,7 +45,7 @@ def inner_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def outer_names(names: Iterable[str]) -> dict[str, str]:
-    """The other way round; a ``FormatError`` if the names would not come back as they are."""
+    """Map our names to Moses' names; raises ``FormatError`` if they would not read back as they are."""
     ordered = list(dict.fromkeys(names))
     parts = [_COMPONENT.fullmatch(name) for name in ordered]
     there = set(ordered)
@@ -57,7 +57,7 @@ def outer_names(names: Iterable[str]) -> dict[str, str]:
     back = inner_names(outer.values())
     for name in ordered:
         if back[outer[name]] != name:
-            raise FormatError("components in order, and no other name like theirs", quote(name))
+            raise FormatError("components in order, and no other name of the form NAME_1", quote(name))
     return outer
 
 
@@ -69,7 +69,7 @@ def _entry(line: str, lines: Lines) -> Entry:
 
 
 def parse(lines: Lines) -> Iterator[dict[str, float]]:
-    """The one set of weights in the file."""
+    """Parse the file, which is one set of weights."""
     weights = read_lines(lines, _entry, "weights, a name and a number on each line", NAME)
     inner = inner_names(weights)
     renamed = {inner[name]: value for name, value in weights.items()}
@@ -81,7 +81,7 @@ def parse(lines: Lines) -> Iterator[dict[str, float]]:
 
 
 def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:
-    """Write sets of weights, a line for each weight; returns how many sets."""
+    """Write sets of weights, one weight per line; returns the number of sets."""
     count = 0
     for weights in records:
         if not rewrite(weights, out, number, NAME, update):
@@ -92,7 +92,7 @@ def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> i
 
 
 def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) -> list[str]:
-    """Put new values into an existing file and copy all else; returns the names that it does not have."""
+    """Write new values into an existing file and copy all else; returns the names without a line."""
     entries = [(line, _entry(line, lines)) for line in lines]
     inner = inner_names(entry.name for _, entry in entries)
     for line, entry in entries:
@@ -104,7 +104,7 @@ def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) 
 
 
 def _gather(names: Iterable[str]) -> list[str]:
-    """The names with the components of a vector together and in order, where the first of them stood."""
+    """Order names so that the components of a vector follow each other, at the position of the first one."""
     parts = {name: _COMPONENT.fullmatch(name) for name in names}
     keys = {name: (part[1], int(part[2])) if part is not None else (name, -1) for name, part in parts.items()}
     places: dict[str, int] = {}
@@ -121,7 +121,7 @@ def _line(name: str, value: float, number: Number) -> str:
 
 
 def matches(head: bytes) -> bool:
-    """Names and numbers with one blank, among them ``Name0_1`` and ``Name0_2`` on lines that follow on each other."""
+    """Match lines of a name, a blank and a number, with ``Name0_1`` and ``Name0_2`` on consecutive lines."""
     lines = [_LINE.fullmatch(line) for line in first_lines(head)]
     names = [line[1] for line in lines if line is not None and is_number(line[2])]
     inner = inner_names(names)
@@ -131,7 +131,7 @@ def matches(head: bytes) -> bool:
 FORMAT = Format(
     name=NAME,
     kind="weights",
-    summary="the weights beside Moses' hypergraphs: a name and a number on each line, components as Name_1 Name_2",
+    summary="weights next to Moses hypergraphs: a name and a number on each line, components as Name_1 Name_2",
     matches=matches,
     parse=parse,
     write=write,

@@ -1,4 +1,4 @@
-"""Weights with a bar between name and number, Z-MERT's ``-fin`` file.
+"""Weights with ``|||`` between name and number, as in Z-MERT's ``-fin`` file.
 
     lm_0 ||| 1.2373676802179452
     tm_pt_0 ||| -2.4497
@@ -21,9 +21,9 @@ NAME = "pipe-weights"
 
 
 def split(line: str) -> tuple[str, str, int]:
-    """What stands before the bar and after it, without blanks around, and where the latter begins.
+    """Split a line into the stripped texts before and after ``|||`` and the start of the latter.
 
-    Without a bar the second is empty.
+    Without ``|||`` the second text is empty.
     """
     name, bar, rest = line.partition("|||")
     body = rest.strip(" \t\r\n")
@@ -31,7 +31,7 @@ def split(line: str) -> tuple[str, str, int]:
 
 
 def split_named(line: str, lines: Lines) -> tuple[str, str, int]:
-    """The same of a line that has to have a bar and a name before it."""
+    """Split a line as :func:`split` does; a missing ``|||`` or name is an error."""
     name, body, first = split(line)
     if "|||" not in line:
         raise lines.error("`NAME ||| VALUE`", quote(line.strip(" \t\r\n")), 2)
@@ -41,7 +41,7 @@ def split_named(line: str, lines: Lines) -> tuple[str, str, int]:
 
 
 def check_name(name: str) -> str:
-    """A name that can stand before a bar."""
+    """Check that a name has no blanks and no ``|||``."""
     if blanks(name) != [name] or "|||" in name:
         raise FormatError("a name without blanks or `|||`", quote(name))
     return name
@@ -55,12 +55,12 @@ def _entry(line: str, lines: Lines) -> Entry | None:
 
 
 def parse(lines: Lines) -> Iterator[dict[str, float]]:
-    """The one set of weights in the file."""
+    """Parse the file, which is one set of weights."""
     yield read_lines(lines, _entry, "weights, `NAME ||| VALUE`", NAME)
 
 
 def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:
-    """Write sets of weights, a line for each; returns how many sets."""
+    """Write sets of weights, one weight per line; returns the number of sets."""
     return write_lines(records, out, number, _line, NAME, update)
 
 
@@ -69,12 +69,12 @@ def _line(name: str, value: float, number: Number) -> str:
 
 
 def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) -> list[str]:
-    """Put new values into an existing file; names it does not have are added at its end."""
+    """Write new values into an existing file; new names are added at the end."""
     return update_lines(values, lines, out, number, _entry, _line)
 
 
 def matches(head: bytes) -> bool:
-    """The first line one word, a bar and another, and half of all a name and a number."""
+    """Match if the first line is a word, ``|||`` and a word, and half of all lines have a name and a number."""
     pairs = [split(line)[:2] for line in first_lines(head)]
     good = sum(is_number(value) and not is_id(name) for name, value in pairs)
     return bool(pairs) and all(len(blanks(part)) == 1 for part in pairs[0]) and len(pairs) <= 2 * good

@@ -1,12 +1,12 @@
-"""Z-MERT's parameter file (``-p params.txt``), also of Joshua's PRO and MIRA.
+"""Z-MERT's parameter file (``-p params.txt``), also used by Joshua's PRO and MIRA.
 
     lm_0       ||| 1.0    Opt  0.1  +Inf  +0.5  +1.5
     tm_pt_0    ||| -2.44  Opt  -Inf  +Inf  -1  +1
     OOVPenalty ||| 1      Fix  0  0  0  0
     normalization = absval 1 lm_0
 
-The weight of a parameter is its initial value; bounds, ranges and the last line stay as they are when new values are
-put in. A file written anew has every parameter open (``Opt -Inf +Inf -1 +1``) and ``normalization = none``.
+The weight of a parameter is its initial value. An update keeps bounds, ranges and the last line. In a new file every
+parameter is free (``Opt -Inf +Inf -1 +1``) and ``normalization`` is ``none``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _KNOWN = "none, absval V NAME, maxabsval V, minabsval V or LNorm P V"
 
 
 class _Params:
-    """Follows the lines of a file, of which the last is the one about normalisation."""
+    """Parse the lines of a file, the last of which is the normalization."""
 
     def __init__(self, lines: Lines) -> None:
         self.lines = lines
@@ -87,16 +87,16 @@ class _Params:
                 raise self.lines.error("a positive number", quote(token), i + 3)
 
     def finish(self) -> None:
-        """What only the end of the file shows."""
+        """Check what is only known at the end of the file."""
         if not self.normalized:
-            raise self.lines.error("`normalization = ...` as last line", "the end of the file", 1)
+            raise self.lines.error("`normalization = ...` as the last line", "the end of the file", 1)
         if self.anchor and self.anchor not in self.names:
-            expected = "the name of a parameter to keep at a value"
+            expected = "the name of a parameter to hold fixed"
             raise self.lines.error(expected, quote(self.anchor), 4, line=self.normalized)
 
 
 def parse(lines: Lines) -> Iterator[dict[str, float]]:
-    """The one set of weights in the file."""
+    """Parse the file, which is one set of weights."""
     params = _Params(lines)
     weights = read_lines(lines, params.entry, "parameters, `NAME ||| VALUE Opt ...`", NAME)
     params.finish()
@@ -104,7 +104,7 @@ def parse(lines: Lines) -> Iterator[dict[str, float]]:
 
 
 def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:
-    """Write sets of weights as parameters to be tuned; returns how many sets."""
+    """Write sets of weights as parameters to be tuned; returns the number of sets."""
     return write_lines(records, out, number, _line, NAME, update, after="normalization = none\n")
 
 
@@ -113,7 +113,7 @@ def _line(name: str, value: float, number: Number) -> str:
 
 
 def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) -> list[str]:
-    """Put new initial values into the lines of their parameters; names without a line are given back."""
+    """Write new initial values into the lines of their parameters; returns the names without a line."""
     params = _Params(lines)
     missing = update_lines(values, lines, out, number, params.entry)
     params.finish()
@@ -121,7 +121,7 @@ def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) 
 
 
 def matches(head: bytes) -> bool:
-    """The first line names a parameter with its value and ``Opt`` or ``Fix``."""
+    """Match a first line with a parameter, its value and ``Opt`` or ``Fix``."""
     lines = first_lines(head)
     return bool(lines) and blanks(split(lines[0])[1])[1:2] in (["Opt"], ["Fix"])
 

@@ -99,7 +99,7 @@ def test_bad_lines(line: str, message: str) -> None:
 def test_formalism() -> None:
     with pytest.raises(FormatError) as caught:
         read("grammar=x\n")
-    assert str(caught.value) == "x:1: field 1: expected a formalism, as formalism=scfg, found none in the file"
+    assert str(caught.value) == "x:1: field 1: expected a formalism, such as formalism=scfg, found none in the file"
     with pytest.raises(FormatError, match=r"x:1: field 2: expected one of scfg, fst, .*, t2s, found 'hiero'"):
         read("formalism=hiero\n")
 

@@ -82,11 +82,11 @@ def test_functions_in_both_forms() -> None:
         ("tm = thrax pt 12", "field 2: expected TYPE OWNER SPAN FILE, found 'thrax pt 12'"),
         (
             "tm = thrax -owner pt -maxspan 12",
-            "field 2: expected TYPE -owner OWNER -maxspan SPAN -path FILE, a -path, "
+            "field 2: expected TYPE -owner OWNER -maxspan SPAN -path FILE, with -path, "
             "found 'thrax -owner pt -maxspan 12'",
         ),
         ("tm = thrax pt wide g", "field 2: expected a whole number from -1 on, found 'wide'"),
-        ("tm = thrax p|t 12 g", "field 2: expected an owner, a word, found 'p|t'"),
+        ("tm = thrax p|t 12 g", "field 2: expected an owner (a word), found 'p|t'"),
         ("tm = thrax -owner a -owner b", "field 2: expected each parameter once, found '-owner' again"),
         ("tm = thrax -owner a b", "field 2: expected -name value, found 'b'"),
         (
@@ -121,7 +121,9 @@ def test_bad_lines(line: str, message: str) -> None:
 def test_weights_stand_in_one_place() -> None:
     with pytest.raises(FormatError) as caught:
         read("lm_0 1\n\nweights_file = w\n")
-    assert str(caught.value) == "x:3: field 2: expected weights here alone (line 1 has one), found a weights-file"
+    assert (
+        str(caught.value) == "x:3: field 2: expected weights in this file only (line 1 has one), found a weights-file"
+    )
 
 
 def test_shape() -> None:

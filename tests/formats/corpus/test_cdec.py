@@ -129,8 +129,8 @@ def test_attributes_that_cannot_be_written(attributes: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('<seg id="x">a</seg>\n', "1: field 1: expected an id, a whole number, found 'x'"),
-        ('a\n<seg id="-1">a</seg>\n', "2: field 1: expected an id, a whole number, found '-1'"),
+        ('<seg id="x">a</seg>\n', "1: field 1: expected an id (a whole number), found 'x'"),
+        ('a\n<seg id="-1">a</seg>\n', "2: field 1: expected an id (a whole number), found '-1'"),
         ('<SEG id="1">a</SEG>\n', '1: field 1: expected `<seg name="value" ...>`, found \'<SEG id="1">a</SEG>\''),
         ("<segment>a\n", "1: field 1: expected `<seg name=\"value\" ...>`, found '<segment>a'"),
         ('<seg id="1"\n', '1: field 1: expected `<seg name="value" ...>`, found \'<seg id="1"\''),
@@ -226,7 +226,7 @@ def test_inputs_of_cdec(shared: Path, name: str, sentences: int, references: int
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("i_seg2", "4: field 1: expected an id, a whole number, found 'x'"),
+        ("i_seg2", "4: field 1: expected an id (a whole number), found 'x'"),
         ("i_refnospace", "1: field 1: expected blanks around `|||`, found 'a'"),
     ],
 )

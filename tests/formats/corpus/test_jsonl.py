@@ -49,7 +49,10 @@ def test_without_ids_lines_count() -> None:
         ('{"id": 1, "refs": ["a", 5]}\n', "1: field 2: expected a string as refs, found 5"),
         ('{"id": 1, "refs": []}\n', "1: field 2: expected a string as refs, found []"),
         ('{"id": [1], "ref": "a"}\n', "1: field 1: expected a string or a number as id, found [1]"),
-        ('{"sentence_id": 1, "ref": "a"}\n', "1: field 1: expected an id (as lists have it: those of sockeye, "),
+        (
+            '{"sentence_id": 1, "ref": "a"}\n',
+            "1: field 1: expected an id (the sentence_id of sockeye's lists counts from 1, ",
+        ),
         ('{"refs": ["a", "b"]}\n{"refs": ["a"]}\n', "2: field 1: expected 2 texts, the first a reference, as on the "),
         ('{"ref": "a"}\n{"text": "a"}\n', "2: field 1: expected 1 texts, the first a reference, as on the first line"),
         ('{"ref": "a"\n', "1: field 1: expected `,` or `}` at column 13, found the end of the line"),

@@ -1,4 +1,4 @@
-"""Sentences with Moses' mark-up."""
+"""Sentences with Moses XML markup."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_other_brackets() -> None:
     assert (found.source, found.marks) == ("a b <c>", (Mark("n", 1, 2, {"translation": "x"}),))
     assert written([replace(found, raw=None)], brackets="{{ }}") == 'a b <c> {{n translation="x" span="1-1"/}}\n'
     for wrong in ("<>", "< ", " >", "< > >", ""):
-        with pytest.raises(ValueError, match="expected brackets as `< >`, found "):
+        with pytest.raises(ValueError, match="expected brackets like `< >`, found "):
             one("a", brackets=wrong)
 
 
@@ -84,13 +84,13 @@ def test_other_brackets() -> None:
         ('ein <n translation="x">mann', "'n' is not closed"),
         ("a </n>", "'</n>' closes nothing"),
         ("<a>x <b>y</a></b>", "'</a>' closes 'b'"),
-        ("</a/>", "the tag '</a/>'"),
-        ("</>", "the tag '</>'"),
+        ("</a/>", "malformed tag '</a/>'"),
+        ("</>", "malformed tag '</>'"),
         ("a <zone></zone> b", "a zone without words"),
-        ("<ne>a b</ne>", "a placeholder of not one word"),
+        ("<ne>a b</ne>", "a placeholder with more or fewer than one word"),
         ('<n translation="a||b" prob="1">x</n>', "1 probabilities for 2 translations"),
-        ("a <b", "no '>' behind '<b'"),
-        ("a <", "no '>' behind '<'"),
+        ("a <b", "no '>' after '<b'"),
+        ("a <", "no '>' after '<'"),
     ],
 )
 def test_lines_that_moses_takes_for_words(line: str, fault: str) -> None:
@@ -203,7 +203,7 @@ def test_any_text_is_sentences_or_an_error(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("bad", ["a <b> c", "</x>", '<n translation="t">a</n>', "a\nb", '<seg id="1">a</seg>'])
 def test_words_that_would_be_mark_up(bad: str) -> None:
-    with pytest.raises(FormatError, match="expected words and marks that Moses' mark-up can hold, found "):
+    with pytest.raises(FormatError, match="expected words and marks that Moses' markup can represent, found "):
         written([bad])
 
 

@@ -71,7 +71,7 @@ def test_source_comes_first_wherever_it_stands() -> None:
     assert [one.source for one in read(MIXED, sysid="r")] == ["y"]
     with pytest.raises(FormatError) as caught:
         read(MIXED, sysid="s")
-    assert str(caught.value) == "x:1: field 1: expected the sysid 's', found 'mine', 'r' alone"
+    assert str(caught.value) == "x:1: field 1: expected the sysid 's', found only 'mine', 'r'"
 
 
 @pytest.mark.parametrize(
@@ -94,10 +94,10 @@ def test_entities(text: str, decoded: str) -> None:
     [
         ("", "1: field 1: expected segments, <seg id=...> in documents, found none in the file"),
         (HEAD + FOOT, "1: field 1: expected segments, <seg id=...> in documents, found none in the file"),
-        (HEAD, "2: field 1: expected </doc>, as <doc> of line 2 needs, found the end of the file"),
-        (HEAD + "<seg id=1>a", "3: field 1: expected </seg>, as <seg> of line 3 needs, found the end of the file"),
-        (HEAD + "<seg id=1>a\n</doc>", "4: field 1: expected </seg>, as <seg> of line 3 needs, found </doc>"),
-        (HEAD + "<seg id=1>\na<seg id=2>", "4: field 1: expected </seg>, as <seg> of line 3 needs, found <seg>"),
+        (HEAD, "2: field 1: expected </doc> for the <doc> of line 2, found the end of the file"),
+        (HEAD + "<seg id=1>a", "3: field 1: expected </seg> for the <seg> of line 3, found the end of the file"),
+        (HEAD + "<seg id=1>a\n</doc>", "4: field 1: expected </seg> for the <seg> of line 3, found </doc>"),
+        (HEAD + "<seg id=1>\na<seg id=2>", "4: field 1: expected </seg> for the <seg> of line 3, found <seg>"),
         (HEAD + "</seg>", "3: field 1: expected <seg> before it, found </seg>"),
         (HEAD + "<seg>a</seg>", "3: field 1: expected <seg> with an id, found none"),
         (HEAD + "<seg id=1 ID=2>a</seg>", "3: field 1: expected each attribute once, found 'id' again"),
@@ -106,12 +106,12 @@ def test_entities(text: str, decoded: str) -> None:
             HEAD + "<seg id=1>a</seg>\n<seg id=1>b</seg>",
             "4: field 1: expected each segment once in document 'd', found id '1' again",
         ),
-        (HEAD + "\n  stray\n<seg id=1>a</seg>", "4: field 1: expected tags, and text in segments alone, found 'stray'"),
+        (HEAD + "\n  stray\n<seg id=1>a</seg>", "4: field 1: expected text in segments only, found 'stray'"),
         (HEAD + '<seg id="1>a\n</seg>', "3: field 1: expected a tag, found '<seg id=\"1>a'"),
         (HEAD + "<doc docid=e>", "3: field 1: expected </doc>, found <doc>"),
         (HEAD + "</srcset>", "3: field 1: expected </doc>, found </srcset>"),
         ("<srcset>\n<doc>", "2: field 1: expected <doc> with a docid, found '<doc>'"),
-        ("<srcset>\n<doc docid=a/>", "2: field 1: expected <doc> with something in it, found '<doc docid=a/>'"),
+        ("<srcset>\n<doc docid=a/>", "2: field 1: expected <doc> with content, found '<doc docid=a/>'"),
         ("<srcset>\n<refset>", "2: field 1: expected </srcset>, found <refset>"),
         ("<doc docid=a>", "1: field 1: expected <srcset>, <refset> or <tstset> around it, found <doc>"),
         ("<srcset><seg id=1>a</seg>", "1: field 1: expected <doc> around it, found <seg>"),
@@ -131,7 +131,7 @@ def test_bad_files(text: str | bytes, message: str) -> None:
 def test_a_segment_that_one_lacks(lacking: str, who: str) -> None:
     with pytest.raises(FormatError) as caught:
         read(MIXED.replace(f'"1">{lacking}', f'"2">{lacking}'))
-    assert str(caught.value) == f"x:1: field 1: expected segment '1' of document 'd' in {who}, too, found none"
+    assert str(caught.value) == f"x:1: field 1: expected segment '1' of document 'd' in {who} too, found none"
 
 
 def test_limit() -> None:

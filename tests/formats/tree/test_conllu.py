@@ -179,7 +179,10 @@ def test_other_trees_cannot_be_written() -> None:
             row("1-3", "a") + row("1", "a") + row("2-3", "a"),
             "3: field 1: expected a token from 4 to a greater number, found '2-3'",
         ),
-        (row("1-3", "a") + row("1", "a") + "\n", "3: field 1: expected words up to 3, the end of a multiword token, found 1"),
+        (
+            row("1-3", "a") + row("1", "a") + "\n",
+            "3: field 1: expected words up to 3, the end of a multiword token, found 1",
+        ),
         (row("1", "a", *"____", "2") + "\n", "1: field 7: expected a head from 0 to 1, another word, found '2'"),
         (row("1", "a", *"____", "1"), "1: field 7: expected a head from 0 to 1, another word, found '1'"),
         (row("1", "a", *"____", "-1"), "1: field 7: expected a head from 0 to 1, another word, found '-1'"),

@@ -71,9 +71,9 @@ def test_update_changes_weight_lines_alone() -> None:
     ("values", "message"),
     [
         ({"TM0[0]": 1}, "13: field 1: expected new weights for all 2 values of TM0, found none for TM0[1]"),
-        ({"TM0": 1}, "13: field 2: expected 1 weights of TM0, as the new weights have, found 2"),
-        ({"TM0[0]": 1, "TM0[1]": 1, "TM0[2]": 1}, "13: field 2: expected 3 weights of TM0, as the new weights have,"),
-        ({"LM0[0]": 1, "LM0[1]": 1}, "12: field 2: expected 2 weights of LM0, as the new weights have, found 1"),
+        ({"TM0": 1}, "13: field 2: expected 1 weights of TM0, as in the new weights, found 2"),
+        ({"TM0[0]": 1, "TM0[1]": 1, "TM0[2]": 1}, "13: field 2: expected 3 weights of TM0, as in the new weights,"),
+        ({"LM0[0]": 1, "LM0[1]": 1}, "12: field 2: expected 2 weights of LM0, as in the new weights, found 1"),
     ],
 )
 def test_update_wants_as_many_values(values: dict[str, float], message: str) -> None:
@@ -119,7 +119,7 @@ def test_names_that_cannot_be_written() -> None:
             write([{name: 1.0}], io.StringIO(), shortest)
     with pytest.raises(ValueError, match="expected a feature name without `#`, found 'a#b'"):
         write([{"a#b": 1.0}], io.StringIO(), shortest)
-    with pytest.raises(ValueError, match=r"expected weights of v or of its components, found v and v\[0\]"):
+    with pytest.raises(ValueError, match=r"expected weights of either v or its components, found v and v\[0\]"):
         write([{"v[0]": 1.0, "v[1]": 1.0, "v": 1.0}], io.StringIO(), shortest)
 
 

@@ -93,7 +93,7 @@ def test_names_that_cannot_be_written(name: str) -> None:
         (END, "1: field 1: expected parameters, `NAME ||| VALUE Opt ...`, found none in the file"),
         (
             "a ||| 1 Opt -1 1 0 0\n",
-            "1: field 1: expected `normalization = ...` as last line, found the end of the file",
+            "1: field 1: expected `normalization = ...` as the last line, found the end of the file",
         ),
         ("lm 1\n", "1: field 1: expected `NAME ||| ...` or `normalization = ...`, found 'lm 1'"),
         ("||| 1 Opt -1 1 0 0\n", "1: field 1: expected a name without blanks before `|||`, found ''"),
@@ -118,7 +118,10 @@ def test_names_that_cannot_be_written(name: str) -> None:
         ("a ||| 1 Fix 0 0 0 0\nnormalization = absval 1\n", "2: field 2: expected none, absval V NAME, maxabsval V, m"),
         ("a ||| 1 Fix 0 0 0 0\nnormalization = maxabsval 0\n", "2: field 3: expected a positive number, found '0'"),
         ("a ||| 1 Fix 0 0 0 0\nnormalization = LNorm 2 x\n", "2: field 4: expected a positive number, found 'x'"),
-        ("a ||| 1 Fix 0 0 0 0\nnormalization = absval 1 b\n\n", "2: field 4: expected the name of a parameter to keep"),
+        (
+            "a ||| 1 Fix 0 0 0 0\nnormalization = absval 1 b\n\n",
+            "2: field 4: expected the name of a parameter to hold fixed, found 'b'",
+        ),
         (f"a ||| 1 Fix 0 0 0 0\n{END}\nb ||| 1 Fix 0 0 0 0\n", "4: field 1: expected nothing after the line of `norma"),
     ],
 )

@@ -205,8 +205,13 @@ def test_grammars_go_round(host: Host, tmp_path: Path, to_format: str, lost: str
         ("w", "F=x 1\n", "joshua-config", "expected a name without blanks, `=` or `#` in front, found 'F=x'"),
         ("w", "a|||b 1\n", "pipe-weights", "expected a name without blanks or `|||`, found 'a|||b'"),
         ("w", "a#b 1\n", "moses-ini", "expected a feature name without `#`, found 'a#b'"),
-        ("w", "TM_1 1\nTM_2 2\n", "moses-hypergraph-weights", "expected components in order, and no other name like"),
-        ("t", "a <b> c\n", "moses-xml", "1: field 1: expected words and marks that Moses' mark-up can hold, found 'a"),
+        ("w", "TM_1 1\nTM_2 2\n", "moses-hypergraph-weights", "expected components in order, and no other name of"),
+        (
+            "t",
+            "a <b> c\n",
+            "moses-xml",
+            "1: field 1: expected words and marks that Moses' markup can represent, found 'a",
+        ),
     ],
 )
 def test_what_cannot_be_written_is_said_of_the_file_it_is_in(
