@@ -112,10 +112,10 @@ def detect(start: bytes, formats: Iterable[Format], name: str) -> Format:
         return specific[0]
     names = ", ".join(record.name for record in (specific or readable))
     if specific:
-        expected, actual = f"one clear format (name it with --from: {names})", "a shape that fits several"
+        expected, actual = f"data of one format (choose it with --from: {names})", "data that fits several"
     else:
         # A long list of formats would bury the message.
         known = f"one of {names}" if len(readable) <= _SHOWN else "a known format"
-        expected = f"the shape of {known} (--from names one)"
+        expected = f"the shape of {known} (name the format with --from)"
         actual = quote(start.split(b"\n", 1)[0].decode("utf-8", "replace"))
     raise FormatError(expected, actual, file=name, line=1, field=1)

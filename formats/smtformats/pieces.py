@@ -30,7 +30,7 @@ def _gunzip(stream: BinaryIO, data: bytes) -> Iterator[bytes]:
     while data:
         if not data.startswith(_GZIP[: len(data)]):
             if data.strip(b"\0"):
-                raise EOFError("text behind the end of the compressed data")
+                raise EOFError("text after the end of the compressed data")
             data = stream.read(_PACKED_BYTES)
             continue
         member = isal_zlib.decompressobj(wbits=31)

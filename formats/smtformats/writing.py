@@ -24,7 +24,7 @@ def own(record: Kept, origin: str) -> str | None:
 
 
 def write_each(records: Iterable[Record], out: TextIO, spell: Callable[[Record], str]) -> int:
-    """Write the text of each record and return their count. Only the last record may lack its line end."""
+    """Write the text of each record, adding missing line ends between records; returns their count."""
     count = 0
     open_end = False
     for record in records:

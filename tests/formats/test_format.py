@@ -159,7 +159,7 @@ def test_unknown_shape_names_what_there_is(start: str) -> None:
         detect(start.encode(), lists, "x")
     shown = repr(start.split("\n")[0])
     readable = ", ".join(one.name for one in lists if one.parse is not None)
-    expected = f"the shape of one of {readable} (--from names one)"
+    expected = f"the shape of one of {readable} (name the format with --from)"
     assert str(caught.value) == f"x:1: field 1: expected {expected}, found {shown}"
 
 
@@ -170,7 +170,7 @@ def test_two_fitting_formats_are_an_error_naming_both() -> None:
     ]
     with pytest.raises(FormatError) as caught:
         detect(b"x", both, "x")
-    assert caught.value.expected == "one clear format (name it with --from: a-k, b-k)"
+    assert caught.value.expected == "data of one format (choose it with --from: a-k, b-k)"
 
 
 def test_all_formats() -> None:

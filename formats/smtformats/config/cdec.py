@@ -15,7 +15,7 @@ case-insensitive.
 If cdec gets several files with ``-c``, the first one with a key wins, and lists are joined; here each file is read by
 itself.
 
-Errors, as in cdec, which aborts: unknown keys, keys under a ``[section]``, a key without value, a repeated key, a
+Errors, as in cdec, which aborts: unknown keys, keys under a ``[section]``, a key without ``=``, a repeated key, a
 malformed number, ``cubepruning_pop_limit=0`` (which crashes cdec), no ``formalism``. Deliberately stricter than cdec:
 an empty value, and an unknown ``intersection_strategy`` (cdec uses cube pruning instead), are errors. The option
 ``max_lines`` limits the number of lines.
