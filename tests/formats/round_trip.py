@@ -17,7 +17,7 @@ from smtformats import Format, FormatError, all_formats, detect, open_bytes
 from smtformats.files import HEAD_BYTES, Lines
 from smtformats.format import shortest
 
-FORMATS = [one for one in all_formats() if not one.folder]
+FORMATS = [record for record in all_formats() if not record.folder]
 # Files that do not come back the same, and why. (Of plain text nothing is promised but the words: each line gets an
 # end, and loses a carriage return.)
 EXCEPTIONS = {
@@ -70,13 +70,13 @@ def outcome(path: Path, name: str) -> tuple[str, str]:
 def files(root: Path, most: int, each: int) -> tuple[Path, ...]:
     """The files of at most so many bytes, the first few of each folder and ending."""
     seen: Counter[tuple[Path, str]] = Counter()
-    found = []
+    paths = []
     for path in sorted(root.rglob("*")):
         if path.is_file() and path.stat().st_size <= most:
             seen[path.parent, path.suffix] += 1
             if seen[path.parent, path.suffix] <= each:
-                found.append(path)
-    return tuple(found)
+                paths.append(path)
+    return tuple(paths)
 
 
 def table(root: Path) -> Iterator[str]:

@@ -15,7 +15,7 @@ AB, AC = ("a", "b"), ("a", "c")
 
 
 @pytest.fixture
-def one() -> Candidates:
+def nbest() -> Candidates:
     return Candidates(
         id="4",
         texts=["x", "y y", ""],
@@ -29,55 +29,55 @@ def one() -> Candidates:
     )
 
 
-def test_views(one: Candidates) -> None:
-    assert len(one) == 3
-    assert one.names() == ("a", "b", "c")
-    assert list(one.rows()) == [
+def test_views(nbest: Candidates) -> None:
+    assert len(nbest) == 3
+    assert nbest.names() == ("a", "b", "c")
+    assert list(nbest.rows()) == [
         ("x", {"a": 1.0, "b": 2.0}, 0.3),
         ("y y", {"a": 3.0, "c": 4.0}, 0.2),
         ("", {"a": 5.0, "b": 6.0}, 0.1),
     ]
-    columns = one.features()
-    assert [columns.row(i) for i in range(3)] == [features for _, features, _ in one.rows()]
-    assert repr(one) == "Candidates(id='4', 3 hypotheses, 3 features)"
+    columns = nbest.features()
+    assert [columns.row(i) for i in range(3)] == [features for _, features, _ in nbest.rows()]
+    assert repr(nbest) == "Candidates(id='4', 3 hypotheses, 3 features)"
 
 
-def test_with_columns(one: Candidates) -> None:
-    before = copy.deepcopy(one)
-    more = one.with_columns([("n",), ("n",), ("m", "n")], [[7.0], [8.0], [9.0, 10.0]])
+def test_with_columns(nbest: Candidates) -> None:
+    before = copy.deepcopy(nbest)
+    more = nbest.with_columns([("n",), ("n",), ("m", "n")], [[7.0], [8.0], [9.0, 10.0]])
     assert more.layouts == [("a", "b", "n"), ("a", "c", "n"), ("a", "b", "m", "n")]
     assert more.values == [[1.0, 2.0, 7.0], [3.0, 4.0, 8.0], [5.0, 6.0, 9.0, 10.0]]
     assert more.original == [2, 2, 2]
     again = more.with_columns([("z",)] * 3, [[0.0]] * 3)
     assert again.original == [2, 2, 2]
     assert again.layouts[2] == ("a", "b", "m", "n", "z")
-    assert one == before
+    assert nbest == before
 
 
-def test_with_columns_keeps_layouts_shared(one: Candidates) -> None:
+def test_with_columns_keeps_layouts_shared(nbest: Candidates) -> None:
     same = Candidates("0", ["x", "y"], [AB, AB], [[1.0, 2.0], [3.0, 4.0]])
     more = same.with_columns([("n",)] * 2, [[1.0], [2.0]])
     assert more.layouts[0] is more.layouts[1]
 
 
-def test_with_columns_refuses_what_does_not_fit(one: Candidates) -> None:
+def test_with_columns_refuses_what_does_not_fit(nbest: Candidates) -> None:
     with pytest.raises(ValueError, match="found 'b', which the list already has"):
-        one.with_columns([("n", "b")] * 3, [[1.0, 2.0]] * 3)
+        nbest.with_columns([("n", "b")] * 3, [[1.0, 2.0]] * 3)
     with pytest.raises(ValueError):
-        one.with_columns([("n",)] * 2, [[1.0]] * 2)
+        nbest.with_columns([("n",)] * 2, [[1.0]] * 2)
     with pytest.raises(ValueError):
-        one.with_columns([("n",)] * 3, [[1.0]] * 2)
+        nbest.with_columns([("n",)] * 3, [[1.0]] * 2)
 
 
-def test_with_totals(one: Candidates) -> None:
-    new = one.with_totals((1, 2, 3))
+def test_with_totals(nbest: Candidates) -> None:
+    new = nbest.with_totals((1, 2, 3))
     assert (new.totals, new.rescored) == ([1, 2, 3], True)
-    assert (one.totals, one.rescored) == ([0.3, 0.2, 0.1], False)
+    assert (nbest.totals, nbest.rescored) == ([0.3, 0.2, 0.1], False)
 
 
-def test_select(one: Candidates) -> None:
-    before = copy.deepcopy(one)
-    some = one.with_columns([("n",)] * 3, [[1.0], [2.0], [3.0]]).select([2, 0])
+def test_select(nbest: Candidates) -> None:
+    before = copy.deepcopy(nbest)
+    some = nbest.with_columns([("n",)] * 3, [[1.0], [2.0], [3.0]]).select([2, 0])
     assert some.texts == ["", "x"]
     assert some.layouts == [("a", "b", "n"), ("a", "b", "n")]
     assert some.values == [[5.0, 6.0, 3.0], [1.0, 2.0, 1.0]]
@@ -88,7 +88,7 @@ def test_select(one: Candidates) -> None:
     assert some.ranks == [2, 0]
     assert some.select([1]).ranks == [0]
     assert (some.id, some.source) == ("4", "quelle")
-    assert one == before
+    assert nbest == before
 
 
 def test_select_without_totals_and_lines() -> None:
@@ -98,10 +98,10 @@ def test_select_without_totals_and_lines() -> None:
     assert (bare.select([1]).totals, bare.select([1]).raw) == (None, None)
 
 
-def test_structure_is_taken_from_the_fields_that_carry_it(one: Candidates) -> None:
-    assert one.alignment == [((0, 0),), (), ((1, 1),)]
-    assert (one.segmentation, one.derivations) == (None, None)
-    assert one.select([2, 0]).alignment == [((1, 1),), ((0, 0),)]
+def test_structure_is_taken_from_the_fields_that_carry_it(nbest: Candidates) -> None:
+    assert nbest.alignment == [((0, 0),), (), ((1, 1),)]
+    assert (nbest.segmentation, nbest.derivations) == (None, None)
+    assert nbest.select([2, 0]).alignment == [((1, 1),), ((0, 0),)]
     more = Candidates(
         "0",
         ["a b", "", "c"],
@@ -137,31 +137,33 @@ def test_structure_is_taken_from_the_fields_that_carry_it(one: Candidates) -> No
 )
 def test_a_bad_spelling_is_named_with_its_place(name: str, field: str, text: str, message: str) -> None:
     lines = [f"4 ||| a  ||| LM= 1 ||| 2 ||| {text} \n" for text in ("", text)]
-    one = Candidates("4", ["a", "a"], [()] * 2, [[]] * 2, extras={field: ["", text]}, raw=lines, file="x.nbest", line=7)
+    nbest = Candidates(
+        "4", ["a", "a"], [()] * 2, [[]] * 2, extras={field: ["", text]}, raw=lines, file="x.nbest", line=7
+    )
     with pytest.raises(FormatError) as caught:
-        getattr(one, name)
+        getattr(nbest, name)
     assert str(caught.value).startswith(f"x.nbest:8: field 5: expected {message}")
     with pytest.raises(FormatError) as caught:
-        getattr(one.select([1]), name)
+        getattr(nbest.select([1]), name)
     assert str(caught.value).startswith(f"x.nbest:8: field 5: expected {message}")
     with pytest.raises(FormatError) as caught:
-        getattr(replace(one, raw=None), name)
+        getattr(replace(nbest, raw=None), name)
     assert str(caught.value).startswith(f"x.nbest:7: expected {message}")
 
 
 def test_a_tree_may_be_deep() -> None:
     depth = 1000
-    one = Candidates("0", ["a"], [()], [[]], extras={"tree": ["(X " * depth + "a" + ")" * depth]})
-    assert one.derivations is not None
-    (tree,) = one.derivations
+    nbest = Candidates("0", ["a"], [()], [[]], extras={"tree": ["(X " * depth + "a" + ")" * depth]})
+    assert nbest.derivations is not None
+    (tree,) = nbest.derivations
     assert tree.spans() == [("X", 0, 1)] * depth
 
 
 def test_what_readers_fill_is_taken_apart() -> None:
     def read(format: str, text: str) -> Candidates:
-        record = next(one for one in all_formats() if one.name == format)
-        found: Candidates = record.read(Lines(io.BytesIO(text.encode()), "x"))
-        return found
+        record = next(entry for entry in all_formats() if entry.name == format)
+        nbest: Candidates = record.read(Lines(io.BytesIO(text.encode()), "x"))
+        return nbest
 
     moses = read("moses-nbest", "0 ||| a b  ||| LM0= -1 ||| -1 ||| 0-1=0 2=1 ||| 0-0 2-1 \n")
     assert (moses.segmentation, moses.alignment) == ([(((0, 1), (0, 0)), ((2, 2), (1, 1)))], [((0, 0), (2, 1))])

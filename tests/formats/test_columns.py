@@ -123,8 +123,8 @@ def test_lists_are_made_from_columns_when_asked_for() -> None:
 
 def test_rows_of_the_same_names_share_them() -> None:
     columns = ListColumns.from_lists([Candidates("0", ["x"] * 3, [("a", "b")] * 3, [[1.0, 2.0]] * 3)])
-    (one,) = columns
-    assert one.layouts[0] is one.layouts[1] is one.layouts[2]
+    (nbest,) = columns
+    assert nbest.layouts[0] is nbest.layouts[1] is nbest.layouts[2]
 
 
 def test_list_columns_without_totals_or_lists() -> None:

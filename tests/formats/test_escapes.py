@@ -43,7 +43,7 @@ def test_old_spellings_of_moses_are_undone_and_nothing_twice() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("das haus [ x ] a[X] [X]b", []),
         ("", ["no words"]),
@@ -56,17 +56,17 @@ def test_old_spellings_of_moses_are_undone_and_nothing_twice() -> None:
         ("a  b", ["blanks at its ends or two in a row"]),
     ],
 )
-def test_oddities(text: str, found: list[str]) -> None:
-    assert list(oddities(text)) == found
+def test_oddities(text: str, expected: list[str]) -> None:
+    assert list(oddities(text)) == expected
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("plain - text & more", []),
         ("&apos;s -lsb-", ["&apos; (moses)", "-lsb- (joshua)"]),
         ("-LRB- x -RRB-", ["-LRB- (ptb)"]),
     ],
 )
-def test_spellings_are_told(text: str, found: list[str]) -> None:
-    assert list(spellings(text)) == found
+def test_spellings_are_told(text: str, expected: list[str]) -> None:
+    assert list(spellings(text)) == expected

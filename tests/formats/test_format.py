@@ -96,7 +96,7 @@ VARIANTS = {
 
 # The last two are weights too, and taken for those.
 SHAPELESS = {"lines-nbest", "tsv-nbest", "text-nbest", "moses-settings", "joshua-settings"}
-EXAMPLES = {one.name: one.example for one in all_formats() if one.example and one.name not in SHAPELESS}
+EXAMPLES = {record.name: record.example for record in all_formats() if record.example and record.name not in SHAPELESS}
 SAMPLES = [*EXAMPLES.items(), *((name, text) for name, texts in VARIANTS.items() for text in texts)]
 
 
@@ -138,15 +138,15 @@ def test_pipe_of_few_bytes(tmp_path: Path, name: str, packed: bool) -> None:
     data = EXAMPLES[name].encode()
     feeder = feed(path, gzip.compress(data) if packed else data)
     with open_bytes(path) as stream:
-        found = detect(head(stream), all_formats(), "x")
+        record = detect(head(stream), all_formats(), "x")
         rest = stream.read()
     feeder.join(30)
-    assert found.name == name
+    assert record.name == name
     assert rest == data
 
 
 def test_empty_file() -> None:
-    lists = [one for one in all_formats() if one.kind == "nbest"]
+    lists = [record for record in all_formats() if record.kind == "nbest"]
     with pytest.raises(FormatError) as caught:
         detect(b"", lists, "x")
     assert str(caught.value) == "x:1: field 1: expected nbest data, found an empty file"
@@ -154,11 +154,11 @@ def test_empty_file() -> None:
 
 @pytest.mark.parametrize("start", ["hello\nworld\n", "\n\n", "0 ||| a |||\nb\n", "x ||| a ||| F=1 ||| 0\n", "\x00\xff"])
 def test_unknown_shape_names_what_there_is(start: str) -> None:
-    lists = [one for one in all_formats() if one.kind == "nbest"]
+    lists = [record for record in all_formats() if record.kind == "nbest"]
     with pytest.raises(FormatError) as caught:
         detect(start.encode(), lists, "x")
     shown = repr(start.split("\n")[0])
-    readable = ", ".join(one.name for one in lists if one.parse is not None)
+    readable = ", ".join(record.name for record in lists if record.parse is not None)
     expected = f"the shape of one of {readable} (name the format with --from)"
     assert str(caught.value) == f"x:1: field 1: expected {expected}, found {shown}"
 
@@ -174,29 +174,29 @@ def test_two_fitting_formats_are_an_error_naming_both() -> None:
 
 
 def test_all_formats() -> None:
-    names = [one.name for one in all_formats()]
+    names = [record.name for record in all_formats()]
     assert names == sorted(names)
-    for one in all_formats():
-        assert one.summary
-        assert one.parse or one.write
-        assert one.example or one.binary or one.folder or one.parse is None, one.name
+    for record in all_formats():
+        assert record.summary
+        assert record.parse or record.write
+        assert record.example or record.binary or record.folder or record.parse is None, record.name
     # Several places if the install is an editable one: the sources, and the native modules.
     places = [path for place in smtformats.__path__ for path in Path(place).glob("*/__init__.py")]
     folders = {path.parent.name for path in places}
-    assert {one.kind for one in all_formats()} == folders - {"caching"}
+    assert {record.kind for record in all_formats()} == folders - {"caching"}
 
 
 def test_read_wants_exactly_one() -> None:
     def lines(text: str) -> Lines:
         return Lines(io.BytesIO(text.encode()), "x")
 
-    text = next(one for one in all_formats() if one.name == "text")
+    text = next(record for record in all_formats() if record.name == "text")
     assert text.read(lines("only\n")) == "only"
     with pytest.raises(FormatError, match="x:2: expected exactly one record, found 2"):
         text.read(lines("one\ntwo\n"))
     with pytest.raises(FormatError, match="x:1: expected exactly one record, found 0"):
         text.read(lines(""))
-    table = next(one for one in all_formats() if one.name == "tsv-nbest")
+    table = next(record for record in all_formats() if record.name == "tsv-nbest")
     with pytest.raises(TypeError, match="tsv-nbest cannot be read"):
         table.read(lines("a\n"))
 

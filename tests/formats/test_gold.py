@@ -37,10 +37,10 @@ def files(folder: Path) -> Iterator[Path]:
 def test_lists_in_joshuas_templates_come_back(shared: Path, case: str, template: str, lists: int) -> None:
     path = shared / "gold" / "joshua" / case
     with open_lines(path) as lines:
-        found = list(nbest_joshua.parse(lines, template=template))
-    assert len(found) == lists
+        nbests = list(nbest_joshua.parse(lines, template=template))
+    assert len(nbests) == lists
     out = io.StringIO()
-    nbest_joshua.write(found, out, shortest)
+    nbest_joshua.write(nbests, out, shortest)
     assert out.getvalue().encode() == path.read_bytes()
 
 
@@ -48,10 +48,10 @@ def test_both_spellings_of_a_cdec_list_say_the_same(shared: Path) -> None:
     folder = shared / "gold" / "cdec" / "first50"
     with open_lines(folder / "kbest5.mr_mira_compat.txt") as lines:
         binary = list(nbest_cdec_mira.parse(lines))
-    assert [len(one) for one in binary] == [5] * 5
+    assert [len(nbest) for nbest in binary] == [5] * 5
     with open_lines(folder / "kbest100.txt.gz") as lines:
-        for one, other in zip(binary, nbest_cdec.parse(lines), strict=False):
-            for mine, its in zip(one.rows(), other.rows(), strict=False):
+        for nbest, other in zip(binary, nbest_cdec.parse(lines), strict=False):
+            for mine, its in zip(nbest.rows(), other.rows(), strict=False):
                 text, features, total = its
                 # Zeros are left out there, and these numbers have six digits.
                 nonzero = {name: value for name, value in features.items() if value != 0}
@@ -76,9 +76,9 @@ def changed_lines(path: Path, record: Format) -> tuple[list[tuple[bytes, bytes]]
 
 
 def test_moses_weights(shared: Path) -> None:
-    found = [path for path in files(shared / "gold" / "moses") if path.suffix == ".ini"]
-    assert len(found) >= 7
-    for path in found:
+    paths = [path for path in files(shared / "gold" / "moses") if path.suffix == ".ini"]
+    assert len(paths) >= 7
+    for path in paths:
         pairs, new = changed_lines(path, moses.FORMAT)
         labels = {name.split("[")[0] for name in new}
         assert {before.split()[0].decode() for before, _ in pairs} == {f"{label}=" for label in labels}
@@ -87,10 +87,10 @@ def test_moses_weights(shared: Path) -> None:
 
 def test_cdec_weights(shared: Path) -> None:
     gold = shared / "gold" / "cdec"
-    found = [path for path in files(gold) if path.name.startswith("weights") or path.name == "minrisk.weights"]
-    found += [gold / "quirks" / f"w_{name}.w" for name in ("crlf", "eq", "eqname", "nonl", "short", "tab")]
-    assert len(found) >= 20
-    for path in found:
+    paths = [path for path in files(gold) if path.name.startswith("weights") or path.name == "minrisk.weights"]
+    paths += [gold / "quirks" / f"w_{name}.w" for name in ("crlf", "eq", "eqname", "nonl", "short", "tab")]
+    assert len(paths) >= 20
+    for path in paths:
         pairs, new = changed_lines(path, cdec.FORMAT)
         assert len(pairs) == len(new)
         assert all(len(after.split()) == len(before.split()) for before, after in pairs)

@@ -37,7 +37,7 @@ SHAPES: list[tuple[Any, str, str]] = [
 
 
 def known(*kinds: str) -> list[Format]:
-    return [one for one in all_formats() if one.kind in kinds]
+    return [record for record in all_formats() if record.kind in kinds]
 
 
 def refused(text: str, formats: list[Format]) -> str:
@@ -66,7 +66,7 @@ def test_documents_are_told_from_lines() -> None:
     assert "found such objects over several lines; `jq -c '.'`" in refused(
         json.dumps(OURS[0], indent=2), known("nbest")
     )
-    marked = "\ufeff" + "".join(json.dumps(one) + "\n" for one in OURS)
+    marked = "\ufeff" + "".join(json.dumps(value) + "\n" for value in OURS)
     assert "found such objects behind a byte order mark" in refused(marked, list(all_formats()))
     nested = json.dumps([[{"generated_text": "a"}]] * 2)
     assert "`jq -c '.[] | {hypotheses:" in refused(nested, known("nbest"))

@@ -27,6 +27,6 @@ def test_columns_are_loaded_with_the_options_of_records() -> None:
     for record in all_formats():
         if record.load is not None:
             parameters = inspect.signature(record.load).parameters
-            taken = {name for name, one in parameters.items() if one.kind is inspect.Parameter.KEYWORD_ONLY}
+            taken = {name for name, parameter in parameters.items() if parameter.kind is inspect.Parameter.KEYWORD_ONLY}
             parsed = set(format_options(record))
             assert taken - {"max_bytes"} <= parsed, record.name

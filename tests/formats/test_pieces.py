@@ -22,6 +22,6 @@ def test_streams_join_pieces(parts: list[bytes]) -> None:
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "packed"])
 def test_pieces_are_small_and_whole(pack: type[bytes]) -> None:
     data = bytes(range(256)) * 8192
-    found = list(pieces(io.BytesIO(pack(data))))
-    assert b"".join(found) == data
-    assert max(map(len, found)) <= PIECE_BYTES
+    parts = list(pieces(io.BytesIO(pack(data))))
+    assert b"".join(parts) == data
+    assert max(map(len, parts)) <= PIECE_BYTES

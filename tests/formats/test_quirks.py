@@ -15,7 +15,7 @@ from smtformats.nbest import cdec as nbest_cdec
 
 pytestmark = pytest.mark.shared
 
-FORMATS = {one.name: one for one in all_formats()}
+FORMATS = {record.name: record for record in all_formats()}
 
 GRAMMARS = """ctf dup esc glue lm np p plf q1 q2 q3 q4 q5_+2 q5_-0 q5_.5 q5_0x10 q5_1. q5_1e--5 q5_inf q5_nan q6a q6b
 q7a q7b q7c q7d q7e q7f q8 q9a q9b q9c q9d q9e q9f q9g q9h q9i q9j q9k span u1 u2 un1 un2 w w2""".split()
@@ -82,32 +82,32 @@ def test_single_rules_are_read_as_by_cdec(quirks: Path, name: str) -> None:
     lists, _ = read(nbest_cdec.FORMAT, quirks / f"{name}.out")
     assert lists
     target = {" ".join(rule.target): rule for rule in rules}
-    for one in lists:
-        for text, features, _ in one.rows():
+    for nbest in lists:
+        for text, features, _ in nbest.rows():
             assert target[text].features() == pytest.approx(features)
 
 
 @pytest.mark.parametrize("name", WEIGHTS)
 def test_weights_give_the_totals_of_cdec(quirks: Path, name: str) -> None:
     path = quirks / f"w_{name}.w"
-    found, message = read(FORMATS["cdec-weights"], path)
+    sets, message = read(FORMATS["cdec-weights"], path)
     expected = WEIGHTS_OTHERWISE.get(name)
     if expected:
         assert message == expected
         return
     if name == "tab":  # of two tabs in a row cdec makes a name that ends in one, and weight 0
-        assert found == [{"F": 1.5, "G": -2}]
+        assert sets == [{"F": 1.5, "G": -2}]
         return
     if expected is None and aborts(quirks, f"w_{name}"):
         assert message
         return
     assert not message
-    (weights,) = found
+    (weights,) = sets
     assert isinstance(weights, dict)
     lists, _ = read(nbest_cdec.FORMAT, quirks / f"w_{name}.out")
     assert lists or expected == ""
-    for one in lists:
-        for _, features, total in one.rows():
+    for nbest in lists:
+        for _, features, total in nbest.rows():
             assert math.fsum(value * weights.get(key, 0) for key, value in features.items()) == pytest.approx(total)
     out = io.StringIO()
     assert FORMATS["cdec-weights"].write is not None
@@ -128,15 +128,15 @@ def test_weights_give_the_totals_of_cdec(quirks: Path, name: str) -> None:
     ],
 )
 def test_input_lines_are_read_as_by_cdec(quirks: Path, name: str, expected: object) -> None:
-    found, message = read(FORMATS["cdec-corpus"], quirks / f"i_{name}.in")
+    segments, message = read(FORMATS["cdec-corpus"], quirks / f"i_{name}.in")
     if isinstance(expected, str):
         assert message == expected
         return
-    assert [(one.id, one.source, one.references) for one in found] == expected  # type: ignore[attr-defined]
+    assert [(segment.id, segment.source, segment.references) for segment in segments] == expected  # type: ignore[attr-defined]
     lists, _ = read(nbest_cdec.FORMAT, quirks / f"i_{name}.out")
-    ids = {str(one.id) for one in found}  # type: ignore[attr-defined]
+    ids = {str(segment.id) for segment in segments}  # type: ignore[attr-defined]
     assert lists
-    assert {one.id for one in lists} <= ids  # type: ignore[attr-defined]
+    assert {nbest.id for nbest in lists} <= ids  # type: ignore[attr-defined]
 
 
 def test_ids_set_backwards_are_an_error(quirks: Path) -> None:

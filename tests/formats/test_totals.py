@@ -15,7 +15,7 @@ from smtformats.format import shortest
 
 pytestmark = pytest.mark.shared
 
-FORMATS = {one.name: one for one in all_formats()}
+FORMATS = {record.name: record for record in all_formats()}
 
 
 def came_home(record: Format, path: Path) -> dict[str, float]:
@@ -28,9 +28,9 @@ def came_home(record: Format, path: Path) -> dict[str, float]:
         out = io.StringIO(newline="")
         assert record.update(values, Lines(io.BytesIO(data), path.name), out, shortest) == []
         data = out.getvalue().encode()
-    found: dict[str, float] = record.read(Lines(io.BytesIO(data), path.name))
-    assert found == weights
-    return found
+    reread: dict[str, float] = record.read(Lines(io.BytesIO(data), path.name))
+    assert reread == weights
+    return reread
 
 
 def lists_of(record: Format, path: Path, **options: str) -> list[Candidates]:
@@ -41,20 +41,20 @@ def lists_of(record: Format, path: Path, **options: str) -> list[Candidates]:
 
 def differences(lists: list[Candidates], weights: dict[str, float]) -> list[float]:
     """How far each total is from the sum of weights and features, without what unknown words cost in Moses."""
-    found = []
-    for one in lists:
-        for _, features, total in one.rows():
+    results = []
+    for nbest in lists:
+        for _, features, total in nbest.rows():
             assert total is not None
-            found.append(total - math.fsum(value * weights.get(name, 0.0) for name, value in features.items()))
-    return found
+            results.append(total - math.fsum(value * weights.get(name, 0.0) for name, value in features.items()))
+    return results
 
 
 def test_cdec(shared: Path) -> None:
     gold = shared / "gold" / "cdec" / "first50"
     lists = lists_of(FORMATS["cdec-nbest"], gold / "kbest100.txt.gz")
-    found = differences(lists, came_home(FORMATS["cdec-weights"], gold / "weights.tuned"))
-    assert len(found) >= 5000
-    assert max(map(abs, found)) < 2e-4
+    results = differences(lists, came_home(FORMATS["cdec-weights"], gold / "weights.tuned"))
+    assert len(results) >= 5000
+    assert max(map(abs, results)) < 2e-4
 
 
 @pytest.mark.parametrize(
@@ -66,11 +66,13 @@ def test_cdec(shared: Path) -> None:
 )
 def test_moses(shared: Path, lists: str, weights: str, least: int) -> None:
     gold = shared / "gold" / "moses"
-    found = differences(lists_of(FORMATS["moses-nbest"], gold / lists), came_home(FORMATS["moses-ini"], gold / weights))
-    assert len(found) >= least
+    results = differences(
+        lists_of(FORMATS["moses-nbest"], gold / lists), came_home(FORMATS["moses-ini"], gold / weights)
+    )
+    assert len(results) >= least
     # 100 for each unknown word, which the features leave out.
-    assert max(abs(one - 100 * round(one / 100)) for one in found) < 1e-3
-    assert min(found) < -99
+    assert max(abs(result - 100 * round(result / 100)) for result in results) < 1e-3
+    assert min(results) < -99
 
 
 @pytest.mark.parametrize(
@@ -88,7 +90,7 @@ def test_joshua(shared: Path, folder: str, file: str, template: str) -> None:
     gold = shared / "gold" / "joshua" / folder
     options = {"template": template} if template else {}
     lists = lists_of(FORMATS["joshua-nbest"], gold / file, **options)
-    found = differences(lists, came_home(FORMATS["joshua-config"], gold / "joshua.config"))
-    assert found
+    results = differences(lists, came_home(FORMATS["joshua-config"], gold / "joshua.config"))
+    assert results
     # Three decimals each of total and features, with weights of up to 3.7.
-    assert max(map(abs, found)) < 0.02
+    assert max(map(abs, results)) < 0.02

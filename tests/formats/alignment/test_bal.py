@@ -84,5 +84,5 @@ def test_links_of_symal(shared: Path, method: Method) -> None:
     blocks = (folder / "symal.out").read_text().split("symal -a=")[1:]
     (wanted,) = [block.split("\n")[1:3] for block in blocks if block.split("\n")[0] == method]
     with open_lines(folder / "x.bal") as lines:
-        found = [{f"{i}-{j}" for i, j in one.points} for one in parse(lines, method=method)]
-    assert found == [set(line.split()) for line in wanted]
+        links = [{f"{i}-{j}" for i, j in alignment.points} for alignment in parse(lines, method=method)]
+    assert links == [set(line.split()) for line in wanted]

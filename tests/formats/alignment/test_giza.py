@@ -30,13 +30,17 @@ def test_pairs() -> None:
 
 
 def test_inverted() -> None:
-    (one,) = read(HEADER + TARGET + SOURCE, inverted=True)
-    assert (one.points, one.source, one.target) == (((0, 0), (2, 1)), ("ja", ",", "gut"), ("yes", "good"))
+    (alignment,) = read(HEADER + TARGET + SOURCE, inverted=True)
+    assert (alignment.points, alignment.source, alignment.target) == (
+        ((0, 0), (2, 1)),
+        ("ja", ",", "gut"),
+        ("yes", "good"),
+    )
 
 
 def test_sides_without_words() -> None:
-    (one,) = read("# Sentence pair (1) source length 0 target length 0 alignment score : 1\n\nNULL ({ }) \n")
-    assert (one.points, one.source, one.target) == ((), (), ())
+    (alignment,) = read("# Sentence pair (1) source length 0 target length 0 alignment score : 1\n\nNULL ({ }) \n")
+    assert (alignment.points, alignment.source, alignment.target) == ((), (), ())
 
 
 @pytest.mark.parametrize(
@@ -87,4 +91,4 @@ def test_files_of_giza(shared: Path) -> None:
         path = folder / f"{name}.A3.final"
         assert detect(path.read_bytes(), all_formats(), str(path)) is FORMAT
         with open_lines(path) as lines:
-            assert [set(one.points) for one in parse(lines)] == points
+            assert [set(alignment.points) for alignment in parse(lines)] == points

@@ -27,10 +27,15 @@ def written(records: list[Alignment]) -> str:
 
 
 def test_points() -> None:
-    found = read("0-0 1-2  10-3 \n\n2-1\t2-0\r\n7-7")
-    assert [one.points for one in found] == [((0, 0), (1, 2), (10, 3)), (), ((2, 1), (2, 0)), ((7, 7),)]
-    assert [one.line for one in found] == [1, 2, 3, 4]
-    assert all(one.source is one.target is one.score is None for one in found)
+    alignments = read("0-0 1-2  10-3 \n\n2-1\t2-0\r\n7-7")
+    assert [alignment.points for alignment in alignments] == [
+        ((0, 0), (1, 2), (10, 3)),
+        (),
+        ((2, 1), (2, 0)),
+        ((7, 7),),
+    ]
+    assert [alignment.line for alignment in alignments] == [1, 2, 3, 4]
+    assert all(alignment.source is alignment.target is alignment.score is None for alignment in alignments)
 
 
 def test_what_stands_before() -> None:
@@ -61,7 +66,7 @@ def test_files_come_back(bodies: list[str], end: str, newline: str) -> None:
 
 @given(st.lists(POINTS.map(tuple), min_size=1, max_size=5))
 def test_what_is_written_reads_back(pairs: list[tuple[tuple[int, int], ...]]) -> None:
-    assert [one.points for one in read(written([Alignment(points) for points in pairs]))] == pairs
+    assert [alignment.points for alignment in read(written([Alignment(points) for points in pairs]))] == pairs
 
 
 def test_changed_points_are_written_anew() -> None:
@@ -130,9 +135,9 @@ def test_alignments_of_the_toolkits(shared: Path, name: str, pairs: int | None) 
         before = stream.read()
     assert detect(before[: 1 << 16], all_formats(), name) is FORMAT
     with open_lines(path) as lines:
-        found = list(parse(lines))
-    assert len(found) == (pairs or before.count(b"\n"))
-    assert written(found).encode() == before
-    for one in found:
-        assert one.source is None or max(i for i, _ in one.points) < len(one.source)
-        assert one.target is None or max(j for _, j in one.points) < len(one.target)
+        alignments = list(parse(lines))
+    assert len(alignments) == (pairs or before.count(b"\n"))
+    assert written(alignments).encode() == before
+    for alignment in alignments:
+        assert alignment.source is None or max(i for i, _ in alignment.points) < len(alignment.source)
+        assert alignment.target is None or max(j for _, j in alignment.points) < len(alignment.target)

@@ -23,9 +23,9 @@ add_pass_through_rules=false
 
 
 def read(text: str) -> Settings:
-    found = FORMAT.read(Lines(io.BytesIO(text.encode()), "x"))
-    assert isinstance(found, Settings)
-    return found
+    settings = FORMAT.read(Lines(io.BytesIO(text.encode()), "x"))
+    assert isinstance(settings, Settings)
+    return settings
 
 
 def test_settings() -> None:

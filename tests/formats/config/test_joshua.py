@@ -26,15 +26,15 @@ output-format = "%c = %s"
 
 
 def read(text: str) -> Settings:
-    found = FORMAT.read(Lines(io.BytesIO(text.encode()), "x"))
-    assert isinstance(found, Settings)
-    return found
+    settings = FORMAT.read(Lines(io.BytesIO(text.encode()), "x"))
+    assert isinstance(settings, Settings)
+    return settings
 
 
 def test_settings() -> None:
     settings = read(CONFIG + "lm_0 1.5\n")
     assert settings.entries[0] == Setting("lm", "kenlm 5 false false 100 lm.gz", 2)
-    assert [(one.key, one.value) for one in settings.entries[3:]] == [
+    assert [(setting.key, setting.value) for setting in settings.entries[3:]] == [
         ("pop-limit", "10"),
         ("pop-limit", "20"),
         ("mark-oovs", "FALSE"),

@@ -41,9 +41,9 @@ HEAD = "[feature]\nWordPenalty\nDistortion\nKENLM name=LM path=x\nSomething\n"
 
 
 def read(text: str) -> Settings:
-    found = FORMAT.read(Lines(io.BytesIO(text.encode()), "x"))
-    assert isinstance(found, Settings)
-    return found
+    settings = FORMAT.read(Lines(io.BytesIO(text.encode()), "x"))
+    assert isinstance(settings, Settings)
+    return settings
 
 
 def test_settings() -> None:
@@ -53,14 +53,14 @@ def test_settings() -> None:
         Setting("mapping", "0 T 0", 6),
         Setting("s", "100", 9),
     )
-    assert [one.value for one in settings.all("mapping")] == ["0 T 0", "1 T 1"]
+    assert [setting.value for setting in settings.all("mapping")] == ["0 T 0", "1 T 1"]
     assert settings.all("print-id") == []
-    assert [one.value for one in settings.all("weight")][-1] == "Odd0= 1 2 3"
+    assert [setting.value for setting in settings.all("weight")][-1] == "Odd0= 1 2 3"
 
 
 def test_features() -> None:
-    found = [feature for _, feature in features(read(INI))]
-    assert [one.name for one in found] == [
+    parsed = [feature for _, feature in features(read(INI))]
+    assert [entry.name for entry in parsed] == [
         "WordPenalty0",
         "WP",
         "WordPenalty1",
@@ -68,16 +68,16 @@ def test_features() -> None:
         "PhraseDictionaryMemory0",
         "Odd0",
     ]
-    assert [one.scores for one in found] == [1, 1, 1, 2, 2, 3]
-    assert found[3] == Feature("KENLM", "LM0", {"name": "LM0", "order": "3", "oov-feature": "1", "path": "a"})
-    assert found[5].options == {"x.y-z": "1=2", "num-features": "3"}
+    assert [entry.scores for entry in parsed] == [1, 1, 1, 2, 2, 3]
+    assert parsed[3] == Feature("KENLM", "LM0", {"name": "LM0", "order": "3", "oov-feature": "1", "path": "a"})
+    assert parsed[5].options == {"x.y-z": "1=2", "num-features": "3"}
 
 
 def test_reordering_scores_within_a_probing_table_need_no_path() -> None:
     """Moses2's."""
     settings = read("[feature]\nLexicalReordering num-features=6 type=msd property-index=0\n")
-    ((_, found),) = features(settings)
-    assert found.options["property-index"] == "0" and "path" not in found.options
+    ((_, feature),) = features(settings)
+    assert feature.options["property-index"] == "0" and "path" not in feature.options
 
 
 def test_comment_cuts_a_path_and_what_is_behind_it() -> None:

@@ -21,9 +21,9 @@ FORMATS = [cdec.FORMAT, joshua.FORMAT, moses.FORMAT]
 
 
 def read(record: Format, data: bytes, name: str = "x") -> Settings:
-    found = record.read(Lines(io.BytesIO(data), name))
-    assert isinstance(found, Settings)
-    return found
+    settings = record.read(Lines(io.BytesIO(data), name))
+    assert isinstance(settings, Settings)
+    return settings
 
 
 def written(record: Format, settings: Settings) -> bytes:
@@ -34,10 +34,10 @@ def written(record: Format, settings: Settings) -> bytes:
 
 
 def pairs(settings: Settings) -> list[tuple[str, str]]:
-    return [(one.key, one.value) for one in settings.entries]
+    return [(setting.key, setting.value) for setting in settings.entries]
 
 
-@pytest.mark.parametrize("record", FORMATS, ids=lambda one: one.name)
+@pytest.mark.parametrize("record", FORMATS, ids=lambda record: record.name)
 def test_the_same_bytes_and_the_same_settings_composed(record: Format) -> None:
     data = b"# first\r\n\n" + record.example.encode().replace(b"\n", b" \n") + b"\n# last"
     settings = read(record, data)
@@ -46,7 +46,7 @@ def test_the_same_bytes_and_the_same_settings_composed(record: Format) -> None:
     assert pairs(again) == pairs(settings)
 
 
-@pytest.mark.parametrize("record", FORMATS, ids=lambda one: one.name)
+@pytest.mark.parametrize("record", FORMATS, ids=lambda record: record.name)
 def test_settings_of_another_toolkit_are_not_written(record: Format) -> None:
     other = read(FORMATS[0] if record is not FORMATS[0] else FORMATS[1], FORMATS[record is FORMATS[0]].example.encode())
     with pytest.raises(FormatError) as caught:
@@ -56,7 +56,7 @@ def test_settings_of_another_toolkit_are_not_written(record: Format) -> None:
         written(record, Settings(()))
 
 
-@pytest.mark.parametrize("record", FORMATS, ids=lambda one: one.name)
+@pytest.mark.parametrize("record", FORMATS, ids=lambda record: record.name)
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -72,14 +72,14 @@ def test_no_text(record: Format, data: bytes, message: str) -> None:
     assert str(caught.value).startswith(message)
 
 
-@pytest.mark.parametrize("record", FORMATS, ids=lambda one: one.name)
+@pytest.mark.parametrize("record", FORMATS, ids=lambda record: record.name)
 def test_limit(record: Format) -> None:
     assert record.parse is not None
     with pytest.raises(FormatError, match="x:3: field 1: expected at most 2 lines, found more"):
         list(record.parse(Lines(io.BytesIO(b"#\n" * 3), "x"), max_lines=2))  # type: ignore[call-arg]
 
 
-@pytest.mark.parametrize("record", FORMATS, ids=lambda one: one.name)
+@pytest.mark.parametrize("record", FORMATS, ids=lambda record: record.name)
 @given(st.data())
 def test_any_text_is_settings_or_an_error(record: Format, data: st.DataObject) -> None:
     pieces = ["\n", " ", "=", "#", "[", "]", "\x0b", "\r", "-", "1", "x", "feature", "weight", "tm", "lm", "formalism"]
@@ -107,7 +107,7 @@ VALUE = st.text(st.characters(exclude_categories=("Cs",)), max_size=8)
 KEYS = {cdec.NAME: "feature_function", joshua.NAME: "output-format", moses.NAME: "description"}
 
 
-@pytest.mark.parametrize("record", FORMATS, ids=lambda one: one.name)
+@pytest.mark.parametrize("record", FORMATS, ids=lambda record: record.name)
 @given(value=VALUE)
 def test_what_is_composed_reads_back_or_is_refused(record: Format, value: str) -> None:
     settings = read(record, record.example.encode())
@@ -131,16 +131,18 @@ def test_values_that_no_line_holds(value: str) -> None:
 
 def test_what_holds_weights_too_is_taken_for_weights() -> None:
     wanted = {cdec.NAME: cdec.NAME, joshua.NAME: "joshua-config", moses.NAME: "moses-ini"}
-    configs = [one for one in all_formats() if one.kind == "config"]
-    weights = [one for one in all_formats() if one.kind == "weights"]
+    configs = [record for record in all_formats() if record.kind == "config"]
+    weights = [record for record in all_formats() if record.kind == "weights"]
     for record in FORMATS:
         head = record.example.encode()
         assert detect(head, configs, "x").name == record.name
         assert detect(head, all_formats(), "x").name == wanted[record.name]
     for text in ("Glue 1\n", "Glue=0.5\nk_best=100\n", "k_best=100\n", "A=1\nB=2\nfoo=x\n"):
         assert detect(text.encode(), weights, "x").name == "cdec-weights"
-        assert not any(one.matches(text.encode()) for one in configs)
-    assert not any(one.matches(b"# joshua.config\nseed: 1\n[a, b]\n") for one in configs if one is not joshua.FORMAT)
+        assert not any(record.matches(text.encode()) for record in configs)
+    assert not any(
+        record.matches(b"# joshua.config\nseed: 1\n[a, b]\n") for record in configs if record is not joshua.FORMAT
+    )
 
 
 REFUSED = {
@@ -162,7 +164,7 @@ def golds(gold: Path) -> Iterator[Path]:
 @pytest.mark.shared
 def test_gold(shared: Path) -> None:
     gold = shared / "gold"
-    counts = dict.fromkeys((one.name for one in FORMATS), 0)
+    counts = dict.fromkeys((record.name for record in FORMATS), 0)
     for path in golds(gold):
         data = path.read_bytes()
         record = detect(data, FORMATS, str(path))

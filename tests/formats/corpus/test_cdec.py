@@ -28,12 +28,12 @@ def written(records: list[str | Segment]) -> str:
     return out.getvalue()
 
 
-def content(one: Segment) -> tuple[str, tuple[str, ...], list[tuple[str, str]]]:
-    return one.source, one.references, list(one.attributes.items())
+def content(segment: Segment) -> tuple[str, tuple[str, ...], list[tuple[str, str]]]:
+    return segment.source, segment.references, list(segment.attributes.items())
 
 
 @pytest.mark.parametrize(
-    ("line", "found"),
+    ("line", "expected"),
     [
         ("ein haus", ("ein haus", (), [])),
         ("ein haus ||| a house ||| one house", ("ein haus", ("a house", "one house"), [])),
@@ -51,17 +51,17 @@ def content(one: Segment) -> tuple[str, tuple[str, ...], list[tuple[str, str]]]:
         (" <seg>a</seg>", (" <seg>a</seg>", (), [])),
     ],
 )
-def test_lines(line: str, found: tuple[str, tuple[str, ...], list[tuple[str, str]]]) -> None:
+def test_lines(line: str, expected: tuple[str, tuple[str, ...], list[tuple[str, str]]]) -> None:
     for end in ("", "\n", "\r\n"):
-        (one,) = read(line + end)
-        assert content(one) == found
-        assert written([one]) == line + end
+        (segment,) = read(line + end)
+        assert content(segment) == expected
+        assert written([segment]) == line + end
 
 
 def test_numbers_as_cdec_counts() -> None:
-    found = read('a\n\n<seg id="7">b</seg>\nc\n \n\n<seg id="2">d</seg>\ne')
-    assert [one.id for one in found] == [0, None, 7, 8, 9, None, 2, 3]
-    assert [one.line for one in found] == [1, 2, 3, 4, 5, 6, 7, 8]
+    segments = read('a\n\n<seg id="7">b</seg>\nc\n \n\n<seg id="2">d</seg>\ne')
+    assert [segment.id for segment in segments] == [0, None, 7, 8, 9, None, 2, 3]
+    assert [segment.line for segment in segments] == [1, 2, 3, 4, 5, 6, 7, 8]
 
 
 def test_text_gets_ids() -> None:
@@ -79,7 +79,7 @@ def test_composed() -> None:
     ]
     text = 'ein haus ||| a house ||| \n<seg id="1" grammar="g.gz">a</seg> ||| b\na\n'
     assert written(list(made)) == text
-    assert [content(one) for one in read(text)] == [content(one) for one in made]
+    assert [content(segment) for segment in read(text)] == [content(segment) for segment in made]
     assert made[1].extras == {"id", "grammar", "references"}
     out = io.StringIO()
     assert write_text(made, out, shortest) == 3
@@ -99,9 +99,9 @@ def test_files_come_back(made: list[Segment], newline: str, cut: bool) -> None:
     text = written(list(made)).replace("\n", newline)
     if cut and made and written([made[-1]]) != "\n":
         text = text[: -len(newline)]
-    found = read(text)
-    assert [content(one) for one in found] == [content(one) for one in made]
-    assert written(list(found)) == text
+    segments = read(text)
+    assert [content(segment) for segment in segments] == [content(segment) for segment in made]
+    assert written(list(segments)) == text
 
 
 @pytest.mark.parametrize(
@@ -214,12 +214,12 @@ def test_inputs_of_cdec(shared: Path, name: str, sentences: int, references: int
     path = shared / "gold" / "cdec" / name
     assert detect(path.read_bytes()[: 1 << 16], all_formats(), name) is FORMAT
     with open_lines(path) as lines:
-        found = list(parse(lines))
-    assert (len(found), sum(len(one.references) for one in found)) == (sentences, references)
-    assert written(list(found)) == path.read_text()
+        segments = list(parse(lines))
+    assert (len(segments), sum(len(segment.references) for segment in segments)) == (sentences, references)
+    assert written(list(segments)) == path.read_text()
     if name.endswith("300.in"):
-        assert [one.id for one in found] == list(range(300))
-        assert all(list(one.attributes) == ["grammar", "id"] for one in found)
+        assert [segment.id for segment in segments] == list(range(300))
+        assert all(list(segment.attributes) == ["grammar", "id"] for segment in segments)
 
 
 @pytest.mark.shared
@@ -240,4 +240,4 @@ def test_inputs_of_which_cdec_drops_something(shared: Path, name: str, message: 
 @pytest.mark.shared
 def test_empty_lines_have_no_number(shared: Path) -> None:
     with open_lines(shared / "gold" / "cdec" / "quirks" / "i_empties.in") as lines:
-        assert [(one.id, one.source) for one in parse(lines)] == [(0, "a"), (None, ""), (1, "  "), (2, "a")]
+        assert [(segment.id, segment.source) for segment in parse(lines)] == [(0, "a"), (None, ""), (1, "  "), (2, "a")]

@@ -30,12 +30,12 @@ def test_sources_and_references() -> None:
 
 def test_one_text() -> None:
     for name, side in {"text": "text", "ref": "reference", "target": "reference", "src": "source"}.items():
-        (one,) = read(f'{{"id": 7, "{name}": "a"}}\n')
-        assert (one.source, one.references, one.side, one.id, one.key) == ("a", (), side, 7, None)
+        (segment,) = read(f'{{"id": 7, "{name}": "a"}}\n')
+        assert (segment.source, segment.references, segment.side, segment.id, segment.key) == ("a", (), side, 7, None)
 
 
 def test_without_ids_lines_count() -> None:
-    assert [(one.id, one.key) for one in read('{"text": "a"}\n\n{"text": "b"}\n')] == [(0, None), (1, None)]
+    assert [(segment.id, segment.key) for segment in read('{"text": "a"}\n\n{"text": "b"}\n')] == [(0, None), (1, None)]
 
 
 @pytest.mark.parametrize(

@@ -28,19 +28,21 @@ def written(records: list[str | Segment], **options: str) -> str:
     return out.getvalue()
 
 
-def one(line: str, **options: str) -> MarkedSegment:
-    (found,) = read(line, **options)
-    return found
+def read_line(line: str, **options: str) -> MarkedSegment:
+    (segment,) = read(line, **options)
+    return segment
 
 
 def test_translations() -> None:
-    found = one('ein <n translation="fellow||guy" prob="0.7||3e-1">mann</n> mit <np english="a hat">einem hut</np>\r\n')
-    assert found.source.split() == ["ein", "mann", "mit", "einem", "hut"]
-    assert [(mark.tag, mark.start, mark.end) for mark in found.marks] == [("n", 1, 2), ("np", 3, 5)]
-    assert (found.marks[0].translations, found.marks[0].probabilities) == (("fellow", "guy"), (0.7, 0.3))
-    assert (found.marks[1].translations, found.marks[1].probabilities) == (("a hat",), (1.0,))
+    segment = read_line(
+        'ein <n translation="fellow||guy" prob="0.7||3e-1">mann</n> mit <np english="a hat">einem hut</np>\r\n'
+    )
+    assert segment.source.split() == ["ein", "mann", "mit", "einem", "hut"]
+    assert [(mark.tag, mark.start, mark.end) for mark in segment.marks] == [("n", 1, 2), ("np", 3, 5)]
+    assert (segment.marks[0].translations, segment.marks[0].probabilities) == (("fellow", "guy"), (0.7, 0.3))
+    assert (segment.marks[1].translations, segment.marks[1].probabilities) == (("a hat",), (1.0,))
     assert Mark("x", 0, 1).translations == Mark("x", 0, 1).probabilities == ()
-    assert found.extras == {"marks"}
+    assert segment.extras == {"marks"}
 
 
 @pytest.mark.parametrize(
@@ -60,22 +62,27 @@ def test_translations() -> None:
     ],
 )
 def test_marks(line: str, text: str, marks: list[Mark]) -> None:
-    found = one(line) if line else one("\n")
-    assert (found.source, list(found.marks), found.fault) == (text, marks, "")
+    segment = read_line(line) if line else read_line("\n")
+    assert (segment.source, list(segment.marks), segment.fault) == (text, marks, "")
 
 
 def test_seg_is_taken_off_with_its_attributes() -> None:
-    found = one('<seg id="77" x="y">ein <x>mann</x></seg> \n')
-    assert (found.source, found.attributes, found.id, len(found.marks)) == ("ein mann", {"id": "77", "x": "y"}, 0, 1)
+    segment = read_line('<seg id="77" x="y">ein <x>mann</x></seg> \n')
+    assert (segment.source, segment.attributes, segment.id, len(segment.marks)) == (
+        "ein mann",
+        {"id": "77", "x": "y"},
+        0,
+        1,
+    )
 
 
 def test_other_brackets() -> None:
-    found = one('a {{n translation="x"}}b{{/n}} <c>', brackets="{{ }}")
-    assert (found.source, found.marks) == ("a b <c>", (Mark("n", 1, 2, {"translation": "x"}),))
-    assert written([replace(found, raw=None)], brackets="{{ }}") == 'a b <c> {{n translation="x" span="1-1"/}}\n'
+    segment = read_line('a {{n translation="x"}}b{{/n}} <c>', brackets="{{ }}")
+    assert (segment.source, segment.marks) == ("a b <c>", (Mark("n", 1, 2, {"translation": "x"}),))
+    assert written([replace(segment, raw=None)], brackets="{{ }}") == 'a b <c> {{n translation="x" span="1-1"/}}\n'
     for wrong in ("<>", "< ", " >", "< > >", ""):
         with pytest.raises(ValueError, match="expected brackets like `< >`, found "):
-            one("a", brackets=wrong)
+            read_line("a", brackets=wrong)
 
 
 @pytest.mark.parametrize(
@@ -94,9 +101,9 @@ def test_other_brackets() -> None:
     ],
 )
 def test_lines_that_moses_takes_for_words(line: str, fault: str) -> None:
-    found = one(f"{line}\n")
-    assert (found.source, found.marks, found.fault) == (line, (), fault)
-    assert written([found]) == written([replace(found, raw=None)]) == f"{line}\n"
+    segment = read_line(f"{line}\n")
+    assert (segment.source, segment.marks, segment.fault) == (line, (), fault)
+    assert written([segment]) == written([replace(segment, raw=None)]) == f"{line}\n"
 
 
 @pytest.mark.parametrize(
@@ -145,10 +152,10 @@ def test_what_is_composed_reads_back(words: list[str], given_marks: list[tuple[s
         odd = any(mark.tag in ("zone", "ne") for mark in marks)
         assert late or odd or {"<", ">"} & set(words)
         return
-    found = one(text)
-    assert found.source.split() == words
-    assert sorted(map(str, found.marks)) == sorted(map(str, marks))
-    assert [mark.start for mark in found.marks if mark.start == mark.end] == sorted(
+    segment = read_line(text)
+    assert segment.source.split() == words
+    assert sorted(map(str, segment.marks)) == sorted(map(str, marks))
+    assert [mark.start for mark in segment.marks if mark.start == mark.end] == sorted(
         mark.start for mark in marks if mark.start == mark.end
     )
 
@@ -187,16 +194,16 @@ def test_any_text_is_sentences_or_an_error(data: st.DataObject) -> None:
     text = "".join(data.draw(st.lists(st.sampled_from(pieces), max_size=25)))
     FORMAT.matches(text.encode())
     try:
-        found = read(text)
+        records = read(text)
     except FormatError:
         return
-    assert written([*found]) == text
-    for record in found:
+    assert written([*records]) == text
+    for record in records:
         try:
             line = written([replace(record, raw=None)])
         except FormatError:
             continue
-        again = one(line)
+        again = read_line(line)
         assert again.source.split() == record.source.split()
         assert sorted(map(str, again.marks)) == sorted(map(str, record.marks))
 
@@ -258,6 +265,6 @@ def test_gold(shared: Path) -> None:
 
 def test_tags_that_are_words() -> None:
     """Only what is around the whole sentence is taken off."""
-    (found,) = parse(Lines(io.BytesIO(b'<seg id="7">a <n translation="x">b</n> <c</seg>'), "x"), tags=False)
-    assert (found.source, found.marks, found.fault) == ('a <n translation="x">b</n> <c', (), "")
-    assert found.attributes == {"id": "7"}
+    (segment,) = parse(Lines(io.BytesIO(b'<seg id="7">a <n translation="x">b</n> <c</seg>'), "x"), tags=False)
+    assert (segment.source, segment.marks, segment.fault) == ('a <n translation="x">b</n> <c', (), "")
+    assert segment.attributes == {"id": "7"}

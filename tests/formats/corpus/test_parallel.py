@@ -25,12 +25,12 @@ def written(records: list[str | Segment]) -> str:
     return out.getvalue()
 
 
-def plain(one: Segment) -> Segment:
-    return Segment(one.source, one.references, {}, one.id)
+def plain(segment: Segment) -> Segment:
+    return Segment(segment.source, segment.references, {}, segment.id)
 
 
 def test_columns() -> None:
-    assert [plain(one) for one in read('ein "haus\ta house\r\n\tb\u2028\nc\t')] == [
+    assert [plain(segment) for segment in read('ein "haus\ta house\r\n\tb\u2028\nc\t')] == [
         Segment('ein "haus', ("a house",), {}, 0),
         Segment("", ("b\u2028",), {}, 1),
         Segment("c", ("",), {}, 2),
@@ -87,9 +87,11 @@ def test_the_same_bytes(text: str) -> None:
         return
     assert written([*records]) == text
     # Only `\r\r` leaves a carriage return at the end of the last column.
-    if any(one.references[-1][-1:] == "\r" for one in records):
+    if any(segment.references[-1][-1:] == "\r" for segment in records):
         return
-    assert [plain(one) for one in read(written([plain(one) for one in records]))] == [plain(one) for one in records]
+    assert [plain(segment) for segment in read(written([plain(segment) for segment in records]))] == [
+        plain(segment) for segment in records
+    ]
 
 
 @pytest.mark.parametrize(

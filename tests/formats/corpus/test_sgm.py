@@ -53,22 +53,22 @@ def read(text: str | bytes, **options: str) -> list[Segment]:
 
 
 def test_references_of_two_systems() -> None:
-    found = read(REFERENCES)
-    assert [(one.id, one.line, one.source, one.references) for one in found] == [
+    segments = read(REFERENCES)
+    assert [(segment.id, segment.line, segment.source, segment.references) for segment in segments] == [
         (0, 8, "Dogs & cats", ("A",)),
         (1, 11, "one two three &lt; 1 < 2 <b>x</b> &#8364;&unknown;", ("B",)),
         (2, 17, "ein", ("",)),
     ]
-    assert found[1].attributes == {
+    assert segments[1].attributes == {
         "setid": "test", "srclang": "de", "trglang": "en", "docid": "d1", "genre": "news", "segid": "2"
     }  # fmt: skip
-    assert [one.source for one in read(REFERENCES, sysid="ref2")] == ["A", "B", ""]
+    assert [segment.source for segment in read(REFERENCES, sysid="ref2")] == ["A", "B", ""]
 
 
 def test_source_comes_first_wherever_it_stands() -> None:
-    (one,) = read(MIXED)
-    assert (one.source, one.references) == ("quelle", ("x", "y"))
-    assert [one.source for one in read(MIXED, sysid="r")] == ["y"]
+    (segment,) = read(MIXED)
+    assert (segment.source, segment.references) == ("quelle", ("x", "y"))
+    assert [segment.source for segment in read(MIXED, sysid="r")] == ["y"]
     with pytest.raises(FormatError) as caught:
         read(MIXED, sysid="s")
     assert str(caught.value) == "x:1: field 1: expected the sysid 's', found only 'mine', 'r'"
@@ -173,11 +173,11 @@ def test_any_text_is_segments_or_an_error(data: st.DataObject) -> None:
     text = "".join(data.draw(st.lists(st.sampled_from(pieces), max_size=25)))
     FORMAT.matches(text.encode())
     try:
-        found = read(text)
+        segments = read(text)
     except FormatError:
         return
-    assert found
-    assert all("\n" not in one.source for one in found)
+    assert segments
+    assert all("\n" not in segment.source for segment in segments)
 
 
 @pytest.mark.parametrize("text", [REFERENCES, MIXED, "\ufeff \n<srcset>", "<!-- a --><!-- b -->\n<TSTSET setid=x>"])

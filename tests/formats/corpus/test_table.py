@@ -27,16 +27,16 @@ def test_named_columns() -> None:
     )
     assert (second.key, second.line, second.side) == ("seg-0", 3, "source")
     assert detect(text.encode(), all_formats(), "x").name == "tsv-sentences"
-    assert [one.side for one in read("id\tref\n1\ta\n")] == ["reference"]
+    assert [segment.side for segment in read("id\tref\n1\ta\n")] == ["reference"]
 
 
 def test_two_columns_without_names() -> None:
     text = "seg-1\tthe house .\nseg-0\t42 .\n"
-    assert [(one.key, one.source, one.side) for one in read(text)] == [
+    assert [(segment.key, segment.source, segment.side) for segment in read(text)] == [
         ("seg-1", "the house .", "text"),
         ("seg-0", "42 .", "text"),
     ]
-    assert [(one.id, one.key) for one in read("3\ta\n1\tb\n")] == [(3, None), (1, None)]
+    assert [(segment.id, segment.key) for segment in read("3\ta\n1\tb\n")] == [(3, None), (1, None)]
 
 
 @pytest.mark.parametrize(

@@ -56,16 +56,16 @@ def test_lists() -> None:
     ],
 )
 def test_spellings(line: str, text: str, features: dict[str, float]) -> None:
-    (one,) = read(line)
-    assert list(one.rows()) == [(text, features, 0)]
-    assert written([one]) == line
+    (nbest,) = read(line)
+    assert list(nbest.rows()) == [(text, features, 0)]
+    assert written([nbest]) == line
 
 
 @pytest.mark.parametrize("total", ["inf", "-inf"])
 def test_infinite_total(total: str) -> None:
-    (one,) = read(f"0 ||| a ||| F=1 ||| {total}\n")
-    assert one.totals == [float(total)]
-    assert written([one.with_totals([float(total)])]) == f"0 ||| a ||| F=1 ||| {total}\n"
+    (nbest,) = read(f"0 ||| a ||| F=1 ||| {total}\n")
+    assert nbest.totals == [float(total)]
+    assert written([nbest.with_totals([float(total)])]) == f"0 ||| a ||| F=1 ||| {total}\n"
 
 
 def test_blank_lines_stay_where_they_were() -> None:
@@ -98,25 +98,25 @@ def test_untouched_lines_are_copied() -> None:
 
 def test_new_columns_change_the_features_alone() -> None:
     text = "0 ||| a ||| F=-3  ||| -5.0\n0 ||| b |||  ||| -6\n1 ||| c ||| G=1 ||| -7\r\n\n2 ||| d ||| A=b=1 ||| -8"
-    lists = [one.with_columns([("len", "v[0]")] * len(one), [[1, 0.5]] * len(one)) for one in read(text)]
+    lists = [nbest.with_columns([("len", "v[0]")] * len(nbest), [[1, 0.5]] * len(nbest)) for nbest in read(text)]
     assert written(lists) == (
         "0 ||| a ||| F=-3 len=1 v[0]=0.5  ||| -5.0\n0 ||| b ||| len=1 v[0]=0.5 ||| -6\n"
         "1 ||| c ||| G=1 len=1 v[0]=0.5 ||| -7\r\n\n2 ||| d ||| A=b=1 len=1 v[0]=0.5 ||| -8"
     )
-    assert [list(one.rows()) for one in read(written(lists))] == [list(one.rows()) for one in lists]
+    assert [list(nbest.rows()) for nbest in read(written(lists))] == [list(nbest.rows()) for nbest in lists]
 
 
 def test_new_totals_change_the_total_alone() -> None:
     text = "0 ||| a ||| F=  -3 ||| -5.00\n0 ||| b ||| G=1 ||| -6 \r\n".replace("=  ", "=")
-    (one,) = read(text)
-    assert written([one.with_totals([-0.1, 2.0])]) == text.replace("-5.00", "-0.1").replace("-6", "2")
+    (nbest,) = read(text)
+    assert written([nbest.with_totals([-0.1, 2.0])]) == text.replace("-5.00", "-0.1").replace("-6", "2")
 
 
 def test_composed() -> None:
-    one = Candidates("7", ["a b", ""], [("F[0]", "A=b"), ()], [[-1.5, 0], []], totals=[-0.1, 5], after="lost\n")
-    assert written([one]) == "7 ||| a b ||| F[0]=-1.5 A=b=0 ||| -0.1\n7 |||  |||  ||| 5\n"
-    (again,) = read(written([one]))
-    assert list(again.rows()) == list(one.rows())
+    nbest = Candidates("7", ["a b", ""], [("F[0]", "A=b"), ()], [[-1.5, 0], []], totals=[-0.1, 5], after="lost\n")
+    assert written([nbest]) == "7 ||| a b ||| F[0]=-1.5 A=b=0 ||| -0.1\n7 |||  |||  ||| 5\n"
+    (again,) = read(written([nbest]))
+    assert list(again.rows()) == list(nbest.rows())
 
 
 def test_names_with_blanks_cannot_be_written() -> None:

@@ -85,7 +85,7 @@ def test_lists() -> None:
 )
 def test_untouched_lists_are_copied(text: str) -> None:
     lists = read(text)
-    assert [one.id for one in lists] == ["0", "2"]
+    assert [nbest.id for nbest in lists] == ["0", "2"]
     assert written(lists) == text
 
 
@@ -93,30 +93,30 @@ def test_untouched_lists_are_copied(text: str) -> None:
 @pytest.mark.parametrize("value", [-15.5, 3.0, 0.7, -1.0, 1e-300, 200000.0])
 def test_encodings_of_every_length(length: int, value: float) -> None:
     data = raw({"n" * length: value})
-    (one,) = read(f"1\n0 ||| 1 ||| a ||| {cdec(data)} ||| 0\n")
+    (nbest,) = read(f"1\n0 ||| 1 ||| a ||| {cdec(data)} ||| 0\n")
     high = data[-1]
     lost = len(data) % 3 == 2 and high & 0x0F
     # What cdec's own reader sees: the same bytes without the half that was dropped.
     seen = struct.unpack("<d", data[-9:][1:8] + bytes([high & 0xF0 if lost else high]))[0]
-    assert one.values == [[seen]]
+    assert nbest.values == [[seen]]
     assert (seen == value) == (not lost)
     # Standard base64, which keeps that half, reads whole.
     (whole,) = read(f"1\n0 ||| 1 ||| a ||| {base64.b64encode(data).decode()} ||| 0\n")
     assert whole.values == [[value]]
     # What we write has lost nothing, also where features were added to a field of cdec's.
-    more = one.with_columns([("m",)], [[0.3]])
+    more = nbest.with_columns([("m",)], [[0.3]])
     (again,) = read(written([more]))
     assert list(again.rows()) == list(more.rows())
 
 
 def test_new_columns_change_the_features_alone() -> None:
-    lists = [one.with_columns([("len", "v[0]")] * len(one), [[1, -0.0]] * len(one)) for one in read(PADDED)]
+    lists = [nbest.with_columns([("len", "v[0]")] * len(nbest), [[1, -0.0]] * len(nbest)) for nbest in read(PADDED)]
     new = {"len": 1, "v[0]": -0.0}
     wanted = PADDED.replace("|||  ||| 1e-3", f"||| {base64.b64encode(raw(new)).decode()} ||| 1e-3")
     for old in (A, B):
         wanted = wanted.replace(cdec(old), base64.b64encode(raw(old | new)).decode())
     assert written(lists) == wanted
-    assert [list(one.rows()) for one in read(wanted)] == [list(one.rows()) for one in lists]
+    assert [list(nbest.rows()) for nbest in read(wanted)] == [list(nbest.rows()) for nbest in lists]
 
 
 def test_new_totals_change_the_total_alone() -> None:
@@ -130,30 +130,30 @@ def test_a_shorter_list_gets_its_new_size() -> None:
     line = PADDED.split("\n")[2]
     assert written([first.select([1]), second]) == f"\n1\r\n{line}\n1\n2 ||| 0 |||  |||  ||| 1e-3\n0\n"
     assert written([first.select([1, 0])]).startswith("\n3\r\n" + line)
-    assert [len(one) for one in read(written([first.select([1, 0, 0, 1]), second.select([])]) + PADDED[:0])] == [4]
+    assert [len(nbest) for nbest in read(written([first.select([1, 0, 0, 1]), second.select([])]) + PADDED[:0])] == [4]
 
 
 def test_composed() -> None:
-    one = Candidates("7", ["a b", ""], [("F", "a b=c"), ()], [[-1.5, 0], []], totals=[-0.1, 5], before="lost\n")
-    text = written([one])
+    nbest = Candidates("7", ["a b", ""], [("F", "a b=c"), ()], [[-1.5, 0], []], totals=[-0.1, 5], before="lost\n")
+    text = written([nbest])
     field = base64.b64encode(raw({"F": -1.5, "a b=c": 0.0})).decode()
     assert text == f"2\n7 ||| 0 ||| a b ||| {field} ||| -0.1\n7 ||| 0 |||  |||  ||| 5\n"
     (again,) = read(text)
-    assert list(again.rows()) == list(one.rows())
+    assert list(again.rows()) == list(nbest.rows())
 
 
 def test_source_length_is_kept_or_counted() -> None:
-    one = Candidates("7", ["a"], [()], [[]], totals=[1], source="das \u00a0 haus\tist")
-    assert written([one]) == "1\n7 ||| 4 ||| a |||  ||| 1\n"
-    one.extras["source_length"] = ["9"]
-    assert written([one]) == "1\n7 ||| 9 ||| a |||  ||| 1\n"
+    nbest = Candidates("7", ["a"], [()], [[]], totals=[1], source="das \u00a0 haus\tist")
+    assert written([nbest]) == "1\n7 ||| 4 ||| a |||  ||| 1\n"
+    nbest.extras["source_length"] = ["9"]
+    assert written([nbest]) == "1\n7 ||| 9 ||| a |||  ||| 1\n"
 
 
 @pytest.mark.parametrize("name", ["", "a\0b"])
 def test_names_that_cannot_be_written(name: str) -> None:
-    one = Candidates("0", ["a"], [(name,)], [[1.0]], totals=[1.0], file="x", line=3)
+    nbest = Candidates("0", ["a"], [(name,)], [[1.0]], totals=[1.0], file="x", line=3)
     with pytest.raises(FormatError, match="x:3: field 4: expected a feature name without NUL"):
-        written([one])
+        written([nbest])
 
 
 def line(field: str, key: str = "0") -> str:

@@ -55,14 +55,14 @@ def test_lists_come_by_id() -> None:
         "alignment": ["0-0 1-1", ""],
         "target": ["a man", "a man"],
     }
-    assert [(one.line, one.first) for one in (first, second)] == [(12, 0), (2, 1)]
+    assert [(nbest.line, nbest.first) for nbest in (first, second)] == [(12, 0), (2, 1)]
     assert detect(OUTPUT.encode(), all_formats(), "x").name == "fairseq-nbest"
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\n"])
 def test_detokenised_text(end: str) -> None:
-    (one,) = read("H-0\t-1\ta man\nD-0\t-1\tA man".replace("\n", end), detokenised=True)
-    assert (one.texts, one.extras) == (["A man"], {"tokenised": ["a man"]})
+    (nbest,) = read("H-0\t-1\ta man\nD-0\t-1\tA man".replace("\n", end), detokenised=True)
+    assert (nbest.texts, nbest.extras) == (["A man"], {"tokenised": ["a man"]})
 
 
 @given(st.randoms(use_true_random=False), st.integers(1, 5), st.integers(1, 3))
@@ -77,17 +77,17 @@ def test_any_order(source: random.Random, sentences: int, size: int) -> None:
     slots = [slot for slot, lines in kinds.items() for _ in lines]
     source.shuffle(slots)
     lists = read("".join(kinds[slot].pop(0) + "\n" for slot in slots))
-    assert [one.id for one in lists] == [str(key) for key in range(sentences)]
-    for key, one in enumerate(lists):
-        assert one.source == f"s{key}"
-        assert one.texts == [f"t{key}.{rank}" for rank in range(size)]
-        assert one.totals == [float(-rank) for rank in range(size)]
-        assert one.extras == {"word_scores": [str(-rank) for rank in range(size)]}
-    assert [one.first for one in lists] == [size * key for key in range(sentences)]
+    assert [nbest.id for nbest in lists] == [str(key) for key in range(sentences)]
+    for key, nbest in enumerate(lists):
+        assert nbest.source == f"s{key}"
+        assert nbest.texts == [f"t{key}.{rank}" for rank in range(size)]
+        assert nbest.totals == [float(-rank) for rank in range(size)]
+        assert nbest.extras == {"word_scores": [str(-rank) for rank in range(size)]}
+    assert [nbest.first for nbest in lists] == [size * key for key in range(sentences)]
 
 
 def test_conversion() -> None:
-    records = {one.name: one for one in all_formats()}
+    records = {record.name: record for record in all_formats()}
     lists = read(OUTPUT)
     for name in ("moses-nbest", "cdec-nbest", "marian-nbest", "jsonl-nbest", "sockeye-nbest"):
         record, out = records[name], io.StringIO()
@@ -95,7 +95,9 @@ def test_conversion() -> None:
         assert record.write is not None
         record.write(lists, out, shortest)
         again = list(record.parse(Lines(io.BytesIO(out.getvalue().encode()), "x")))
-        assert [(one.id, list(one.rows())) for one in again] == [(one.id, list(one.rows())) for one in lists]
+        assert [(nbest.id, list(nbest.rows())) for nbest in again] == [
+            (nbest.id, list(nbest.rows())) for nbest in lists
+        ]
     out = io.StringIO()
     write(lists[1:], out, shortest)
     assert '"detokenised": "A man"' in out.getvalue()

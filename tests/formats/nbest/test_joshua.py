@@ -71,10 +71,10 @@ def test_lists() -> None:
 )
 def test_the_first_line_shows_the_template(line: str, template: str, extras: dict[str, list[str]]) -> None:
     assert guess_template(line) == template
-    (one,) = read(line)
-    assert list(one.rows()) == [("a", {"tm_pt_0": 1}, 5)]
-    assert one.extras == extras
-    assert written([one]) == line
+    (nbest,) = read(line)
+    assert list(nbest.rows()) == [("a", {"tm_pt_0": 1}, 5)]
+    assert nbest.extras == extras
+    assert written([nbest]) == line
     assert detect(line.encode(), all_formats(), "x").name == "joshua-nbest"
 
 
@@ -110,27 +110,27 @@ def test_templates(
 ) -> None:
     for whole in (text, text.removesuffix("\n"), text.replace("\n", "\r\n")):
         lists = read(whole, template)
-        assert [one.id for one in lists] == ids
-        assert [row for one in lists for row in one.rows()] == rows
+        assert [nbest.id for nbest in lists] == ids
+        assert [row for nbest in lists for row in nbest.rows()] == rows
         assert written(lists) == written(lists, template) == whole
 
 
 def test_changes_touch_their_piece_alone() -> None:
     text = "-1.50 | a ||| b | F=1.000  | 7\n-2.50 | c |  | 7\n"
-    (one,) = read(text, "%c | %s | %f | %i")
-    assert one.texts == ["a ||| b", "c"]
-    wider = one.with_columns([("len",)] * 2, [[1.0]] * 2)
+    (nbest,) = read(text, "%c | %s | %f | %i")
+    assert nbest.texts == ["a ||| b", "c"]
+    wider = nbest.with_columns([("len",)] * 2, [[1.0]] * 2)
     assert written([wider]) == "-1.50 | a ||| b | F=1.000 len=1  | 7\n-2.50 | c | len=1 | 7\n"
-    assert written([one.with_totals([3, 0.5])]) == text.replace("-1.50", "3").replace("-2.50", "0.5")
+    assert written([nbest.with_totals([3, 0.5])]) == text.replace("-1.50", "3").replace("-2.50", "0.5")
     assert written([wider.select([1])]) == "-2.50 | c | len=1 | 7\n"
 
 
 @pytest.mark.parametrize("change", ["columns", "totals"])
 def test_templates_without_a_place_say_so(change: str) -> None:
-    (one,) = read("a\n", "%s")
-    one = one.with_columns([("len",)], [[1.0]]) if change == "columns" else one.with_totals([1.0])
+    (nbest,) = read("a\n", "%s")
+    nbest = nbest.with_columns([("len",)], [[1.0]]) if change == "columns" else nbest.with_totals([1.0])
     with pytest.raises(FormatError) as caught:
-        written([one])
+        written([nbest])
     expected = (
         "expected a format that can hold the new features and totals (choose one with --to), found 'joshua-nbest'"
     )
@@ -144,7 +144,7 @@ def test_another_template_is_written_when_named() -> None:
 
 
 def test_composed() -> None:
-    one = Candidates(
+    nbest = Candidates(
         "7",
         ["a b", ""],
         [("tm_pt_0", "A=b"), ()],
@@ -152,12 +152,12 @@ def test_composed() -> None:
         totals=[-0.1, 5],
         extras={"tree": ["(S a b)", "()"]},
     )
-    assert written([one]) == "7 ||| a b ||| tm_pt_0=-1.5 A=b=0 ||| -0.1\n7 |||  |||  ||| 5\n"
-    assert list(read(written([one]))[0].rows()) == list(one.rows())
+    assert written([nbest]) == "7 ||| a b ||| tm_pt_0=-1.5 A=b=0 ||| -0.1\n7 |||  |||  ||| 5\n"
+    assert list(read(written([nbest]))[0].rows()) == list(nbest.rows())
     aligned = Candidates("7", ["a", "b"], [()] * 2, [[]] * 2, totals=[1, 2], extras={"alignment": ["0-0", ""]})
     assert written([aligned]) == "7 ||| a |||  ||| 1 ||| 0-0\n7 ||| b |||  ||| 2 ||| \n"
     assert read(written([aligned]))[0].extras == aligned.extras
-    assert written([one], "%i %k [%t] %s") == "7 1 [(S a b)] a b\n7 2 [()] \n"
+    assert written([nbest], "%i %k [%t] %s") == "7 1 [(S a b)] a b\n7 2 [()] \n"
 
 
 @pytest.mark.parametrize(
@@ -181,12 +181,12 @@ def test_composed() -> None:
 )
 def test_what_cannot_be_written(template: str, change: dict[str, object], message: str | None) -> None:
     parts = {"id": "0", "texts": ["a"], "layouts": [("n",)], "values": [[1.0]], "totals": [1.0]} | change
-    one = Candidates(**parts, file="x", line=4)  # type: ignore[arg-type]
+    nbest = Candidates(**parts, file="x", line=4)  # type: ignore[arg-type]
     if message is None:
-        assert written([one], template) == "0 #n=1# a\n"
+        assert written([nbest], template) == "0 #n=1# a\n"
         return
     with pytest.raises(FormatError) as caught:
-        written([one], template)
+        written([nbest], template)
     assert str(caught.value) == message
 
 
@@ -200,8 +200,8 @@ TEMPLATES = ["%i ||| %s ||| %f ||| %c", "%c %k %s ||| %f", "%s\t%f\t%a\t%i", "<%
     st.floats(allow_nan=False, allow_infinity=False),
 )
 def test_what_is_written_reads_back(template: str, text: str, features: dict[str, float], total: float) -> None:
-    one = Candidates("3", [text], [tuple(features)], [list(features.values())], totals=[total])
-    (again,) = read(file := written([one], template), template)
+    nbest = Candidates("3", [text], [tuple(features)], [list(features.values())], totals=[total])
+    (again,) = read(file := written([nbest], template), template)
     names = template_of(template).names
     assert again.texts == [text]
     assert again.totals == ([total] if "c" in names else None)

@@ -36,18 +36,18 @@ def written(lists: Iterable[Candidates]) -> str:
 
 
 def rows(text: str) -> list[tuple[str, dict[str, float], float | None]]:
-    return [row for one in read(text) for row in one.rows()]
+    return [row for nbest in read(text) for row in nbest.rows()]
 
 
 def test_lists() -> None:
     first, second, third = read(LISTS)
-    assert [one.id for one in (first, second, third)] == ["d-1", "7", "2"]
+    assert [nbest.id for nbest in (first, second, third)] == ["d-1", "7", "2"]
     assert list(first.rows()) == [("a man", {"lm": -3.5, "tm": -2}, -1), ("man", {"lm": -4}, -2)]
     assert list(second.rows()) == [("a", {}, None), ("b", {}, None)]
     assert list(third.rows()) == [("c", {"logprob": -0.5}, -0.5)]
     assert (first.source, second.source) == ("ein Mann", None)
     assert first.extras == {"topic": ["7", "7"]}
-    assert [(one.line, one.first) for one in (first, second, third)] == [(1, 0), (2, 2), (3, 4)]
+    assert [(nbest.line, nbest.first) for nbest in (first, second, third)] == [(1, 0), (2, 2), (3, 4)]
     assert written([first, second, third]) == LISTS
 
 
@@ -78,13 +78,13 @@ def test_spellings(candidate: str, expected: Any) -> None:
 
 @pytest.mark.parametrize("name", ["source", "src", "input"])
 def test_source(name: str) -> None:
-    (one,) = read(f'{{"sentence_id": "s", "{name}": "ein Mann", "nbest": ["a"]}}')
-    assert (one.id, one.source, one.extras) == ("s", "ein Mann", {})
+    (nbest,) = read(f'{{"sentence_id": "s", "{name}": "ein Mann", "nbest": ["a"]}}')
+    assert (nbest.id, nbest.source, nbest.extras) == ("s", "ein Mann", {})
 
 
 def test_other_members_are_fields_of_the_hypotheses() -> None:
-    (one,) = read('{"input": [1], "nbest": [{"text": "a", "n": 1.5}, "b", {"text": "c", "m": "x", "n": null}]}')
-    assert one.extras == {"input": ["[1]"] * 3, "n": ["1.5", "", ""], "m": ["", "", "x"]}
+    (nbest,) = read('{"input": [1], "nbest": [{"text": "a", "n": 1.5}, "b", {"text": "c", "m": "x", "n": null}]}')
+    assert nbest.extras == {"input": ["[1]"] * 3, "n": ["1.5", "", ""], "m": ["", "", "x"]}
 
 
 def test_lines_without_candidates_stay_where_they_were() -> None:
@@ -109,8 +109,8 @@ def test_lines_without_candidates_stay_where_they_were() -> None:
 )
 def test_new_columns(before: str, after: str) -> None:
     text, wanted = (f'{{"nbest":{items},"n":1.0}}\n' for items in (before, after))
-    (one,) = read(text)
-    wider = one.with_columns([("len",)] * len(one), [[1.0]] * len(one))
+    (nbest,) = read(text)
+    wider = nbest.with_columns([("len",)] * len(nbest), [[1.0]] * len(nbest))
     assert written([wider]) == wanted
     assert rows(wanted) == list(wider.rows())
 
@@ -129,22 +129,22 @@ def test_new_columns(before: str, after: str) -> None:
 )
 def test_new_totals(before: str, after: str) -> None:
     text, wanted = (f'{{"nbest":{items},"n":1.0}}\n' for items in (before, after))
-    (one,) = read(text)
-    rescored = one.with_totals([9.0])
+    (nbest,) = read(text)
+    rescored = nbest.with_totals([9.0])
     assert written([rescored]) == wanted
     assert rows(wanted) == list(rescored.rows())
 
 
 def test_selection() -> None:
     text = '{"nbest":[ "a" ,\t"b","c"  ]}'
-    (one,) = read(text)
-    assert written([one.select([0, 1, 2])]) == text
-    assert written([one.select([2, 0])]) == '{"nbest":[ "c" ,\t"a"  ]}'
-    assert written([one.select([1]), one.select([])]) == '{"nbest":[ "b"  ]}\n{"nbest":[   ]}'
+    (nbest,) = read(text)
+    assert written([nbest.select([0, 1, 2])]) == text
+    assert written([nbest.select([2, 0])]) == '{"nbest":[ "c" ,\t"a"  ]}'
+    assert written([nbest.select([1]), nbest.select([])]) == '{"nbest":[ "b"  ]}\n{"nbest":[   ]}'
 
 
 def test_composed() -> None:
-    one = Candidates(
+    nbest = Candidates(
         "007",
         ["a\n|||", "\u2028"],
         [("F[0]", "A b"), ("score",)],
@@ -153,13 +153,13 @@ def test_composed() -> None:
         source='"x"',
         extras={"alignment": ["0-0", ""], "mine": ["1", "2"]},
     )
-    text = written([one])
+    text = written([nbest])
     assert text == (
         '{"id": "007", "source": "\\"x\\"", "hypotheses": [{"text": "a\\n|||", "score": -0.1, '
         '"scores": {"F[0]": -1.5, "A b": 0}, "alignment": "0-0"}, {"text": "\u2028", "score": 5}]}\n'
     )
     (again,) = read(text)
-    assert (again.id, again.source, list(again.rows())) == (one.id, one.source, list(one.rows()))
+    assert (again.id, again.source, list(again.rows())) == (nbest.id, nbest.source, list(nbest.rows()))
     assert again.extras == {"alignment": ["0-0", ""]}
     assert written([Candidates("7", ["a"], [()], [[]])]) == '{"id": 7, "hypotheses": [{"text": "a", "scores": {}}]}\n'
 
@@ -167,9 +167,9 @@ def test_composed() -> None:
 @pytest.mark.parametrize("totals", [[float("inf")], [float("nan")]])
 def test_json_has_finite_numbers_alone(totals: list[float]) -> None:
     lists = [Candidates("7", ["a"], [()], [[]], totals=totals, file="x", line=3), *read('{"nbest":["a"]}\n')]
-    for one in lists:
+    for nbest in lists:
         with pytest.raises(FormatError, match="field 1: expected a finite number \\(JSON has no others\\), found"):
-            written([one.with_totals(totals)])
+            written([nbest.with_totals(totals)])
 
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -207,49 +207,53 @@ def files(draw: st.DrawFn) -> str:
 def plain(lists: Iterable[Candidates]) -> list[Any]:
     # Numbers as text, for -0 is not 0.
     return [
-        (one.id, one.source, [(text, {n: repr(v) for n, v in row.items()}, repr(t)) for text, row, t in one.rows()])
-        for one in lists
+        (
+            nbest.id,
+            nbest.source,
+            [(text, {n: repr(v) for n, v in row.items()}, repr(t)) for text, row, t in nbest.rows()],
+        )
+        for nbest in lists
     ]
 
 
 @given(files())
 def test_untouched_bytes_come_back(text: str) -> None:
     assert written(read(text)) == text
-    assert written([one.select(range(len(one))) for one in read(text)]) == text
+    assert written([nbest.select(range(len(nbest))) for nbest in read(text)]) == text
 
 
 @given(files(), st.data())
 def test_changes_are_read_back_and_touch_nothing_else(text: str, data: st.DataObject) -> None:
     changed = []
-    for one in read(text):
+    for nbest in read(text):
         if data.draw(st.booleans(), "columns"):
-            rows = [[float(i), -0.0] for i in range(len(one))]
-            one = one.with_columns([("new", 'n "é')] * len(one), rows)
+            rows = [[float(i), -0.0] for i in range(len(nbest))]
+            nbest = nbest.with_columns([("new", 'n "é')] * len(nbest), rows)
         if data.draw(st.booleans(), "totals"):
-            one = one.with_totals(data.draw(st.lists(NUMBERS, min_size=len(one), max_size=len(one))))
-        order = data.draw(st.lists(st.integers(0, len(one) - 1), min_size=1, unique=True), "order")
-        changed.append(one.select(order))
+            nbest = nbest.with_totals(data.draw(st.lists(NUMBERS, min_size=len(nbest), max_size=len(nbest))))
+        order = data.draw(st.lists(st.integers(0, len(nbest) - 1), min_size=1, unique=True), "order")
+        changed.append(nbest.select(order))
     again = read(written(changed))
     assert plain(again) == plain(changed)
-    assert [one.extras for one in again] == [one.extras for one in changed] or any(
+    assert [nbest.extras for nbest in again] == [nbest.extras for nbest in changed] or any(
         len(new) < len(old) for new, old in zip(again, read(text), strict=True)
     )
 
 
 @given(st.lists(st.tuples(TEXTS, LAYOUTS, NUMBERS), min_size=1, max_size=3), st.booleans())
 def test_composed_lists_read_back(items: list[tuple[str, dict[str, float], float]], scored: bool) -> None:
-    one = Candidates(
+    nbest = Candidates(
         "3",
         [text for text, _, _ in items],
         [tuple(layout) for _, layout, _ in items],
         [list(layout.values()) for _, layout, _ in items],
         totals=[total for _, _, total in items] if scored else None,
     )
-    assert plain(read(written([one]))) == plain([one])
+    assert plain(read(written([nbest]))) == plain([nbest])
 
 
 def test_conversion() -> None:
-    records = {one.name: one for one in all_formats()}
+    records = {record.name: record for record in all_formats()}
     text = "0 ||| a b  ||| LM0= -3 TM0= -1 -2 ||| -6\n5 |||   ||| LM0= 0 ||| -0.25\n"
     first = list(records["moses-nbest"].parse(Lines(io.BytesIO(text.encode()), "x")))  # type: ignore[misc]
     json_lists = read(written(first))

@@ -29,8 +29,8 @@ def test_lists(text: str) -> None:
     first, second = read(text)
     assert list(first.rows()) == [("a man", {}, None), ("the man", {}, None)]
     assert list(second.rows()) == [(" a\u2028b ", {}, None), ("", {}, None)]
-    assert [(one.id, one.line, one.first) for one in (first, second)] == [("0", 1, 0), ("1", 3, 2)]
-    assert [one.texts for one in read("a\nb", 1)] == [["a"], ["b"]]
+    assert [(nbest.id, nbest.line, nbest.first) for nbest in (first, second)] == [("0", 1, 0), ("1", 3, 2)]
+    assert [nbest.texts for nbest in read("a\nb", 1)] == [["a"], ["b"]]
 
 
 def test_scores(scores: Path) -> None:

@@ -58,32 +58,32 @@ def test_lists() -> None:
     ],
 )
 def test_spellings(line: str, features: dict[str, float], extras: dict[str, list[str]] | None) -> None:
-    (one,) = read(line)
-    assert [row for _, row, _ in one.rows()] == [features]
-    assert one.extras == (extras if extras is not None else {"word_scores": ["-1"], "alignment": ["0-0"]})
-    assert written([one]) == line
+    (nbest,) = read(line)
+    assert [row for _, row, _ in nbest.rows()] == [features]
+    assert nbest.extras == (extras if extras is not None else {"word_scores": ["-1"], "alignment": ["0-0"]})
+    assert written([nbest]) == line
     assert detect(line.encode(), all_formats(), "x").name == "marian-nbest"
 
 
 def test_fields_may_be_there_for_some_hypotheses_alone() -> None:
-    (one,) = read("0 ||| a ||| F0= 1 ||| 0\n0 ||| b ||| 0-0 ||| F0= 1 ||| 0\n0 ||| c ||| F0= 1 ||| 0\n")
-    assert one.extras == {"alignment": ["", "0-0", ""]}
+    (nbest,) = read("0 ||| a ||| F0= 1 ||| 0\n0 ||| b ||| 0-0 ||| F0= 1 ||| 0\n0 ||| c ||| F0= 1 ||| 0\n")
+    assert nbest.extras == {"alignment": ["", "0-0", ""]}
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", ""])
 def test_changes_touch_their_field_alone(end: str) -> None:
     text = f"0 ||| a ||| 0-0 ||| WordScores= -1 ||| F0=-1.20  ||| -0.60\n0 ||| b ||| F0= -2 ||| -1{end}"
-    (one,) = read(text)
-    wider = one.with_columns([("len", "v[0]", "v[1]")] * 2, [[1, 2, 3]] * 2)
+    (nbest,) = read(text)
+    wider = nbest.with_columns([("len", "v[0]", "v[1]")] * 2, [[1, 2, 3]] * 2)
     assert written([wider]) == text.replace("-1.20", "-1.20 len= 1 v= 2 3").replace("F0= -2", "F0= -2 len= 1 v= 2 3")
-    rescored = one.with_totals([-0.1, 2])
+    rescored = nbest.with_totals([-0.1, 2])
     assert written([rescored]) == text.replace("-0.60", "-0.1").replace("||| -1" + end, "||| 2" + end)
     for changed in (wider, rescored):
         assert list(read(written([changed]))[0].rows()) == list(changed.rows())
 
 
 def test_composed() -> None:
-    one = Candidates(
+    nbest = Candidates(
         "7",
         ["a b", ""],
         [("LM0", "TM0[0]", "TM0[1]"), ("F[0]",)],
@@ -91,13 +91,13 @@ def test_composed() -> None:
         totals=[-0.1, 5],
         extras={"alignment": ["0-0", ""], "word_scores": ["-1 -2", ""], "tree": ["x", "y"]},
     )
-    text = written([one])
+    text = written([nbest])
     assert text == (
         "7 ||| a b ||| 0-0 ||| WordScores= -1 -2 ||| LM0= -1.5 TM0= 1 2 ||| -0.1\n"
         "7 |||  |||  ||| WordScores= ||| F[0]= 5 ||| 5\n"
     )
     (again,) = read(text)
-    assert list(again.rows()) == list(one.rows())
+    assert list(again.rows()) == list(nbest.rows())
     assert again.extras == {"alignment": ["0-0", ""], "word_scores": ["-1 -2", ""]}
 
 

@@ -30,7 +30,7 @@ def written(lists: Iterable[Candidates]) -> str:
 
 
 def rows(text: str) -> list[tuple[str, dict[str, float], float | None]]:
-    return [row for one in read(text) for row in one.rows()]
+    return [row for nbest in read(text) for row in nbest.rows()]
 
 
 def test_phrase_based() -> None:
@@ -95,9 +95,9 @@ def test_labels_may_change_from_line_to_line() -> None:
 
 @pytest.mark.parametrize("total", ["inf", "-inf"])
 def test_infinite_total(total: str) -> None:
-    (one,) = read(f"0 ||| a ||| LM0= 1 ||| {total}\n")
-    assert one.totals == [float(total)]
-    assert written([one.with_totals([float(total)])]) == f"0 ||| a ||| LM0= 1 ||| {total}\n"
+    (nbest,) = read(f"0 ||| a ||| LM0= 1 ||| {total}\n")
+    assert nbest.totals == [float(total)]
+    assert written([nbest.with_totals([float(total)])]) == f"0 ||| a ||| LM0= 1 ||| {total}\n"
 
 
 def test_extras() -> None:
@@ -134,7 +134,9 @@ def test_new_columns_change_the_features_alone() -> None:
         "1 ||| d  ||| -1 -2 ||| -7\r\n"
         "1 |||e ||| map: 0 w: 2 ||| -8"
     )
-    lists = [one.with_columns([("len", "v[0]", "v[1]")] * len(one), [[1, 2, 0.5]] * len(one)) for one in read(text)]
+    lists = [
+        nbest.with_columns([("len", "v[0]", "v[1]")] * len(nbest), [[1, 2, 0.5]] * len(nbest)) for nbest in read(text)
+    ]
     assert written(lists) == (
         "0 ||| a  ||| LM0= -3 len= 1 v= 2 0.5  ||| -5 ||| 0-0 \n"
         "0 ||| b  ||| len= 1 v= 2 0.5 ||| -6\n"
@@ -142,13 +144,13 @@ def test_new_columns_change_the_features_alone() -> None:
         "1 ||| d  ||| -1 -2 len= 1 v= 2 0.5 ||| -7\r\n"
         "1 |||e ||| map: 0 w: 2 len: 1 v: 2 0.5 ||| -8"
     )
-    assert [list(one.rows()) for one in read(written(lists))] == [list(one.rows()) for one in lists]
+    assert [list(nbest.rows()) for nbest in read(written(lists))] == [list(nbest.rows()) for nbest in lists]
 
 
 def test_new_totals_change_the_total_alone() -> None:
     text = "0 ||| a  ||| LM0=  -3 ||| -5.00 ||| 0-0 \n0 ||| b  ||| LM0= -4 ||| -6 \r\n"
-    (one,) = read(text)
-    assert written([one.with_totals([-0.1, 2.0])]) == text.replace("-5.00", "-0.1").replace("-6", "2")
+    (nbest,) = read(text)
+    assert written([nbest.with_totals([-0.1, 2.0])]) == text.replace("-5.00", "-0.1").replace("-6", "2")
 
 
 def test_selection_moves_lines() -> None:
@@ -174,7 +176,7 @@ def test_ids_ascend() -> None:
 
 
 def test_composed() -> None:
-    one = Candidates(
+    nbest = Candidates(
         id="7",
         texts=["a b", ""],
         layouts=[("LM0", "TM0[0]", "TM0[1]", "x[2]", "A=b"), ("F[0]", "F[1]", "LM0")],
@@ -182,12 +184,12 @@ def test_composed() -> None:
         totals=[-0.1, 5],
         extras={"alignment": ["0-0", ""], "source_length": ["1", "1"]},
     )
-    text = written([one])
+    text = written([nbest])
     assert text == (
         "7 ||| a b  ||| LM0= -1.5 TM0= 1 2 x[2]= 3 A=b= 0 ||| -0.1 ||| 0-0 \n7 |||   ||| 1 2 LM0= 3 ||| 5 |||  \n"
     )
     (again,) = read(text)
-    assert list(again.rows()) == list(one.rows())
+    assert list(again.rows()) == list(nbest.rows())
     assert again.extras["alignment"] == ["0-0", ""]
 
 

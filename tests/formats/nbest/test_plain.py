@@ -32,21 +32,24 @@ def read(text: str) -> list[Candidates]:
     ],
 )
 def test_lists(text: str, rows: list[tuple[str, dict[str, float]]]) -> None:
-    (one,) = read(text)
-    assert [(hyp, features) for hyp, features, _ in one.rows()] == rows
-    assert one.totals is None
+    (nbest,) = read(text)
+    assert [(hyp, features) for hyp, features, _ in nbest.rows()] == rows
+    assert nbest.totals is None
     assert detect(text.encode(), all_formats(), "x").name == "plain-nbest"
 
 
 def test_several_lists() -> None:
     first, second = read("0 ||| a ||| f=1\n0 ||| b ||| f=2\n7 ||| c ||| f=3\n")
-    assert [(one.id, one.line, one.first, len(one)) for one in (first, second)] == [("0", 1, 0, 2), ("7", 3, 2, 1)]
+    assert [(nbest.id, nbest.line, nbest.first, len(nbest)) for nbest in (first, second)] == [
+        ("0", 1, 0, 2),
+        ("7", 3, 2, 1),
+    ]
     assert first.layouts[0] is second.layouts[0]
 
 
 def test_conversion() -> None:
-    records = {one.name: one for one in all_formats()}
-    lists = [one.with_totals([1.5]) for one in read("0 ||| a ||| -1.25 lm=-3\n")]
+    records = {record.name: record for record in all_formats()}
+    lists = [nbest.with_totals([1.5]) for nbest in read("0 ||| a ||| -1.25 lm=-3\n")]
     for name in ("moses-nbest", "cdec-nbest", "joshua-nbest", "jsonl-nbest"):
         record, out = records[name], io.StringIO()
         assert record.parse is not None

@@ -36,23 +36,27 @@ def written(lists: Iterable[Candidates]) -> str:
 def plain(lists: Iterable[Candidates]) -> list[Any]:
     # Numbers as text, for -0 is not 0.
     return [
-        (one.id, one.source, [(text, {n: repr(v) for n, v in row.items()}, repr(t)) for text, row, t in one.rows()])
-        for one in lists
+        (
+            nbest.id,
+            nbest.source,
+            [(text, {n: repr(v) for n, v in row.items()}, repr(t)) for text, row, t in nbest.rows()],
+        )
+        for nbest in lists
     ]
 
 
 def test_lists() -> None:
     lists = read(LISTS)
-    assert [one.id for one in lists] == ["0", "1", "2"]
-    assert [row for one in lists for row in one.rows()] == [
+    assert [nbest.id for nbest in lists] == ["0", "1", "2"]
+    assert [row for nbest in lists for row in nbest.rows()] == [
         ("a man", {"score": 0.5}, -0.5),
         ("the man", {"score": 0.7}, -0.7),
         ("", {"lm": -3, "len": 1}, -1.5),
         ("a", {"score[0]": 1, "score[1]": 2}, -1),
         ("b", {"score[0]": 2, "score[1]": 3}, -2),
     ]
-    assert [one.extras for one in lists] == [{"translation": ["a man"] * 2}, {}, {"k": ["1", "1"]}]
-    assert [(one.line, one.first) for one in lists] == [(1, 0), (2, 2), (3, 3)]
+    assert [nbest.extras for nbest in lists] == [{"translation": ["a man"] * 2}, {}, {"k": ["1", "1"]}]
+    assert [(nbest.line, nbest.first) for nbest in lists] == [(1, 0), (2, 2), (3, 3)]
     for text in (LISTS, LISTS[:-1], LISTS.replace("\n", "\r\n"), "\n" + LISTS + "\n"):
         assert written(read(text)) == text
     assert detect(LISTS.encode(), all_formats(), "x").name == "sockeye-nbest"
@@ -61,20 +65,20 @@ def test_lists() -> None:
 @pytest.mark.parametrize("name", ["hypotheses", "candidates", "outputs", "nbest", "translations"])
 def test_names_of_the_texts(name: str) -> None:
     text = f'{{"src": "x", "{name}": ["a"], "scores": [1]}}\n'
-    (one,) = read(text)
-    assert (one.source, list(one.rows())) == ("x", [("a", {"score": 1}, -1)])
+    (nbest,) = read(text)
+    assert (nbest.source, list(nbest.rows())) == ("x", [("a", {"score": 1}, -1)])
     assert detect(text.encode(), all_formats(), "x").name == "sockeye-nbest"
 
 
 def test_lists_without_hypotheses_stay_where_they_were() -> None:
     text = '{"translations": [], "scores": []}\n{"translations": ["a"], "scores": [1]}\n{"nbest": [], "scores": []}\n'
-    (one,) = read(text)
-    assert (one.id, one.line) == ("1", 2)
-    assert written([one]) == text
+    (nbest,) = read(text)
+    assert (nbest.id, nbest.line) == ("1", 2)
+    assert written([nbest]) == text
 
 
 def test_new_columns_stand_in_an_array_of_their_own() -> None:
-    lists = [one.with_columns([("n",)] * len(one), [[1.0]] * len(one)) for one in read(LISTS)]
+    lists = [nbest.with_columns([("n",)] * len(nbest), [[1.0]] * len(nbest)) for nbest in read(LISTS)]
     assert written(lists) == (
         '{"sentence_id": 1, "translation": "a man", "translations": ["a man", "the man"], "scores": [0.50, 7e-1], '
         '"features": [{"score": 0.5, "n": 1}, {"score": 0.7, "n": 1}]}\n'
@@ -86,7 +90,7 @@ def test_new_columns_stand_in_an_array_of_their_own() -> None:
 
 
 def test_new_totals_take_the_place_of_the_first_score() -> None:
-    lists = [one.with_totals([9.0 - i for i in range(len(one))]) for one in read(LISTS)]
+    lists = [nbest.with_totals([9.0 - i for i in range(len(nbest))]) for nbest in read(LISTS)]
     assert written(lists) == (
         '{"sentence_id": 1, "translation": "a man", "translations": ["a man", "the man"], "scores": [-9, -8], '
         '"features": [{"score": 0.5}, {"score": 0.7}]}\n'
@@ -107,15 +111,15 @@ def test_selection() -> None:
 
 
 def test_composed() -> None:
-    one = Candidates("d-1", ["a\n", "b"], [("score",)] * 2, [[0.5], [1.0]], totals=[-0.5, -1.0], source="ä")
-    assert written([one]) == (
+    nbest = Candidates("d-1", ["a\n", "b"], [("score",)] * 2, [[0.5], [1.0]], totals=[-0.5, -1.0], source="ä")
+    assert written([nbest]) == (
         '{"sentence_id": "d-1", "source": "ä", "translations": ["a\\n", "b"], "scores": [0.5, 1]}\n'
     )
     other = Candidates("7", ["a"], [("lm", "F[0]")], [[-0.5, 2.0]], totals=[3.0])
     assert written([other]) == (
         '{"sentence_id": 8, "translations": ["a"], "scores": [-3], "features": [{"lm": -0.5, "F[0]": 2}]}\n'
     )
-    assert plain(read(written([one, other]))) == plain([one, other])
+    assert plain(read(written([nbest, other]))) == plain([nbest, other])
     with pytest.raises(FormatError, match=r"field 1: expected total scores \(rescore the list with weights first\)"):
         written([Candidates("7", ["a"], [()], [[]])])
     with pytest.raises(FormatError, match="field 1: expected a finite number"):
@@ -129,7 +133,7 @@ def test_scores_are_negative_log_probabilities() -> None:
 {"score": 0.2, "scores": [[0.2], [0.2]], "sentence_id": 2, "translation": "u", "translations": ["u", "v"]}
 """
     lists = read(text)
-    assert [(one.id, one.totals) for one in lists] == [("0", [0.0, -0.31, -1.5]), ("1", [-0.2, -0.2])]
+    assert [(nbest.id, nbest.totals) for nbest in lists] == [("0", [0.0, -0.31, -1.5]), ("1", [-0.2, -0.2])]
     assert repr(lists[0].totals) == "[0.0, -0.31, -1.5]"
     assert lists[0].values == [[0.0], [0.31], [1.5]]
     assert written(lists) == text
@@ -141,13 +145,13 @@ FALLING = '{"translations": ["good", "bad"], "scores": [61.5, 20.25]}\n'
 def test_falling_scores_need_a_word_on_what_they_are() -> None:
     with pytest.raises(FormatError, match=r"x:1: field 2: expected rising scores: .*better=higher.*, found falling"):
         read(FALLING)
-    (one,) = read(FALLING, better="higher")
-    assert one.totals == [61.5, 20.25]
+    (nbest,) = read(FALLING, better="higher")
+    assert nbest.totals == [61.5, 20.25]
     (other,) = read(FALLING, better="lower")
     assert other.totals == [-61.5, -20.25]
-    assert written([one]) == written([other]) == FALLING
+    assert written([nbest]) == written([other]) == FALLING
     # Changed totals keep the sign that the file has, whether its lines are kept or not.
-    changed = one.with_totals([2.0, 1.0])
+    changed = nbest.with_totals([2.0, 1.0])
     assert '"scores": [2, 1]' in written([changed])
     assert '"scores": [2, 1]' in written([changed.with_texts(["a", "b"])])
     assert '"scores": [-2, -1]' in written([other.with_totals([2.0, 1.0])])
@@ -157,17 +161,21 @@ def test_falling_scores_need_a_word_on_what_they_are() -> None:
 
 def test_sentences_count_from_one() -> None:
     text = '{"sentence_id": %s, "translations": ["a"], "scores": [1]}\n'
-    assert [one.id for one in read(text % 1 + text % 3)] == ["0", "2"]
-    assert [one.id for one in read(text % 0 + text % 3, first=0)] == ["0", "3"]
-    assert [one.id for one in read(text % '"7"' + text % '"a"' + text.replace("sentence_", "") % 5)] == ["7", "a", "5"]
+    assert [nbest.id for nbest in read(text % 1 + text % 3)] == ["0", "2"]
+    assert [nbest.id for nbest in read(text % 0 + text % 3, first=0)] == ["0", "3"]
+    assert [nbest.id for nbest in read(text % '"7"' + text % '"a"' + text.replace("sentence_", "") % 5)] == [
+        "7",
+        "a",
+        "5",
+    ]
     with pytest.raises(
         FormatError, match=r"x:1: field 1: expected a sentence_id of at least 1 \(.*first=0.*\), found 0$"
     ):
         read(text % 0)
     with pytest.raises(FormatError, match="expected first=0 or first=1, found 2"):
         read(text % 1, first=2)
-    assert written([one.with_texts(["b"]) for one in read(text % 4, first=0)]) == (text % 4).replace('"a"', '"b"')
-    assert written([one.with_texts(["b"]) for one in read(text % 4)]) == (text % 4).replace('"a"', '"b"')
+    assert written([nbest.with_texts(["b"]) for nbest in read(text % 4, first=0)]) == (text % 4).replace('"a"', '"b"')
+    assert written([nbest.with_texts(["b"]) for nbest in read(text % 4)]) == (text % 4).replace('"a"', '"b"')
 
 
 def test_each_id_once() -> None:
@@ -204,22 +212,22 @@ def files(draw: st.DrawFn) -> str:
 def test_untouched_bytes_come_back(text: str) -> None:
     lists = read(text, better="lower")
     assert written(lists) == text
-    assert written([one.select(range(len(one))) for one in lists]) == text
+    assert written([nbest.select(range(len(nbest))) for nbest in lists]) == text
 
 
 @given(files(), st.data())
 def test_changes_are_read_back(text: str, data: st.DataObject) -> None:
     changed = []
-    for one in read(text, better="lower"):
+    for nbest in read(text, better="lower"):
         if data.draw(st.booleans(), "columns"):
-            one = one.with_columns([("new", 'n "é')] * len(one), [[float(i), -0.0] for i in range(len(one))])
+            nbest = nbest.with_columns([("new", 'n "é')] * len(nbest), [[float(i), -0.0] for i in range(len(nbest))])
         if data.draw(st.booleans(), "totals"):
-            one = one.with_totals(data.draw(st.lists(TOTALS, min_size=len(one), max_size=len(one))))
-        order = data.draw(st.lists(st.integers(0, len(one) - 1), min_size=1, unique=True), "order")
-        changed.append(one.select(order))
+            nbest = nbest.with_totals(data.draw(st.lists(TOTALS, min_size=len(nbest), max_size=len(nbest))))
+        order = data.draw(st.lists(st.integers(0, len(nbest) - 1), min_size=1, unique=True), "order")
+        changed.append(nbest.select(order))
     again = read(written(changed), better="lower")
     assert plain(again) == plain(changed)
-    assert [one.extras for one in again] == [one.extras for one in changed]
+    assert [nbest.extras for nbest in again] == [nbest.extras for nbest in changed]
 
 
 GOOD = '{"translations": ["a"], "scores": [1]}\n'

@@ -35,7 +35,7 @@ def written(records: list[Parse]) -> str:
 
 def test_lines() -> None:
     parses = read(TEXT)
-    assert [one.tree and str(one.tree) for one in parses] == [
+    assert [parsed.tree and str(parsed.tree) for parsed in parses] == [
         "(S (NP (DT the) (NN house)) (VP (VBZ is)))",
         None,
         "( (S (NP (PRP it))) (. .))",
@@ -55,8 +55,8 @@ def test_composed() -> None:
     trees = [Parse(Tree("S", (Tree("X", ("a",)), "b"))), Parse(None), Parse(Tree("", (Tree("S", ("é\u2028",)),)))]
     text = written(trees)
     assert text == "(S (X a) b)\n\n( (S é\u2028))\n"
-    assert [one.tree for one in read(text)] == [one.tree for one in trees]
-    assert written([replace(one, raw=None) for one in read(TEXT)]).splitlines()[2] == "( (S (NP (PRP it))) (. .))"
+    assert [parsed.tree for parsed in read(text)] == [parsed.tree for parsed in trees]
+    assert written([replace(parsed, raw=None) for parsed in read(TEXT)]).splitlines()[2] == "( (S (NP (PRP it))) (. .))"
     # A line of this format without its end, and one that another format read.
     assert written([*read("(S (X a))"), replace(read("(S (X  a))")[0], origin="other")]) == "(S (X a))\n(S (X a))\n"
 
@@ -68,8 +68,8 @@ def test_what_is_read_comes_back(text: str) -> None:
     except FormatError:
         return
     assert written(parses) == text
-    again = read(written([replace(one, raw=None) for one in parses]))
-    assert [one.tree for one in again] == [one.tree for one in parses]
+    again = read(written([replace(parsed, raw=None) for parsed in parses]))
+    assert [parsed.tree for parsed in again] == [parsed.tree for parsed in parses]
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_gold_comes_back(shared: Path) -> None:
         data = stream.read()
     assert detect(data, all_formats(), str(path)) is FORMAT
     with open_lines(path) as lines:
-        (one,) = parse(lines)
-    assert written([one]).encode() == data
-    assert one.tree is not None
-    assert one.tree.words() == "the gunman was killed by the police .".split()
+        (parsed,) = parse(lines)
+    assert written([parsed]).encode() == data
+    assert parsed.tree is not None
+    assert parsed.tree.words() == "the gunman was killed by the police .".split()

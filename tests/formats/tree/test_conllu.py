@@ -59,7 +59,7 @@ def test_sentences() -> None:
     assert first.heads() == [0, 1, 5, 5, 1, 1, 6]
     assert first.comments == ("# sent_id = 1", "# text = Vámonos al mar, él no.")
     assert first.rows[1] == Word("1", "vamos", "ir", "VERB", "_", "Mood=Imp", "0", "root", "_", "_")
-    assert [one.id for one in first.rows] == "1-2 1 2 3-4 3 4 5 6 6.1 6.2 7".split()
+    assert [parsed.id for parsed in first.rows] == "1-2 1 2 3-4 3 4 5 6 6.1 6.2 7".split()
     assert second.heads() == [-1, 1]
     assert second.tokens() == second.words() == ["mit Blank\u00a0\u2028", "#"]
     assert (first.line, second.line) == (1, 15)
@@ -79,18 +79,18 @@ def test_sentences() -> None:
 def test_bytes_come_back(text: str) -> None:
     sentences = read(text)
     assert written(sentences) == text
-    parts = [(one.rows, one.comments) for one in sentences]
-    again = read(written(replace(one, raw=None) for one in sentences))
-    assert [(one.rows, one.comments) for one in again] == parts
+    parts = [(parsed.rows, parsed.comments) for parsed in sentences]
+    again = read(written(replace(parsed, raw=None) for parsed in sentences))
+    assert [(parsed.rows, parsed.comments) for parsed in again] == parts
     # A missing end is made up for before the next sentence.
-    assert [(one.rows, one.comments) for one in read(written(sentences * 2))] == parts * 2
+    assert [(parsed.rows, parsed.comments) for parsed in read(written(sentences * 2))] == parts * 2
 
 
 def test_composed() -> None:
-    (one,) = read(SECOND)
-    changed = one.with_rows((one.rows[0], replace(one.rows[1], form="ein"), one.rows[2]))
+    (parsed,) = read(SECOND)
+    changed = parsed.with_rows((parsed.rows[0], replace(parsed.rows[1], form="ein"), parsed.rows[2]))
     assert written([changed]) == SECOND.replace("mit Blank\u00a0\u2028", "ein") + "\n"
-    assert written([replace(one, origin="other")]) == SECOND + "\n"
+    assert written([replace(parsed, origin="other")]) == SECOND + "\n"
 
 
 COLUMNS = st.text("ab_#|-1. é\u2028\x0b", min_size=1, max_size=3)
@@ -114,7 +114,9 @@ def sentences(draw: st.DrawFn) -> Dependencies:
 
 @given(st.lists(sentences(), min_size=1, max_size=3))
 def test_what_is_written_is_read(some: list[Dependencies]) -> None:
-    assert [(one.rows, one.comments) for one in read(written(some))] == [(one.rows, one.comments) for one in some]
+    assert [(parsed.rows, parsed.comments) for parsed in read(written(some))] == [
+        (parsed.rows, parsed.comments) for parsed in some
+    ]
 
 
 @given(
@@ -122,10 +124,10 @@ def test_what_is_written_is_read(some: list[Dependencies]) -> None:
 )
 def test_what_is_read_comes_back(lines: list[str]) -> None:
     try:
-        found = read("".join(lines))
+        sentences = read("".join(lines))
     except FormatError:
         return
-    assert written(found) == "".join(lines)
+    assert written(sentences) == "".join(lines)
 
 
 @pytest.mark.parametrize(

@@ -54,19 +54,19 @@ def test_deep_trees() -> None:
             tree = Tree("Y", (tree, str(i)))
         return tree
 
-    one, other = deep(), deep()
-    assert one == other
-    assert hash(one) == hash(other)
-    assert len(one.words()) == 5001
-    assert one.spans()[0] == ("Y", 0, 5001)
-    assert one.spans()[-1] == ("X", 0, 1)
-    assert tree_of(str(one), 5001) == one
+    first, other = deep(), deep()
+    assert first == other
+    assert hash(first) == hash(other)
+    assert len(first.words()) == 5001
+    assert first.spans()[0] == ("Y", 0, 5001)
+    assert first.spans()[-1] == ("X", 0, 1)
+    assert tree_of(str(first), 5001) == first
     with pytest.raises(BadField):
-        tree_of(str(one), 5000)
+        tree_of(str(first), 5000)
 
 
 @given(trees())
 def test_text_and_back(tree: Tree) -> None:
     assert tree_of(str(tree), 100) == tree
-    assert [span[0] for span in tree.spans()] == [one.label for one in tree.walk() if isinstance(one, Tree)]
+    assert [span[0] for span in tree.spans()] == [node.label for node in tree.walk() if isinstance(node, Tree)]
     assert tree.spans()[0][1:] == (0, len(tree.words()))

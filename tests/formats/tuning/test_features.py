@@ -95,13 +95,13 @@ def blocks(draw: st.DrawFn) -> Block:
 @given(st.lists(blocks(), min_size=1, max_size=3), st.sampled_from([" ", "\t", "  "]), st.sampled_from(["", "\n"]))
 def test_files_come_back(made: list[Block], blank: str, end: str) -> None:
     text = written(made)
-    found = read(text.encode())
-    assert [(one.id, one.rows, one.names, one.sparse) for one in found] == [
-        (one.id, one.rows, one.names, one.sparse) for one in made
+    again = read(text.encode())
+    assert [(entry.id, entry.rows, entry.names, entry.sparse) for entry in again] == [
+        (entry.id, entry.rows, entry.names, entry.sparse) for entry in made
     ]
     other = text.replace(" ", blank)[:-1] + end
     assert written(read(other.encode())) == other
-    assert written([replace(one, raw=None) for one in read(other.encode())]) == text
+    assert written([replace(entry, raw=None) for entry in read(other.encode())]) == text
 
 
 def test_blocks_that_cannot_be_written() -> None:
@@ -206,10 +206,10 @@ def test_files_of_moses(shared: Path, name: str) -> None:
         before = stream.read().decode()
     assert detect(before[: 1 << 16].encode(), all_formats(), name) is FORMAT
     with open_lines(path) as lines:
-        found = list(parse(lines))
-    assert len(found) == before.count("BEGIN")
-    assert written(found) == before
-    assert written([replace(one, raw=None) for one in found]) == before
+        blocks = list(parse(lines))
+    assert len(blocks) == before.count("BEGIN")
+    assert written(blocks) == before
+    assert written([replace(entry, raw=None) for entry in blocks]) == before
 
 
 @pytest.mark.shared

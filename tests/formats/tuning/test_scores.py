@@ -61,9 +61,11 @@ def test_binary() -> None:
 def test_files_come_back(made: list[list[tuple[int, float]]], end: str) -> None:
     blocks = [Block(str(i), tuple((float(a), b) for a, b in rows), scorer="PER") for i, rows in enumerate(made)]
     text = written(blocks)[:-1] + end
-    found = read(text.encode())
-    assert [(one.id, one.rows, one.scorer) for one in found] == [(one.id, one.rows, one.scorer) for one in blocks]
-    assert written(found) == text
+    again = read(text.encode())
+    assert [(entry.id, entry.rows, entry.scorer) for entry in again] == [
+        (entry.id, entry.rows, entry.scorer) for entry in blocks
+    ]
+    assert written(again) == text
 
 
 def test_features_are_no_statistics() -> None:
@@ -115,10 +117,10 @@ def test_files_of_moses(shared: Path, name: str) -> None:
         before = stream.read().decode()
     assert detect(before[: 1 << 16].encode(), all_formats(), name) is FORMAT
     with open_lines(path) as lines:
-        found = list(parse(lines))
-    assert len(found) == before.count("BEGIN")
-    assert written(found) == before
-    assert written([replace(one, raw=None) for one in found]) == before
+        blocks = list(parse(lines))
+    assert len(blocks) == before.count("BEGIN")
+    assert written(blocks) == before
+    assert written([replace(entry, raw=None) for entry in blocks]) == before
 
 
 @pytest.mark.shared

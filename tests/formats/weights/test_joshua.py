@@ -30,9 +30,9 @@ def lines(text: str) -> Lines:
 
 
 def read(text: str) -> dict[str, float]:
-    found = FORMAT.read(lines(text))
-    assert isinstance(found, dict)
-    return found
+    weights = FORMAT.read(lines(text))
+    assert isinstance(weights, dict)
+    return weights
 
 
 def updated(text: str, values: dict[str, float]) -> str:
@@ -133,10 +133,10 @@ def test_other_shapes(text: str) -> None:
 
 @pytest.mark.shared
 def test_configs_of_joshua(shared: Path) -> None:
-    found = [path for path in sorted((shared / "gold" / "joshua").rglob("*config*")) if b" = " in path.read_bytes()]
-    found = [path for path in found if path.is_file() and not path.parent.name.endswith(".packed")]
-    assert len(found) >= 14
-    for path in found:
+    paths = [path for path in sorted((shared / "gold" / "joshua").rglob("*config*")) if b" = " in path.read_bytes()]
+    paths = [path for path in paths if path.is_file() and not path.parent.name.endswith(".packed")]
+    assert len(paths) >= 14
+    for path in paths:
         before = path.read_bytes()
         if path.parent.name == "n-ary":  # its weights stand in a file of their own
             assert detect(before, all_formats(), str(path)).name == "joshua-settings"

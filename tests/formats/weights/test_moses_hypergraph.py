@@ -23,9 +23,9 @@ def lines(text: str) -> Lines:
 
 
 def read(text: str) -> dict[str, float]:
-    found = FORMAT.read(lines(text))
-    assert isinstance(found, dict)
-    return found
+    weights = FORMAT.read(lines(text))
+    assert isinstance(weights, dict)
+    return weights
 
 
 def written(weights: dict[str, float]) -> str:
@@ -81,7 +81,7 @@ def test_names_come_back_or_are_refused(names: list[str]) -> None:
         outer = outer_names(names)
     except ValueError:
         return
-    assert [inner_names(outer.values())[one] for one in outer.values()] == names
+    assert [inner_names(outer.values())[name] for name in outer.values()] == names
 
 
 @pytest.mark.parametrize("names", [["A_1", "A_2"], ["A[0]", "A[1]", "A_1"], ["A[1]", "A[0]"]])

@@ -28,9 +28,9 @@ def lines(text: str) -> Lines:
 
 
 def read(text: str) -> dict[str, float]:
-    found = FORMAT.read(lines(text))
-    assert isinstance(found, dict)
-    return found
+    weights = FORMAT.read(lines(text))
+    assert isinstance(weights, dict)
+    return weights
 
 
 def updated(text: str, values: dict[str, float]) -> tuple[str, list[str]]:

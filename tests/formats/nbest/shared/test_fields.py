@@ -16,7 +16,7 @@ from smtformats.format import shortest
 from smtformats.nbest.shared.fields import cut_at_bars, first_shape, split_line
 
 KINDS = ("moses-nbest", "cdec-nbest", "cdec-mira-nbest", "joshua-nbest", "marian-nbest")
-FORMATS = {one.name: one for one in all_formats() if one.name in KINDS}
+FORMATS = {record.name: record for record in all_formats() if record.name in KINDS}
 
 
 def read(record: Format, text: str) -> list[Candidates]:
@@ -34,8 +34,8 @@ def written(record: Format, lists: Iterable[Candidates]) -> str:
 def plain(lists: Iterable[Candidates]) -> list[tuple[str, list[tuple[str, dict[str, str], str]]]]:
     """Ids, texts, features and totals; numbers as text, for -0 is not 0."""
     return [
-        (one.id, [(text, {n: repr(v) for n, v in row.items()}, repr(total)) for text, row, total in one.rows()])
-        for one in lists
+        (nbest.id, [(text, {n: repr(v) for n, v in row.items()}, repr(total)) for text, row, total in nbest.rows()])
+        for nbest in lists
     ]
 
 
@@ -83,11 +83,11 @@ def models(draw: st.DrawFn) -> list[Candidates]:
 def files(draw: st.DrawFn) -> Written:
     record = FORMATS[draw(st.sampled_from(KINDS))]
     lines: list[str] = []
-    for one in draw(models()):
-        block = written(record, [one]).split("\n")[:-1]
+    for nbest in draw(models()):
+        block = written(record, [nbest]).split("\n")[:-1]
         blank = draw(st.integers(0, 2))
         if record.name == "cdec-mira-nbest":
-            block[0] = str(len(one) + blank)
+            block[0] = str(len(nbest) + blank)
             block += [""] * blank
         if record.name == "cdec-nbest":
             block += [""] * blank
@@ -104,7 +104,7 @@ def files(draw: st.DrawFn) -> Written:
 @given(files())
 def test_untouched_bytes_come_back(file: Written) -> None:
     assert written(file.format, file.lists) == file.text
-    assert written(file.format, [one.select(range(len(one))) for one in file.lists]) == file.text
+    assert written(file.format, [nbest.select(range(len(nbest))) for nbest in file.lists]) == file.text
 
 
 @given(models(), st.sampled_from(KINDS))
@@ -128,23 +128,23 @@ def test_changes_stay_in_their_fields(file: Written, data: st.DataObject) -> Non
     features = 2 if file.format.name == "cdec-mira-nbest" else 1
     changed: list[Candidates] = []
     wanted: list[tuple[str, set[int]]] = []
-    for one in file.lists:
+    for nbest in file.lists:
         here: set[int] = set()
-        new = one
+        new = nbest
         if data.draw(st.booleans(), "columns"):
             here.add(features)
-            layout, values = ("new", "w[0]", "w[1]"), [[float(i), 0.1, -2.5] for i in range(len(one))]
-            new = new.with_columns([layout] * len(one), values)
+            layout, values = ("new", "w[0]", "w[1]"), [[float(i), 0.1, -2.5] for i in range(len(nbest))]
+            new = new.with_columns([layout] * len(nbest), values)
         if data.draw(st.booleans(), "totals"):
             here.add(features + 1)
-            new = new.with_totals(data.draw(st.lists(TOTALS, min_size=len(one), max_size=len(one))))
-        order = data.draw(st.lists(st.integers(0, len(one) - 1), min_size=1, unique=True))
+            new = new.with_totals(data.draw(st.lists(TOTALS, min_size=len(nbest), max_size=len(nbest))))
+        order = data.draw(st.lists(st.integers(0, len(nbest) - 1), min_size=1, unique=True))
         changed.append(new.select(order))
-        wanted += [((one.raw or [])[i], here) for i in order]
+        wanted += [((nbest.raw or [])[i], here) for i in order]
     again = read(file.format, written(file.format, changed))
     assert plain(again) == plain(changed)
-    found = [line for one in again for line in one.raw or ()]
-    for line, (old, here) in zip(found, wanted, strict=True):
+    lines = [line for nbest in again for line in nbest.raw or ()]
+    for line, (old, here) in zip(lines, wanted, strict=True):
         key, fields = split_line(line.rstrip("\r\n"))
         old_key, old_fields = split_line(old.rstrip("\r\n"))
         assert (key, len(fields)) == (old_key, len(old_fields))

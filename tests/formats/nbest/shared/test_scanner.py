@@ -35,7 +35,7 @@ def plain(columns: ListColumns) -> dict[str, Any]:
         "extras": {name: table[:] for name, table in columns.extras.items()},
         "sides": (columns.sources, columns.annotations),
         "places": (columns.file, columns.lines.tolist()),
-        "types": [str(one.dtype) for one in (features.ids, features.values, columns.totals, columns.offsets)],
+        "types": [str(column.dtype) for column in (features.ids, features.values, columns.totals, columns.offsets)],
     }
 
 
@@ -64,9 +64,9 @@ def taken(dialect: str, data: bytes) -> bool:
 
 
 def same(dialect: str, data: bytes, **limits: int) -> dict[str, Any] | str:
-    found = loaded(dialect, io.BytesIO(data), **limits)
-    assert found == parsed(dialect, data, **limits)
-    return found
+    result = loaded(dialect, io.BytesIO(data), **limits)
+    assert result == parsed(dialect, data, **limits)
+    return result
 
 
 NUMBERS = st.one_of(
@@ -87,12 +87,12 @@ ENDS = st.sampled_from(["\n"] * 6 + ["\r\n", " \n"])
 @st.composite
 def layouts(draw: st.DrawFn, dialect: str) -> list[tuple[str, int]]:
     """Labels, and how many values each has."""
-    found = draw(st.lists(st.tuples(NAMES, st.integers(1, 3)), max_size=4, unique_by=lambda one: one[0]))
+    labels = draw(st.lists(st.tuples(NAMES, st.integers(1, 3)), max_size=4, unique_by=lambda label: label[0]))
     if dialect == "cdec":
-        return [(f"{name}=", 1) for name, _ in found]
+        return [(f"{name}=", 1) for name, _ in labels]
     mark = draw(st.sampled_from(["=", "=", ":"]))
     unlabelled = [("", draw(st.integers(1, 3)))] if draw(st.integers(0, 4)) == 0 else []
-    return unlabelled + [(name + mark, count) for name, count in found]
+    return unlabelled + [(name + mark, count) for name, count in labels]
 
 
 @st.composite
@@ -194,9 +194,9 @@ def test_large_files_come_in_several_pieces(texts: list[str]) -> None:
     lines = [f"{i // 7} ||| {texts[i % len(texts)]}  ||| A= {i} -{i / 8} {rest}" for i in range(9000)]
     data = "".join(lines).encode()
     assert taken("moses", data)
-    found = same("moses", data)
-    assert isinstance(found, dict)
-    assert len(found["texts"]) == 9000
+    result = same("moses", data)
+    assert isinstance(result, dict)
+    assert len(result["texts"]) == 9000
 
 
 CDEC = ";A=1;A=b=2;A=1 B=2;B=2 A=1;A==1;A=1=2;A=1\tB=2;A=1  B=2;A=1 C=3;A=;A;AB=1;A=1 A=b=2;=1"
@@ -246,9 +246,9 @@ def test_what_toolkits_write_is_scanned(dialect: str, text: str) -> None:
 )
 def test_the_parser_goes_on_with_what_is_not_scanned(dialect: str, text: str) -> None:
     assert not taken(dialect, text.encode())
-    found = same(dialect, text.encode())
-    assert isinstance(found, dict)
-    assert found["places"][0] == "x"
+    result = same(dialect, text.encode())
+    assert isinstance(result, dict)
+    assert result["places"][0] == "x"
 
 
 BAD = [
@@ -303,15 +303,15 @@ BAD = [
 def test_errors_are_those_of_the_parser(dialect: str, text: str, message: str, before: int) -> None:
     good = "".join(f"{i // 10} ||| a  ||| {'A= 1' if dialect == 'moses' else 'A=1'} ||| 1\n" for i in range(before))
     if not before:
-        found = same(dialect, text.encode("utf-8", "surrogateescape"))
-        assert isinstance(found, str)
-        assert found.startswith(f"x:{message}")
+        result = same(dialect, text.encode("utf-8", "surrogateescape"))
+        assert isinstance(result, str)
+        assert result.startswith(f"x:{message}")
     elif text.strip():
         shifted = text.replace("0 |||", f"{before} |||").replace("1 ||| a", f"{before + 1} ||| a")
-        found = same(dialect, good.encode() + shifted.encode("utf-8", "surrogateescape"))
-        assert isinstance(found, str)
+        result = same(dialect, good.encode() + shifted.encode("utf-8", "surrogateescape"))
+        assert isinstance(result, str)
         line, _, rest = message.partition(": field")
-        assert found.startswith(f"x:{before + int(line)}: field{rest[:12]}")
+        assert result.startswith(f"x:{before + int(line)}: field{rest[:12]}")
 
 
 def test_a_truncated_file_is_an_error() -> None:
