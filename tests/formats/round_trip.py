@@ -1,4 +1,4 @@
-"""Real files of the toolkits read and written again: ``python tests/formats/round_trip.py FOLDER`` does it for all.
+"""Read and write real files of the toolkits: ``python tests/formats/round_trip.py FOLDER`` does it for all.
 
 The suite takes the smaller ones and a few of each folder of many. A file is of the format that its shape tells; files
 of no format we know, and those we refuse, are told apart, so that nothing falls through without a word.
@@ -27,13 +27,13 @@ EXCEPTIONS = {
 
 
 def contents(path: Path) -> bytes:
-    """What a file holds, decompressed."""
+    """The decompressed content of a file."""
     with open_bytes(path) as stream:
         return stream.read()
 
 
 def again(record: Format, data: bytes, name: str) -> bytes:
-    """The bytes read and written in a format."""
+    """Read bytes in a format and write them again."""
     assert record.parse is not None
     assert record.write is not None
     records = record.parse(Lines(io.BytesIO(data), name))
@@ -68,7 +68,7 @@ def outcome(path: Path, name: str) -> tuple[str, str]:
 
 @functools.cache
 def files(root: Path, most: int, each: int) -> tuple[Path, ...]:
-    """The files of at most so many bytes, the first few of each folder and ending."""
+    """The files up to a size, at most a few for each folder and suffix."""
     seen: Counter[tuple[Path, str]] = Counter()
     paths = []
     for path in sorted(root.rglob("*")):
@@ -80,7 +80,7 @@ def files(root: Path, most: int, each: int) -> tuple[Path, ...]:
 
 
 def table(root: Path) -> Iterator[str]:
-    """Counts of outcomes by format, then each file that is not the same and why."""
+    """Print counts of outcomes by format, then each file that differs and why."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     rest = []
     for path in files(root, 1 << 40, 1 << 40):

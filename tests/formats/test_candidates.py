@@ -1,4 +1,4 @@
-"""One sentence's list: new columns, totals and orders give new lists and leave the old one."""
+"""An n-best list: new columns, totals and orders give new lists and leave the old one unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sparse columns against dictionaries, and whole files of lists as columns."""
+"""Sparse columns compared with dictionaries, and files of lists as columns."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_dot(rows: list[dict[str, float]], data: st.DataObject) -> None:
     weights = {name: data.draw(VALUES) for name in columns.names}
     totals = columns.dot(np.array([weights[name] for name in columns.names]))
     assert totals.dtype == np.float64
-    # Exactly this sum: in the order of the names, whatever the order in the row.
+    # Exactly this sum: in the order of the names, not of the row.
     wanted = []
     for row in rows:
         total = 0.0
@@ -113,7 +113,7 @@ def test_list_columns() -> None:
 def test_lists_are_made_from_columns_when_asked_for() -> None:
     columns = ListColumns.from_lists(LISTS)
     first, second = columns
-    # What one list of a file carries all of them do.
+    # If one list of a file has an extra field, all have it.
     assert first == replace(LISTS[0], extras={"alignment": ["", ""]})
     assert second == LISTS[1] == columns[1] == columns[-1]
     assert second.layouts[0] == first.layouts[0]

@@ -1,4 +1,4 @@
-"""Errors say where and what, and survive the way between processes."""
+"""Errors name the place and the problem, and can be pickled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Escapes of the toolkits, made and undone, and what looks like something else."""
+"""Toolkits' escapes, made and undone, and look-alikes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening and writing files: lines, compression, pipes, output that appears whole or not at all."""
+"""Opening and writing files: lines, compression, pipes, atomic output."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_broken_compression_is_a_format_error(tmp_path: Path, kind: str, fault: 
     with pytest.raises(FormatError) as caught, open_lines(path) as lines:
         list(lines)
     assert (caught.value.file, caught.value.field) == (str(path), 1)
-    # Spoilt gzip may unpack to rubbish before its checksum is reached.
+    # Corrupt gzip may decompress to garbage before its checksum is reached.
     assert caught.value.expected == "a complete compressed file" or (kind, fault) == ("gz", "spoilt")
     if fault == "cut short":
         with open_bytes(path) as stream, pytest.raises(FormatError) as caught:

@@ -1,4 +1,4 @@
-"""The format record, the list of formats, and telling formats apart by shape."""
+"""The format record, the list of formats and format detection."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def test_all_formats() -> None:
         assert record.summary
         assert record.parse or record.write
         assert record.example or record.binary or record.folder or record.parse is None, record.name
-    # Several places if the install is an editable one: the sources, and the native modules.
+    # An editable install has several places: the sources and the native modules.
     places = [path for place in smtformats.__path__ for path in Path(place).glob("*/__init__.py")]
     folders = {path.parent.name for path in places}
     assert {record.kind for record in all_formats()} == folders - {"caching"}

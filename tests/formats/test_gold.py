@@ -1,4 +1,4 @@
-"""Real output of the toolkits: lists in templates and in base64, and new weights that change their lines alone."""
+"""Real output of the toolkits: lists in templates and in base64; new weights change only their lines."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_both_spellings_of_a_cdec_list_say_the_same(shared: Path) -> None:
         for nbest, other in zip(binary, nbest_cdec.parse(lines), strict=False):
             for mine, its in zip(nbest.rows(), other.rows(), strict=False):
                 text, features, total = its
-                # Zeros are left out there, and these numbers have six digits.
+                # The base64 lists omit zeros, and the numbers of the text lists have six digits.
                 nonzero = {name: value for name, value in features.items() if value != 0}
                 assert mine[0] == text
                 assert mine[1] == pytest.approx(nonzero, rel=1e-5)

@@ -1,4 +1,4 @@
-"""JSON that no format reads is refused by name; plain text that looks a little like it stays text."""
+"""JSON that no format reads is an error that names it; plain text that resembles JSON stays text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages of the formats have to tell; tests/test_docs.py compares their texts."""
+"""The content of the formats' pages; tests/test_docs.py compares their texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stream of pieces gives what the pieces hold; packed and spoilt files are in grammar/test_lines.py."""
+"""A stream of pieces has their content; compressed and corrupt files are tested in grammar/test_lines.py."""
 
 from __future__ import annotations
 

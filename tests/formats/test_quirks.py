@@ -1,4 +1,4 @@
-"""What cdec does with odd files, case by case: we take and read the same, but where a difference is meant."""
+"""Odd files: we accept and read the same as cdec, except for deliberate differences."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WEIGHTS_OTHERWISE = {
 
 
 def read(record: Format, path: Path) -> tuple[list[object], str]:
-    """The records, or the message after the file's name."""
+    """The records, or the error message without the file name."""
     assert record.parse is not None
     with open_lines(path) as lines:
         try:
@@ -51,7 +51,7 @@ def read(record: Format, path: Path) -> tuple[list[object], str]:
 
 
 def aborts(folder: Path, name: str) -> bool:
-    """Whether cdec gave up: its log then lacks the line of a run that ended."""
+    """Whether cdec aborted: its log then lacks the line that ends a run."""
     path = folder / f"{name}.err"
     return path.exists() and "VmPeak" not in path.read_text(encoding="utf-8", errors="replace")
 

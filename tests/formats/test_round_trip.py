@@ -1,4 +1,4 @@
-"""The toolkits' real files come back byte for byte; see round_trip.py, which does it for every one of them."""
+"""Real files of the toolkits come back byte for byte; round_trip.py does it for all of them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_files_come_back(shared: Path, toolkit: str) -> None:
         name = path.relative_to(shared / "gold").as_posix()
         what, record = outcome(path, name)
         seen[record] += what == "same"
-        # Of plain text nothing is promised but the words.
+        # Plain text keeps the words only.
         if what == "other" and record != "text" and name not in EXCEPTIONS:
             other.append(name)
     assert not other

@@ -1,4 +1,4 @@
-"""The native scanner: bad lines, and its life once spent."""
+"""The native scanner: bad lines, and use after its columns were taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words, numbers and names as they stand in the fields of all formats."""
+"""Words, numbers and names in the fields of all formats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from smtformats.tokens import BadField, Layouts, blanks, is_id, is_number, numbe
 @pytest.mark.parametrize("word", ["", "\u00e9", "\u00a0", "\u2028", "\u3000\x85"])
 @given(text=st.text("ab \t\r\n\x0b\x0c\x1c\x1f", max_size=12))
 def test_blanks_are_ascii_alone(word: str, text: str) -> None:
-    # Without the word all is ASCII, where str.split() is the rule itself.
+    # Without the word the text is ASCII, where str.split() defines the blanks.
     assert blanks(text.replace("b", f"b{word}")) == [token.replace("b", f"b{word}") for token in text.split()]
 
 

@@ -1,4 +1,4 @@
-"""Weights that came home give the totals of the toolkits' own lists: put into a file, read back, multiplied out."""
+"""Weights written to a file and read back reproduce the totals of the toolkits' own lists."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMATS = {record.name: record for record in all_formats()}
 
 
 def came_home(record: Format, path: Path) -> dict[str, float]:
-    """The weights of a file after others, and then its own, were put into it."""
+    """The weights of a file after writing other weights and then its own into it."""
     assert record.update is not None
     with open_lines(path) as lines:
         weights: dict[str, float] = record.read(lines)
@@ -40,7 +40,7 @@ def lists_of(record: Format, path: Path, **options: str) -> list[Candidates]:
 
 
 def differences(lists: list[Candidates], weights: dict[str, float]) -> list[float]:
-    """How far each total is from the sum of weights and features, without what unknown words cost in Moses."""
+    """The difference of each total from the weighted sum of features, which lacks Moses' unknown-word penalty."""
     results = []
     for nbest in lists:
         for _, features, total in nbest.rows():
@@ -70,7 +70,7 @@ def test_moses(shared: Path, lists: str, weights: str, least: int) -> None:
         lists_of(FORMATS["moses-nbest"], gold / lists), came_home(FORMATS["moses-ini"], gold / weights)
     )
     assert len(results) >= least
-    # 100 for each unknown word, which the features leave out.
+    # 100 for each unknown word, which is not among the features.
     assert max(abs(result - 100 * round(result / 100)) for result in results) < 1e-3
     assert min(results) < -99
 

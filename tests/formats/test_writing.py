@@ -1,4 +1,4 @@
-"""Records come out as they were read, each on a line of its own."""
+"""Unchanged records are written as they were read, each on its own line."""
 
 from __future__ import annotations
 

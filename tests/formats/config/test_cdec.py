@@ -1,4 +1,4 @@
-"""cdec.ini: keys, flags, comments, and what cdec aborts on."""
+"""cdec.ini: keys, flags, comments and errors."""
 
 from __future__ import annotations
 

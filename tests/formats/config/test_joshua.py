@@ -1,4 +1,4 @@
-"""joshua.config: keys in any spelling, old and new lines, weights, and what Joshua refuses."""
+"""joshua.config: key spellings, old and new forms of lines, weights and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""moses.ini: sections, features, weights, and what Moses refuses."""
+"""moses.ini: sections, features, weights and errors."""
 
 from __future__ import annotations
 
@@ -74,14 +74,14 @@ def test_features() -> None:
 
 
 def test_reordering_scores_within_a_probing_table_need_no_path() -> None:
-    """Moses2's."""
+    """As in Moses2."""
     settings = read("[feature]\nLexicalReordering num-features=6 type=msd property-index=0\n")
     ((_, feature),) = features(settings)
     assert feature.options["property-index"] == "0" and "path" not in feature.options
 
 
 def test_comment_cuts_a_path_and_what_is_behind_it() -> None:
-    # Moses, too: "Can't read a".
+    # Moses cuts the path too: its error is "Can't read a".
     assert read(INI).all("feature")[3].value.endswith(" path=a")
 
 

@@ -1,4 +1,4 @@
-"""What the configurations of all toolkits share: whole files, limits, and what is composed."""
+"""Configurations of all toolkits: whole files, limits and composed files."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ REFUSED = {
 
 
 def golds(gold: Path) -> Iterator[Path]:
-    """The configurations of the toolkits; what a packed grammar or a binary table calls `config` is none."""
+    """The configurations of the toolkits, without the files `config` of packed grammars and binary tables."""
     for path in sorted(gold.rglob("*")):
         named = path.suffix in (".ini", ".config") or path.name in ("config", "config.packed")
         binary = path.parent.name.endswith(".packed") or path.with_name("probing_hash.dat").exists()

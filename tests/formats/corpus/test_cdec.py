@@ -1,4 +1,4 @@
-"""What cdec decodes and tunes on."""
+"""cdec's input for decoding and tuning."""
 
 from __future__ import annotations
 

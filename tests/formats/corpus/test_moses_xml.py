@@ -255,7 +255,7 @@ def test_gold(shared: Path) -> None:
     assert written([*records]).encode() == data
     assert [record.id for record in records if record.fault] == [9]
     assert [len(record.marks) for record in records] == [1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0]
-    # Where tags are taken off, Moses' output covers as many words of the source as are left.
+    # Where tags are removed, Moses' output covers the remaining number of source words.
     for record, line in zip(records, (shared / "gold/moses/xml/out.ignore.txt").read_text().splitlines(), strict=True):
         last = max(int(token.strip("|").split("-")[1]) for token in line.split() if token[0] == "|" and len(token) > 1)
         assert last + 1 == len(record.source.split())
@@ -264,7 +264,7 @@ def test_gold(shared: Path) -> None:
 
 
 def test_tags_that_are_words() -> None:
-    """Only what is around the whole sentence is taken off."""
+    """Only a ``<seg>`` around the whole sentence is removed."""
     (segment,) = parse(Lines(io.BytesIO(b'<seg id="7">a <n translation="x">b</n> <c</seg>'), "x"), tags=False)
     assert (segment.source, segment.marks, segment.fault) == ('a <n translation="x">b</n> <c', (), "")
     assert segment.attributes == {"id": "7"}

@@ -1,4 +1,4 @@
-"""Sentences and their translations in columns."""
+"""Sentences and their translations in tab-separated columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NIST's sets of documents."""
+"""NIST document sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences with ids in columns."""
+"""Sentences with ids in tab-separated columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""cdec's lists for MapReduce MIRA: a size before each list, features in base64, blank lines behind."""
+"""cdec's lists for MapReduce MIRA: a size before each list, features in base64, blank lines after it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def raw(features: Mapping[str, float]) -> bytes:
 
 
 def cdec(features: Mapping[str, float] | bytes) -> str:
-    """As cdec encodes it: a rest of two bytes loses the low half of the second."""
+    """Encode as cdec does: a remainder of two bytes loses the low half of the second."""
     data = features if isinstance(features, bytes) else raw(features)
     whole = len(data) - len(data) % 3
     rest = data[whole:]
@@ -96,14 +96,14 @@ def test_encodings_of_every_length(length: int, value: float) -> None:
     (nbest,) = read(f"1\n0 ||| 1 ||| a ||| {cdec(data)} ||| 0\n")
     high = data[-1]
     lost = len(data) % 3 == 2 and high & 0x0F
-    # What cdec's own reader sees: the same bytes without the half that was dropped.
+    # cdec's own reader decodes the same bytes without the half that was dropped.
     seen = struct.unpack("<d", data[-9:][1:8] + bytes([high & 0xF0 if lost else high]))[0]
     assert nbest.values == [[seen]]
     assert (seen == value) == (not lost)
-    # Standard base64, which keeps that half, reads whole.
+    # Standard base64 keeps that half and is read completely.
     (whole,) = read(f"1\n0 ||| 1 ||| a ||| {base64.b64encode(data).decode()} ||| 0\n")
     assert whole.values == [[value]]
-    # What we write has lost nothing, also where features were added to a field of cdec's.
+    # Our output loses nothing, even if features were added to a field of cdec's.
     more = nbest.with_columns([("m",)], [[0.3]])
     (again,) = read(written([more]))
     assert list(again.rows()) == list(more.rows())

@@ -1,4 +1,4 @@
-"""What fairseq-generate prints: lines of one id together or apart, in any order, between others."""
+"""Output of fairseq-generate: lines of an id together or apart, in any order, between other lines."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_any_order(source: random.Random, sentences: int, size: int) -> None:
     rows = [(key, f"H-{key}\t{-rank}\tt{key}.{rank}") for key in range(sentences) for rank in range(size)]
     rows += [(key, f"S-{key}\ts{key}") for key in range(sentences)]
     rows += [(key, f"P-{key}\t{-rank}") for key in range(sentences) for rank in range(size)]
-    # Lines of one kind and id keep their order, all else is shuffled.
+    # Lines of the same kind and id keep their order; everything else is shuffled.
     kinds: dict[tuple[int, str], list[str]] = {}
     for key, line in rows:
         kinds.setdefault((key, line[0]), []).append(line)

@@ -1,4 +1,4 @@
-"""Joshua n-best lists: output templates, guessed and named, and what they cannot say."""
+"""Joshua n-best lists: guessed and given templates, and what they cannot represent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON lines: aliases, one candidate in many spellings, bytes that come back, and what is refused."""
+"""JSON lines: aliases, spellings of a candidate, byte-exact copies and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hypotheses alone, N lines for each source, with or without a file of numbers."""
+"""Texts only, N lines for each source, with or without a file of scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moses n-best lists in all their spellings."""
+"""Moses n-best lists in all spellings."""
 
 from __future__ import annotations
 

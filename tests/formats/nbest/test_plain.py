@@ -1,4 +1,4 @@
-"""Lists without totals: homework, and toolkits that write a score or nothing."""
+"""N-best lists without totals, of homework and of toolkits that write a score or no features."""
 
 from __future__ import annotations
 

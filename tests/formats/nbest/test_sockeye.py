@@ -1,4 +1,4 @@
-"""sockeye n-best lists: texts and scores side by side."""
+"""sockeye n-best lists: parallel arrays of texts and scores."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_composed() -> None:
 
 
 def test_scores_are_negative_log_probabilities() -> None:
-    # As sockeye.translate --nbest-size writes it: of a batch, best first.
+    # Output of sockeye.translate --nbest-size: a batch, best first.
     text = """\
 {"score": 0.0, "scores": [0.0, 0.31, 1.5], "sentence_id": 1, "translation": "x", "translations": ["x", "y", "z"]}
 {"score": 0.2, "scores": [[0.2], [0.2]], "sentence_id": 2, "translation": "u", "translations": ["u", "v"]}
@@ -150,7 +150,7 @@ def test_falling_scores_need_a_word_on_what_they_are() -> None:
     (other,) = read(FALLING, better="lower")
     assert other.totals == [-61.5, -20.25]
     assert written([nbest]) == written([other]) == FALLING
-    # Changed totals keep the sign that the file has, whether its lines are kept or not.
+    # Changed totals keep the sign of the file's scores, whether its lines are copied or composed.
     changed = nbest.with_totals([2.0, 1.0])
     assert '"scores": [2, 1]' in written([changed])
     assert '"scores": [2, 1]' in written([changed.with_texts(["a", "b"])])

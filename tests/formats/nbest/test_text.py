@@ -1,4 +1,4 @@
-"""The texts of lists alone."""
+"""The texts of n-best lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists as a table for other programs."""
+"""N-best lists as a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trees in brackets: lines come back as they were, bad ones are named."""
+"""Bracketed trees: byte-exact copies, and errors for bad lines."""
 
 from __future__ import annotations
 

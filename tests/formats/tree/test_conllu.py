@@ -1,4 +1,4 @@
-"""CoNLL-U: sentences come back byte for byte, bad lines are named."""
+"""CoNLL-U: byte-exact copies, and errors for bad lines."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_bytes_come_back(text: str) -> None:
     parts = [(parsed.rows, parsed.comments) for parsed in sentences]
     again = read(written(replace(parsed, raw=None) for parsed in sentences))
     assert [(parsed.rows, parsed.comments) for parsed in again] == parts
-    # A missing end is made up for before the next sentence.
+    # A missing line end is added before the next sentence.
     assert [(parsed.rows, parsed.comments) for parsed in read(written(sentences * 2))] == parts * 2
 
 

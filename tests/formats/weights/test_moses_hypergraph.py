@@ -1,4 +1,4 @@
-"""The weights beside Moses' hypergraphs."""
+"""The weights next to Moses hypergraphs."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_other_shapes(text: str) -> None:
     ("folder", "ini"), [("pb/hg_gz", "moses.pb"), ("pb/hg_txt", "moses.pb"), ("hiero/hg_txt", "moses.hiero")]
 )
 def test_gold(shared: Path, folder: str, ini: str) -> None:
-    """The weights beside the graphs are those of the moses.ini, under the same names."""
+    """The weights next to the graphs are those of the moses.ini, under the same names."""
     path = shared / "gold/moses" / folder / "weights"
     with open_lines(path) as text, open_lines(shared / f"gold/moses/model/{ini}.tuned.ini") as model:
         weights = FORMAT.read(text)

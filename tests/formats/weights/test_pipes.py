@@ -1,4 +1,4 @@
-"""Weights with a bar between name and number."""
+"""Weights with ``|||`` between name and number."""
 
 from __future__ import annotations
 

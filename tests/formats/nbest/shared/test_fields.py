@@ -1,4 +1,4 @@
-"""What holds for lists with bars: bytes come back, changes stay where they belong, conversions lose nothing."""
+"""Lists with fields separated by bars: byte-exact copies, local changes, lossless conversions."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ IDS = st.lists(st.integers(0, 10**12), min_size=1, max_size=4, unique=True).map(
 
 @dataclass
 class Written:
-    """A file and what is in it."""
+    """A file and its content."""
 
     format: Format
     text: str

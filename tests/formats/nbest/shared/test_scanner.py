@@ -1,4 +1,4 @@
-"""The native scanner for lists: both faces agree on any file, and the scanner itself takes what toolkits write."""
+"""The native scanner for lists: it agrees with the parser on any file and reads all that toolkits write by itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORMATS = {"moses": moses.FORMAT, "cdec": cdec.FORMAT}
 
 
 def plain(columns: ListColumns) -> dict[str, Any]:
-    """All there is, to the last bit."""
+    """The whole content, to the last bit."""
     assert columns.totals is not None
     features = columns.features
     return {
@@ -86,7 +86,7 @@ ENDS = st.sampled_from(["\n"] * 6 + ["\r\n", " \n"])
 
 @st.composite
 def layouts(draw: st.DrawFn, dialect: str) -> list[tuple[str, int]]:
-    """Labels, and how many values each has."""
+    """Labels with their numbers of values."""
     labels = draw(st.lists(st.tuples(NAMES, st.integers(1, 3)), max_size=4, unique_by=lambda label: label[0]))
     if dialect == "cdec":
         return [(f"{name}=", 1) for name, _ in labels]
@@ -126,7 +126,7 @@ def line_of(draw: st.DrawFn, dialect: str, key: str, layout: list[tuple[str, int
 
 @st.composite
 def files(draw: st.DrawFn) -> tuple[str, str]:
-    """A dialect and a text: lists that share their layout with some lines that do not."""
+    """A dialect and a text: lists with a shared layout, and some lines with other layouts."""
     dialect = draw(st.sampled_from(["moses", "cdec"]))
     usual = draw(layouts(dialect))
     text = ""
@@ -160,7 +160,7 @@ def test_both_faces_agree_on_spoilt_text(file: tuple[str, str], data: st.DataObj
 
 
 class Chopped(io.RawIOBase):
-    """A stream that gives out pieces of the lengths given, again and again."""
+    """A stream that returns pieces of the given lengths, cyclically."""
 
     def __init__(self, data: bytes, sizes: list[int]) -> None:
         self.pieces = self._cut(data, sizes)
