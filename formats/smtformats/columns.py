@@ -421,20 +421,20 @@ class GrammarColumns:
 class IndexedColumns(GrammarColumns):
     """Columns with an index of their rules: int32 arrays that only the code that built them interprets."""
 
-    made: tuple[Ints, ...] = ()
+    built: tuple[Ints, ...] = ()
     sides: tuple[object, ...] = ()
 
     @classmethod
     def indexed(cls, columns: GrammarColumns, index: tuple[Ints, ...]) -> IndexedColumns:
         """Attach an index of the source sides."""
         arrays = {column.name: getattr(columns, column.name) for column in fields(GrammarColumns)}
-        return cls(**arrays, made=index, sides=_source_sides(columns))
+        return cls(**arrays, built=index, sides=_source_sides(columns))
 
     @property
     def index(self) -> tuple[Ints, ...] | None:
         """The index, or ``None`` if the source sides were replaced after it was built."""
         same = all(side is other for side, other in zip(self.sides, _source_sides(self), strict=True))
-        return self.made if same else None
+        return self.built if same else None
 
 
 def _source_sides(columns: GrammarColumns) -> tuple[object, ...]:

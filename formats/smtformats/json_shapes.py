@@ -167,7 +167,7 @@ def _describe(value: Any, text: str, lists: bool) -> str:
     """Describe a value and how to convert it."""
     if isinstance(value, json.JSONDecodeError):
         message = value.msg[:1].lower() + value.msg[1:]
-        return f"JSON with a fault at line {value.lineno}, column {value.colno}: {message}"
+        return f"invalid JSON at line {value.lineno}, column {value.colno}: {message}"
     inner, depth = value, 0
     while isinstance(inner, list) and inner and not isinstance(inner[0], str):
         inner, depth = inner[0], depth + 1
@@ -184,9 +184,9 @@ def _describe(value: Any, text: str, lists: bool) -> str:
     else:
         what, recipe = f"JSON objects with {names}", ""
     if text.startswith(BOM):
-        what += " behind a byte order mark (U+FEFF), which jq takes off"
+        what += " after a byte order mark (U+FEFF), which jq removes"
     if not lists or not recipe:
         return what
     if depth > (0 if shape is None else shape.depth):
         recipe = ".[]" if recipe == "." else f".[] | {recipe}"
-    return f"{what}; `jq -c '{recipe}'` makes such lines of it"
+    return f"{what}; `jq -c '{recipe}'` converts it to such lines"

@@ -117,12 +117,12 @@ def _record(record: Any, indent: str) -> str:
         return repr(record)
     fields = [field for field in dataclasses.fields(record) if field.name not in _ORIGIN]
     shown = {field.name: (_show(getattr(record, field.name), indent + "  "), repr(field.default)) for field in fields}
-    told = {name: text for name, (text, default) in shown.items() if text != default and text not in _EMPTY}
+    visible = {name: text for name, (text, default) in shown.items() if text != default and text not in _EMPTY}
     kind = type(record).__name__
-    line = f"{kind}({', '.join(f'{name}={text}' for name, text in told.items())})"
+    line = f"{kind}({', '.join(f'{name}={text}' for name, text in visible.items())})"
     if _fits(line, indent):
         return line
-    return kind + "".join(f"\n{indent}  {name}:{' ' * (text[0] != chr(10))}{text}" for name, text in told.items())
+    return kind + "".join(f"\n{indent}  {name}:{' ' * (text[0] != chr(10))}{text}" for name, text in visible.items())
 
 
 def _fits(text: str, indent: str) -> bool:

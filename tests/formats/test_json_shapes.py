@@ -67,13 +67,13 @@ def test_documents_are_told_from_lines() -> None:
         json.dumps(OURS[0], indent=2), known("nbest")
     )
     marked = "\ufeff" + "".join(json.dumps(value) + "\n" for value in OURS)
-    assert "found such objects behind a byte order mark" in refused(marked, list(all_formats()))
+    assert "found such objects after a byte order mark" in refused(marked, list(all_formats()))
     nested = json.dumps([[{"generated_text": "a"}]] * 2)
     assert "`jq -c '.[] | {hypotheses:" in refused(nested, known("nbest"))
     assert "`jq -c '.[] | {id: .custom_id" in refused(json.dumps([BATCH] * 1000), known("nbest"))
     assert "`jq -c '.[] | {id: .custom_id" in refused(json.dumps([BATCH] * 1000, indent=1), known("nbest"))
     python = repr(OURS[0]) + "\n"
-    assert "found JSON with a fault at line 1, column 2: expecting property name" in refused(
+    assert "found invalid JSON at line 1, column 2: expecting property name" in refused(
         python, list(all_formats())
     )
 

@@ -26,8 +26,8 @@ class Alignment:
     @property
     def extras(self) -> frozenset[str]:
         """The names of the data besides the points."""
-        there = {"words": self.source or self.target, "score": self.score is not None}
-        return frozenset(name for name, present in there.items() if present)
+        parts = {"words": self.source or self.target, "score": self.score is not None}
+        return frozenset(name for name, present in parts.items() if present)
 
     def with_points(self, points: tuple[Point, ...]) -> Alignment:
         """Replace the points."""

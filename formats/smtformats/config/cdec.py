@@ -163,8 +163,8 @@ def matches(head: bytes) -> bool:
     bodies = [trim(line.split("#", 1)[0]) for line in first_lines(head)]
     pairs = [body.partition("=") for body in bodies if body and not (body[0] == "[" and body[-1] == "]")]
     known = [value.strip() for key, _, value in pairs if key.strip() in KEYS]
-    told = any(value and not is_number(value) for value in known)
-    return told and len(pairs) <= 2 * len(known)
+    has_setting = any(value and not is_number(value) for value in known)
+    return has_setting and len(pairs) <= 2 * len(known)
 
 
 FORMAT = Format(

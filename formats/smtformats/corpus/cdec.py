@@ -128,8 +128,8 @@ def _is_segment(line: str) -> bool:
     if line.startswith(("[", "(((")):
         return False
     source, *references = [blanks(field) for field in line.split(" ||| ")]
-    told = [tokens for tokens in references if tokens]
-    return bool(told) and all(map(_has_words, [source, *told]))
+    nonempty = [tokens for tokens in references if tokens]
+    return bool(nonempty) and all(map(_has_words, [source, *nonempty]))
 
 
 def _has_words(tokens: Sequence[str]) -> bool:

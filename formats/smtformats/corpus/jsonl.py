@@ -64,11 +64,11 @@ def _texts(fields: Mapping[str, Member]) -> tuple[list[str], Side, set[str]]:
     for name in (source, references, text):
         if name is not None:
             value, field = fields[name].value, fields[name].field
-            here = value if name == references and isinstance(value, list) and value else [value]
-            for text in here:
+            values = value if name == references and isinstance(value, list) and value else [value]
+            for text in values:
                 if not isinstance(text, str):
                     raise BadMember(f"a string as {name}", shown(text), field)
-            texts += [clean(text) for text in here]
+            texts += [clean(text) for text in values]
     if not texts:
         raise BadField(f"a text named {', '.join((*SOURCES, *TEXTS, *REFERENCES[:-1]))} or {REFERENCES[-1]}", "none")
     return texts, side, {name for name in (source, references, text, "id") if name is not None}

@@ -75,9 +75,9 @@ def matches(head: bytes) -> bool:
     if b"\0" in head or have_ids(head):
         return False
     rows = [_body(line).split("\t") for line in first_lines(head)]
-    told = [row for row in rows if blanks(row[0])]
+    nonempty = [row for row in rows if blanks(row[0])]
     return (
-        2 * len(told) > len(rows)
+        2 * len(nonempty) > len(rows)
         and len(rows[0]) > 1
         and all(len(row) == len(rows[0]) for row in rows)
         and all(_are_words(column) for row in rows for column in row)

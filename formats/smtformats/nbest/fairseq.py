@@ -59,25 +59,25 @@ def parse(lines: Lines, *, detokenised: bool = False) -> Iterator[Candidates]:
             raise lines.error("an n-best list", "no hypothesis in the file", 1, line=1)
         first = 0
         for key in sorted(runs):
-            mine: list[tuple[int, str]] = []
+            entries: list[tuple[int, str]] = []
             for start, count in runs[key]:
                 waiting.seek(start)
                 for _ in range(count):
                     number, _, text = waiting.readline().decode().partition(" ")
-                    mine.append((int(number), text))
-            nbest = _list(lines, str(key), mine, detokenised)
+                    entries.append((int(number), text))
+            nbest = _list(lines, str(key), entries, detokenised)
             nbest.first = first
             first += len(nbest)
             yield nbest
 
 
-def _list(lines: Lines, key: str, mine: list[tuple[int, str]], detokenised: bool) -> Candidates:
+def _list(lines: Lines, key: str, entries: list[tuple[int, str]], detokenised: bool) -> Candidates:
     """Build the list of one id."""
     nbest = Candidates(
-        id=key, texts=[], layouts=[], values=[], totals=[], origin=NAME, file=lines.name, line=mine[0][0]
+        id=key, texts=[], layouts=[], values=[], totals=[], origin=NAME, file=lines.name, line=entries[0][0]
     )
     columns: dict[str, list[tuple[str, int]]] = {kind: [] for kind in "STDPA"}
-    for number, line in mine:
+    for number, line in entries:
         kind, fields = line[0], line.rstrip("\r\n").split("\t", 2 if line[0] in "HD" else 1)
         try:
             _take(nbest, columns, kind, fields, number)

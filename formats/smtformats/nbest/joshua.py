@@ -113,7 +113,7 @@ def template_of(text: str) -> Template:
     """Parse a template; an ambiguous one, whose lines cannot be cut into variables, is an error."""
     literals = _VARIABLE.split(text)
     names = "".join(literals[1::2])
-    made = Template(names, tuple(literals[::2]))
+    template = Template(names, tuple(literals[::2]))
     if strange := [name for name in names if name not in _READABLE]:
         raise BadField("a template of %i %k %s %f %c %a %e %t", f"%{strange[0]}, which cannot be read back")
     if "s" not in names:
@@ -121,12 +121,12 @@ def template_of(text: str) -> Template:
     if len(set(names)) != len(names):
         raise BadField("each variable once in the template", quote(text))
     middle = names.index("s")
-    for i, literal in enumerate(made.literals[1:-1], 1):
+    for i, literal in enumerate(template.literals[1:-1], 1):
         # The literal must not occur in the variable to its left (before the text) or to its right (after the text).
         ends = names[i - 1] if i <= middle else names[i]
         if not literal or (not literal.strip(" ") and ends not in "ikc"):
             raise BadField(f"a longer separator than {quote(literal)} next to %{ends} in the template", quote(text))
-    return made
+    return template
 
 
 def guess_template(line: str) -> str:

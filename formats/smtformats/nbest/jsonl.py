@@ -60,10 +60,10 @@ def parse(lines: Lines) -> Iterator[Candidates]:
         if key is None:
             raise BadField(f"an array named {', '.join(LISTS[:-1])} or {LISTS[-1]}", "none")
         items, field = fields[key].value.values, fields[key].field
-        beside = fields.get("scores")
-        if beside is not None and isinstance(beside.value, list) and items and isinstance(items[0], str):
+        scores = fields.get("scores")
+        if scores is not None and isinstance(scores.value, list) and items and isinstance(items[0], str):
             expected = "scores inside the candidates (--from sockeye-nbest reads parallel arrays)"
-            raise BadMember(expected, "an array of scores", beside.field)
+            raise BadMember(expected, "an array of scores", scores.field)
         totals: list[float] = []
         for i, item in enumerate(items):
             try:

@@ -32,11 +32,11 @@ def parse(lines: Lines, *, n: int, scores: Path | None = None) -> Iterator[Candi
     nbest: Candidates | None = None
     count = 0
     with contextlib.ExitStack() as stack:
-        beside = stack.enter_context(open_lines(scores)) if scores is not None else None
-        values = iter(beside or ())
+        score_lines = stack.enter_context(open_lines(scores)) if scores is not None else None
+        values = iter(score_lines or ())
         for line in lines:
             if nbest is None:
-                totals: list[float] | None = None if beside is None else []
+                totals: list[float] | None = None if score_lines is None else []
                 nbest = Candidates(
                     id=str(count // n),
                     texts=[],
@@ -50,8 +50,8 @@ def parse(lines: Lines, *, n: int, scores: Path | None = None) -> Iterator[Candi
                 )
             nbest.texts.append(line.removesuffix("\n").removesuffix("\r"))
             row: list[float] = []
-            if beside is not None:
-                row = _scores(beside, next(values, ""))
+            if score_lines is not None:
+                row = _scores(score_lines, next(values, ""))
                 assert nbest.totals is not None
                 nbest.totals.append(row[0])
             nbest.layouts.append(layouts.share(vector("score", len(row))))
@@ -64,21 +64,21 @@ def parse(lines: Lines, *, n: int, scores: Path | None = None) -> Iterator[Candi
             raise lines.error(f"{n - len(nbest)} more lines (each list has {n})", "the end of the file", 1)
         if not count:
             raise lines.error("an n-best list", "no hypothesis in the file", 1, line=1)
-        if beside is not None and next(values, None) is not None:
-            raise beside.error(f"{count} lines, as {lines.name} has", "more", 1)
+        if score_lines is not None and next(values, None) is not None:
+            raise score_lines.error(f"{count} lines, as {lines.name} has", "more", 1)
 
 
-def _scores(beside: Lines, line: str) -> list[float]:
+def _scores(score_lines: Lines, line: str) -> list[float]:
     """Parse the numbers of a line."""
     if not line:
-        raise beside.error("a line of numbers for each hypothesis", "the end of the file", 1)
+        raise score_lines.error("a line of numbers for each hypothesis", "the end of the file", 1)
     tokens = blanks(line)
     try:
         if not tokens:
             raise BadField("a finite number", "none")
         return numbers(tokens)
     except BadField as bad:
-        raise beside.error(bad.expected, bad.found, 1) from None
+        raise score_lines.error(bad.expected, bad.found, 1) from None
 
 
 FORMAT = Format(

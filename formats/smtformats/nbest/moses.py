@@ -122,7 +122,7 @@ def load(stream: BinaryIO, name: str, max_bytes: int = MAX_LINE_BYTES) -> ListCo
 
 def _extras(fields: list[str]) -> dict[str, str]:
     """Name the fields after the total by their shape."""
-    here: dict[str, str] = {}
+    extras: dict[str, str] = {}
     for text in fields:
         body = text.rstrip("\n")
         if _SEGMENTATION.fullmatch(body):
@@ -131,8 +131,8 @@ def _extras(fields: list[str]) -> dict[str, str]:
             name = "alignment"
         else:
             name = "tree" if body.startswith("[") else "input"
-        here[name] = here.get(name) or body.strip(" ")
-    return here
+        extras[name] = extras.get(name) or body.strip(" ")
+    return extras
 
 
 def vectors(layout: Layout) -> Iterator[tuple[str, int, int]]:

@@ -104,13 +104,13 @@ def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> i
         out.write("[weight]\n")
         names = _gather(weights)
         for label, first, last in vectors(names):
-            here = names[first:last]
+            components = names[first:last]
             if "#" in label:
                 raise FormatError("a feature name without `#`", quote(label))
-            if label in weights and label != here[0]:
-                raise FormatError(f"weights of either {label} or its components", f"{label} and {here[0]}")
+            if label in weights and label != components[0]:
+                raise FormatError(f"weights of either {label} or its components", f"{label} and {components[0]}")
             try:
-                out.write(spell_labelled(here, [weights[name] for name in here], number) + "\n")
+                out.write(spell_labelled(components, [weights[name] for name in components], number) + "\n")
             except BadField as bad:
                 raise FormatError(bad.expected, bad.found) from None
     return count
@@ -126,17 +126,17 @@ def update(values: dict[str, float], lines: Lines, out: TextIO, number: Number) 
         if weight is not None:
             label, tokens = weight
             names = _component_names(label, len(tokens))
-            here = [name for name in names if name in values]
-            if here and len(here) < len(names):
+            updated = [name for name in names if name in values]
+            if updated and len(updated) < len(names):
                 lacking = next(name for name in names if name not in values)
                 expected = f"new weights for all {len(names)} values of {label}"
                 raise lines.error(expected, f"none for {lacking}", 1)
-            if sizes.get(label, 0) != len(here):
+            if sizes.get(label, 0) != len(updated):
                 expected = f"{sizes.get(label, 0)} weights of {label}, as in the new weights"
                 raise lines.error(expected, f"{len(names)}", 2)
-            if here:
+            if updated:
                 line = _replace_numbers(line, [values[name] for name in names], number)
-                placed.update(here)
+                placed.update(updated)
         out.write(line)
     return [name for name in values if name not in placed]
 

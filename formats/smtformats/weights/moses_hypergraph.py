@@ -48,8 +48,8 @@ def outer_names(names: Iterable[str]) -> dict[str, str]:
     """Map our names to Moses' names; raises ``FormatError`` if they would not read back as they are."""
     ordered = list(dict.fromkeys(names))
     parts = [_COMPONENT.fullmatch(name) for name in ordered]
-    there = set(ordered)
-    vectors = {part[1] for part in parts if part is not None and {f"{part[1]}[0]", f"{part[1]}[1]"} <= there}
+    present = set(ordered)
+    vectors = {part[1] for part in parts if part is not None and {f"{part[1]}[0]", f"{part[1]}[1]"} <= present}
     outer = {
         name: f"{part[1]}_{int(part[2]) + 1}" if part is not None and part[1] in vectors else name
         for name, part in zip(ordered, parts, strict=True)

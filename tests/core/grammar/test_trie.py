@@ -143,12 +143,12 @@ def test_an_index_that_leads_out_is_not_used() -> None:
                     continue
                 made = [np.array(one) for one in kept.index]
                 made[array][at] = value
-                spoilt = replace(kept, made=tuple(made))
+                spoilt = replace(kept, built=tuple(made))
                 assert numbers(Grammar(spoilt, Tables()), ["a", "b"]) == wanted
     for array in range(5):
         made = list(kept.index)
         made[array] = made[array][:-1]
-        assert numbers(Grammar(replace(kept, made=tuple(made)), Tables()), ["a", "b"]) in (wanted, [])
+        assert numbers(Grammar(replace(kept, built=tuple(made)), Tables()), ["a", "b"]) in (wanted, [])
 
 
 def test_an_index_is_made_of_sound_columns_alone() -> None:

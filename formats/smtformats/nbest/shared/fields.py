@@ -106,15 +106,15 @@ class Grouper:
         current.raw.append(raw)
         self.count += 1
 
-    def add_extras(self, here: Mapping[str, str]) -> None:
+    def add_extras(self, extras: Mapping[str, str]) -> None:
         """Set the extra fields of the hypothesis just added; missing fields become empty strings."""
         current = self.current
         assert current is not None
-        for name in here:
+        for name in extras:
             if name not in current.extras:
                 current.extras[name] = [""] * (len(current) - 1)
         for name, column in current.extras.items():
-            column.append(here.get(name, ""))
+            column.append(extras.get(name, ""))
 
     def finish(self) -> Iterator[Candidates]:
         """Yield the last list; a file without lists is an error."""
