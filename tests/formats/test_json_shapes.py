@@ -73,9 +73,7 @@ def test_documents_are_told_from_lines() -> None:
     assert "`jq -c '.[] | {id: .custom_id" in refused(json.dumps([BATCH] * 1000), known("nbest"))
     assert "`jq -c '.[] | {id: .custom_id" in refused(json.dumps([BATCH] * 1000, indent=1), known("nbest"))
     python = repr(OURS[0]) + "\n"
-    assert "found invalid JSON at line 1, column 2: expecting property name" in refused(
-        python, list(all_formats())
-    )
+    assert "found invalid JSON at line 1, column 2: expecting property name" in refused(python, list(all_formats()))
 
 
 @pytest.mark.parametrize(
