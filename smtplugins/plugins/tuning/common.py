@@ -1,4 +1,4 @@
-"""What these learners share: which weights are fixed or bounded, units of metrics, the model of a step."""
+"""Shared by the learners: fixed and bounded weights, units of metrics, the model of a step."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ _PER_CENT = 100.0
 
 
 def column_of(names: tuple[str, ...], weights: Mapping[str, float]) -> Array:
-    """Weights by name as an array, 0 for one that is not given."""
+    """Weights by name as an array; 0 where a name has none."""
     import numpy as np
 
     return np.array([weights.get(name, 0.0) for name in names], dtype=np.float64)
 
 
 def space_of(names: tuple[str, ...], fixed: str, bounds: str, known: Iterable[str] = ()) -> Space:
-    """Where weights may be; names that are only ``known`` are no error.
+    """The allowed values of the weights, from the options ``fixed`` and ``bounds``.
 
-    ``fixed`` are names that keep their weights; ``bounds`` are ``NAME=LOW:HIGH``, either end empty where there is none.
-    Both hold several with blanks between; a name may be a pattern as of a shell: ``LM0_* PhrasePenalty*=0:``.
+    ``fixed`` lists features that keep their weights, ``bounds`` lists ``NAME=LOW:HIGH``, either end empty for no bound.
+    Both are separated by blanks; a name may be a shell pattern: ``LM0_* PhrasePenalty*=0:``. A pattern that matches
+    none of ``names`` is an error unless it matches one of ``known``.
     """
     import numpy as np
 
@@ -45,17 +46,17 @@ def space_of(names: tuple[str, ...], fixed: str, bounds: str, known: Iterable[st
     low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
     for pattern in fixed.split():
         free[_matching(names, pattern, "fixed", known)] = False
-    for one in bounds.split():
-        pattern, _, ends = one.rpartition("=")
+    for bound in bounds.split():
+        pattern, _, ends = bound.rpartition("=")
         first, colon, last = ends.partition(":")
         try:
             least, most = float(first or -math.inf), float(last or math.inf)
         except ValueError:
             least, most = 1.0, 0.0
         if not pattern or not colon or not least <= most:
-            raise UsageError(f"bounds: expected NAME=LOW:HIGH, found {one!r}")
-        found = _matching(names, pattern, "bounds", known)
-        low[found], high[found] = least, most
+            raise UsageError(f"bounds: expected NAME=LOW:HIGH, found {bound!r}")
+        matches = _matching(names, pattern, "bounds", known)
+        low[matches], high[matches] = least, most
     if len(names) and not free.any():
         raise UsageError("fixed: all features are fixed, nothing is left to learn")
     return Space(free, low, high)
@@ -63,33 +64,33 @@ def space_of(names: tuple[str, ...], fixed: str, bounds: str, known: Iterable[st
 
 def _matching(names: tuple[str, ...], pattern: str, option: str, known: Iterable[str]) -> list[int]:
     exact = [i for i, name in enumerate(names) if name == pattern]
-    found = exact or [i for i, name in enumerate(names) if fnmatch.fnmatchcase(name, pattern)]
-    if not found and not fnmatch.filter(known, pattern) and pattern not in known:
+    matches = exact or [i for i, name in enumerate(names) if fnmatch.fnmatchcase(name, pattern)]
+    if not matches and not fnmatch.filter(known, pattern) and pattern not in known:
         raise UsageError(f"{option}: no feature is called {pattern!r}{suggestion(pattern, names)}")
-    return found
+    return matches
 
 
 def rows_of(matrix: Matrix) -> FeatureRows:
-    """The features of a matrix; nothing is copied."""
+    """The features of a matrix as sparse rows, without a copy."""
     from smtplugins.core.learn.objectives import FeatureRows
 
     return FeatureRows(matrix.offsets, matrix.ids, matrix.values, len(matrix.names))
 
 
 def unit_of(scores: Array) -> float:
-    """100 for a metric in per cent, as its scores show, else 1: learners count in units of 1."""
+    """100 if the scores look like per cent (any above 2), else 1; learners divide by it."""
     import numpy as np
 
     return _PER_CENT if len(scores) and float(np.abs(scores).max()) > 2 else 1.0
 
 
 def sign_of(metric: Metric) -> float:
-    """-1 for a metric of errors."""
+    """1 if higher is better, -1 for an error metric."""
     return 1.0 if metric.higher_is_better else -1.0
 
 
 def sentence_gains(metric: Metric, stats: Array) -> tuple[Array, float]:
-    """What each hypothesis is worth by itself, more being better, in units of 1; and the unit."""
+    """The sentence-level gain of each hypothesis (higher is better, in units of 1), and the metric's unit."""
     import numpy as np
 
     scores = np.asarray(metric.sentence(stats), dtype=np.float64)
@@ -98,23 +99,25 @@ def sentence_gains(metric: Metric, stats: Array) -> tuple[Array, float]:
 
 
 def best_score(metric: Metric, matrix: Matrix, weights: Array) -> float:
-    """The score of the best hypotheses under weights, as the metric gives it."""
+    """The corpus score of the 1-best hypotheses under weights, in the metric's own unit."""
     return float(metric.score(matrix.stats[matrix.best(weights)].sum(axis=0)))
 
 
 def form_of(precision: float | None, decay: float | None) -> dict[str, float]:
-    """The options of a metric's linear form that are given."""
+    """The options of a metric's linear form that are set."""
     given = {"precision": precision, "decay": decay}
     return {name: value for name, value in given.items() if value is not None}
 
 
-def checked_value(learner: str, value: float) -> None:
-    """An objective that is no number is an error that says what to do."""
+def check_objective(learner: str, value: float) -> None:
+    """Raise an error if an objective is NaN or infinite."""
     if not math.isfinite(value):
-        raise SmtError(f"{learner}: the objective is no number: scale the features, or begin with smaller weights")
+        raise SmtError(
+            f"{learner}: the objective is NaN or infinite: scale the features, or start with smaller weights"
+        )
 
 
-def learned(start: Model, names: tuple[str, ...], weights: Array) -> Model:
-    """The model with these weights, ordered by name; weights of other features stay."""
-    found = {**start.weights, **checked_weights(names, weights)}
-    return start.with_weights({name: found[name] for name in sorted(found)})
+def updated_model(start: Model, names: tuple[str, ...], weights: Array) -> Model:
+    """The start model with these weights merged in, sorted by name."""
+    merged = {**start.weights, **checked_weights(names, weights)}
+    return start.with_weights({name: merged[name] for name in sorted(merged)})

@@ -1,4 +1,4 @@
-"""The weights within a distance of others (``host/learn/trust_region.py``): a cone, as only directions count."""
+"""A trust region as a cone of weights: only directions count (``host/learn/trust_region.py``)."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _EDGE = 1e-9
 
 
 def cones_around(weights: Array, spread: Array, size: Array, distance: float) -> list[Cone]:
-    """The weights within a distance in either unit; of features that do not vary the size does not count."""
+    """Cones of the weights within a distance, by spread and by size; features without spread are left out of both."""
     import numpy as np
 
-    found = (Cone.around(weights, unit, distance) for unit in (spread, np.where(spread > 0, size, 0.0)))
-    return [one for one in found if one is not None]
+    cones = (Cone.around(weights, unit, distance) for unit in (spread, np.where(spread > 0, size, 0.0)))
+    return [cone for cone in cones if cone is not None]
 
 
 @dataclass(frozen=True)
 class Cone:
     """All weights whose contributions have an angle of at most ``acos(cosine)`` to the ``axis``, a unit vector.
 
-    ``unit`` makes contributions of weights.
+    A contribution is a weight times its ``unit``.
     """
 
     axis: Array
@@ -36,25 +36,25 @@ class Cone:
 
     @classmethod
     def around(cls, weights: Array, unit: Array, distance: float) -> Cone | None:
-        """The weights within a distance, from 0 to 2; None if these weights have no direction, or all are within it."""
+        """The weights within a distance from 0 to 2; None for zero weights or a distance of a right angle or more."""
         import numpy as np
 
         own = weights * unit
         length = float(np.linalg.norm(own))
-        # Beyond a right angle it is no cone any more, and nothing to be kept to.
+        # From a right angle on it is no convex cone and does not bound the search.
         if not length or distance >= math.sqrt(2):
             return None
         return cls(own / length, unit, 1 - distance**2 / 2)
 
     def holds(self, weights: Array) -> bool:
-        """Whether weights are in the cone, its edge included."""
+        """Whether weights are in the cone or on its edge."""
         import numpy as np
 
         own = weights * self.unit
         return float(own @ self.axis) >= (self.cosine - _EDGE) * float(np.linalg.norm(own))
 
     def pulled(self, weights: Array, inner: Array) -> Array:
-        """The weights, or as far towards them from ``inner`` ones, which are in the cone, as the cone goes."""
+        """The weights if they are in the cone, else the last point in it on the way from ``inner`` to them."""
         if self.holds(weights):
             return weights
         low, high = 0.0, 1.0
@@ -62,11 +62,11 @@ class Cone:
             middle = (low + high) / 2
             inside = self.holds(inner + middle * (weights - inner))
             low, high = (middle, high) if inside else (low, middle)
-        found: Array = inner + low * (weights - inner)
-        return found
+        result: Array = inner + low * (weights - inner)
+        return result
 
     def reach(self, directions: Array, weights: Array) -> tuple[Array, Array]:
-        """How far each direction (a row) may be followed from weights in the cone, down and up, before it is left.
+        """How far each direction (a row) can be followed from weights in the cone, down and up, without leaving it.
 
         At the edge, (axis . x)^2 = cosine^2 |x|^2 for x = weights + t * direction: a quadratic in t. A line meets a
         cone in an interval, which holds 0.

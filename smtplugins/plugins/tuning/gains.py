@@ -1,6 +1,6 @@
-"""Forests whose edges know what they add to a metric: the metric's ``linear`` form is one more stateful feature.
+"""Forests with a metric gain on each edge: the metric's ``linear`` form is scored as a stateful feature.
 
-The forests of a sentence, one for each time it was decoded, are one set of derivations.
+A sentence has a forest for each time it was decoded; together they count as one set of derivations.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from smtplugins.contracts.contracts import Forests, Sentence
 from smtplugins.contracts.spec import parameters
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.plugins.tuning.common import column_of
-from smtplugins.plugins.tuning.online import ORACLE, Choice
+from smtplugins.plugins.tuning.online import ORACLE, ScoredHypothesis
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GainGraph:
-    """A graph, the gain of each of its edges, and which of all names each of its own is; the last is none of them."""
+    """A graph with the gain of each edge.
+
+    ``own`` maps the graph's features to columns of all ``width`` features; column ``width`` stands for unknown ones.
+    """
 
     graph: Hypergraph
     gains: Array
@@ -42,16 +45,16 @@ class GainGraph:
         return Weighing(self.graph, self.own, self.width)
 
     def scores(self, weights: Array) -> Array:
-        """The scores of the edges under weights by all names."""
+        """Score the edges under weights for all features."""
         return self._weighing.scores(weights)
 
     def sums(self, mass: Array) -> Array:
-        """The features of all edges, each counted with its mass, by all names."""
+        """The features summed over the edges, each edge weighted by its mass."""
         return self._weighing.sums(mass)
 
 
 class ForestSource:
-    """The forests of a problem, refined once by the metric's linear form, for learners."""
+    """The forests of a problem, refined once by the metric's linear form."""
 
     def __init__(
         self,
@@ -67,7 +70,7 @@ class ForestSource:
         self.names = tuple(sorted({name for graphs in problem.graphs for graph in graphs for name in graph.names}))
         weights = dict(zip(self.names, (column_of(self.names, start) if origin is None else origin), strict=True))
         _check(problem)
-        # In units of a sentence, as gains of lists are: the linear form counts about 1 for each word that is right.
+        # In units of a sentence, like gains of lists: the linear form counts about 1 for each correct word.
         words = [len(text.split()) for stream in problem.references for text in stream]
         self.scale, self.length = scale, 1.0
         factor = scale / max(float(np.mean(words)), 1.0)
@@ -91,26 +94,28 @@ class ForestSource:
         return len(self.sentences)
 
     def background(self) -> Array | None:
-        """None: linear gains stand for themselves."""
+        """None: linear gains need no background statistics."""
         return None
 
     def view(self, index: int, background: Array | None) -> ForestView:
-        """A sentence's forests."""
+        """The forests of a sentence."""
         return ForestView(self.sentences[index])
 
     def worth(self, weights: Array) -> float:
-        """The mean linear gain of the best derivations, for each word of the references."""
+        """The mean linear gain of the 1-best derivations, per reference word."""
         from smtplugins.core.graph.inference import viterbi
 
         total = 0.0
         for graphs in self.sentences:
-            scored = [(one, viterbi(one.graph, one.scores(weights))) for one in graphs]
-            found = [(best.score, float(one.gains[best.edges].sum())) for one, best in scored if best is not None]
-            total += max(found, key=lambda pair: pair[0])[1]
+            scored = [(graph, viterbi(graph.graph, graph.scores(weights))) for graph in graphs]
+            candidates = [
+                (best.score, float(graph.gains[best.edges].sum())) for graph, best in scored if best is not None
+            ]
+            total += max(candidates, key=lambda pair: pair[0])[1]
         return total / self.scale / len(self)
 
-    def better(self, one: float, other: float) -> bool:
-        return one > other
+    def better(self, value: float, other: float) -> bool:
+        return value > other
 
 
 @dataclass(frozen=True)
@@ -119,30 +124,30 @@ class ForestView:
 
     graphs: list[GainGraph]
 
-    def choose(self, weights: Array, *factors: float) -> list[Choice]:
+    def choose(self, weights: Array, *factors: float) -> list[ScoredHypothesis]:
         """The derivation with the highest score plus gain times factor, for each factor."""
         from smtplugins.core.graph.inference import viterbi
 
-        scores = [one.scores(weights) for one in self.graphs]
-        found = []
+        scores = [graph.scores(weights) for graph in self.graphs]
+        chosen = []
         for factor in factors:
             best: tuple[float, int, Array] | None = None
-            for at, one in enumerate(self.graphs):
-                wanted = one.gains if factor == ORACLE else scores[at] + factor * one.gains
-                derivation = viterbi(one.graph, wanted)
+            for at, graph in enumerate(self.graphs):
+                wanted = graph.gains if factor == ORACLE else scores[at] + factor * graph.gains
+                derivation = viterbi(graph.graph, wanted)
                 if derivation is not None and (best is None or derivation.score > best[0]):
                     best = derivation.score, at, derivation.edges
             assert best is not None
-            found.append(self._choice(best[1], scores[best[1]], best[2]))
-        return found
+            chosen.append(self._choice(best[1], scores[best[1]], best[2]))
+        return chosen
 
-    def _choice(self, at: int, scores: Array, edges: Array) -> Choice:
+    def _choice(self, at: int, scores: Array, edges: Array) -> ScoredHypothesis:
         import numpy as np
 
-        one = self.graphs[at]
-        sums = one.sums(np.bincount(edges, minlength=len(one.graph)).astype(np.float64))
+        graph = self.graphs[at]
+        sums = graph.sums(np.bincount(edges, minlength=len(graph.graph)).astype(np.float64))
         ids = np.flatnonzero(sums)
-        return Choice(float(scores[edges].sum()), float(one.gains[edges].sum()), (ids, sums[ids]))
+        return ScoredHypothesis(float(scores[edges].sum()), float(graph.gains[edges].sum()), (ids, sums[ids]))
 
 
 def _check(problem: Forests) -> None:
@@ -154,22 +159,22 @@ def _check(problem: Forests) -> None:
 
 
 def linear_form(metric: Metric, references: list[str], form: Mapping[str, float]) -> Any:
-    """The metric as a stateful feature for one sentence, made with options; an error if it has no such form."""
+    """The metric's linear form as a stateful feature for one sentence; raises an error if it has none."""
     make = getattr(metric, "linear", None)
     if make is not None and not form.keys() <= parameters(make).keys():
         raise UsageError(f"the linear form of metric {metric.name} has no {' and '.join(form)}")
-    found = None if make is None else make(references, **form)
-    if found is None:
+    feature = None if make is None else make(references, **form)
+    if feature is None:
         raise SmtError(
-            f"metric {metric.name} has no linear form, which forests need: take bleu,tokenize=none, or learn from lists"
+            f"metric {metric.name} has no linear form, which forests need: use bleu,tokenize=none, or learn from lists"
         )
-    return found
+    return feature
 
 
 def with_gains(
     graph: Hypergraph, feature: Any, references: list[str], weights: Mapping[str, float], pop_limit: int
 ) -> tuple[Hypergraph, Array]:
-    """A graph refined by a feature, and the feature's value on each edge."""
+    """Refine a graph by a stateful feature; return it with the feature's value on each edge."""
     import numpy as np
 
     from smtplugins.core.search.stateful_search import SearchLimit, Stateful, contract_scorer, refine
@@ -177,14 +182,14 @@ def with_gains(
 
     vocabulary = Vocabulary(graph.words)
     if len(vocabulary) != len(graph.words):
-        raise SmtError(f"forest {graph.id}: expected each word of its rules once, found some again")
+        raise SmtError(f"forest {graph.id}: expected distinct words in its vocabulary, found a word twice")
     if hasattr(feature, "native"):
         scorer = feature.native()
         scorer.set_words(feature.numbers(vocabulary))
     else:
         scorer = contract_scorer(feature.start(Sentence(graph.id, (), tuple(references))), vocabulary)
     taken = set(graph.names)
-    name = next(one for one in ("gain" + "'" * n for n in range(len(taken) + 1)) if one not in taken)
+    name = next(name for name in ("gain" + "'" * n for n in range(len(taken) + 1)) if name not in taken)
     options: dict[str, Any] = {"pop_limit": pop_limit} if pop_limit else {"exact": True}
     try:
         part = refine(graph.reweighted(weights), [Stateful(scorer, (name,), (0.0,))], **options).graph

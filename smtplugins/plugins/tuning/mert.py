@@ -17,7 +17,7 @@ from smtplugins.host.errors import UsageError
 from smtplugins.host.learn.problems import checked_weights
 from smtplugins.plugins.tuning.common import column_of, sign_of, space_of
 from smtplugins.plugins.tuning.cone import Cone, cones_around
-from smtplugins.plugins.tuning.surfaces import searched
+from smtplugins.plugins.tuning.surfaces import line_search_problem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from smtplugins.core.learn.envelopes import Surfaces
     from smtplugins.core.learn.minimising import Space
     from smtplugins.host.model import Model
-    from smtplugins.plugins.tuning.surfaces import Searched
+    from smtplugins.plugins.tuning.surfaces import LineSearchProblem
 
     Array = NDArray[Any]
 
@@ -42,12 +42,12 @@ _TIE = 1e-9
 class Mert:
     """Minimum error rate training, for dense features and any metric.
 
-    A round looks along all features; when none of them helps, along as many random ``directions`` (as many as there are
-    features, 30 at most, if nothing is said), drawn anew up to ``patience`` times where the metric is within 1 % of the
-    best so far. ``restarts`` are 20 on lists and none on forests if nothing is said. The weights of several ``runs``,
-    each with random numbers of its own, are averaged. ``reach`` keeps weights within a distance of the start, from 0 to
-    1.4 (``host/learn/trust_region.py``); the loop around a decoder sets it. ``fixed`` names features that keep their
-    weights; ``bounds`` are ``NAME=LOW:HIGH``. Both hold several with blanks between.
+    A round searches along each feature; if none helps, along random ``directions`` (by default as many as there are
+    features, at most 30), which are redrawn up to ``patience`` times while the metric is within 1 % of the best so far.
+    ``restarts`` is 20 on lists and 0 on forests by default. Each of several ``runs`` has its own random numbers; their
+    weights are averaged. ``reach`` keeps weights within a distance of the start, from 0 to 1.4
+    (``host/learn/trust_region.py``); the loop around a decoder sets it. ``fixed`` lists features that keep their
+    weights, ``bounds`` lists ``NAME=LOW:HIGH``, both separated by blanks.
     """
 
     accepts = frozenset({Lists, Forests})
@@ -87,13 +87,15 @@ class Mert:
         seed: int = 1,
         runner: Runner | None = None,
     ) -> Iterator[Step]:
-        """A step for each round: the best weights so far, or the means of those of all runs so far."""
-        data = searched(problem)
+        """Yield a step per round: the best weights so far, averaged over the runs so far."""
+        data = line_search_problem(problem)
         space = space_of(data.names, self.fixed, self.bounds, start.weights)
         directions = min(_DIRECTIONS, int(space.free.sum())) if self.directions is None else self.directions
         restarts = (0 if isinstance(problem, Forests) else _RESTARTS) if self.restarts is None else self.restarts
         climb = (
-            _begun(space.clipped(column_of(data.names, start.weights)), seed) if resume is None else _Climb.read(resume)
+            _initial_state(space.clipped(column_of(data.names, start.weights)), seed)
+            if resume is None
+            else _Climb.read(resume)
         )
         cones = [] if self.reach is None else cones_around(climb.origin, data.spread, data.size, self.reach)
         search = _Search(data, space, cones, directions, self.patience)
@@ -107,7 +109,7 @@ class Mert:
                 else:
                     climb.finish(self.runs, seed)
             weights = climb.result(self.runs)
-            # The score of one run's best weights is known; that of a mean has to be found.
+            # The score of a single run's best weights is known; that of a mean must be computed.
             score = climb.score if self.runs == 1 else search.sign * data.score(weights)
             assert score is not None
             ended = len(climb.done) == self.runs
@@ -118,7 +120,7 @@ class Mert:
             yield Step(model, objective, {problem.metric.name: objective, **said}, climb.saved())
 
 
-def _begun(origin: Array, seed: int) -> _Climb:
+def _initial_state(origin: Array, seed: int) -> _Climb:
     """The state before the first round."""
     import numpy as np
 
@@ -131,9 +133,9 @@ def _by_name(names: tuple[str, ...], weights: Array) -> dict[str, float]:
 
 @dataclass
 class _Climb:
-    """Where a search is: ``best`` and ``score`` are the run's, ``held`` is what the weights of this climb reached.
+    """The state of a search: ``best`` and ``score`` of the run, ``held`` the score that this climb has reached.
 
-    ``done`` are the weights of the runs that ended; ``fails`` counts rounds without a gain.
+    ``done`` holds the weights of completed runs; ``fails`` counts rounds without a gain.
     """
 
     origin: Array
@@ -147,11 +149,11 @@ class _Climb:
     fails: int = 0
 
     def begin(self, weights: Array) -> None:
-        """Climb from these weights next."""
+        """Start the next climb at these weights."""
         self.weights, self.held, self.fails = weights, None, 0
 
     def finish(self, runs: int, seed: int) -> None:
-        """The end of a run; the next begins where the first did, with other random numbers."""
+        """End a run; the next begins at the same start with other random numbers."""
         import numpy as np
 
         self.done.append(self.best)
@@ -161,22 +163,24 @@ class _Climb:
             self.begin(self.origin)
 
     def result(self, runs: int) -> Array:
-        """The mean of what the runs found so far."""
+        """The mean of the runs' best weights so far."""
         import numpy as np
 
         under_way = [self.best] if len(self.done) < runs and self.score is not None else []
-        found: Array = np.mean([*self.done, *under_way], axis=0)
-        return found
+        mean: Array = np.mean([*self.done, *under_way], axis=0)
+        return mean
 
     def saved(self) -> State:
-        """All of it; read() gives it back."""
+        """The state for read()."""
         import numpy as np
 
         arrays = {"origin": self.origin, "weights": self.weights, "best": self.best}
         done = np.array(self.done).reshape(len(self.done), len(self.origin))
         values = {"score": self.score, "held": self.held, "restart": self.restart, "fails": self.fails}
         random = self.random.bit_generator.state
-        return State({name: one.copy() for name, one in {**arrays, "done": done}.items()}, {**values, "random": random})
+        return State(
+            {name: array.copy() for name, array in {**arrays, "done": done}.items()}, {**values, "random": random}
+        )
 
     @classmethod
     def read(cls, state: State) -> _Climb:
@@ -190,9 +194,11 @@ class _Climb:
 
 
 class _Search:
-    """Rounds of line search: what is to be gained from weights along directions, more being better."""
+    """Rounds of line search; gains are metric scores with the sign of 'higher is better'."""
 
-    def __init__(self, data: Searched, space: Space, cones: Sequence[Cone], directions: int, patience: int) -> None:
+    def __init__(
+        self, data: LineSearchProblem, space: Space, cones: Sequence[Cone], directions: int, patience: int
+    ) -> None:
         import numpy as np
 
         self._data = data
@@ -208,7 +214,7 @@ class _Search:
         self.sign = sign_of(data.metric)
 
     def round(self, climb: _Climb) -> bool:
-        """One round; whether it was the last one of the climb."""
+        """Search one round; return whether the climb has ended."""
         import numpy as np
 
         directions = self._random(climb.random) if climb.fails else self._axes
@@ -217,9 +223,9 @@ class _Search:
         if climb.score is None or now > climb.score or not climb.best.any():
             climb.score, climb.best = now, climb.weights
         if climb.held is not None and not climb.fails and now <= climb.held:
-            return True  # what was promised did not come: numbers beyond their digits
+            return True  # the predicted gain did not come: rounding errors
         climb.held = now
-        # Where all weights are 0 nothing is chosen, whatever the first hypotheses of lists are worth.
+        # Zero weights choose no hypothesis: ignore the score of the first hypotheses of the lists.
         move = self._move(surfaces, directions, climb.weights, now if climb.weights.any() else -np.inf)
         if move is not None:
             climb.weights, climb.fails = self._sized(climb.weights + move, climb.origin), 0
@@ -229,7 +235,7 @@ class _Search:
         return climb.fails > (self._patience if near and self._directions else 0)
 
     def kicked(self, climb: _Climb, noise: float) -> Array:
-        """The best weights with noise, a multiple of what features typically contribute."""
+        """The best weights plus noise, as a multiple of the features' typical contribution."""
         import numpy as np
 
         shares = (climb.best * self._spread)[self._space.free]
@@ -247,27 +253,27 @@ class _Search:
         return np.where(np.isnan(scores), -np.inf, scores)
 
     def _random(self, random: Any) -> Array:
-        """Directions of a few features each, so that some are near every pair and triple of them."""
+        """Random directions of a few features each, so that every pair and triple has some nearby."""
         import numpy as np
 
         shape = (self._directions, len(self._unit))
         order = random.random(shape) + (self._unit == 0)
         ranks = np.argsort(np.argsort(order, axis=1), axis=1)
-        found: Array = np.where(ranks < _MIXED, random.standard_normal(shape) * self._unit, 0.0)
-        return found
+        directions: Array = np.where(ranks < _MIXED, random.standard_normal(shape) * self._unit, 0.0)
+        return directions
 
     def _sized(self, weights: Array, origin: Array) -> Array:
-        """Within bounds; as large as the first weights where nothing says how large any is: scores are the same."""
+        """Clip to the bounds; if no weight is fixed or bounded, rescale to the L1 norm of the start weights."""
         import numpy as np
 
-        found = self._space.clipped(weights)
-        total = float(np.abs(found).sum())
+        sized = self._space.clipped(weights)
+        total = float(np.abs(sized).sum())
         if len(self._bounded) or np.any(origin[~self._space.free]) or not total:
-            return found
-        return found * ((float(np.abs(origin).sum()) or 1.0) / total)
+            return sized
+        return sized * ((float(np.abs(origin).sum()) or 1.0) / total)
 
     def _move(self, surfaces: Surfaces, directions: Array, weights: Array, now: float) -> Array | None:
-        """To the middle of the best interval along any direction, the nearest of equal ones; None if none is better."""
+        """The move to the middle of the best interval along any direction, the nearest on ties; None without a gain."""
         import numpy as np
 
         offsets, starts = surfaces.offsets, surfaces.starts
@@ -277,7 +283,7 @@ class _Search:
         ends[offsets[1:] - 1] = np.inf
         gains = np.where(np.isinf(starts) & np.isinf(ends), -np.inf, self._gains(surfaces.sums))
         if len(self._bounded) or self._cones:
-            low, high = (np.repeat(one, np.diff(offsets)) for one in self._reach(directions, weights))
+            low, high = (np.repeat(end, np.diff(offsets)) for end in self._reach(directions, weights))
             starts, ends = np.maximum(starts, low), np.minimum(ends, high)
             gains = np.where(starts < ends, gains, -np.inf)
         top = float(gains.max())
@@ -286,7 +292,7 @@ class _Search:
             return None
         best = np.flatnonzero(gains >= top - tie)
         which = np.searchsorted(offsets, best, side="right") - 1
-        # Intervals side by side with the same score are one.
+        # Join adjacent intervals with the same score.
         joins = np.flatnonzero((np.diff(best) == 1) & (np.diff(which) == 0))
         first, last = np.delete(best, joins + 1), np.delete(best, joins)
         which = np.delete(which, joins + 1)
@@ -296,21 +302,21 @@ class _Search:
         begin, end = np.where(np.isinf(begin), end - 2 * step, begin), np.where(np.isinf(end), begin + 2 * step, end)
         places = (begin + end) / 2
         nearest = int(np.argmin(np.abs(places) * lengths))
-        found: Array = places[nearest] * directions[which[nearest]]
-        return found
+        move: Array = places[nearest] * directions[which[nearest]]
+        return move
 
     def _reach(self, directions: Array, weights: Array) -> tuple[Array, Array]:
-        """How far each direction may be followed, down and up, before a weight leaves its bounds, or all the cone."""
+        """How far each direction can be followed, down and up, until a weight reaches its bound or a cone's edge."""
         import numpy as np
 
         which = self._bounded
         by = directions[:, which]
         down, up = self._space.low[which] - weights[which], self._space.high[which] - weights[which]
         with np.errstate(divide="ignore", invalid="ignore"):
-            one, two = down / by, up / by
+            first, second = down / by, up / by
         still = by == 0
-        low = np.where(still, -np.inf, np.minimum(one, two))
-        high = np.where(still, np.inf, np.maximum(one, two))
+        low = np.where(still, -np.inf, np.minimum(first, second))
+        high = np.where(still, np.inf, np.maximum(first, second))
         least, most = low.max(axis=1, initial=-np.inf), high.min(axis=1, initial=np.inf)
         for cone in self._cones:
             below, above = cone.reach(directions, weights)

@@ -1,8 +1,9 @@
 """``minrisk``: the expected metric, with annealing, on lists and forests.
 
-D. Smith and J. Eisner, "Minimum Risk Annealing for Training Log-Linear Models" (2006). A corpus score is taken of the
-expected statistics, the first term of their expansion. On forests, a metric's ``linear`` form and the second-order
-expectations of Z. Li and J. Eisner, "First- and Second-Order Expectation Semirings" (2009).
+D. Smith and J. Eisner, "Minimum Risk Annealing for Training Log-Linear Models" (2006). The expected corpus score is
+approximated by the score of the expected statistics, the first term of their expansion. Forests use a metric's
+``linear`` form and the second-order expectations of Z. Li and J. Eisner, "First- and Second-Order Expectation
+Semirings" (2009).
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from smtplugins.host.errors import UsageError
 from smtplugins.host.learn.problems import matrix_of
 from smtplugins.plugins.tuning.common import (
     best_score,
-    checked_value,
+    check_objective,
     column_of,
     form_of,
-    learned,
     rows_of,
     sentence_gains,
     sign_of,
     space_of,
+    updated_model,
 )
 
 if TYPE_CHECKING:
@@ -38,14 +39,13 @@ if TYPE_CHECKING:
 class Minrisk:
     """Weights that minimise the expected loss minus ``temperature`` times the entropy, plus penalties.
 
-    First the temperature is lowered: ``temperatures`` stages, each with ``cooling`` times the last one's; then it is 0,
-    and in ``quenches`` more stages the scores count twice as much each time, from ``sharpness`` on. Losses are in units
-    of 1, means over sentences. ``objective``: the expected scores of sentences, or the corpus score of the expected
-    statistics (a brevity penalty has an edge there, on which the minimiser may stop early); on forests it is always
-    the expected linear gains, per word of the references. Forests are refined with ``pop_limit`` (0: exactly);
-    ``gain_precision`` and ``gain_decay`` are those of the linear form: BLEU's published ones favour short outputs where
-    fewer words are right.
-    Without a penalty weights may grow without end.
+    Annealing first takes ``temperatures`` stages, multiplying the temperature by ``cooling`` after each. Then the
+    temperature is 0, and ``quenches`` more stages double the scale of the scores, which begins at ``sharpness``. Losses
+    are means over sentences, in units of 1. ``objective``: the expected sentence scores, or the corpus score of the
+    expected statistics (BLEU's brevity penalty is not smooth there, and the minimiser may stop early at its edge); on
+    forests always the expected linear gains, per reference word. Forests are refined with ``pop_limit`` (0: exactly).
+    ``gain_precision`` and ``gain_decay`` are parameters of the linear form: the published values for BLEU favour short
+    outputs where fewer words are right. Without a penalty, weights may grow without limit.
     """
 
     accepts = frozenset({Lists, Forests})
@@ -87,7 +87,7 @@ class Minrisk:
         seed: int = 1,
         runner: Runner | None = None,
     ) -> Iterator[Step]:
-        """A step for each stage; the objective is what was minimised, its metric that of the best hypotheses."""
+        """Yield a step per stage: the minimised objective, and the metric of the 1-best hypotheses."""
         from smtplugins.core.learn.minimising import minimise
 
         origin = None if resume is None else resume.arrays["origin"]
@@ -99,24 +99,24 @@ class Minrisk:
         if resume is not None:
             weights, done = resume.arrays["weights"], resume.values["done"]
         for sharpness, temperature in self.stages[done:]:
-            found = minimise(
+            result = minimise(
                 at(sharpness, temperature), weights, space, l1=self.l1, l2=self.l2, iterations=self.iterations
             )
-            checked_value("minrisk", found.value)
-            weights, done = found.weights, done + 1
+            check_objective("minrisk", result.value)
+            weights, done = result.weights, done + 1
             state = State({"weights": weights, "origin": origin}, {"done": done})
             metrics = {
                 "metric": worth(weights),
                 "temperature": temperature,
                 "sharpness": sharpness,
-                "iterations": float(found.iterations),
+                "iterations": float(result.iterations),
             }
-            yield Step(learned(start, names, weights), found.value, metrics, state)
+            yield Step(updated_model(start, names, weights), result.value, metrics, state)
 
     def _prepared(
         self, problem: Lists | Forests, start: Model, origin: Array | None
     ) -> tuple[tuple[str, ...], Callable[[float, float], Objective], Callable[[Array], float]]:
-        """The features, the objective at a sharpness and temperature, and the metric of the best hypotheses."""
+        """The feature names, the objective as a function of (sharpness, temperature), and the metric of weights."""
         if isinstance(problem, Forests):
             from smtplugins.plugins.tuning.gains import ForestSource
 
@@ -135,9 +135,9 @@ class Minrisk:
 
 
 def forest_risk(source: ForestSource, scale: float, temperature: float) -> Objective:
-    """Minus the mean expected gain, minus temperature times the mean entropy, of forests.
+    """The negative mean expected gain minus temperature times the mean entropy, on forests.
 
-    The forests of one sentence are one set of derivations: their moments are mixed by their shares of its mass.
+    The forests of a sentence count as one set of derivations: their moments are mixed by their share of its mass.
     """
     import numpy as np
 
@@ -147,24 +147,24 @@ def forest_risk(source: ForestSource, scale: float, temperature: float) -> Objec
         value, slopes = 0.0, np.zeros(len(weights))
         for graphs in source.sentences:
             parts = []
-            for one in graphs:
-                scores = scale * one.scores(weights)
-                # With losses T * score more, the mean is the risk and T times the entropy but for log Z.
-                losses = temperature * scores - one.gains
-                parts.append((one, scores, covariance(one.graph, scores, losses)))
+            for graph in graphs:
+                scores = scale * graph.scores(weights)
+                # With T * score added to the losses, the mean is the risk minus T times the entropy, plus T * log Z.
+                losses = temperature * scores - graph.gains
+                parts.append((graph, scores, covariance(graph.graph, scores, losses)))
             if len(parts) == 1:
-                one, _, found = parts[0]
-                value += found.mean - temperature * found.log_z
-                slopes += one.sums(found.edges)
+                graph, _, moments = parts[0]
+                value += moments.mean - temperature * moments.log_z
+                slopes += graph.sums(moments.edges)
                 continue
-            totals = np.array([found.log_z for _, _, found in parts])
+            totals = np.array([moments.log_z for _, _, moments in parts])
             log_z = float(np.logaddexp.reduce(totals))
             shares = np.exp(totals - log_z)
-            mean = float(shares @ np.array([found.mean for _, _, found in parts]))
+            mean = float(shares @ np.array([moments.mean for _, _, moments in parts]))
             value += mean - temperature * log_z
-            for share, (one, scores, found) in zip(shares.tolist(), parts, strict=True):
-                mass = found.edges + (found.mean - mean) * posteriors(one.graph, scores).edges
-                slopes += share * one.sums(mass)
+            for share, (graph, scores, moments) in zip(shares.tolist(), parts, strict=True):
+                mass = moments.edges + (moments.mean - mean) * posteriors(graph.graph, scores).edges
+                slopes += share * graph.sums(mass)
         return value / len(source), scale * slopes / len(source)
 
     return risk

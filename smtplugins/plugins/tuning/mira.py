@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from smtplugins.contracts.contracts import Forests, Lists, Runner, State, Step
 from smtplugins.host.errors import UsageError
 from smtplugins.plugins.tuning.common import form_of
-from smtplugins.plugins.tuning.online import BEST, FEAR, HOPE, Choice, Online, View, order, source_of
+from smtplugins.plugins.tuning.online import BEST, FEAR, HOPE, Online, ScoredHypothesis, SentenceView, order, source_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,15 +27,15 @@ _CLOSE = 1e-6
 
 
 class Mira:
-    """Batch MIRA: each epoch goes through all sentences in random order, each step no longer than ``C`` allows.
+    """Batch MIRA: each epoch visits all sentences in random order; ``C`` limits the length of a step.
 
-    ``loss``: ``background`` measures a hypothesis by what it adds to the statistics of the sentences before it, which
-    fade by ``decay``; ``sentence`` by its own score; ``auto`` takes the first for BLEU. Losses are multiplied by
-    ``scale``; by default on lists, so that they vary ten times as much as the scores of the start, whatever the length
-    of these weights, else by 10. ``keep``: the epoch whose averaged weights are best on the lists, or the last one.
-    ``cutting``: all constraints that a sentence violates, not the worst alone. On forests, the metric must have a
-    ``linear`` form; they are refined with ``pop_limit`` (0: exactly); ``gain_precision`` and ``gain_decay`` are those
-    of the form: BLEU's published ones favour short outputs where fewer words are right.
+    ``loss``: ``background`` scores a hypothesis together with the statistics of earlier sentences, which fade by
+    ``decay``; ``sentence`` scores it alone; ``auto`` is ``background`` for BLEU. Losses are multiplied by ``scale``;
+    by default, losses on lists vary ten times as much as the scores under the start weights, whatever the length of
+    these, and losses on forests are multiplied by 10. ``keep``: the epoch whose averaged weights are best on the
+    lists, or the last. ``cutting``: enforce all constraints a sentence violates, not just the worst. Forests need a
+    metric with a ``linear`` form and are refined with ``pop_limit`` (0: exactly). ``gain_precision`` and ``gain_decay``
+    are parameters of the linear form: the published values for BLEU favour short outputs where fewer words are right.
     """
 
     accepts = frozenset({Lists, Forests})
@@ -74,7 +74,7 @@ class Mira:
         seed: int = 1,
         runner: Runner | None = None,
     ) -> Iterator[Step]:
-        """A step for each epoch; the objective is the metric of the best hypotheses."""
+        """Yield a step per epoch; the objective is the metric of the 1-best hypotheses."""
         background = self.loss == "background" or (self.loss == "auto" and "BLEU" in problem.metric.name.upper())
         source = source_of(
             problem,
@@ -97,8 +97,8 @@ class Mira:
             metrics = {"loss": losses * source.length / len(source), "updates": float(moved)}
             yield Step(run.model(start), run.now.value, metrics, run.state())
 
-    def _example(self, run: Online, view: View, cap: float) -> float:
-        """Learn from one sentence; returns by how much it was wrong."""
+    def _example(self, run: Online, view: SentenceView, cap: float) -> float:
+        """Learn from one sentence; return its hinge loss."""
         now = run.now
         hope, fear, best = view.choose(now.weights, HOPE, FEAR, BEST)
         loss = self._cut(run, view, hope, cap) if self.cutting else self._step(run, hope, fear, cap)
@@ -111,7 +111,7 @@ class Mira:
             run.background = self.decay * run.background + np.append(stats, 1.0)
         return loss
 
-    def _step(self, run: Online, hope: Choice, fear: Choice, cap: float) -> float:
+    def _step(self, run: Online, hope: ScoredHypothesis, fear: ScoredHypothesis, cap: float) -> float:
         from smtplugins.core.learn.objectives import difference
 
         loss = (hope.gain - fear.gain) - (hope.score - fear.score)
@@ -123,14 +123,14 @@ class Mira:
             run.now.add(ids, min(cap, loss / norm) * values)
         return loss
 
-    def _cut(self, run: Online, view: View, hope: Choice, cap: float) -> float:
-        """Add the worst violated constraint and solve for all of them, until none is violated by more than before."""
+    def _cut(self, run: Online, view: SentenceView, hope: ScoredHypothesis, cap: float) -> float:
+        """Add the most violated constraint and solve for all, until none is violated by more than those added."""
         import numpy as np
 
         from smtplugins.core.learn.objectives import difference, simplex_step
 
         now = run.now
-        # A step that does not go into the average: what counts is where the sentence ends.
+        # Intermediate weights stay out of the average: only those after the sentence count.
         trial = now.weights.copy()
         cuts: list[tuple[Array, Array]] = []
         gains: list[float] = []
@@ -141,14 +141,14 @@ class Mira:
             between = difference(hope.features, fear.features)
             ids, values = now.free(between)
             gain, margin = hope.gain - fear.gain, _dot(between, trial)
-            slack = max([0.0, *(one - _dot(cut, trial) for one, cut in zip(gains, cuts, strict=True))])
+            slack = max([0.0, *(gain - _dot(cut, trial) for gain, cut in zip(gains, cuts, strict=True))])
             if gain - margin <= slack + _CLOSE or not len(ids):
                 break
             first = first or gain - margin
             cuts.append((ids, values))
-            # Fixed weights are in every margin and in no step: the gain is what their margin leaves.
+            # Fixed weights contribute to margins but not to steps: subtract their margin from the gain.
             gains.append(gain - (margin - _dot((ids, values), trial)))
-            begin = np.array([_dot(one, now.weights) for one in cuts])
+            begin = np.array([_dot(cut, now.weights) for cut in cuts])
             duals = simplex_step(_gram(cuts), np.array(gains) - begin, cap, duals)
             trial = now.weights.copy()
             for (where, what), dual in zip(cuts, duals.tolist(), strict=True):
@@ -167,9 +167,9 @@ def _gram(cuts: list[tuple[Array, Array]]) -> Array:
     """The products of all pairs of sparse rows."""
     import numpy as np
 
-    found = np.zeros((len(cuts), len(cuts)))
+    products = np.zeros((len(cuts), len(cuts)))
     for i, (ids, values) in enumerate(cuts):
         for j, (others, more) in enumerate(cuts[: i + 1]):
             _, here, there = np.intersect1d(ids, others, assume_unique=True, return_indices=True)
-            found[i, j] = found[j, i] = float(values[here] @ more[there])
-    return found
+            products[i, j] = products[j, i] = float(values[here] @ more[there])
+    return products

@@ -1,8 +1,8 @@
-"""Learning from one sentence at a time: hope, fear and best hypotheses of lists and forests, and averaged weights.
+"""Online learning: hope, fear and best hypotheses of lists and forests, and averaged weights.
 
 Hope has the highest score plus gain, fear the highest score minus gain (D. Chiang, "Hope and Fear for Discriminative
-Training of Statistical Translation Models", 2012). The average of weights is kept as H. Daume III does ("Practical
-Structured Learning Techniques for Natural Language Processing", 2006, 2.1.1), so that a step costs its own features.
+Training of Statistical Translation Models", 2012). Weights are averaged lazily (H. Daume III, "Practical Structured
+Learning Techniques for Natural Language Processing", 2006, 2.1.1): a step costs time in its own features only.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from smtplugins.host.learn.problems import matrix_of
 from smtplugins.plugins.tuning.common import (
     best_score,
     column_of,
-    learned,
     rows_of,
     sentence_gains,
     sign_of,
     space_of,
+    updated_model,
 )
 
 if TYPE_CHECKING:
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 BEST, HOPE, FEAR, ORACLE = 0.0, 1.0, -1.0, float("inf")
-"""How much of its gain is added to a hypothesis' score when one is chosen."""
+"""Factors of the gain when a hypothesis is chosen by score + factor * gain."""
 
 USUAL_SCALE = 10.0
-"""What a gain counts, about the words of a sentence, where the start weights say nothing of how much scores vary."""
+"""The default scale of gains, about the words in a sentence, if scores under the start weights do not vary."""
 
 _RATIO = 10.0
-"""How much more gains vary within lists than scores: about as in Moses, whose start weights add up to 1."""
+"""Ratio of the spread of gains to that of scores within lists: about as in Moses, whose start weights sum to 1."""
 
 
 @dataclass(frozen=True)
-class Choice:
-    """A hypothesis that was chosen: its score, its gain, its features, and its statistics if it is of a list."""
+class ScoredHypothesis:
+    """A chosen hypothesis with its score, gain and features; its metric statistics only if it is from a list."""
 
     score: float
     gain: float
@@ -51,35 +51,36 @@ class Choice:
     stats: Array | None = None
 
 
-class View(Protocol):
-    """One sentence with the gains of its hypotheses."""
+class SentenceView(Protocol):
+    """The hypotheses of one sentence with their gains."""
 
-    def choose(self, weights: Array, *factors: float) -> list[Choice]:
-        """The hypothesis with the highest score plus gain times factor, for each factor."""
+    def choose(self, weights: Array, *factors: float) -> list[ScoredHypothesis]:
+        """The hypothesis with the highest score + factor * gain, for each factor."""
 
 
 class Source(Protocol):
-    """The sentences of a problem. ``worth`` is the metric of the best hypotheses, as the metric gives it."""
+    """The sentences of a problem. ``worth`` is the metric of the 1-best hypotheses, in the metric's own unit."""
 
     names: tuple[str, ...]
     length: float
 
     def __len__(self) -> int: ...
 
-    def view(self, index: int, background: Array | None) -> View: ...
+    def view(self, index: int, background: Array | None) -> SentenceView: ...
 
     def background(self) -> Array | None: ...
 
     def worth(self, weights: Array) -> float: ...
 
-    def better(self, one: float, other: float) -> bool: ...
+    def better(self, value: float, other: float) -> bool: ...
 
 
 class ListSource:
-    """N-best lists. With a background, the gain of a hypothesis is what it adds to the score of those statistics.
+    """N-best lists, with gains of single sentences or relative to background statistics (a pseudo-corpus).
 
-    A background is the statistics of an average sentence, and of the sentences chosen since, which fade; its last
-    number counts them. The gain is the change of its score by the hypothesis, times how many sentences it then has.
+    The background starts as the statistics of an average sentence; those of hypotheses chosen later are added and fade.
+    Its last number counts sentences. A gain is the change of the background's score when the hypothesis is added, times
+    the number of sentences it then has.
 
     Gains are multiplied by ``scale``. If it is None, they are scaled to vary within lists ten times as much as the
     scores do under the weights ``origin``, whatever the length of these; by 10 if the scores do not vary. ``length`` is
@@ -107,13 +108,13 @@ class ListSource:
         return len(self.bounds) - 1
 
     def background(self) -> Array | None:
-        """The first background, if there is to be one."""
+        """The initial background; None if gains are those of single sentences."""
         import numpy as np
 
         return np.append(self.matrix.stats.mean(axis=0), 1.0) if self.wanted else None
 
     def view(self, index: int, background: Array | None) -> ListView:
-        """A list with its gains."""
+        """A sentence's list with its gains."""
         import numpy as np
 
         first, last = self.bounds[index], self.bounds[index + 1]
@@ -125,7 +126,7 @@ class ListSource:
         return ListView(self, first, last, gains)
 
     def _spread(self, values: Array) -> float:
-        """The standard deviation of hypotheses' values within lists."""
+        """The standard deviation of values within lists."""
         import numpy as np
 
         sizes = np.diff(self.matrix.lists)
@@ -136,24 +137,24 @@ class ListSource:
     def worth(self, weights: Array) -> float:
         return best_score(self.metric, self.matrix, weights)
 
-    def better(self, one: float, other: float) -> bool:
-        return sign_of(self.metric) * (one - other) > 0
+    def better(self, value: float, other: float) -> bool:
+        return sign_of(self.metric) * (value - other) > 0
 
 
 @dataclass(frozen=True)
 class ListView:
-    """A list: rows from first to before last."""
+    """A list: the rows from ``first`` up to but not including ``last``."""
 
     source: ListSource
     first: int
     last: int
     gains: Array
 
-    def choose(self, weights: Array, *factors: float) -> list[Choice]:
+    def choose(self, weights: Array, *factors: float) -> list[ScoredHypothesis]:
         import numpy as np
 
         scores = self.source.rows.part_scores(self.first, self.last, weights)
-        found = []
+        chosen = []
         for factor in factors:
             if factor == ORACLE:
                 top = np.flatnonzero(self.gains == self.gains.max())
@@ -162,13 +163,13 @@ class ListView:
                 at = int(np.argmax(scores + factor * self.gains if factor else scores))
             row = self.first + at
             features, stats = self.source.rows.row(row), self.source.matrix.stats[row]
-            found.append(Choice(float(scores[at]), float(self.gains[at]), features, stats))
-        return found
+            chosen.append(ScoredHypothesis(float(scores[at]), float(self.gains[at]), features, stats))
+        return chosen
 
 
 @dataclass
 class Averaged:
-    """Weights, and what their average over all examples is made of; the best average so far."""
+    """The current weights, the running sums of their average, and the best average so far."""
 
     weights: Array
     space: Space
@@ -178,23 +179,23 @@ class Averaged:
     value: float | None = None
 
     def free(self, features: tuple[Array, Array]) -> tuple[Array, Array]:
-        """The features whose weights may change."""
+        """Keep the features whose weights are not fixed."""
         ids, values = features
         kept = self.space.free[ids]
         return ids[kept], values[kept]
 
     def add(self, ids: Array, values: Array) -> None:
-        """Move the weights; beyond their bounds they do not go."""
+        """Add values to the weights, clipped to their bounds."""
         before = self.weights[ids]
         after = self.space.clipped(before + values, ids)
         self.weights[ids] = after
-        # Counts for this example and all after it: the average is over the weights behind each example.
+        # Counts for this example and all later ones: the average is over the weights after each example.
         self.total[ids] += self.examples * (after - before)
 
     def mean(self) -> Array:
-        """The average of the weights behind each example."""
-        found: Array = self.weights - self.total / max(self.examples, 1)
-        return self.space.clipped(found)
+        """The average of the weights after each example."""
+        mean: Array = self.weights - self.total / max(self.examples, 1)
+        return self.space.clipped(mean)
 
 
 def _nothing() -> Array:
@@ -213,7 +214,7 @@ def source_of(
     form: Mapping[str, float],
     resume: State | None,
 ) -> Source:
-    """The sentences of a problem; forests are refined with the weights that learning began with."""
+    """The sentences of a problem; forests are refined with the initial weights of the run."""
     origin = None if resume is None else resume.arrays["origin"]
     if isinstance(problem, Lists):
         matrix = matrix_of(problem)
@@ -226,7 +227,7 @@ def source_of(
 
 @dataclass
 class Online:
-    """A run of an online learner: where it stands, and how it is saved and resumed."""
+    """The state of an online learner's run, which can be saved and resumed."""
 
     source: Source
     now: Averaged
@@ -237,7 +238,7 @@ class Online:
 
     @classmethod
     def begin(cls, source: Source, start: Model, fixed: str, bounds: str, seed: int, resume: State | None) -> Online:
-        """From the start weights, or behind the step that had a state."""
+        """Begin at the start weights, or after the step whose state is given."""
         import numpy as np
 
         space = space_of(source.names, fixed, bounds, start.weights)
@@ -247,7 +248,7 @@ class Online:
             weights = space.clipped(origin)
             now = Averaged(weights, space, np.zeros(len(weights)))
             if weights.any():
-                # The start is a result, too, if nothing better is found.
+                # The start weights are the result if nothing better is found.
                 now.best, now.value = weights.copy(), source.worth(weights)
             return cls(source, now, random, source.background(), origin)
         arrays, values = resume.arrays, resume.values
@@ -258,19 +259,19 @@ class Online:
         return cls(source, now, random, arrays.get("background"), arrays["origin"], values["done"])
 
     def keep(self, average: bool, best: bool) -> None:
-        """Look at the weights behind an epoch: the best ones so far are kept, or the last."""
-        found = self.now.mean() if average else self.now.weights.copy()
-        value = self.source.worth(found)
+        """End an epoch: keep its (averaged) weights if they are the best so far, or always if not ``best``."""
+        weights = self.now.mean() if average else self.now.weights.copy()
+        value = self.source.worth(weights)
         if not best or self.now.value is None or self.source.better(value, self.now.value):
-            self.now.best, self.now.value = found, value
+            self.now.best, self.now.value = weights, value
         self.done += 1
 
     def model(self, start: Model) -> Model:
-        """The model of the step."""
-        return learned(start, self.source.names, self.now.best)
+        """The start model with the weights kept so far."""
+        return updated_model(start, self.source.names, self.now.best)
 
     def state(self) -> State:
-        """All that is needed to go on."""
+        """The state a later call resumes from."""
         now = self.now
         arrays = {"weights": now.weights.copy(), "total": now.total.copy(), "best": now.best, "origin": self.origin}
         if self.background is not None:
@@ -282,6 +283,6 @@ class Online:
 
 
 def order(run: Online) -> Sequence[int]:
-    """The sentences in the order of an epoch."""
-    found: list[int] = run.random.permutation(len(run.source)).tolist()
-    return found
+    """Draw the order of the sentences in the next epoch."""
+    indices: list[int] = run.random.permutation(len(run.source)).tolist()
+    return indices

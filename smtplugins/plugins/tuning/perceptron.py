@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Literal
 from smtplugins.contracts.contracts import Forests, Lists, Runner, State, Step
 from smtplugins.host.errors import UsageError
 from smtplugins.plugins.tuning.common import form_of
-from smtplugins.plugins.tuning.online import BEST, FEAR, HOPE, ORACLE, Online, View, order, source_of
+from smtplugins.plugins.tuning.online import BEST, FEAR, HOPE, ORACLE, Online, SentenceView, order, source_of
 
 if TYPE_CHECKING:
     from smtplugins.host.model import Model
 
 
 class Perceptron:
-    """A step of length ``rate`` for each sentence whose chosen hypothesis is not the wanted one.
+    """Step with learning rate ``rate`` from the chosen hypothesis of a sentence to the wanted one, if they differ.
 
-    ``update``: from ``fear`` to ``hope``, for which a whole sentence counts ``scale``; or from the best one to the
-    ``oracle``, which has the highest gain. Gains are the metric's scores of sentences. ``keep``: the epoch whose
-    weights are best on the problem, or the last one. Forests are taken as ``mira`` takes them.
+    ``update``: ``hope`` steps from fear to hope, with gains multiplied by ``scale``; ``oracle`` steps from the 1-best
+    to the hypothesis with the highest gain. Gains are sentence-level metric scores. ``keep``: the epoch whose weights
+    are best on the problem, or the last. Options for forests are those of ``mira``.
     """
 
     accepts = frozenset({Lists, Forests})
@@ -59,7 +59,7 @@ class Perceptron:
         seed: int = 1,
         runner: Runner | None = None,
     ) -> Iterator[Step]:
-        """A step for each epoch; the objective is the metric of the best hypotheses."""
+        """Yield a step per epoch; the objective is the metric of the 1-best hypotheses."""
         source = source_of(
             problem,
             start,
@@ -76,8 +76,8 @@ class Perceptron:
             assert run.now.value is not None
             yield Step(run.model(start), run.now.value, {"updates": float(moved)}, run.state())
 
-    def _example(self, run: Online, view: View) -> bool:
-        """Learn from one sentence; returns whether the weights moved."""
+    def _example(self, run: Online, view: SentenceView) -> bool:
+        """Learn from one sentence; return whether the weights changed."""
         from smtplugins.core.learn.objectives import difference
 
         wanted, chosen = view.choose(run.now.weights, *((ORACLE, BEST) if self.update == "oracle" else (HOPE, FEAR)))

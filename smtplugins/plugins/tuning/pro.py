@@ -11,12 +11,12 @@ from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.learn.problems import Matrix, matrix_of
 from smtplugins.plugins.tuning.common import (
     best_score,
-    checked_value,
+    check_objective,
     column_of,
-    learned,
     rows_of,
     sentence_gains,
     space_of,
+    updated_model,
 )
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 class Pro:
-    """Pairwise ranking: of ``pairs`` pairs drawn from each list, those whose scores of sentences differ by
-    ``threshold`` or more (in units of 1), and of these the ``kept`` that differ most, are told apart by a logistic
-    regression with penalties ``l2`` / 2 * |w|^2 and ``l1`` * |w|.
+    """Pairwise ranking by logistic regression with penalties ``l2`` / 2 * |w|^2 and ``l1`` * |w|.
 
-    Pairs are drawn ``rounds`` times, and the weights averaged. ``interpolation`` is the share of the new weights, the
-    rest is that of the start: 0.1 in the paper, for a loop around a decoder.
+    From each list draw ``pairs`` pairs, drop those whose sentence scores differ by less than ``threshold`` (in units
+    of 1), and keep the ``kept`` that differ most. Sampling is repeated ``rounds`` times and the weights are averaged.
+    ``interpolation`` is the share of the new weights, the start weights have the rest: 0.1 in the paper, for a loop
+    around a decoder.
     """
 
     accepts = frozenset({Lists})
@@ -64,7 +64,7 @@ class Pro:
     def learn(
         self, problem: Lists, start: Model, *, resume: State | None = None, seed: int = 1, runner: Runner | None = None
     ) -> Iterator[Step]:
-        """A step for each round; the objective is the metric of the best hypotheses."""
+        """Yield a step per round; the objective is the metric of the 1-best hypotheses."""
         import numpy as np
 
         matrix = matrix_of(problem)
@@ -77,26 +77,26 @@ class Pro:
             former, total = resume.arrays["former"], resume.arrays["total"].copy()
             random.bit_generator.state, done = resume.values["random"], resume.values["done"]
         while done < self.rounds:
-            better, worse = sampled(matrix, gains, random, self.pairs, self.kept, self.threshold)
+            better, worse = sample_pairs(matrix, gains, random, self.pairs, self.kept, self.threshold)
             if not len(better):
                 raise SmtError(
                     f"pro: no two hypotheses of a list differ by {self.threshold} in {problem.metric.name}: "
                     "give a lower threshold, or longer lists"
                 )
-            found, loss = self._fit(matrix, better, worse, former, space)
-            checked_value("pro", loss)
-            total, done = total + found, done + 1
+            fitted, loss = self._fit(matrix, better, worse, former, space)
+            check_objective("pro", loss)
+            total, done = total + fitted, done + 1
             weights = space.clipped((1 - self.interpolation) * former + self.interpolation * (total / done))
             state = State(
                 {"former": former, "total": total.copy()}, {"random": random.bit_generator.state, "done": done}
             )
             metrics = {"loss": loss / len(better), "pairs": float(len(better))}
             yield Step(
-                learned(start, matrix.names, weights), best_score(problem.metric, matrix, weights), metrics, state
+                updated_model(start, matrix.names, weights), best_score(problem.metric, matrix, weights), metrics, state
             )
 
     def _fit(self, matrix: Matrix, better: Array, worse: Array, former: Array, space: Any) -> tuple[Array, float]:
-        """The weights that tell pairs apart, and the loss."""
+        """Fit the weights to the pairs; return them with the loss."""
         import numpy as np
 
         from smtplugins.core.learn.minimising import minimise
@@ -105,14 +105,16 @@ class Pro:
         used, where = np.unique(np.concatenate([better, worse]), return_inverse=True)
         rows, where = rows_of(matrix).take(used), where.reshape(-1)
         loss = pair_loss(rows, where[: len(better)], where[len(better) :])
-        # From zero: a problem without a memory of the start has one solution, whatever the start's length was.
+        # Begin at zero, so that the solution does not depend on the length of the start weights.
         begin = np.where(space.free, 0.0, former)
-        found = minimise(loss, begin, space, l1=self.l1, l2=self.l2, iterations=self.iterations)
-        return found.weights, loss(found.weights)[0]
+        result = minimise(loss, begin, space, l1=self.l1, l2=self.l2, iterations=self.iterations)
+        return result.weights, loss(result.weights)[0]
 
 
-def sampled(matrix: Matrix, gains: Array, random: Any, pairs: int, kept: int, threshold: float) -> tuple[Array, Array]:
-    """Rows of the better and of the worse hypothesis of each pair; pairs that are drawn twice count twice."""
+def sample_pairs(
+    matrix: Matrix, gains: Array, random: Any, pairs: int, kept: int, threshold: float
+) -> tuple[Array, Array]:
+    """Sample pairs; return the rows of the better and of the worse hypothesis. Duplicate pairs count twice."""
     import numpy as np
 
     better, worse = [], []
@@ -120,12 +122,12 @@ def sampled(matrix: Matrix, gains: Array, random: Any, pairs: int, kept: int, th
     for first, last in itertools.pairwise(bounds):
         if last - first < 2:
             continue
-        one, other = random.integers(first, last, size=(2, pairs))
-        apart = gains[one] - gains[other]
+        left, right = random.integers(first, last, size=(2, pairs))
+        apart = gains[left] - gains[right]
         fit = np.flatnonzero(np.abs(apart) >= max(threshold, 1e-12))
         fit = fit[np.argsort(-np.abs(apart[fit]), kind="stable")[:kept]]
         swapped = apart[fit] < 0
-        better.append(np.where(swapped, other[fit], one[fit]))
-        worse.append(np.where(swapped, one[fit], other[fit]))
+        better.append(np.where(swapped, right[fit], left[fit]))
+        worse.append(np.where(swapped, left[fit], right[fit]))
     empty = np.empty(0, dtype=np.int64)
     return np.concatenate([empty, *better]), np.concatenate([empty, *worse])

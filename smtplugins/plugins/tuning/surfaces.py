@@ -1,4 +1,4 @@
-"""A corpus metric along lines through weight space: what exact line search asks of lists and of hypergraphs."""
+"""The corpus metric along lines through weight space, for exact line search on n-best lists and hypergraphs."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ MOST_FEATURES = 5000
 _ROWS = 1 << 16
 
 
-class Searched(Protocol):
-    """What can be searched along lines.
+class LineSearchProblem(Protocol):
+    """A problem that can be searched along lines.
 
     ``spread`` is how much each feature varies among a sentence's hypotheses, ``size`` its mean absolute value.
     """
@@ -37,23 +37,23 @@ class Searched(Protocol):
     def score(self, weights: Array) -> float: ...
 
 
-def searched(problem: Lists | Forests) -> Searched:
-    """A problem ready for line search."""
-    return SearchedForests(problem) if isinstance(problem, Forests) else SearchedLists(problem)
+def line_search_problem(problem: Lists | Forests) -> LineSearchProblem:
+    """Prepare a problem for line search."""
+    return LineSearchForests(problem) if isinstance(problem, Forests) else LineSearchLists(problem)
 
 
 def _expect_dense(names: tuple[str, ...]) -> None:
     if len(names) > MOST_FEATURES:
         raise SmtError(
-            f"mert: expected at most {MOST_FEATURES} features, found {len(names)}: it goes along each of them; "
+            f"mert: expected at most {MOST_FEATURES} features, found {len(names)}: each is a search direction; "
             "use pro, mira or minrisk for sparse features"
         )
     if not names:
         raise SmtError("mert: expected features, found none")
 
 
-class SearchedLists:
-    """N-best lists: a dense table with a row for each feature."""
+class LineSearchLists:
+    """N-best lists as a dense table with a row per feature."""
 
     def __init__(self, problem: Lists) -> None:
         matrix = matrix_of(problem)
@@ -69,15 +69,15 @@ class SearchedLists:
         return self._search.surfaces(weights, directions)
 
     def score(self, weights: Array) -> float:
-        """The metric of the best hypotheses."""
+        """The metric of the 1-best hypotheses."""
         import numpy as np
 
-        found = self.surfaces(weights, np.zeros((0, len(self.names)))).present
-        return float(self.metric.score(np.asarray(found)))
+        sums = self.surfaces(weights, np.zeros((0, len(self.names)))).present
+        return float(self.metric.score(np.asarray(sums)))
 
 
 def _table_of(matrix: Matrix) -> Array:
-    """The features of a matrix with a row for each name; some hypotheses at a time, for the room indices take."""
+    """The features of a matrix as a dense table with a row per name; filled in blocks to save memory for indices."""
     import numpy as np
 
     table = np.zeros((len(matrix.names), len(matrix)))
@@ -94,16 +94,16 @@ def _spread_of(table: Array, lists: Array) -> Array:
     import numpy as np
 
     sizes = np.diff(lists)
-    found = np.zeros(len(table))
+    spread = np.zeros(len(table))
     for i, row in enumerate(table):
         means = np.add.reduceat(row, lists[:-1]) / sizes
         squares = np.add.reduceat((row - np.repeat(means, sizes)) ** 2, lists[:-1]) / sizes
-        found[i] = np.sqrt(squares.mean())
-    return found
+        spread[i] = np.sqrt(squares.mean())
+    return spread
 
 
-class SearchedForests:
-    """Hypergraphs: the envelopes of all derivations, whose texts the metric sees once each."""
+class LineSearchForests:
+    """Hypergraphs, searched by the envelopes of their derivations; the metric is computed once per distinct text."""
 
     def __init__(self, problem: Forests) -> None:
         import numpy as np
@@ -119,13 +119,13 @@ class SearchedForests:
         self.names = tuple(sorted({name for each in self._graphs for graph in each for name in graph.names}))
         _expect_dense(self.names)
         rank = {name: i for i, name in enumerate(self.names)}
-        self._ids = [[np.array([rank[one] for one in graph.names], dtype=np.int64) for graph in each]
+        self._ids = [[np.array([rank[name] for name in graph.names], dtype=np.int64) for graph in each]
                      for each in self._graphs]  # fmt: skip
         self._rows: list[dict[str, int]] = [{} for _ in self._graphs]
         self._new: list[tuple[int, str]] = []
         self._count = 0
         self._stats: Array | None = None
-        self.spread, self.size = (np.array([one[name] for name in self.names]) for one in forest_scales(problem))
+        self.spread, self.size = (np.array([scales[name] for name in self.names]) for scales in forest_scales(problem))
 
     def surfaces(self, weights: Array, directions: Array) -> Surfaces:
         """The statistics along each direction, a row each."""
@@ -136,26 +136,26 @@ class SearchedForests:
         table = self._statistics()
         each = []
         for starts, rows in lines:
-            items = np.concatenate([[0], np.cumsum([len(one) for one in starts])])
+            items = np.concatenate([[0], np.cumsum([len(lines) for lines in starts])])
             each.append(summed_surface(items, np.concatenate(starts), np.concatenate(rows), table))
         joined = Surfaces.joined(each)
-        # The sums here are those of the interval of the first direction that 0 is in.
+        # The present sums: the interval of the first direction that holds 0.
         first = joined.starts[: joined.offsets[1]]
         here = joined.sums[int(np.searchsorted(first, 0.0, side="right")) - 1]
         return Surfaces(joined.offsets, joined.starts, joined.sums, here)
 
     def score(self, weights: Array) -> float:
-        """The metric of the best derivations."""
+        """The metric of the 1-best derivations."""
         import numpy as np
 
-        found = self.surfaces(weights, np.zeros((1, len(self.names)))).present
-        return float(self.metric.score(np.asarray(found)))
+        sums = self.surfaces(weights, np.zeros((1, len(self.names)))).present
+        return float(self.metric.score(np.asarray(sums)))
 
     def _pairs(self) -> list[tuple[list[Hypergraph], list[Array]]]:
         return list(zip(self._graphs, self._ids, strict=True))
 
     def _lines(self, values: list[list[Array]], direction: Array) -> tuple[list[Array], list[Array]]:
-        """Of each sentence where the lines of its envelope begin, and their rows of statistics."""
+        """For each sentence, where the lines of its envelope begin, and their rows of statistics."""
         import numpy as np
 
         starts, rows = [], []
@@ -165,21 +165,21 @@ class SearchedForests:
                 rows.append(np.array([self._row(k, "")]))
                 continue
             by = [graph.scores(direction[own]) for graph, own in zip(graphs, ids, strict=True)]
-            found = [graph_envelope(*one) for one in zip(graphs, values[k], by, strict=True)]
-            own = np.array([self._row(k, text) for one in found for text in one.derivations.texts()])
-            if len(found) == 1:
-                starts.append(found[0].starts)
+            envelopes = [graph_envelope(*parts) for parts in zip(graphs, values[k], by, strict=True)]
+            own = np.array([self._row(k, text) for envelope in envelopes for text in envelope.derivations.texts()])
+            if len(envelopes) == 1:
+                starts.append(envelopes[0].starts)
                 rows.append(own)
                 continue
-            # The highest of what several graphs of a sentence have.
-            joined = upper_envelope(*(np.concatenate([getattr(one, part) for one in found])
+            # The upper envelope over all graphs of the sentence.
+            joined = upper_envelope(*(np.concatenate([getattr(envelope, part) for envelope in envelopes])
                                       for part in ("values", "slopes")))  # fmt: skip
             starts.append(joined.starts)
             rows.append(own[joined.lines])
         return starts, rows
 
     def _row(self, sentence: int, text: str) -> int:
-        """The number of a text's statistics; numbers of new ones are after those that are known."""
+        """The row of a text's statistics; a new text is queued and gets the next row."""
         known = self._rows[sentence]
         if text not in known:
             known[text] = self._count
@@ -188,7 +188,7 @@ class SearchedForests:
         return known[text]
 
     def _statistics(self) -> Array:
-        """All statistics, those of new texts among them, asked for at once."""
+        """All statistics; those of queued texts are computed in one call of the metric."""
         import numpy as np
 
         if self._new:
@@ -196,8 +196,8 @@ class SearchedForests:
             references = [[stream[k] for k in which] for stream in self._problem.references]
             sources = self._problem.sources
             given = None if sources is None else [sources[k] for k in which]
-            found = np.asarray(self.metric.stats([text for _, text in self._new], references, given), dtype=np.float64)
-            self._stats = found if self._stats is None else np.concatenate([self._stats, found])
+            stats = np.asarray(self.metric.stats([text for _, text in self._new], references, given), dtype=np.float64)
+            self._stats = stats if self._stats is None else np.concatenate([self._stats, stats])
             self._new = []
         assert self._stats is not None
         return self._stats

@@ -24,7 +24,7 @@ from smtplugins.host.learn.trust_region import distance
 from smtplugins.host.model import Model
 from smtplugins.plugins.standard.metrics import Bleu
 from smtplugins.plugins.tuning.mert import Mert
-from smtplugins.plugins.tuning.surfaces import searched
+from smtplugins.plugins.tuning.surfaces import line_search_problem
 
 from .derivations import derivations
 from .made import NAMES, SEEDS, Errors, Overlap, forests, lists
@@ -83,7 +83,7 @@ def test_forests_are_their_derivations(seed: int) -> None:
     """The surface of forests is that of lists with all derivations."""
     rng = random.Random(seed)
     problem = forests(seed, each=1 + seed % 2)
-    data = searched(problem)
+    data = line_search_problem(problem)
     made = []
     for k, graphs in enumerate(problem.graphs):
         written = [one for graph in graphs for one in derivations(graph)]
@@ -93,7 +93,7 @@ def test_forests_are_their_derivations(seed: int) -> None:
         made.append((Candidates(str(k), texts, layouts, values), texts))
     stats = [problem.metric.stats(texts, [[stream[k]] * len(texts) for stream in problem.references])
              for k, (_, texts) in enumerate(made)]  # fmt: skip
-    whole = searched(Lists([one for one, _ in made], stats, problem.metric))
+    whole = line_search_problem(Lists([one for one, _ in made], stats, problem.metric))
     pick = [data.names.index(name) for name in whole.names]
     weights = np.array([rng.gauss(0, 1) for _ in data.names])
     directions = np.array([[rng.gauss(0, 1) for _ in data.names] for _ in range(3)])
@@ -182,7 +182,7 @@ def test_fixed_weights_stay_and_bounds_hold() -> None:
 def test_it_stays_within_reach(seed: int) -> None:
     """All weights are near the start, and the best of those that a search without a limit meets there is not missed."""
     problem = lists(seed)
-    data = searched(problem)
+    data = line_search_problem(problem)
     units = np.array([data.spread, np.where(data.spread > 0, data.size, 0.0)])
     start = np.array([START.weights[name] for name in data.names])
     for step in Mert(restarts=2, reach=0.4).learn(problem, START, seed=seed):

@@ -162,7 +162,7 @@ def test_linear_bleu() -> None:
     one, other = (list(Mira(epochs=8, gain_precision=p).learn(problem, start))[-1] for p in (None, 0.4))
     assert other.objective > one.objective
     short = Bleu(tokenize="13a")
-    with pytest.raises(SmtError, match="take bleu,tokenize=none"):
+    with pytest.raises(SmtError, match="use bleu,tokenize=none"):
         list(Mira().learn(type(made)(made.graphs, made.references, short), start))
 
 

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.learn.problems import matrix_of
 from smtplugins.host.model import Model
-from smtplugins.plugins.tuning.pro import Pro, sampled
+from smtplugins.plugins.tuning.pro import Pro, sample_pairs
 from smtplugins.testing.cases import LearnerChecks
 
 from .made import NAMES, Errors, lists
@@ -28,7 +28,7 @@ def last(problem: Any, start: Model | None = None, seed: int = 1, **options: Any
 def test_pairs_are_apart_and_those_that_are_most_so() -> None:
     matrix = matrix_of(lists(3, count=8))
     gains = np.random.default_rng(0).random(len(matrix))
-    better, worse = sampled(matrix, gains, np.random.default_rng(1), 400, 5, 0.2)
+    better, worse = sample_pairs(matrix, gains, np.random.default_rng(1), 400, 5, 0.2)
     apart = gains[better] - gains[worse]
     assert len(apart) and np.all(apart >= 0.2)
     of = np.searchsorted(matrix.lists, better, side="right")
@@ -46,7 +46,7 @@ def test_weights_are_those_of_a_logistic_regression() -> None:
     found = last(problem, rounds=1, l2=0.5, seed=4)
     matrix = matrix_of(problem)
     gains = problem.metric.sentence(matrix.stats) / 100
-    better, worse = sampled(matrix, gains, np.random.default_rng(4), 5000, 50, 0.05)
+    better, worse = sample_pairs(matrix, gains, np.random.default_rng(4), 5000, 50, 0.05)
     apart = matrix.dense[better] - matrix.dense[worse]
 
     def loss(weights: Any) -> float:
