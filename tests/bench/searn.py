@@ -29,7 +29,7 @@ def searn_tagging(rounds: int = 5) -> dict[str, Any]:
 
     from smtplugins.contracts.contracts import Task
     from smtplugins.host.model import Model
-    from smtplugins.plugins.searn.learning.mixtures import Mixture
+    from smtplugins.plugins.searn.learning.mixtures import PolicyMixture
     from smtplugins.plugins.searn.learning.searn import Searn
 
     found: dict[str, Any] = {}
@@ -51,7 +51,7 @@ def searn_tagging(rounds: int = 5) -> dict[str, Any]:
             weights = policy.weights.reshape(3, -1)
             for policies in (1, 3):
                 shares = np.concatenate([[0.0], np.full(policies, 1 / policies)])
-                mixture = Mixture(np.ascontiguousarray(weights[-policies:]), shares)
+                mixture = PolicyMixture(np.ascontiguousarray(weights[-policies:]), shares)
                 best = float("inf")
                 for _ in range(rounds):
                     start = time.process_time()
@@ -80,7 +80,7 @@ def _sequences(templates: Sequence[str]) -> Any:
     gold = (tables[0, words] + tables[1, other] + draw.normal(size=(items, ACTIONS)) / 4).argmax(axis=1)
     ids = np.stack([words, VOCABULARY + before, 2 * VOCABULARY + other], axis=1)
     kinds = ("source", "previous", "target")
-    return Sequences.made(
+    return Sequences.from_columns(
         labels=tuple(labels),
         templates=(*kinds, *templates),
         names=tuple(f"{kind}={i}" for kind in kinds for i in range(VOCABULARY)),

@@ -14,26 +14,26 @@ PAPER = "Zhang, Sun and Li (2008)"
 
 @hookimpl
 def smt_learners() -> Iterator[Offer]:
-    """The learner."""
+    """The learner ``searn``."""
     from smtplugins.plugins.searn.learning.searn import Searn
 
     yield Offer(
         name="searn",
         make=Searn,
-        summary="a policy for any search task: classifiers learnt from what actions cost where earlier ones lead",
+        summary="a policy for any search task, learnt by reduction to cost-sensitive classification",
         reference=f"Daume, Langford and Marcu (2009); {PAPER}",
     )
 
 
 @hookimpl
 def smt_decoders() -> Iterator[Offer]:
-    """The decoder."""
+    """The decoder ``amasis``."""
     from smtplugins.plugins.searn.decoding.decoder import Amasis
 
     yield Offer(
         name="amasis",
         make=Amasis,
-        summary="left to right with a stack of fragments, which labels of a policy put together",
+        summary="left-to-right beam search with a stack of fragments, which a policy's labels combine",
         trial=tiny_policy,
         reference=PAPER,
     )
@@ -41,34 +41,41 @@ def smt_decoders() -> Iterator[Offer]:
 
 @hookimpl
 def smt_features() -> Iterator[Offer]:
-    """The feature."""
+    """The feature ``itg-history``."""
     from smtplugins.plugins.searn.decoding.history import ItgHistory
 
     yield Offer(
         name="itg-history",
         make=ItgHistory,
-        summary="what a policy says of a derivation's labels, how many reductions are reversed, how many it left out",
+        summary="log-probability of a derivation's labels under a policy, counts of reversed and of forced reductions",
         needs=frozenset({"source", "target", "segmentation"}),
         trial=lambda folder: {"path": tiny_policy(folder)["policy_path"]},
     )
 
 
 def tiny_policy(folder: Path) -> dict[str, Any]:
-    """A policy with all labels of up to five reductions and weights of no meaning, for trials."""
+    """Write a policy with random weights and all labels of up to five reductions, for trials."""
     import itertools
 
     import numpy as np
 
     from smtplugins.plugins.searn.learning.policy import Policy
 
-    labels = ["S", *(",".join(("S", *some)) for k in range(1, 6) for some in itertools.product(("R+", "R-"), repeat=k))]
+    labels = [
+        "S",
+        *(
+            ",".join(("S", *reductions))
+            for k in range(1, 6)
+            for reductions in itertools.product(("R+", "R-"), repeat=k)
+        ),
+    ]
     names = ("source=a", "source=b", "previous=a", "target=A", "depth=1", "label=S")
     draw = np.random.default_rng(1)
     weights = draw.normal(size=(2, len(names), len(labels))).astype(np.float32)
     # Long labels are rare.
-    weights -= np.array([one.count(",") for one in labels], dtype=np.float32)
-    made = Policy(tuple(labels), ("source", "previous", "target", "depth", "label"), names, weights, np.full(2, 0.5))
-    made.save(folder / "policy")
+    weights -= np.array([label.count(",") for label in labels], dtype=np.float32)
+    policy = Policy(tuple(labels), ("source", "previous", "target", "depth", "label"), names, weights, np.full(2, 0.5))
+    policy.save(folder / "policy")
     return {"policy_path": folder / "policy"}
 
 

@@ -6,7 +6,7 @@ import itertools
 import random
 from collections.abc import Sequence
 
-from smtplugins.plugins.searn.labels.items import Item, Span
+from smtplugins.plugins.searn.labels.items import AlignedItem, Span
 
 Link = tuple[int, int]
 Window = tuple[int, int, int, int]
@@ -82,7 +82,7 @@ def interval(spans: Sequence[Span]) -> bool:
     return max(b for _, b in spans) - min(a for a, _ in spans) == sum(b - a for a, b in spans)
 
 
-def items_slowly(sources: int, targets: int, links: Sequence[Link]) -> list[Item]:
+def items_slowly(sources: int, targets: int, links: Sequence[Link]) -> list[AlignedItem]:
     """Items from the definitions: the smallest windows that don't decompose are merged first, till all decompose."""
     if not links:
         return []
@@ -106,9 +106,9 @@ def items_slowly(sources: int, targets: int, links: Sequence[Link]) -> list[Item
             crossing |= not connected(tight)
             parts += sorted(inside(tight, closed))
         kind = "simple" if len(leaves) > 1 else "crossing" if crossing else "linked"
-        items.append(Item(whole[:2], whole[2:], kind, tuple((part[:2], part[2:]) for part in parts)))
+        items.append(AlignedItem(whole[:2], whole[2:], kind, tuple((part[:2], part[2:]) for part in parts)))
     covered = {word for item in items for word in range(*item.source)}
-    items += [Item((word, word + 1), (0, 0), "unaligned") for word in range(sources) if word not in covered]
+    items += [AlignedItem((word, word + 1), (0, 0), "unaligned") for word in range(sources) if word not in covered]
     return sorted(items, key=lambda item: item.source)
 
 

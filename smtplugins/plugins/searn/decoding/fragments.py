@@ -1,4 +1,4 @@
-"""What a search of ``amasis`` found: its graph, features and steps of the best derivation, lines for people."""
+"""Results of a search of ``amasis``: the hypergraph, features and steps of the best derivation, a trace for people."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ REDUCTIONS = (Rule(_LABEL, (_FIRST, _SECOND), (_FIRST, _SECOND)), Rule(_LABEL, (
 def hypergraph_of_fragments(
     forest: Forest, graph: AmasisGraph, rule_features: RuleFeatures, names: Sequence[str], id: str = ""
 ) -> Hypergraph:
-    """Fragments as nodes, phrases and reductions as edges, and an edge to the goal for each final hypothesis.
+    """The search graph as a hypergraph: nodes are fragments; edges are phrases, reductions and final hypotheses.
 
-    ``rule_features`` are those of the forest's rules: offsets, numbers in ``forest.tables.names``, values. ``names``
-    are those of the search's own values, in their order; without names the columns of labels are left out.
+    ``rule_features`` are the features of the forest's rules: offsets, ids in ``forest.tables.names``, values. ``names``
+    name the search's own columns in order; without names the label columns are left out.
     """
     import numpy as np
 
@@ -71,7 +71,7 @@ def hypergraph_of_fragments(
 
 
 def with_reductions(rules: GrammarColumns) -> GrammarColumns:
-    """The rules with R+ and R- behind them."""
+    """Append R+ and R- to the rules."""
     import numpy as np
 
     from smtformats.grammar.shared.gather import Numbering
@@ -98,21 +98,21 @@ def with_reductions(rules: GrammarColumns) -> GrammarColumns:
 
 
 def _rule(made: SentenceForest, number: int) -> Rule:
-    """A rule of the graph: of the forest, or a reduction."""
+    """A rule of the graph: a rule of the forest, or a reduction."""
     behind = number - len(made.forest.native.origins)
     return made.forest.rule(number) if behind < 0 else REDUCTIONS[behind]
 
 
-def built(made: SentenceForest, found: AmasisGraph) -> list[Built]:
-    """The steps in which the best derivation was built: shifts, and after each the reductions of its label."""
+def built(made: SentenceForest, graph: AmasisGraph) -> list[Built]:
+    """The steps that build the best derivation: shifts, each followed by the reductions of its label."""
     from smtplugins.contracts.contracts import Built
     from smtplugins.host.decode.built_steps import rule_text
 
     rules, firsts, lasts, scores = (
-        column[found.path].tolist() for column in (found.rules, found.firsts, found.lasts, found.scores)
+        column[graph.path].tolist() for column in (graph.rules, graph.firsts, graph.lasts, graph.scores)
     )
-    widths = (found.tail_offsets[found.path + 1] - found.tail_offsets[found.path]).tolist()
-    # The path has each edge before its children: from its end, these are known when it comes, the left one last.
+    widths = (graph.tail_offsets[graph.path + 1] - graph.tail_offsets[graph.path]).tolist()
+    # The path lists each edge before its children: read backwards, the children are known first, the left one last.
     children: dict[int, list[int]] = {}
     done: list[int] = []
     for place in range(len(rules) - 1, -1, -1):
@@ -131,7 +131,7 @@ def built(made: SentenceForest, found: AmasisGraph) -> list[Built]:
 
 
 def _upwards(children: Mapping[int, Sequence[int]]) -> Iterator[int]:
-    """Children before parents, from left to right: as they are shifted and reduced."""
+    """Yield children before parents, from left to right, in the order of shifts and reductions."""
     pending = [(0, False)] if children else []
     while pending:
         place, entered = pending.pop()
@@ -142,18 +142,18 @@ def _upwards(children: Mapping[int, Sequence[int]]) -> Iterator[int]:
             pending += [(child, False) for child in reversed(children[place])]
 
 
-def traced(made: SentenceForest, found: AmasisGraph, labels: Sequence[str]) -> Iterator[str]:
-    """``[first, last) source ||| target  label`` for each item, then the reductions at the end, then the score.
+def traced(made: SentenceForest, graph: AmasisGraph, labels: Sequence[str]) -> Iterator[str]:
+    """Yield ``[first, last) source ||| target  label`` for each item, then the final reductions and the score.
 
-    Behind a label stands how many of its reductions were made, if the stack was too low for all.
+    If the stack was too low for all reductions of a label, the number of reductions made follows it.
     """
-    if not found.nodes:
+    if not graph.nodes:
         yield "no derivation"
         return
     depth = 0
     items = zip(
-        *(column.tolist() for column in (found.item_rules, found.item_firsts, found.item_lasts)),
-        *(column.tolist() for column in (found.item_labels, found.item_reductions)),
+        *(column.tolist() for column in (graph.item_rules, graph.item_firsts, graph.item_lasts)),
+        *(column.tolist() for column in (graph.item_labels, graph.item_reductions)),
         strict=True,
     )
     for number, first, last, label, reduced in items:
@@ -163,33 +163,33 @@ def traced(made: SentenceForest, found: AmasisGraph, labels: Sequence[str]) -> I
         short = "" if reduced == name.count("R") else f" ({reduced} of {name.count('R')})"
         sides = " ||| ".join(" ".join(map(str, side)) for side in (rule.source, rule.target))
         yield f"[{first}, {last}) {sides}  {name}{short}"
-    yield f"end  {','.join(['R+'] * (depth - 1)) or '-'}  {found.score:.4f}"
+    yield f"end  {','.join(['R+'] * (depth - 1)) or '-'}  {graph.score:.4f}"
 
 
 class Sums(collections.abc.Mapping[str, float]):
-    """The features of the best derivation, summed when somebody asks."""
+    """The features of the best derivation, summed on first access."""
 
-    def __init__(self, made: SentenceForest, found: AmasisGraph, names: Sequence[str]) -> None:
-        self._given = (made, found, tuple(names))
+    def __init__(self, forest: SentenceForest, graph: AmasisGraph, names: Sequence[str]) -> None:
+        self._given = (forest, graph, tuple(names))
         self._sums: dict[str, float] | None = None
 
-    def _made(self) -> dict[str, float]:
+    def _features(self) -> dict[str, float]:
         if self._sums is None:
-            made, found, names = self._given
+            forest, graph, names = self._given
             self._sums = {}
-            if found.nodes:
-                rules = found.rules[found.path]
-                self._sums = made.sums(rules[rules < len(made.forest.native.origins)].tolist())
+            if graph.nodes:
+                rules = graph.rules[graph.path]
+                self._sums = forest.sums(rules[rules < len(forest.forest.native.origins)].tolist())
                 if names:
-                    values = found.values.reshape(len(found.rules), -1)[found.path].sum(axis=0, dtype="float64")
+                    values = graph.values.reshape(len(graph.rules), -1)[graph.path].sum(axis=0, dtype="float64")
                     self._sums |= dict(zip(names, values.tolist(), strict=False))
         return self._sums
 
     def __getitem__(self, name: str) -> float:
-        return self._made()[name]
+        return self._features()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._made())
+        return iter(self._features())
 
     def __len__(self) -> int:
-        return len(self._made())
+        return len(self._features())

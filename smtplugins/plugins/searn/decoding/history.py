@@ -1,7 +1,7 @@
-"""``itg-history``: what a policy says of the labels of a derivation, as a feature with weights of its own.
+"""``itg-history``: a policy's score of a derivation's labels, as a feature with its own weights.
 
-The decoder ``amasis`` has it at each step. Of lists it is made from their segmentation: items are the phrases in the
-order of the source, and labels those of eager reduction (Zhang, Sun and Li 2008, section 3.2). Ours, not the paper's.
+The decoder ``amasis`` computes it at each step. On lists it uses the segmentation: items are the phrases in source
+order, and labels follow from eager reduction (Zhang, Sun and Li 2008, section 3.2). Ours, not the paper's.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ if TYPE_CHECKING:
     from smtplugins.plugins.searn.labels.pair_columns import PairColumns
 
 COLUMNS = ("labels", "reversed", "unlabelled")
-"""The logarithm of the labels' probability, reductions in reverse order, those at the end that no label made."""
+"""Log-probability of the labels, reductions in reverse order, final reductions that no label asked for."""
 
 
 class ItgHistory:
-    """What a policy says of a derivation's labels: three columns.
+    """A policy's score of a derivation's labels, in three columns.
 
-    ``path`` is a model of ``smt searn train``, or a policy in it. ``LABEL[0]`` is the logarithm of the probability of
-    all labels, by a softmax of the policy's scores; ``LABEL[1]`` is how many reductions are in reverse order, and
-    ``LABEL[2]`` how many at the end of a sentence no label made. The decoder ``amasis`` counts them while it searches.
-    On lists, which need a segmentation, a label that the policy does not know has the probability exp(``unknown``).
+    ``path`` is a model of ``smt searn train``, or the policy in it. ``LABEL[0]`` is the log-probability of all labels,
+    by a softmax of the policy's scores; ``LABEL[1]`` counts reductions in reverse order, and ``LABEL[2]`` reductions at
+    the end of a sentence that no label asked for. The decoder ``amasis`` computes them during search. Lists need a
+    segmentation; there, a label unknown to the policy has log-probability ``unknown``.
     """
 
     components = len(COLUMNS)
 
     def __init__(self, path: Path, *, unknown: float = -10.0) -> None:
         if not unknown <= 0:
-            raise UsageError(f"itg-history: unknown: expected the logarithm of a probability, found {unknown}")
+            raise UsageError(f"itg-history: unknown: expected a log-probability (0 or less), found {unknown}")
         self.path = path
         self._unknown = unknown
 
     @cached_property
     def policy(self) -> Policy:
-        """What judges labels."""
+        """The policy that scores labels."""
         return load_policy(self.path)
 
     @cached_property
@@ -54,11 +54,11 @@ class ItgHistory:
         return pair_columns(self.policy)
 
     def names(self, label: str) -> tuple[str, ...]:
-        """The names of its columns."""
+        """The names of the columns."""
         return tuple(f"{label}[{k}]" for k in range(len(COLUMNS)))
 
     def score_candidates(self, source: str | None, candidates: Candidates) -> NDArray[Any]:
-        """A row for each hypothesis."""
+        """Score the hypotheses, a row each."""
         import numpy as np
 
         from smtformats.tokens import blanks
@@ -71,17 +71,17 @@ class ItgHistory:
         return np.array(rows, dtype=np.float64).reshape(len(candidates), len(COLUMNS))
 
     def row(self, tokens: Sequence[str], phrases: Sequence[Phrase]) -> tuple[float, float, float]:
-        """The columns of phrases in target order."""
+        """Score a segmentation, given as phrases in target order."""
         from smtplugins.plugins.searn.labels.labels import labels_of_spans
 
-        ends = list(itertools.accumulate((len(one.words) for one in phrases), initial=0))
-        items = sorted(zip(phrases, ends, strict=False), key=lambda one: one[0].first)
-        labels, left = labels_of_spans([(begin, begin + len(one.words)) for one, begin in items])
+        ends = list(itertools.accumulate((len(phrase.words) for phrase in phrases), initial=0))
+        items = sorted(zip(phrases, ends, strict=False), key=lambda item: item[0].first)
+        labels, left = labels_of_spans([(begin, begin + len(phrase.words)) for phrase, begin in items])
         history, total = History(), 0.0
         for (phrase, _), label in zip(items, labels, strict=True):
             total += self._log(tokens, phrase, label, history)
             history = history.after(label, " ".join(phrase.words))
-        swapped = sum(not one for label in labels for one in operations(label))
+        swapped = sum(not in_order for label in labels for in_order in operations(label))
         return total, float(swapped), float(max(left - 1, 0))
 
     def _log(self, tokens: Sequence[str], phrase: Phrase, label: str, history: History) -> float:

@@ -1,4 +1,4 @@
-"""The folder `items/` that `smt searn label` writes: items and labels of sentence pairs as mapped arrays."""
+"""The folder `items/` written by `smt searn label`: items and labels of sentence pairs as memory-mapped arrays."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _ARRAYS = {"offsets": "<i8", "labels": "<i4", "sources": "<i4", "targets": "<i4"
 
 @dataclass(frozen=True)
 class ItemFolder:
-    """Items of sentence pairs, in source order; those of sentence ``i`` are ``offsets[i]`` to ``offsets[i + 1]``.
+    """Items of sentence pairs in source order; pair ``i`` has items ``offsets[i]`` to ``offsets[i + 1]``.
 
-    ``labels``, ``sources`` and ``targets`` are places in ``label_names``, ``source_phrases`` and ``target_phrases``:
-    a label as `S,R+`, the most frequent one first, a phrase as its words with blanks between them, the empty one
-    first. ``spans`` has first and last (not included) source word, then target word. A pair that has no labels has no
-    items.
+    ``labels``, ``sources`` and ``targets`` are indices into ``label_names``, ``source_phrases`` and ``target_phrases``.
+    Labels look like `S,R+` and are sorted by frequency, most frequent first; phrases are words joined by blanks, the
+    empty phrase first. ``spans`` has begin and end of the source words, then of the target words; ends are exclusive.
+    A pair without labels has no items.
     """
 
     offsets: NDArray[np.int64]
@@ -43,40 +43,40 @@ class ItemFolder:
 
     @classmethod
     def open(cls, folder: Path) -> ItemFolder:
-        """Map a folder: `items/` itself, or the one that it is in."""
+        """Map the arrays of `items/`, given that folder or its parent."""
         import numpy as np
 
         folder = Path(folder)
         if not (folder / RECORD).is_file() and (folder / "items" / RECORD).is_file():
             folder = folder / "items"
         record = read_record(folder, RECORD, _WHAT, _VERSION)
-        # Plain views of what is mapped: taking a slice of a memmap costs more.
+        # Plain array views: slicing a memmap is slower.
         arrays = {name: np.asarray(read_array(folder, name, "iu")) for name in _ARRAYS}
-        found = cls(
+        items = cls(
             **{**arrays, "spans": arrays["spans"].reshape(-1, 4)},
             label_names=_read_texts(folder / _TEXTS["labels"]),
             source_phrases=_read_texts(folder / _TEXTS["sources"]),
             target_phrases=_read_texts(folder / _TEXTS["targets"]),
         )
-        found._check(folder, record)
-        return found
+        items._check(folder, record)
+        return items
 
     def _check(self, folder: Path, record: dict[str, Any]) -> None:
-        lengths = {len(one) for one in (self.labels, self.sources, self.targets, self.spans)}
+        lengths = {len(column) for column in (self.labels, self.sources, self.targets, self.spans)}
         if lengths != {record.get("items")} or len(self.offsets) != record.get("sentences", -1) + 1:
-            raise SmtError(f"{folder}: expected arrays as long as {RECORD} has it, found others")
+            raise SmtError(f"{folder}: expected arrays of the lengths that {RECORD} states, found other lengths")
 
     def __len__(self) -> int:
-        """Sentence pairs."""
+        """The number of sentence pairs."""
         return len(self.offsets) - 1
 
     @property
     def items(self) -> int:
-        """Items of all sentence pairs."""
+        """The number of items in all sentence pairs."""
         return len(self.labels)
 
     def sentence(self, number: int) -> slice:
-        """The items of a sentence pair, from 0."""
+        """The range of items of a sentence pair; pairs are numbered from 0."""
         return slice(int(self.offsets[number]), int(self.offsets[number + 1]))
 
     def texts(self, number: int) -> list[tuple[str, str, str]]:
@@ -95,7 +95,7 @@ class ItemFolder:
 
 
 class ItemWriter:
-    """Writes an `items/` folder, sentence pair by sentence pair; as a context, complete if nothing fails inside."""
+    """Write an `items/` folder, sentence pair by sentence pair; a context manager that completes it on success."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
@@ -112,7 +112,7 @@ class ItemWriter:
         self._columns[name].append(np.asarray(values, dtype=_ARRAYS[name]).reshape(-1))
 
     def add(self, sentences: Sequence[Sequence[tuple[str, str, str]]], spans: object) -> None:
-        """Sentence pairs, each a list of (source words, target words, label), and the spans of all of their items."""
+        """Append sentence pairs, each a list of (source words, target words, label), with the spans of all items."""
         import numpy as np
 
         ends = self._items + np.cumsum([len(items) for items in sentences], dtype=np.int64)
@@ -142,7 +142,7 @@ class ItemWriter:
         (self._folder / RECORD).write_text(json.dumps(record) + "\n", encoding="utf-8")
 
     def _order_labels(self) -> None:
-        """The most frequent label first; equally frequent ones by name."""
+        """Renumber labels by decreasing frequency, then by name."""
         import numpy as np
 
         known = self._ids["labels"]
@@ -157,7 +157,7 @@ class ItemWriter:
 
 
 class _Ids(dict[str, int]):
-    """Numbers in the order of first use."""
+    """Numbers in order of first use."""
 
     def __missing__(self, text: str) -> int:
         number = self[text] = len(self)

@@ -1,4 +1,4 @@
-"""Sequences to learn labels from, of folders of ``smt searn label``: the paper's features, cut off, by number."""
+"""Training sequences from folders of ``smt searn label``, with the paper's features and a count cutoff."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Joined:
-    """Items of several folders; those of a dev set have labels of -1 where training has none of that name."""
+    """Items of several folders; a dev set's label that training data lacks is -1."""
 
     offsets: Array
     gold: Array
@@ -37,10 +37,10 @@ def item_sequences(
     columns: PairColumns | None = None,
     loss: Loss = "hamming",
 ) -> Sequences:
-    """All items of the folders one behind the other; labels are those of the first.
+    """Concatenate the items of the folders; labels are those of the first folder.
 
-    Features of words, and fragments, that the first ``trained`` sequences (by default those of the first folder) have
-    fewer than ``min_count`` times are left out. ``columns`` are features with real values, which all stay.
+    Word and fragment features that occur fewer than ``min_count`` times in the first ``trained`` sequences (by default
+    the first folder) are dropped. ``columns`` are real-valued features, which are never dropped.
     """
     import numpy as np
 
@@ -50,7 +50,7 @@ def item_sequences(
     until = int(joined.offsets[len(folders[0]) if trained is None else trained])
     names: list[str] = []
     parts: list[Array] = []
-    for template in (one for one in templates if one in STATIC):
+    for template in (name for name in templates if name in STATIC):
         texts, keys = joined.keys[template]
         counts = np.bincount(keys[:until], minlength=len(texts))
         kept = [at for at in np.flatnonzero(counts >= min_count).tolist() if counts[at]]
@@ -62,8 +62,8 @@ def item_sequences(
     words, last = joined.keys["last"]
     counts = np.bincount(last[:until], minlength=len(words))
     starts, flat, values = _features(ids, names, joined, columns)
-    # The first of the words is that of no words.
-    return Sequences.made(
+    # The first entry of words is the empty phrase.
+    return Sequences.from_columns(
         labels=folders[0].label_names,
         templates=tuple(templates),
         names=tuple(names),
@@ -87,7 +87,7 @@ def _named(template: str, text: str) -> str:
 def _features(
     ids: Array, names: list[str], joined: _Joined, columns: PairColumns | None
 ) -> tuple[Array, Array, Array | None]:
-    """Where the features of each item begin, their numbers, and their values; names of real values are appended."""
+    """Offsets, ids and values of each item's features; names of real-valued features are appended to ``names``."""
     import numpy as np
 
     there = ids >= 0
@@ -108,18 +108,18 @@ def _features(
         mine = ids[item][there[item]].tolist()
         lists.append(mine + named[pair])
         real.append([1.0] * len(mine) + rows[pair][1])
-    starts = np.concatenate([[0], np.cumsum([len(one) for one in lists])])
-    return starts, np.array([i for one in lists for i in one]), np.array([value for one in real for value in one])
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in lists])])
+    return starts, np.array([i for row in lists for i in row]), np.array([value for row in real for value in row])
 
 
 def _join(folders: Sequence[ItemFolder]) -> _Joined:
-    """Folders one behind the other, with words and phrases numbered alike."""
+    """Concatenate folders with shared numbers of words and phrases."""
     import numpy as np
 
     labels = {label: at for at, label in enumerate(folders[0].label_names)}
-    tables: dict[str, dict[str, int]] = {one: {} for one in ("source", "previous", "target", "last")}
+    tables: dict[str, dict[str, int]] = {table: {} for table in ("source", "previous", "target", "last")}
     tables["previous"][BEGIN] = tables["last"][""] = 0
-    parts: dict[str, list[Array]] = {one: [] for one in tables}
+    parts: dict[str, list[Array]] = {table: [] for table in tables}
     gold, lengths = [], []
     for folder in folders:
         known = np.array([labels.get(label, -1) for label in folder.label_names] or [0], dtype=np.int32)
@@ -130,15 +130,15 @@ def _join(folders: Sequence[ItemFolder]) -> _Joined:
             ("target", folder.target_phrases, folder.targets),
         ):
             table = tables[name]
-            parts[name].append(np.array([table.setdefault(one, len(table)) for one in phrases])[own])
+            parts[name].append(np.array([table.setdefault(phrase, len(table)) for phrase in phrases])[own])
         for name, phrases, own in (
             ("previous", folder.source_phrases, folder.sources),
             ("last", folder.target_phrases, folder.targets),
         ):
             table = tables[name]
-            words = np.array([table.setdefault(one.rpartition(" ")[2], len(table)) for one in phrases])[own]
+            words = np.array([table.setdefault(phrase.rpartition(" ")[2], len(table)) for phrase in phrases])[own]
             if name == "previous":
-                # The word before an item is the last one of the item before.
+                # The word before an item is the last word of the previous item.
                 words = np.concatenate([[0], words[:-1]])
                 begins = folder.offsets[:-1]
                 words[begins[begins < len(words)]] = 0

@@ -18,47 +18,47 @@ _SHOWN = 12
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the command's options."""
     from smtplugins.host.files.array_folders import add_output
 
     parser.add_argument("-s", "--source", required=True, metavar="FILE", help="source sentences, tokenised, one a line")
     parser.add_argument("-t", "--target", required=True, metavar="FILE", help="their translations")
     parser.add_argument(
-        "-a", "--alignment", required=True, metavar="FILE", help="their links: points 0-0 1-2, GIZA++'s A3 or bal"
+        "-a", "--alignment", required=True, metavar="FILE", help="word alignments: points 0-0 1-2, GIZA++'s A3 or bal"
     )
     parser.add_argument(
         "--from",
         dest="from_format",
         metavar="FORMAT",
-        help="format of the links, NAME[,key=value...] (default: by shape)",
+        help="alignment format, NAME[,key=value...] (default: detected)",
     )
     add_output(parser)
     parser.add_argument(
-        "--max-length", type=int, metavar="N", help="words of a table entry, on each side (default: 255)"
+        "--max-length", type=int, metavar="N", help="maximum words per side of a table entry (default: 255)"
     )
     parser.add_argument(
         "--no-parts",
         action="store_true",
-        help="no entries for what could be decomposed inside of an item that can't be",
+        help="no table entries for the parts inside an indecomposable item",
     )
     parser.add_argument(
         "--skip-bad",
         action="store_true",
-        help="leave out sentence pairs with links outside of them (default: an error)",
+        help="skip sentence pairs with links outside the sentence (default: an error)",
     )
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress and no table of statistics")
-    parser.add_argument("-v", "--verbose", action="count", default=0, help="tracebacks of failures")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print no progress and no statistics")
+    parser.add_argument("-v", "--verbose", action="count", default=0, help="print tracebacks of errors")
 
 
 def run(host: Host, args: argparse.Namespace) -> None:
-    """Do it."""
+    """Label the text and print statistics."""
     from smtplugins.core.extract.phrase_pairs import MAX_PHRASE
     from smtplugins.plugins.searn.labels.labelling import AlignedFiles, label_text
 
     if args.max_length is not None and not 1 <= args.max_length <= MAX_PHRASE:
         raise UsageError(f"--max-length: expected 1 to {MAX_PHRASE}, found {args.max_length}")
     if [args.source, args.target, args.alignment].count("-") > 1:
-        raise UsageError("standard input is one file only: source, target or alignment")
+        raise UsageError("expected at most one of source, target and alignment to be standard input (-), found more")
     record = label_text(
         host,
         AlignedFiles(args.source, args.target, args.alignment, args.from_format),
@@ -70,11 +70,11 @@ def run(host: Host, args: argparse.Namespace) -> None:
         quiet=args.quiet,
     )
     if not args.quiet:
-        sys.stdout.write(shown(record))
+        sys.stdout.write(format_statistics(record))
 
 
-def shown(record: dict[str, Any]) -> str:
-    """The statistics as text."""
+def format_statistics(record: dict[str, Any]) -> str:
+    """Format the statistics as text."""
     with_items, kinds, table = record["sentences_with"], record["items_of_kind"], record["table"]
     rows = [("sentence pairs", record["sentences"], "")]
     for name, what in (("skipped", "left out"), ("empty", "with an empty side"), ("unlinked", "without links")):

@@ -1,4 +1,4 @@
-"""Word-aligned text into labels, items for training, and a translation table, in a folder."""
+"""Turn word-aligned text into a folder of labels, training items and a translation table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from smtformats.errors import FormatError, quote
 from smtplugins.host.files.array_folders import new_folder
-from smtplugins.plugins.searn.labels.items import KINDS, FoundItems, find_items
+from smtplugins.plugins.searn.labels.items import KINDS, ItemArrays, find_items
 
 if TYPE_CHECKING:
     from smtplugins.host.files.aligned_text import Pair
@@ -33,15 +33,15 @@ AlignedWords = tuple[list[str], list[str], Links]
 
 @dataclass(frozen=True)
 class AlignedFiles:
-    """Source sentences, target sentences and their links."""
+    """Files of source sentences, target sentences and word alignments."""
 
     source: str
     target: str
     alignment: str
     format: str | None = None
 
-    def pairs(self, host: Host, skip_bad: bool, statistics: Statistics) -> Iterator[AlignedWords]:
-        """Words and links; a pair with links outside of it is an error, or empty."""
+    def pairs(self, host: Host, skip_bad: bool, statistics: LabelStatistics) -> Iterator[AlignedWords]:
+        """Yield words and links of each pair; one with links outside is an error, or empty with ``skip_bad``."""
         from smtplugins.host.files.aligned_text import read_pairs
 
         read = read_pairs(self.source, self.target, self.alignment, format=self.format, formats=host.formats())
@@ -60,7 +60,7 @@ class AlignedFiles:
 
         source_text, target_text, alignment = pair
         assert alignment is not None
-        # What counts words of pairs takes NUL for a blank.
+        # The extractor that counts words treats NUL as a blank.
         source, target = (blanks(text.replace("\0", " ")) for text in (source_text, target_text))
         for words, there, path in ((source, alignment.source, self.source), (target, alignment.target, self.target)):
             if there is not None and len(there) != len(words):
@@ -70,7 +70,7 @@ class AlignedFiles:
                     file=shown_name(self.alignment),
                     line=alignment.line,
                 )
-        # Of an empty sentence nothing is taken anyway.
+        # Empty sentences yield no items: skip the check.
         if not source or not target or not alignment.points:
             return source, target, ()
         last, last_target = map(max, zip(*alignment.points, strict=True))
@@ -87,25 +87,25 @@ class AlignedFiles:
 
 
 @dataclass
-class Statistics:
-    """What was found in a text."""
+class LabelStatistics:
+    """Counts of items and labels in a text."""
 
     sentences: int = 0
     skipped: int = 0
     empty: int = 0
-    """Pairs of which a side has no words."""
+    """Pairs with an empty side."""
     unlinked: int = 0
     """Pairs without links."""
     items: Counter[str] = field(default_factory=Counter)
-    """By kind."""
+    """Counts by kind."""
     phrases: int = 0
-    """Items of several source words."""
+    """Items with several source words."""
     holding: Counter[str] = field(default_factory=Counter)
-    """Sentences with an item of this kind, or of one of the two indecomposable ones."""
+    """Sentences with an item of this kind, or of either indecomposable kind."""
     labels: Counter[str] = field(default_factory=Counter)
 
-    def count(self, pairs: list[AlignedWords], found: FoundItems) -> None:
-        """Take a batch into account."""
+    def count(self, pairs: list[AlignedWords], items: ItemArrays) -> None:
+        """Add the counts of a batch."""
         import numpy as np
 
         self.sentences += len(pairs)
@@ -114,17 +114,17 @@ class Statistics:
                 self.empty += 1
             elif not links:
                 self.unlinked += 1
-        for place, count in enumerate(np.bincount(found.labels, minlength=len(found.label_names)).tolist()):
-            self.labels[found.label_names[place]] += count
-        self.phrases += int(np.sum(found.spans[:, 1] - found.spans[:, 0] > 1))
-        numbers = np.repeat(np.arange(len(pairs)), np.diff(found.offsets))
+        for place, count in enumerate(np.bincount(items.labels, minlength=len(items.label_names)).tolist()):
+            self.labels[items.label_names[place]] += count
+        self.phrases += int(np.sum(items.spans[:, 1] - items.spans[:, 0] > 1))
+        numbers = np.repeat(np.arange(len(pairs)), np.diff(items.offsets))
         for place, kind in enumerate(KINDS):
-            self.items[kind] += int(np.sum(found.kinds == place))
-            self.holding[kind] += len(np.unique(numbers[found.kinds == place]))
-        self.holding["indecomposable"] += len(np.unique(numbers[found.kinds >= KINDS.index("crossing")]))
+            self.items[kind] += int(np.sum(items.kinds == place))
+            self.holding[kind] += len(np.unique(numbers[items.kinds == place]))
+        self.holding["indecomposable"] += len(np.unique(numbers[items.kinds >= KINDS.index("crossing")]))
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """The statistics for JSON."""
         return {
             "sentences": self.sentences,
             "skipped": self.skipped,
@@ -141,7 +141,7 @@ class Statistics:
 
 @dataclass
 class _Nulls:
-    """How often words are seen, and how often as an item without target words."""
+    """Counts of source words, overall and as items without target words."""
 
     seen: Counter[str] = field(default_factory=Counter)
     alone: Counter[str] = field(default_factory=Counter)
@@ -164,7 +164,7 @@ def label_text(
     force: bool = False,
     quiet: bool = True,
 ) -> dict[str, Any]:
-    """Write the folder of a text's labels, with ``force`` in place of another; returns its statistics."""
+    """Write the folder of a text's labels, replacing an old one with ``force``; return its statistics."""
     from smtformats.files import open_binary_write
     from smtplugins.host.estimate.phrase_tables import Bitext, spill_folder
     from smtplugins.host.progress import progress
@@ -172,7 +172,7 @@ def label_text(
     from smtplugins.plugins.searn.labels.table import LeafTable, shares
 
     naming = Bitext(files.source, files.target, files.alignment).naming
-    statistics = Statistics()
+    statistics = LabelStatistics()
     nulls = _Nulls()
     with new_folder(folder, STATISTICS, force=force) as aside:
         with spill_folder(aside) as spilled, naming():
@@ -203,25 +203,25 @@ def _take(
     table: LeafTable,
     writer: ItemWriter,
     nulls: _Nulls,
-    statistics: Statistics,
+    statistics: LabelStatistics,
     labels: BinaryIO,
 ) -> None:
-    found = find_items([(len(source), len(target), points) for source, target, points in batch])
-    statistics.count(batch, found)
-    table.add(batch, found)
-    texts = list(_texts(batch, found))
-    writer.add(texts, found.spans)
-    for (source, _, _), items in zip(batch, texts, strict=True):
+    items = find_items([(len(source), len(target), points) for source, target, points in batch])
+    statistics.count(batch, items)
+    table.add(batch, items)
+    pair_items = list(_texts(batch, items))
+    writer.add(pair_items, items.spans)
+    for (source, _, _), own in zip(batch, pair_items, strict=True):
         nulls.seen.update(source)
-        nulls.alone.update(item[0] for item in items if not item[1])
-    lines = (" ||| ".join(map(" ### ".join, items)) + "\n" for items in texts)
+        nulls.alone.update(item[0] for item in own if not item[1])
+    lines = (" ||| ".join(map(" ### ".join, own)) + "\n" for own in pair_items)
     labels.write("".join(lines).encode())
 
 
-def _texts(batch: list[AlignedWords], found: FoundItems) -> Iterator[list[tuple[str, str, str]]]:
-    """Words and label of each item of each pair."""
-    spans, labels, offsets = found.spans.tolist(), found.labels.tolist(), found.offsets.tolist()
-    names = found.label_names
+def _texts(batch: list[AlignedWords], items: ItemArrays) -> Iterator[list[tuple[str, str, str]]]:
+    """Yield source words, target words and label of each item, per pair."""
+    spans, labels, offsets = items.spans.tolist(), items.labels.tolist(), items.offsets.tolist()
+    names = items.label_names
     for (source, target, _), begin, end in zip(batch, offsets, offsets[1:], strict=False):
         yield [
             (" ".join(source[a:b]), " ".join(target[c:d]), names[label])

@@ -1,7 +1,7 @@
-"""Source words that may have no translation, as rules without target words: what ``smt searn label`` counted of them.
+"""Rules without target words for source words that may stay untranslated, counted by ``smt searn label``.
 
-Zhang, Sun and Li (2008) align such a word in their appendix with a target word beside it; that it may be left out, at
-the price of how rarely that was seen, is ours.
+Zhang, Sun and Li (2008) align such a word with a neighbouring target word (appendix); dropping it at the log of its
+relative frequency is ours.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from smtformats.grammar.rules import Rule
 
 NULL, NULLS = "null", "nulls"
-"""The feature, and whose rules these are."""
+"""The name of the feature, and the name under which a decoder loads the rules."""
 
 
 def null_rules(path: Path, threshold: float = 0.0) -> list[Rule]:
-    """Rules of the words in a file of ``word ||| probability count``, without those below a threshold."""
+    """Read a file of ``word ||| probability count`` as rules, dropping probabilities below a threshold."""
     from smtformats.files import open_lines
     from smtformats.grammar.rules import Rule
 
-    found = []
+    rules = []
     with open_lines(path) as lines:
         for line in lines:
             word, bars, numbers = line.rstrip("\r\n").partition(" ||| ")
@@ -31,8 +31,8 @@ def null_rules(path: Path, threshold: float = 0.0) -> list[Rule]:
             if not bars or not word or " " in word or not 0.0 < share <= 1.0:
                 raise lines.error("a word, ||| and the probability that it has no translation", repr(line.strip()))
             if share >= threshold:
-                found.append(Rule("X", (word,), (), (NULL,), (math.log(share),)))
-    return found
+                rules.append(Rule("X", (word,), (), (NULL,), (math.log(share),)))
+    return rules
 
 
 def _number(text: str) -> float:

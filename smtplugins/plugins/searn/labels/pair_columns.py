@@ -1,4 +1,4 @@
-"""Candidate features of items: what registered features say of an item's source and target words alone."""
+"""Registered candidate features scored on single items."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from smtplugins.host.host import Host
 
-Row = tuple[tuple[str, ...], list[float]]
+FeatureRow = tuple[tuple[str, ...], list[float]]
 """Names and values."""
 
 
 class PairColumns:
-    """Registered features, made from specs, that score an item as if it were a sentence and its translation.
+    """Registered features, created from specs, that score an item as if it were a sentence and its translation.
 
-    That holds for training and for decoding: an item's values do not depend on what stands around it.
+    In training and in decoding alike, an item's values do not depend on its context.
     """
 
     def __init__(self, host: Host, specs: Sequence[str]) -> None:
@@ -23,23 +23,23 @@ class PairColumns:
 
         self._active = activate(host.registry, specs) if specs else []
 
-    def rows(self, source: str, targets: Sequence[str]) -> list[Row]:
-        """What all features say of these targets of a source, both words joined by blanks."""
+    def rows(self, source: str, targets: Sequence[str]) -> list[FeatureRow]:
+        """Score targets of a source with all features; both are words joined by blanks."""
         from smtformats import Candidates
 
-        one = Candidates(
+        candidates = Candidates(
             id="0", texts=list(targets), layouts=[() for _ in targets], values=[[] for _ in targets], source=source
         )
-        rows: list[Row] = [((), []) for _ in targets]
+        rows: list[FeatureRow] = [((), []) for _ in targets]
         for active in self._active:
-            layouts, values = active.score(one)
+            layouts, values = active.score(candidates)
             rows = [
                 (names + more, [*own, *added]) for (names, own), more, added in zip(rows, layouts, values, strict=True)
             ]
         return rows
 
-    def table(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Row]:
-        """The same of pairs of source and target, each source asked about once."""
+    def table(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], FeatureRow]:
+        """Score (source, target) pairs, in one batch per source."""
         targets: dict[str, list[str]] = {}
         for source, target in pairs:
             targets.setdefault(source, []).append(target)

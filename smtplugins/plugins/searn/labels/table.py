@@ -1,6 +1,6 @@
-"""The translation table of Zhang, Sun and Li (2008), section 5: only leaves of trees, with five scores.
+"""The translation table of Zhang, Sun and Li (2008), section 5: the leaves of trees, with five scores.
 
-Counts, scores and order are those of `smt extract --phrases`, behind the four scores a phrase penalty of 2.718.
+Counts, the first four scores and the order are those of `smt extract --phrases`; the fifth is a phrase penalty, 2.718.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from smtplugins.plugins.searn.labels.items import FoundItems
+    from smtplugins.plugins.searn.labels.items import ItemArrays
 
 PENALTY = 2.718
 
 
 class LeafTable:
-    """Counts leaves of sentence pairs and writes their table; ``folder`` takes what is more than ``memory`` bytes."""
+    """Count leaves of sentence pairs and write their table; beyond ``memory`` bytes counts spill to ``folder``."""
 
     def __init__(self, folder: str, *, max_length: int | None = None, parts: bool = True, memory: int | None = None):
         from smtplugins.core.extract.phrase_pairs import MAX_PHRASE, Phrases
@@ -26,16 +26,16 @@ class LeafTable:
         self._parts = parts
 
     def add(
-        self, pairs: Sequence[tuple[Sequence[str], Sequence[str], Sequence[tuple[int, int]]]], found: FoundItems
+        self, pairs: Sequence[tuple[Sequence[str], Sequence[str], Sequence[tuple[int, int]]]], items: ItemArrays
     ) -> None:
-        """Sentence pairs, as source words, target words and links, and their items."""
+        """Add sentence pairs, given as source words, target words and links, with their items."""
         import numpy as np
 
-        counts = np.diff(found.offsets)
+        counts = np.diff(items.offsets)
         numbers = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-        rows = np.column_stack([numbers, found.spans])[found.kinds > 0]
+        rows = np.column_stack([numbers, items.spans])[items.kinds > 0]
         if self._parts:
-            rows = np.concatenate([rows, found.parts])
+            rows = np.concatenate([rows, items.parts])
         rows = rows[np.argsort(rows[:, 0], kind="stable")].astype(np.int32)
         rows[:, [2, 4]] -= 1
         sources = "".join(f"{' '.join(pair[0])}\n" for pair in pairs).encode()
@@ -44,7 +44,7 @@ class LeafTable:
         self._phrases.feed_stretches(sources, targets, links, np.ascontiguousarray(rows))
 
     def write(self, stream: BinaryIO) -> Counter[int]:
-        """Write the table; returns how many entries there are with so many source words."""
+        """Write the table; return the number of entries by source length."""
         lengths: Counter[int] = Counter()
         for (piece,) in self._phrases.tables(penalty=PENALTY):
             stream.write(piece)
@@ -53,12 +53,12 @@ class LeafTable:
 
 
 def source_lengths(lines: bytes) -> Counter[int]:
-    """How many lines of a table have so many source words."""
+    """The number of table lines by source length in words."""
     return Counter(line.split(b" ||| ", 1)[0].count(b" ") + 1 for line in lines.splitlines())
 
 
 def table_lengths(path: Path) -> Counter[int]:
-    """The same of a file."""
+    """The number of entries of a table file by source length in words."""
     from smtplugins.core.extract.phrase_pairs import read_lines
 
     lengths: Counter[int] = Counter()
@@ -68,7 +68,7 @@ def table_lengths(path: Path) -> Counter[int]:
 
 
 def shares(lengths: Counter[int]) -> dict[str, float | int]:
-    """Size of a table and what the figures of the paper show of it."""
+    """The size of a table, and its share of single-word entries, as in the paper's figures."""
     entries = lengths.total()
     return {
         "entries": entries,

@@ -1,7 +1,7 @@
-"""Binary trees over items, whose nodes have their two parts in order or in reverse order on the target side.
+"""Binary trees over items; the children of a node are in order or in reverse order on the target side.
 
-These are trees of a bracketing transduction grammar, written as D. Wu, "Stochastic Inversion Transduction Grammars and
-Bilingual Parsing of Parallel Corpora" (1997) does: [a b] in order, <a b> in reverse order, both by source.
+These are trees of a bracketing transduction grammar, in the notation of D. Wu, "Stochastic Inversion Transduction
+Grammars and Bilingual Parsing of Parallel Corpora" (1997): [a b] in order, <a b> in reverse order, both by source.
 """
 
 from __future__ import annotations
@@ -12,40 +12,40 @@ from typing import TypeAlias
 
 
 @dataclass(frozen=True)
-class Node:
-    """Two neighbours, by source."""
+class ReorderingNode:
+    """Two neighbours in source order; ``swapped`` on the target side."""
 
     left: Tree
     right: Tree
     swapped: bool = False
 
 
-Tree: TypeAlias = "Node | int"
+Tree: TypeAlias = "ReorderingNode | int"
 """A node, or the number of an item."""
 
 
 def target_order(tree: Tree) -> list[int]:
-    """The items as they follow each other on the target side."""
-    found: list[int] = []
+    """Item numbers in target order."""
+    order: list[int] = []
     todo = [tree]
     while todo:
-        one = todo.pop()
-        if isinstance(one, int):
-            found.append(one)
+        subtree = todo.pop()
+        if isinstance(subtree, int):
+            order.append(subtree)
         else:
-            todo += [one.left, one.right] if one.swapped else [one.right, one.left]
-    return found
+            todo += [subtree.left, subtree.right] if subtree.swapped else [subtree.right, subtree.left]
+    return order
 
 
 def bracketed(tree: Tree, texts: Sequence[str]) -> str:
-    """The tree as text: [a b] and <a b>."""
+    """Write the tree as text, with [a b] and <a b>."""
     pieces: list[str] = []
     todo: list[Tree | str] = [tree]
     while todo:
-        one = todo.pop()
-        if isinstance(one, Node):
-            begin, end = "<>" if one.swapped else "[]"
-            todo += [end, one.right, " ", one.left, begin]
+        subtree = todo.pop()
+        if isinstance(subtree, ReorderingNode):
+            begin, end = "<>" if subtree.swapped else "[]"
+            todo += [end, subtree.right, " ", subtree.left, begin]
         else:
-            pieces.append(one if isinstance(one, str) else texts[one])
+            pieces.append(subtree if isinstance(subtree, str) else texts[subtree])
     return "".join(pieces)

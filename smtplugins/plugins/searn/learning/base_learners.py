@@ -1,9 +1,9 @@
-"""What SEARN makes classifiers with: linear ones learnt in passes over cost-sensitive examples.
+"""SEARN's base learners: linear classifiers trained in passes over cost-sensitive examples.
 
-The perceptron is that of D. Zhang, L. Sun, W. Li (2008), 6.1, its update weighted by costs: if the action with
-the best score is not a cheapest one, the weights move by what it costs more, towards the features of the best scored
-among the cheapest and away from its own. Averages are those of H. Daume III (2006), 2.1.1, counted by example. The
-logistic one is ours.
+The perceptron is that of D. Zhang, L. Sun, W. Li (2008), 6.1, with updates weighted by cost: if the highest-scoring
+action is not among the cheapest, the weights move by the difference in cost, towards the features of the
+highest-scoring cheapest action and away from its own. Averaging follows H. Daume III (2006), 2.1.1, per example. The
+logistic classifier is ours.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 Sparse = tuple["Array", "Array"]
-"""Numbers of features and their values."""
+"""Feature ids and their values."""
 _PARTS = 20
-"""A pass is shown in so many parts."""
+"""Progress updates per pass."""
 
 
-class Examples(Protocol):
-    """Cost-sensitive examples: actions, each with features and a cost. There are ``size`` features."""
+class CostSensitiveExamples(Protocol):
+    """Examples of actions, each with features and a cost. There are ``size`` features."""
 
     @property
     def size(self) -> int: ...
@@ -40,23 +40,23 @@ class Examples(Protocol):
 
 
 class BaseLearner(Protocol):
-    """Weights of a classifier from examples: it takes the first of the actions that have the highest sum of weights.
+    """Trains the weights of a classifier that takes the highest-scoring action, the first on ties.
 
-    ``random`` is a generator of numpy; ``label`` is what progress is called. One that knows of no native code asks
-    ``examples.actions(i)`` for the features and costs of the actions of example i.
+    ``random`` is a numpy generator; ``label`` is the progress label. An implementation in Python reads the features and
+    costs of example i from ``examples.actions(i)``.
     """
 
-    def train(self, examples: Examples, random: Any, label: str) -> Array: ...
+    def train(self, examples: CostSensitiveExamples, random: Any, label: str) -> Array: ...
 
 
 @dataclass(frozen=True)
 class Passes:
-    """``perceptron`` or ``logistic``, some passes over all examples.
+    """``perceptron`` or ``logistic`` classifiers, trained in passes over all examples.
 
-    The logistic one lets actions be as likely as exp(score), and takes for each example a step of ``rate`` against the
-    gradient of (highest cost - lowest cost) * -log(probability of all actions of the lowest cost together). Where all
-    actions but one cost the same that is the log-likelihood of the right one, weighted. ``average``: the result is the
-    mean of the weights over all examples, not those of the end.
+    In the logistic model, actions have probabilities proportional to exp(score). Each example takes a gradient step of
+    ``rate`` on (highest cost - lowest cost) * -log(total probability of the cheapest actions); if all actions but one
+    cost the same, this is the weighted log-likelihood of the right one. ``average``: return the mean of the weights
+    over all examples instead of the final weights.
     """
 
     kind: Literal["perceptron", "logistic"] = "perceptron"
@@ -73,8 +73,8 @@ class Passes:
                 f"searn: expected passes of 1 or more and a rate above 0, found {self.passes}, {self.rate}"
             )
 
-    def train(self, examples: Examples, random: Any, label: str) -> Array:
-        """The weights."""
+    def train(self, examples: CostSensitiveExamples, random: Any, label: str) -> Array:
+        """Train on the examples; return the weights."""
         import numpy as np
 
         from smtplugins.host.progress import progress
@@ -91,5 +91,5 @@ class Passes:
         if self.average:
             weights -= total / count
         if not np.isfinite(weights).all():
-            raise SmtError("searn: learning led to weights that are no numbers: scale the features, or lower the rate")
+            raise SmtError("searn: the weights are NaN or infinite: scale the features, or lower the rate")
         return weights

@@ -1,8 +1,8 @@
-"""``Policy``: linear classifiers of labels in a mixture, as SEARN leaves them, and which label they choose.
+"""``Policy``: the mixture of linear label classifiers that SEARN learns, and how it chooses a label.
 
 D. Zhang, L. Sun, W. Li, "A Structured Prediction Approach for Statistical Machine Translation" (IJCNLP 2008), 4;
-H. Daume III, J. Langford, D. Marcu, "Search-based Structured Prediction" (2009): a mixture of policies of which one is
-drawn for each decision. That all of them vote is ours, and so are all features of the history.
+H. Daume III, J. Langford, D. Marcu, "Search-based Structured Prediction" (2009): one policy of the mixture is drawn for
+each decision. Voting is ours, and so are the features of the history.
 """
 
 from __future__ import annotations
@@ -25,74 +25,78 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 STATIC = ("source", "previous", "target", "bias")
-"""Templates of an item by itself; the first three are the paper's."""
+"""Templates that look at the item alone; the first three are the paper's."""
 HISTORY = ("label", "label2", "depth", "fragment")
-"""Templates of what was chosen before: the last label, the last two, how many fragments the stack has, and the last
-target word of the fragment on top."""
+"""Templates of the history: the last label, the last two, the number of fragments on the stack, and the last target
+word of the topmost fragment."""
 PAPER = STATIC[:3]
 BEGIN = "<s>"
 """The word, the label and the fragment before the first item."""
 DEEPEST = 5
-"""More fragments than these count as these."""
+"""Stack depths are capped here."""
 Decide = Literal["vote", "draw", "last"]
 
 
 def static_names(templates: Sequence[str], source: str, target: str, previous: str) -> list[str]:
-    """The names of an item's own features, in the order of the templates.
+    """The names of an item's static features, in template order.
 
     ``source`` and ``target`` are words joined by blanks, ``previous`` is the source word before the item.
     """
     known = {"source": source, "previous": previous, "target": target}
-    return ["bias" if one == "bias" else f"{one}={known[one]}" for one in templates if one in STATIC]
+    return [
+        "bias" if template == "bias" else f"{template}={known[template]}"
+        for template in templates
+        if template in STATIC
+    ]
 
 
 def operations(label: str) -> tuple[bool, ...]:
-    """The reductions behind the S of a label, in order: whether each is R+, not R-. Other labels have none."""
+    """The reductions of a label in order, True for R+ and False for R-; empty for labels of another kind."""
     first, *rest = label.split(",")
     if first != "S" or not set(rest) <= {"R+", "R-"}:
         return ()
-    return tuple(one == "R+" for one in rest)
+    return tuple(reduction == "R+" for reduction in rest)
 
 
 @dataclass(frozen=True)
 class History:
-    """What features of the history look at: the last two labels and, of each fragment on the stack, the last word.
+    """The state of history features: the last two labels, and the last word of each fragment on the stack.
 
-    An item without target words is a fragment of which the last word is empty.
+    The last word of a fragment without target words is empty.
     """
 
     labels: tuple[str, str] = (BEGIN, BEGIN)
     stack: tuple[str, ...] = ()
 
     def after(self, label: str, target: str) -> History:
-        """Behind an item with these target words, joined by blanks; reductions of a lone fragment are left out."""
+        """The history after an item with these target words, joined by blanks; skips reductions of a lone fragment."""
         stack = [*self.stack, target.rpartition(" ")[2]]
         for in_order in operations(label):
             if len(stack) < 2:
                 break
             right = stack.pop()
-            # What is empty has no last word: the other one's stands.
+            # If one fragment is empty, the last word is the other's.
             stack[-1] = (right or stack[-1]) if in_order else (stack[-1] or right)
         return History((self.labels[1], label), tuple(stack))
 
     def names(self, templates: Sequence[str]) -> list[str]:
-        """The names of its features, in the order of the templates."""
+        """The names of the history features, in template order."""
         known = {
             "label": self.labels[1],
             "label2": " ".join(self.labels),
             "depth": str(min(len(self.stack), DEEPEST)),
             "fragment": self.stack[-1] if self.stack else BEGIN,
         }
-        return [f"{one}={known[one]}" for one in templates if one in HISTORY]
+        return [f"{template}={known[template]}" for template in templates if template in HISTORY]
 
 
 @dataclass(frozen=True)
 class Policy:
-    """Classifiers in a mixture: policy k scores label l by the sum of values times ``weights[k, row, l]``.
+    """A mixture of linear classifiers: policy k scores label l by the sum of values times ``weights[k, row, l]``.
 
-    ``templates`` say which features there are: names of :data:`STATIC` and :data:`HISTORY`, and specs of candidate
-    features, whose columns are real values. ``names`` name the rows; a feature that is not among them counts 0.
-    ``shares`` are those of the mixture, without the policy that SEARN began with, and sum to 1. The last is the newest.
+    ``templates`` are names from :data:`STATIC` and :data:`HISTORY`, and specs of candidate features with real-valued
+    columns. ``names`` name the rows; other features count 0. ``shares`` are the mixture weights without the initial
+    policy; they sum to 1, and the newest policy is last.
     """
 
     labels: tuple[str, ...]
@@ -110,7 +114,7 @@ class Policy:
                 f"policy: expected weights of policies x names x labels, {wanted}, found {self.weights.shape}"
             )
         if self.weights.dtype != np.float32 or not np.isfinite(self.weights).all():
-            raise SmtError("policy: expected weights that are finite and 32 bits each, found others")
+            raise SmtError("policy: expected finite float32 weights, found others")
         if not ((self.shares >= 0).all() and math.isclose(math.fsum(self.shares.tolist()), 1.0, abs_tol=1e-9)):
             raise SmtError(f"policy: expected shares that sum to 1, found {self.shares.tolist()}")
 
@@ -122,17 +126,17 @@ class Policy:
     @property
     def features(self) -> tuple[str, ...]:
         """The specs of candidate features among the templates."""
-        return tuple(one for one in self.templates if one not in STATIC and one not in HISTORY)
+        return tuple(template for template in self.templates if template not in STATIC and template not in HISTORY)
 
     @property
     def history(self) -> tuple[str, ...]:
-        """The templates that look at what was chosen before."""
-        return tuple(one for one in self.templates if one in HISTORY)
+        """The templates of the history."""
+        return tuple(template for template in self.templates if template in HISTORY)
 
     def scores(self, names: Sequence[str], values: Sequence[float] | None = None) -> Array:
-        """What each policy gives to each label for these features, of the value 1 or the ones given; float64.
+        """Score each label (columns) by each policy (rows) on these features, in float64; values default to 1.
 
-        Sums are over any part of the features: those of an item and of its history may be added up.
+        Scores of parts of the features, such as those of an item and of its history, add up.
         """
         import numpy as np
 
@@ -145,10 +149,10 @@ class Policy:
         return total
 
     def choose(self, scores: Array, decide: Decide = "vote", draw: float = 0.0) -> int:
-        """The number of the label chosen; ``draw`` is a random number below 1 for ``draw``.
+        """Choose a label, by number; ``draw`` is a random number below 1, used if ``decide`` is ``draw``.
 
-        Each policy is for its best label, the first of equally good ones. ``vote``: the label with the largest sum of
-        shares, the first of these; ``draw``: that of a policy as likely as its share; ``last``: that of the newest.
+        Each policy prefers its highest-scoring label. ``vote``: the label with the largest sum of shares; ``draw``: the
+        label of a policy drawn by share; ``last``: the label of the newest policy. Ties go to the first label.
         """
         import numpy as np
 
@@ -156,34 +160,34 @@ class Policy:
         if decide == "last":
             return int(best[-1])
         if decide == "draw":
-            return int(best[drawn(self.shares, draw)])
+            return int(best[draw_index(self.shares, draw)])
         if decide != "vote":
-            raise UsageError(f"decide: there is none called {decide!r}{suggestion(decide, ('vote', 'draw', 'last'))}")
+            raise UsageError(f"decide: there is no {decide!r}{suggestion(decide, ('vote', 'draw', 'last'))}")
         votes = np.zeros(len(self.labels))
         for label, share in zip(best.tolist(), self.shares.tolist(), strict=True):
             votes[label] += share
         return int(votes.argmax())
 
     def log_probabilities(self, scores: Array) -> Array:
-        """A log-softmax over labels of the policies' scores summed by share; ours, as a perceptron gives none."""
+        """Log-softmax over labels of the policies' mean scores by share; ours, a perceptron has no probabilities."""
         mixed = self.shares @ scores
         mixed = mixed - mixed.max()
-        found: Array = mixed - math.log(math.fsum(math.exp(one) for one in mixed.tolist()))
-        return found
+        result: Array = mixed - math.log(math.fsum(math.exp(score) for score in mixed.tolist()))
+        return result
 
     def history_rows(self) -> HistoryRows:
-        """The rows of all features of the history, -1 where there is none."""
+        """The rows of all history features; -1 where the policy has none."""
         import numpy as np
 
         row, own = self.rows.get, (*self.labels, BEGIN)
 
         def of(template: str, keys: Sequence[str]) -> Array:
             used = template in self.templates
-            return np.array([row(f"{template}={one}", -1) if used else -1 for one in keys], dtype=np.int32)
+            return np.array([row(f"{template}={key}", -1) if used else -1 for key in keys], dtype=np.int32)
 
         pairs = of("label2", [f"{first} {second}" for first in own for second in own])
         begin = "fragment="
-        words = {one[len(begin) :]: at for one, at in self.rows.items() if one.startswith(begin)}
+        words = {name[len(begin) :]: at for name, at in self.rows.items() if name.startswith(begin)}
         return HistoryRows(
             of("label", own),
             pairs.reshape(len(own), len(own)),
@@ -192,7 +196,7 @@ class Policy:
         )
 
     def digest(self) -> str:
-        """A hash of all there is."""
+        """A hash of the whole policy."""
         total = hashlib.sha256(json.dumps(self._record()).encode())
         total.update("\n".join(self.names).encode() + b"\0" + self.weights.astype("<f4").tobytes())
         return total.hexdigest()
@@ -212,7 +216,7 @@ class Policy:
 
     @classmethod
     def load(cls, folder: Path) -> Policy:
-        """Read what was saved."""
+        """Load a policy written by save()."""
         import numpy as np
 
         try:
@@ -232,9 +236,9 @@ class Policy:
 
 @dataclass(frozen=True)
 class HistoryRows:
-    """Rows of features of the history, -1 where there is none; the number behind the last label is that of no label.
+    """Rows of the history features, -1 where the policy has none; the label number after the last stands for no label.
 
-    ``label[last]``, ``label2[before last, last]``, ``depth[number]``, and of ``fragment`` those words that have one.
+    They are indexed as ``label[last]``, ``label2[second to last, last]``, ``depth[number]`` and ``fragment[word]``.
     """
 
     label: Array
@@ -243,8 +247,8 @@ class HistoryRows:
     fragment: Mapping[str, int]
 
 
-def drawn(shares: Array, draw: float) -> int:
-    """Which one of several with these shares, of any sum, a number from 0 to below 1 draws."""
+def draw_index(shares: Array, draw: float) -> int:
+    """The index drawn from a distribution proportional to shares, for a random number ``draw`` from 0 to below 1."""
     import numpy as np
 
     ends = np.cumsum(shares)

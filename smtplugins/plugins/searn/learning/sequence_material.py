@@ -1,4 +1,4 @@
-"""SEARN's examples of sequences that get labels, made and judged in native code."""
+"""SEARN's examples for sequence labelling, created and evaluated in native code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.model import Model
-from smtplugins.plugins.searn.learning.mixtures import Mixture, Roll
+from smtplugins.plugins.searn.learning.mixtures import PolicyMixture, Roll
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Judged:
-    """What following a policy came to: the loss of all examples, how many, their decisions, and which were optimal.
+class PolicyLoss:
+    """The total loss of following a policy, with the numbers of examples, of decisions and of optimal decisions.
 
-    ``right`` is None for a task that does not know what is optimal.
+    ``right`` is None for a task that does not know the optimal actions.
     """
 
     loss: float
@@ -33,7 +33,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class ItemExamples:
-    """Items with the histories that a policy led to; an action is a label, each feature has a weight for each."""
+    """Items with the histories of a roll-in; actions are labels, and each feature has a weight for each label."""
 
     sequences: Sequences
     history: Array
@@ -42,37 +42,37 @@ class ItemExamples:
 
     @property
     def size(self) -> int:
-        """Weights by feature and label."""
+        """The number of weights, one per feature and label."""
         return len(self.sequences.names) * len(self.sequences.labels)
 
     def __len__(self) -> int:
         return self.count
 
     def actions(self, i: int) -> tuple[list[Sparse], Array]:
-        """The features of each label at an item, and the costs."""
+        """The features and the cost of each label for an item."""
         import numpy as np
 
-        given, labels = self.sequences, len(self.sequences.labels)
-        part = slice(given.starts[i], given.starts[i + 1])
+        sequences, labels = self.sequences, len(self.sequences.labels)
+        part = slice(sequences.starts[i], sequences.starts[i + 1])
         history = self.history[i][self.history[i] >= 0]
-        rows = np.concatenate([given.ids[part], history])
-        own = np.ones(len(given.ids[part])) if given.values is None else given.values[part]
+        rows = np.concatenate([sequences.ids[part], history])
+        own = np.ones(len(sequences.ids[part])) if sequences.values is None else sequences.values[part]
         values = np.concatenate([own, np.ones(len(history))])
-        costs = np.arange(labels) != given.gold[i] if self.costs is None else self.costs[i]
+        costs = np.arange(labels) != sequences.gold[i] if self.costs is None else self.costs[i]
         return [(rows * labels + label, values) for label in range(labels)], costs.astype(np.float64)
 
     def learn(
         self, order: Array, logistic: bool, rate: float, weights: Array, total: Array, count: int
     ) -> tuple[int, int, float]:
-        """A pass."""
+        """Train on the examples in this order."""
         costs = None if self.costs is None else self.costs.reshape(-1)
         native, history = self.sequences.native, self.history.reshape(-1)
-        found: tuple[int, int, float] = native.learn(history, costs, order, logistic, rate, weights, total, count)
-        return found
+        result: tuple[int, int, float] = native.learn(history, costs, order, logistic, rate, weights, total, count)
+        return result
 
 
 class SequenceMaterial:
-    """Sequences of which the first ``trained`` are learnt from and the others held out."""
+    """Sequences, the first ``trained`` for training and the rest held out."""
 
     def __init__(self, sequences: Sequences, trained: int) -> None:
         self._given = sequences
@@ -82,37 +82,37 @@ class SequenceMaterial:
 
     @property
     def size(self) -> int:
-        """Weights by feature and label."""
+        """The number of weights, one per feature and label."""
         return len(self._given.names) * len(self._given.labels)
 
-    def collect(self, mixture: Mixture, rolls: Rolls, key: int) -> ItemExamples:
-        """Examples where a mixture leads, with the costs of completing from there."""
+    def collect(self, mixture: PolicyMixture, rolls: Rolls, key: int) -> ItemExamples:
+        """Roll in with a mixture; return examples with the costs of rolling out."""
         taken, history = self._follow(mixture, rolls.roll_in, key, 0, self._trained)
         costs = None
-        # Completed by right labels a wrong one costs 1 and the right one nothing.
+        # With correct labels as roll-out, a wrong label costs 1 and the right one 0.
         if rolls.roll_out != "optimal" and len(mixture):
             costs = self._given.native.complete(
                 0, self._trained, *self._arrays(mixture), rolls.roll_out, rolls.samples, key, taken
             )
         return ItemExamples(self._given, history, costs, self._items)
 
-    def judge(self, mixture: Mixture, decide: Roll, key: int, *, held_out: bool) -> Judged:
-        """How many labels are wrong in training or in held out sequences."""
+    def judge(self, mixture: PolicyMixture, decide: Roll, key: int, *, held_out: bool) -> PolicyLoss:
+        """Count wrong labels in training or held-out sequences."""
         first, last = (self._trained, len(self._given)) if held_out else (0, self._trained)
         taken, _ = self._follow(mixture, decide, key, first, last)
         gold = self._given.gold[self._given.offsets[first] : self._given.offsets[last]]
         wrong = int((taken != gold).sum())
-        return Judged(float(wrong), last - first, len(gold), len(gold) - wrong)
+        return PolicyLoss(float(wrong), last - first, len(gold), len(gold) - wrong)
 
-    def model(self, start: Model, mixture: Mixture) -> Model:
-        """The policies as an artefact; what weights there were before stay."""
-        given = self._given
-        weights = mixture.weights.reshape(-1, len(given.names), len(given.labels))
-        policy = given.policy(weights, mixture.voting)
+    def model(self, start: Model, mixture: PolicyMixture) -> Model:
+        """The model with the policies as an artefact; its weights are those of the start."""
+        sequences = self._given
+        weights = mixture.weights.reshape(-1, len(sequences.names), len(sequences.labels))
+        policy = sequences.policy(weights, mixture.voting)
         return Model(dict(start.weights), {**start.artefacts, "policy": policy})
 
-    def _follow(self, mixture: Mixture, decide: Roll, key: int, first: int, last: int) -> Any:
+    def _follow(self, mixture: PolicyMixture, decide: Roll, key: int, first: int, last: int) -> Any:
         return self._given.native.follow(first, last, *self._arrays(mixture), decide, key)
 
-    def _arrays(self, mixture: Mixture) -> tuple[Array, Array, Array]:
+    def _arrays(self, mixture: PolicyMixture) -> tuple[Array, Array, Array]:
         return mixture.weights.reshape(-1), mixture.shares, mixture.voting

@@ -1,8 +1,8 @@
-"""Sequences whose items get labels one after another: a search task, its columns, and the policies learnt for it.
+"""Sequence labelling as a search task: items get labels from left to right.
 
-A state is the labels so far. Features are those of the item and, by the templates of ``learning/policy.py``, of the
-labels before it. The loss of a sequence is how many labels are wrong (D. Zhang, L. Sun, W. Li, 2008, equation 1), or
-whatever a metric says of the labels as words. The best policy gives the right label, whatever was done before.
+A state is the labels so far. Features come from the item and, by the templates of ``learning/policy.py``, from the
+labels before it. The loss of a sequence is the number of wrong labels (D. Zhang, L. Sun, W. Li, 2008, equation 1), or
+a metric of the labels as words. The optimal policy assigns the right label, whatever the earlier ones are.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Loss = Any
 
 @dataclass(frozen=True)
 class Labelled:
-    """A sequence and what its items were called so far."""
+    """A search state: a sequence and the labels of its items so far."""
 
     sequence: int
     taken: tuple[str, ...] = ()
@@ -38,12 +38,12 @@ class Labelled:
 
 @dataclass(frozen=True)
 class Sequences:
-    """Items with right labels and numbered features, and the search task of labelling them.
+    """Items with gold labels and numbered features, and the search task of labelling them.
 
-    Items of sequence ``i`` are ``offsets[i]`` to ``offsets[i + 1]``; the right label of each is ``gold``, its features
-    are ``ids[starts[j]:starts[j + 1]]``, numbers of ``names``, with ``values``, or all 1 if that is None. ``last`` is
-    the number in ``words`` of the last target word of an item, -1 if it has none: what the template ``fragment`` looks
-    at. ``templates`` are those that a policy is to be told of.
+    Sequence ``i`` has items ``offsets[i]`` to ``offsets[i + 1]``. Item ``j`` has the label ``gold[j]`` and the features
+    ``ids[starts[j]:starts[j + 1]]``, indices into ``names``, with ``values``, or all 1 if that is None. ``last[j]`` is
+    the index in ``words`` of the item's last target word, -1 if it has none; the template ``fragment`` uses it.
+    ``templates`` become those of the policy.
     """
 
     labels: tuple[str, ...]
@@ -59,7 +59,7 @@ class Sequences:
     loss: Loss = "hamming"
 
     def __len__(self) -> int:
-        """How many sequences there are."""
+        """The number of sequences."""
         return len(self.offsets) - 1
 
     @classmethod
@@ -72,59 +72,63 @@ class Sequences:
         trained: int | None = None,
         loss: Loss = "hamming",
     ) -> Sequences:
-        """From items as (features, label) or (features, label, last target word).
+        """Build from items as (features, label) or (features, label, last target word).
 
-        ``templates`` are those of the history. Features found fewer than ``min_count`` times in the first ``trained``
-        sequences (all of them, by default) are left out. Labels are numbered as they come, most frequent first.
+        ``templates`` are those of the history. Features that occur fewer than ``min_count`` times in the first
+        ``trained`` sequences (by default all) are dropped. Labels are numbered by decreasing frequency.
         """
         import collections
 
         import numpy as np
 
-        given = [list(one) for one in sequences]
-        items = [one for sequence in given for one in sequence]
+        given = [list(sequence) for sequence in sequences]
+        items = [item for sequence in given for item in sequence]
         until = sum(map(len, given[:trained]))
-        rows = [dict(one[0]) if isinstance(one[0], Mapping) else dict.fromkeys(one[0], 1.0) for one in items]
+        rows = [dict(item[0]) if isinstance(item[0], Mapping) else dict.fromkeys(item[0], 1.0) for item in items]
         counts = collections.Counter(name for row in rows[:until] for name in row)
         names = {name: i for i, name in enumerate(sorted(name for name, n in counts.items() if n >= min_count))}
         kept = [[(names[name], value) for name, value in row.items() if name in names] for row in rows]
-        frequent = collections.Counter(one[1] for one in items)
-        labels = {label: i for i, (label, _) in enumerate(sorted(frequent.items(), key=lambda one: (-one[1], one[0])))}
-        last = [one[2] if len(one) > 2 else "" for one in items]
-        seen = collections.Counter(one for one in last[:until] if one)
+        frequent = collections.Counter(item[1] for item in items)
+        labels = {
+            label: i for i, (label, _) in enumerate(sorted(frequent.items(), key=lambda pair: (-pair[1], pair[0])))
+        }
+        last = [item[2] if len(item) > 2 else "" for item in items]
+        seen = collections.Counter(word for word in last[:until] if word)
         words = {word: i for i, word in enumerate(sorted(seen))}
         values = np.array([value for row in kept for _, value in row], dtype=np.float64)
-        return cls.made(
+        return cls.from_columns(
             labels=tuple(labels),
             templates=templates,
             names=tuple(names),
             offsets=np.cumsum([0, *map(len, given)]),
-            gold=np.array([labels[one[1]] for one in items]),
+            gold=np.array([labels[item[1]] for item in items]),
             starts=np.cumsum([0, *map(len, kept)]),
             ids=np.array([i for row in kept for i, _ in row]),
             values=None if (values == 1.0).all() else values,
-            last=np.array([words.get(one, len(words)) if one else -1 for one in last]),
+            last=np.array([words.get(word, len(words)) if word else -1 for word in last]),
             words=tuple(words),
             fragments=[word for word in words if seen[word] >= min_count],
             loss=loss,
         )
 
     @classmethod
-    def made(cls, *, fragments: Sequence[str], **columns: Any) -> Sequences:
-        """From columns, with names for the history added; ``fragments`` are the words that have a feature of their own.
+    def from_columns(cls, *, fragments: Sequence[str], **columns: Any) -> Sequences:
+        """Build from columns and add the names of history features; ``fragments`` are the words with a feature.
 
-        The last word of an item may be numbered beyond ``words``: it then is one that has no feature.
+        An item's last word may have the number ``len(words)``, which stands for words without a feature.
         """
         import numpy as np
 
         kinds = {"offsets": np.int64, "gold": np.int32, "starts": np.int64, "ids": np.int32, "last": np.int32}
         columns |= {name: np.ascontiguousarray(columns[name], dtype=kind) for name, kind in kinds.items()}
         templates = tuple(columns.pop("templates"))
-        known = [one for one in templates if one in HISTORY]
+        known = [template for template in templates if template in HISTORY]
         if len(set(templates)) < len(templates):
-            raise UsageError(f"templates: expected each once, found {', '.join(templates)}")
-        # In the order in which native code has them.
-        ordered = [one for one in templates if one not in HISTORY] + [one for one in HISTORY if one in known]
+            raise UsageError(f"templates: expected each template once, found {', '.join(templates)}")
+        # Native code expects this order.
+        ordered = [template for template in templates if template not in HISTORY] + [
+            template for template in HISTORY if template in known
+        ]
         own = (*columns["labels"], BEGIN)
         history = {
             "label": own,
@@ -132,14 +136,17 @@ class Sequences:
             "depth": [str(depth) for depth in range(DEEPEST + 1)],
             "fragment": [*fragments, "", BEGIN],
         }
-        names = [*columns.pop("names"), *(f"{one}={key}" for one in HISTORY if one in known for key in history[one])]
+        names = [
+            *columns.pop("names"),
+            *(f"{template}={key}" for template in HISTORY if template in known for key in history[template]),
+        ]
         words = (*columns.pop("words"), "\n")
         return cls(templates=tuple(ordered), names=tuple(names), words=words, **columns)
 
     @property
     def history(self) -> tuple[str, ...]:
-        """The templates that look at what was chosen before."""
-        return tuple(one for one in self.templates if one in HISTORY)
+        """The templates of the history."""
+        return tuple(template for template in self.templates if template in HISTORY)
 
     @cached_property
     def rows(self) -> Mapping[str, int]:
@@ -147,12 +154,12 @@ class Sequences:
         return {name: at for at, name in enumerate(self.names)}
 
     def policy(self, weights: Array, shares: Array) -> Policy:
-        """Weights of policies x names x labels as a record."""
+        """The policy with weights of shape policies x names x labels."""
         return Policy(self.labels, self.templates, self.names, weights, shares)
 
     @cached_property
     def native(self) -> Any:
-        """The same for native code."""
+        """The sequences as a native object."""
         import numpy as np
 
         from smtplugins.plugins.searn._searn import Sequences as Native
@@ -176,7 +183,7 @@ class Sequences:
             rows.depth if "depth" in self.history else none,
             np.array(fragments, dtype=np.int32) if "fragment" in self.history else none,
             np.cumsum([0, *map(len, own)]).astype(np.int64),
-            np.array([one for label in own for one in label], dtype=np.uint8),
+            np.array([in_order for label in own for in_order in label], dtype=np.uint8),
         )
 
     def _no_weights(self) -> Array:
@@ -185,15 +192,15 @@ class Sequences:
         return np.broadcast_to(np.float32(0), (1, len(self.names), len(self.labels)))
 
     def begin(self, example: int) -> Labelled:
-        """No item has a label; an example is the number of a sequence."""
+        """The state without labels; an example is the number of a sequence."""
         return Labelled(example)
 
     def actions(self, state: Labelled) -> Sequence[str]:
-        """The labels that the next item may get."""
+        """The labels allowed for the next item."""
         return self.labels if self._item(state) < self.offsets[state.sequence + 1] else ()
 
     def features(self, state: Labelled, actions: Sequence[str]) -> Columns:
-        """Each label with the features of the item and of its history; blanks in names are open boxes."""
+        """The features of each label: those of the item and its history; blanks in names become open boxes."""
         from smtformats import Columns
 
         item = self._item(state)
@@ -201,33 +208,33 @@ class Sequences:
         names = [self.names[at] for at in self.ids[part].tolist()]
         values = [1.0] * len(names) if self.values is None else self.values[part].tolist()
         history = [name for name in state.history.names(self.templates) if name in self.rows]
-        # The name of a weight has no blanks.
+        # Weight names must not contain blanks.
         told = [name.replace(" ", "␣") for name in (*names, *history)]
         layouts = [tuple(f"{name}|{action}" for name in told) for action in actions]
         return Columns.from_rows(layouts, [[*values, *(1.0 for _ in history)] for _ in actions])
 
     def after(self, state: Labelled, action: str) -> Labelled:
-        """The next item has this label."""
+        """The state after the next item gets this label."""
         word = int(self.last[self._item(state)])
         history = state.history.after(action, self.words[word] if word >= 0 else "")
         return Labelled(state.sequence, (*state.taken, action), history)
 
     def reward(self, state: Labelled) -> float:
-        """-1 for a wrong label; with a metric 0, and at the end what it says."""
-        first, end = (int(one) for one in self.offsets[state.sequence : state.sequence + 2])
+        """-1 for a wrong label; with a metric, 0 until the end and its score there."""
+        first, end = (int(offset) for offset in self.offsets[state.sequence : state.sequence + 2])
         if self.loss == "hamming":
             return 0.0 if state.taken[-1] == self.labels[self.gold[first + len(state.taken) - 1]] else -1.0
         if first + len(state.taken) < end:
             return 0.0
         metric: Metric = self.loss
         numbers = [self.labels.index(label) for label in state.taken]
-        # As words that no metric takes apart.
+        # Labels as words that no metric's tokenizer splits.
         told, right = (" ".join(f"L{number}" for number in row) for row in (numbers, self.gold[first:end].tolist()))
         score = float(metric.sentence(metric.stats([told], [[right]]))[0])
         return score if metric.higher_is_better else -score
 
     def optimal(self, state: Labelled) -> str:
-        """The right label."""
+        """The gold label of the next item."""
         return self.labels[int(self.gold[self._item(state)])]
 
     def _item(self, state: Labelled) -> int:

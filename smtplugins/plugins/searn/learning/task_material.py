@@ -1,7 +1,7 @@
-"""SEARN's examples of any search task: where policies lead, and what every action costs there.
+"""SEARN's examples for any search task: the states that policies visit, and the cost of every action there.
 
-A task that knows what is optimal (``OptimalTask``) begins with that. Of any other SEARN can know no more than what the
-start weights lead to: its first policy takes the action from where they earn most, and is completed by them (ours).
+The initial policy is the optimal one if the task knows it (``OptimalTask``). Otherwise it is derived from the start
+weights: it takes the action with the highest reward when they complete the path (ours).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from smtplugins.contracts.contracts import GuidedTask, OptimalTask
 from smtplugins.host.errors import SmtError
 from smtplugins.host.learn.search_tasks import Weights, follow, ranked
 from smtplugins.host.model import Model
-from smtplugins.plugins.searn.learning.mixtures import Mixture, Roll
-from smtplugins.plugins.searn.learning.policy import Policy, drawn
-from smtplugins.plugins.searn.learning.sequence_material import Judged
+from smtplugins.plugins.searn.learning.mixtures import PolicyMixture, Roll
+from smtplugins.plugins.searn.learning.policy import Policy, draw_index
+from smtplugins.plugins.searn.learning.sequence_material import PolicyLoss
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 _ACTION = "action"
-"""The one label of a policy whose features are those of actions."""
+"""The only label of a policy whose features are those of actions."""
 
 
 @dataclass(frozen=True)
 class RowExamples:
-    """Actions of example i are rows ``groups[i]`` to ``groups[i + 1]``, each with features and a cost."""
+    """Examples as rows: the actions of example i are ``groups[i]`` to ``groups[i + 1]``, with features and costs."""
 
     groups: Array
     starts: Array
@@ -47,7 +47,7 @@ class RowExamples:
         return len(self.groups) - 1
 
     def actions(self, i: int) -> tuple[list[Sparse], Array]:
-        """The features of each action, and the costs."""
+        """The features and the cost of each action of an example."""
         first, last = int(self.groups[i]), int(self.groups[i + 1])
         parts = [slice(self.starts[row], self.starts[row + 1]) for row in range(first, last)]
         return [(self.ids[part], self.values[part]) for part in parts], self.costs[first:last]
@@ -55,7 +55,7 @@ class RowExamples:
     def learn(
         self, order: Array, logistic: bool, rate: float, weights: Array, total: Array, count: int
     ) -> tuple[int, int, float]:
-        """A pass."""
+        """Train on the examples in this order."""
         from smtplugins.plugins.searn._searn import learn_rows
 
         return learn_rows(
@@ -65,7 +65,7 @@ class RowExamples:
 
 @dataclass
 class _Decisions:
-    """The examples of one path: actions, features by local number, costs."""
+    """The examples of one path: numbers of actions, features by local id, costs."""
 
     names: dict[str, int]
     groups: list[int]
@@ -75,8 +75,8 @@ class _Decisions:
     costs: list[float]
 
 
-class TaskMaterial:
-    """A search task; the first ``trained`` examples are learnt from and the others held out."""
+class SearchTaskMaterial:
+    """A search task, the first ``trained`` examples for training and the rest held out."""
 
     def __init__(
         self, problem: Task, trained: int, begun: Mapping[str, float], names: Sequence[str], runner: Runner | None
@@ -91,30 +91,30 @@ class TaskMaterial:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the features so far, by number."""
+        """The names of the features seen so far, by id."""
         return tuple(self._numbers)
 
     @property
     def size(self) -> int:
-        """How many features are known."""
+        """The number of features seen so far."""
         return len(self._numbers)
 
-    def collect(self, mixture: Mixture, rolls: Rolls, key: int) -> RowExamples:
-        """Examples where a mixture leads, with the costs of completing from there; new features get numbers."""
+    def collect(self, mixture: PolicyMixture, rolls: Rolls, key: int) -> RowExamples:
+        """Roll in with a mixture; return examples with the costs of rolling out. New features get ids."""
         import numpy as np
 
         groups, widths, ids, values, costs = [0], [], [], [], []
         work = functools.partial(self._decisions, mixture, rolls, key)
-        for one in self._mapped(work, range(self._trained), "examples"):
-            numbers = [self._numbers.setdefault(name, len(self._numbers)) for name in one.names]
+        for decisions in self._mapped(work, range(self._trained), "examples"):
+            numbers = [self._numbers.setdefault(name, len(self._numbers)) for name in decisions.names]
             own = np.array(numbers, dtype=np.int32)
-            groups += [groups[-1] + end for end in np.cumsum(one.groups).tolist()]
-            widths += one.widths
-            ids += [own[part] for part in one.ids]
-            values += one.values
-            costs += one.costs
+            groups += [groups[-1] + end for end in np.cumsum(decisions.groups).tolist()]
+            widths += decisions.widths
+            ids += [own[part] for part in decisions.ids]
+            values += decisions.values
+            costs += decisions.costs
         if len(groups) == 1:
-            raise SmtError("searn: expected examples with actions to choose from, found ends only")
+            raise SmtError("searn: expected examples with actions to choose from, found only final states")
         none = np.empty(0)
         return RowExamples(
             np.array(groups, dtype=np.int64),
@@ -125,57 +125,57 @@ class TaskMaterial:
             len(self._numbers),
         )
 
-    def judge(self, mixture: Mixture, decide: Roll, key: int, *, held_out: bool) -> Judged:
-        """What paths cost, from training examples or those held out."""
+    def judge(self, mixture: PolicyMixture, decide: Roll, key: int, *, held_out: bool) -> PolicyLoss:
+        """Follow a mixture on training or held-out examples and sum the losses."""
         import math
 
         which = range(self._trained, len(self._examples)) if held_out else range(self._trained)
-        found = list(self._mapped(functools.partial(self._judged, mixture, decide, key), which, "judging"))
-        loss = math.fsum(one.loss for one in found)
-        right = None if self._optimal is None else sum(one.right or 0 for one in found)
-        return Judged(loss, len(found), sum(one.decisions for one in found), right)
+        losses = list(self._mapped(functools.partial(self._judged, mixture, decide, key), which, "judging"))
+        loss = math.fsum(part.loss for part in losses)
+        right = None if self._optimal is None else sum(part.right or 0 for part in losses)
+        return PolicyLoss(loss, len(losses), sum(part.decisions for part in losses), right)
 
-    def model(self, start: Model, mixture: Mixture) -> Model:
-        """The policies as an artefact, and their mean by share as weights."""
+    def model(self, start: Model, mixture: PolicyMixture) -> Model:
+        """The model with the policies as an artefact, and their mean by share as weights."""
         import numpy as np
 
         weights = mixture.voting @ mixture.weights.astype(np.float64)
-        found = {**start.weights, **dict(zip(self._numbers, weights.tolist(), strict=True))}
+        merged = {**start.weights, **dict(zip(self._numbers, weights.tolist(), strict=True))}
         policy = Policy((_ACTION,), (), self.names, mixture.weights[:, :, None], mixture.voting)
-        return Model({name: found[name] for name in sorted(found)}, {**start.artefacts, "policy": policy})
+        return Model({name: merged[name] for name in sorted(merged)}, {**start.artefacts, "policy": policy})
 
     def _mapped(self, function: Any, which: range, label: str) -> Iterator[Any]:
         from smtplugins.host.progress import progress
 
-        made = map(function, which) if self._runner is None else self._runner.map(function, which)
-        return progress(made, label, total=len(which))
+        results = map(function, which) if self._runner is None else self._runner.map(function, which)
+        return progress(results, label, total=len(which))
 
-    def _decisions(self, mixture: Mixture, rolls: Rolls, key: int, index: int) -> _Decisions:
-        """The examples along the path of one example."""
+    def _decisions(self, mixture: PolicyMixture, rolls: Rolls, key: int, index: int) -> _Decisions:
+        """The decisions along the roll-in from one example."""
         import numpy as np
 
         from smtplugins.plugins.searn._searn import chained
 
         here = chained(key, index)
-        found, at = _Decisions({}, [], [], [], [], []), 0
+        decisions, at = _Decisions({}, [], [], [], [], []), 0
         state = self._task.begin(self._examples[index])
         while len(actions := self._task.actions(state)):
             features = self._task.features(state, actions)
-            local = [found.names.setdefault(name, len(found.names)) for name in features.names]
-            found.groups.append(len(actions))
-            found.widths.append(np.diff(features.offsets))
-            found.ids.append(np.array(local, dtype=np.int32)[features.ids])
-            found.values.append(np.asarray(features.values, dtype=np.float64))
+            local = [decisions.names.setdefault(name, len(decisions.names)) for name in features.names]
+            decisions.groups.append(len(actions))
+            decisions.widths.append(np.diff(features.offsets))
+            decisions.ids.append(np.array(local, dtype=np.int32)[features.ids])
+            decisions.values.append(np.asarray(features.values, dtype=np.float64))
             out = chained(chained(here, 1), at)
-            found.costs += [
+            decisions.costs += [
                 self._cost(state, action, at, mixture, rolls, chained(out, k)) for k, action in enumerate(actions)
             ]
             chosen = self._choose(state, actions, mixture, rolls.roll_in, chained(chained(here, 0), at))
             state, at = self._task.after(state, chosen), at + 1
-        return found
+        return decisions
 
-    def _cost(self, state: Any, action: Any, at: int, mixture: Mixture, rolls: Rolls, key: int) -> float:
-        """The loss from an action on: its own, and the mean of those of completing from there."""
+    def _cost(self, state: Any, action: Any, at: int, mixture: PolicyMixture, rolls: Rolls, key: int) -> float:
+        """The cost of an action: its own loss plus the mean loss of the roll-outs."""
         from smtplugins.plugins.searn._searn import chained
 
         if (rolls.roll_out == "optimal" or not len(mixture)) and self._optimal is None:
@@ -189,7 +189,7 @@ class TaskMaterial:
             total -= self._completed(behind, at + 1, mixture, rolls.roll_out, own)
         return total / samples - first
 
-    def _completed(self, state: Any, at: int, mixture: Mixture, decide: Roll, key: int) -> float:
+    def _completed(self, state: Any, at: int, mixture: PolicyMixture, decide: Roll, key: int) -> float:
         from smtplugins.plugins.searn._searn import chained
 
         earned = 0.0
@@ -198,23 +198,23 @@ class TaskMaterial:
             earned, at = earned + self._reward(state), at + 1
         return earned
 
-    def _judged(self, mixture: Mixture, decide: Roll, key: int, index: int) -> Judged:
+    def _judged(self, mixture: PolicyMixture, decide: Roll, key: int, index: int) -> PolicyLoss:
         from smtplugins.plugins.searn._searn import chained
 
         here, at, right, loss = chained(chained(key, index), 0), 0, 0, 0.0
         state = self._task.begin(self._examples[index])
         if isinstance(self._task, GuidedTask) and self._optimal is None and len(mixture) == 1:
             path = follow(self._task, state, Weights(self.names, mixture.weights[0]))
-            return Judged(-path.value(0), 1, len(path), None)
+            return PolicyLoss(-path.value(0), 1, len(path), None)
         while len(actions := self._task.actions(state)):
             chosen = self._choose(state, actions, mixture, decide, chained(here, at))
             right += self._optimal is not None and _equal(chosen, self._optimal.optimal(state))
             state, at = self._task.after(state, chosen), at + 1
             loss -= self._reward(state)
-        return Judged(loss, 1, at, right)
+        return PolicyLoss(loss, 1, at, right)
 
-    def _choose(self, state: Any, actions: Sequence[Any], mixture: Mixture, decide: Roll, key: int) -> Any:
-        """The action that a mixture takes."""
+    def _choose(self, state: Any, actions: Sequence[Any], mixture: PolicyMixture, decide: Roll, key: int) -> Any:
+        """The action chosen by a mixture."""
         import numpy as np
 
         from smtplugins.plugins.searn._searn import uniform
@@ -222,7 +222,7 @@ class TaskMaterial:
         if decide == "optimal" or not len(mixture):
             return self._begun(state)
         if decide == "sampled":
-            policy = drawn(mixture.shares, uniform(key))
+            policy = draw_index(mixture.shares, uniform(key))
             if policy == 0:
                 return self._begun(state)
             return actions[int(self._scores(state, actions, mixture.weights[policy - 1 : policy]).argmax())]
@@ -233,14 +233,14 @@ class TaskMaterial:
         return actions[int(votes.argmax())]
 
     def _begun(self, state: Any) -> Any:
-        """What the policy of the beginning takes."""
+        """The action of the initial policy."""
         if self._optimal is not None:
             return self._optimal.optimal(state)
         actions, _ = ranked(self._task, state, self._start)
         return max(actions, key=lambda action: follow(self._task, state, self._start, action).value(0))
 
     def _scores(self, state: Any, actions: Sequence[Any], weights: Array) -> Array:
-        """By policy and action."""
+        """The scores by policy and action."""
         import numpy as np
 
         from smtplugins.plugins.searn._searn import score_rows
@@ -248,13 +248,13 @@ class TaskMaterial:
         features = self._task.features(state, actions)
         known = weights.shape[1]
         numbers = [self._numbers.get(name, known) for name in features.names]
-        # Features that came after these policies were learnt, or that nobody knows, count 0.
+        # Features unknown to these policies count 0.
         ids = np.minimum(np.array(numbers, dtype=np.int32), known)[features.ids]
         padded = np.pad(weights, ((0, 0), (0, 1)))
         values = np.asarray(features.values, dtype=np.float64)
         starts = np.asarray(features.offsets, dtype=np.int64)
-        found: Array = score_rows(starts, ids, values, padded.reshape(-1), len(weights))
-        return found
+        scores: Array = score_rows(starts, ids, values, padded.reshape(-1), len(weights))
+        return scores
 
     def _reward(self, state: Any) -> float:
         import math
@@ -265,7 +265,7 @@ class TaskMaterial:
         return reward
 
 
-def _equal(one: Any, other: Any) -> bool:
+def _equal(action: Any, other: Any) -> bool:
     import numpy as np
 
-    return bool(np.all(one == other))
+    return bool(np.all(action == other))

@@ -1,4 +1,4 @@
-"""``smt searn train``: a policy from labelled items, and a configuration that decodes with it."""
+"""``smt searn train``: learn a policy from labelled items, and write a run.yaml that decodes with it."""
 
 from __future__ import annotations
 
@@ -23,47 +23,58 @@ if TYPE_CHECKING:
     from smtplugins.plugins.searn.learning.sequences import Sequences
 
 _NOT_OPTIONS = ("input", "dev", "output", "resume", "quiet", "verbose", "table", "lm", "weights", "seed")
-"""What a run may be resumed without, or is kept in its manifest elsewhere."""
+"""Options that may change on resuming, or that the manifest records elsewhere."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the command's options."""
     add = parser.add_argument
-    add("-i", "--input", required=True, metavar="DIR", help="what `smt searn label` made")
-    add("-o", "--output", required=True, metavar="DIR", help="the folder to be written")
-    add("--dev", metavar="DIR", help="labelled items that are judged, but not learnt from")
-    add("--held-out", type=float, metavar="X", help="this part of the input is judged instead, its last sentences")
+    add("-i", "--input", required=True, metavar="DIR", help="folder written by `smt searn label`")
+    add("-o", "--output", required=True, metavar="DIR", help="output folder")
+    add("--dev", metavar="DIR", help="folder of labelled items to evaluate on")
+    add("--held-out", type=float, metavar="X", help="instead, hold out this fraction of the input (its last sentences)")
     add(
         "--history",
         default="none",
         metavar="NAMES",
-        help="features of earlier labels, of label, label2, depth and fragment, with commas (default: none, the paper)",
+        help="history features, any of label,label2,depth,fragment (default: none, as in the paper)",
     )
-    add("--bias", action="store_true", help="a feature that every item has")
-    add("--feature", action="append", default=[], metavar="NAME[,key=value]", help="a registered feature of items")
-    add("--min-count", type=int, default=5, metavar="N", help="features found less often are left out (default: 5)")
-    add("--iterations", type=int, default=3, metavar="N", help="of SEARN (default: 3)")
-    add("--base", choices=("perceptron", "logistic"), default="perceptron", help="what classifiers are learnt with")
-    add("--passes", type=int, default=5, metavar="N", help="of each classifier over its examples (default: 5)")
-    add("--rate", type=float, default=0.1, metavar="R", help="steps of --base logistic (default: 0.1)")
-    add("--beta", default="0.3", metavar="B", help="share of the newest classifier, or search (default: 0.3)")
+    add("--bias", action="store_true", help="add a bias feature")
+    add(
+        "--feature",
+        action="append",
+        default=[],
+        metavar="NAME[,key=value]",
+        help="add a registered feature, scored on items",
+    )
+    add("--min-count", type=int, default=5, metavar="N", help="drop features that occur less often (default: 5)")
+    add("--iterations", type=int, default=3, metavar="N", help="iterations of SEARN (default: 3)")
+    add(
+        "--base",
+        choices=("perceptron", "logistic"),
+        default="perceptron",
+        help="base learner of the classifiers (default: perceptron)",
+    )
+    add("--passes", type=int, default=5, metavar="N", help="passes of each classifier over its examples (default: 5)")
+    add("--rate", type=float, default=0.1, metavar="R", help="learning rate of --base logistic (default: 0.1)")
+    add("--beta", default="0.3", metavar="B", help="share of the newest classifier, or 'search' (default: 0.3)")
     rolls = ("sampled", "policy", "optimal")
-    add("--roll-in", choices=rolls, default="sampled", help="who labels on the way to an example (default: sampled)")
-    add("--roll-out", choices=rolls, default="optimal", help="who labels the rest (default: optimal)")
-    add("--samples", type=int, default=1, metavar="N", help="of --roll-out sampled (default: 1)")
-    add("--loss", default="hamming", metavar="NAME", help="hamming, or a metric of label sequences (far slower)")
-    add("--seed", type=int, default=1, metavar="N", help="of draws and of the order of examples (default: 1)")
-    add("--resume", action="store_true", help="go on behind the last finished iteration")
-    add("--table", metavar="FILE", help="for run.yaml: a phrase table (default: that of the input)")
-    add("--lm", metavar="FILE", help="for run.yaml: a language model")
-    add("-w", "--weights", metavar="FILE", help="for run.yaml: weights")
-    add("-j", "--jobs", type=int, default=1, metavar="N", help="processes, where learning is not native (default: 1)")
-    add("-q", "--quiet", action="store_true", help="no progress and no table")
-    add("-v", "--verbose", action="count", default=0, help="tracebacks of failures")
+    add("--roll-in", choices=rolls, default="sampled", help="policy before an example (default: sampled)")
+    add("--roll-out", choices=rolls, default="optimal", help="policy after an action (default: optimal)")
+    add("--samples", type=int, default=1, metavar="N", help="roll-outs per action for --roll-out sampled (default: 1)")
+    add("--loss", default="hamming", metavar="NAME", help="hamming, or a metric of label sequences (much slower)")
+    add("--seed", type=int, default=1, metavar="N", help="random seed (default: 1)")
+    add("--resume", action="store_true", help="continue after the last finished iteration")
+    add("--table", metavar="FILE", help="phrase table for run.yaml (default: that of the input)")
+    add("--lm", metavar="FILE", help="language model for run.yaml")
+    add("-w", "--weights", metavar="FILE", help="weights for run.yaml")
+    add("-j", "--jobs", type=int, default=1, metavar="N", help="processes for parts that are not native (default: 1)")
+    add("-q", "--quiet", action="store_true", help="print no progress and no table")
+    add("-v", "--verbose", action="count", default=0, help="print tracebacks of errors")
 
 
 def run(host: Host, args: argparse.Namespace) -> None:
-    """Do it."""
+    """Learn the policy and write it with its configuration."""
     from smtplugins.host import runs
     from smtplugins.plugins.searn.learning.searn import Searn
 
@@ -82,20 +93,20 @@ def run(host: Host, args: argparse.Namespace) -> None:
     )
     folder = Path(args.output)
     record = runs.manifest(
-        command=[one for one in runs.argv() if one != "--resume"],
+        command=[arg for arg in runs.argv() if arg != "--resume"],
         options={key: value for key, value in sorted(vars(args).items()) if _option(key, value)},
         inputs=runs.input_hashes(_files(args)),
         plugins=host.plugins,
         seed=args.seed,
     )
     with runs.RunDirectory.create(folder, record, resume=args.resume) as kept:
-        _publish(kept, _steps(host, args, learner, kept, given, _Told(given, held, args.quiet)), args)
+        _publish(kept, _steps(host, args, learner, kept, given, _ProgressTable(given, held, args.quiet)), args)
 
 
 def _steps(
-    host: Host, args: argparse.Namespace, learner: Searn, kept: RunDirectory, given: Sequences, table: _Told
+    host: Host, args: argparse.Namespace, learner: Searn, kept: RunDirectory, given: Sequences, table: _ProgressTable
 ) -> int:
-    """Learn, or go on with it; gives the number of steps."""
+    """Learn, or continue learning; return the number of steps."""
     from smtplugins.contracts.contracts import Task
     from smtplugins.host.host import default_runner
     from smtplugins.host.model import Model
@@ -117,7 +128,7 @@ def _steps(
 
 
 def _sequences(host: Host, args: argparse.Namespace) -> tuple[Sequences, int]:
-    """What is learnt from and, behind it, what is held out, and how many sequences that is."""
+    """The training sequences followed by the held-out ones, and the number of the latter."""
     import math
 
     from smtplugins.plugins.searn.labels.item_files import ItemFolder
@@ -130,12 +141,12 @@ def _sequences(host: Host, args: argparse.Namespace) -> tuple[Sequences, int]:
     if args.dev is not None and args.held_out is not None:
         raise UsageError("expected --dev or --held-out, found both")
     if args.held_out is not None and not 0 < args.held_out < 1:
-        raise UsageError(f"--held-out: expected a part between 0 and 1, found {args.held_out}")
+        raise UsageError(f"--held-out: expected a fraction between 0 and 1, found {args.held_out}")
     templates = (*PAPER, *(("bias",) if args.bias else ()), *read_history(args.history), *args.feature)
-    folders = [ItemFolder.open(Path(one)) for one in (args.input, args.dev) if one is not None]
+    folders = [ItemFolder.open(Path(path)) for path in (args.input, args.dev) if path is not None]
     held = len(folders[1]) if args.dev is not None else math.ceil((args.held_out or 0.0) * len(folders[0]))
     if args.beta == "search" and not held:
-        raise UsageError("--beta search: expected something to judge by: --dev DIR, or --held-out 0.1")
+        raise UsageError("--beta search: expected held-out sentences: --dev DIR, or --held-out 0.1")
     given = item_sequences(
         folders,
         templates,
@@ -148,11 +159,11 @@ def _sequences(host: Host, args: argparse.Namespace) -> tuple[Sequences, int]:
 
 
 def read_history(text: str) -> tuple[str, ...]:
-    """The features that --history names."""
+    """Parse the value of --history."""
     from smtplugins.contracts.spec import suggestion
     from smtplugins.plugins.searn.learning.policy import HISTORY
 
-    names = [] if text == "none" else [one.strip() for one in text.split(",")]
+    names = [] if text == "none" else [name.strip() for name in text.split(",")]
     for name in names:
         if name not in HISTORY:
             raise UsageError(f"--history: there is no {name!r}{suggestion(name, (*HISTORY, 'none'))}")
@@ -172,13 +183,13 @@ def _option(key: str, value: Any) -> bool:
 
 
 def _files(args: argparse.Namespace) -> list[Path]:
-    folders = [Path(one) for one in (args.input, args.dev) if one is not None]
-    items = [one / "items" if (one / "items").is_dir() else one for one in folders]
-    return [path for one in items for path in sorted(one.iterdir())]
+    folders = [Path(path) for path in (args.input, args.dev) if path is not None]
+    items = [folder / "items" if (folder / "items").is_dir() else folder for folder in folders]
+    return [path for folder in items for path in sorted(folder.iterdir())]
 
 
-class _Told:
-    """The table of iterations, on standard output."""
+class _ProgressTable:
+    """Prints a table of iterations to standard output."""
 
     def __init__(self, given: Sequences, held: int, quiet: bool) -> None:
         self._quiet = quiet
@@ -193,11 +204,11 @@ class _Told:
         sys.stdout.write(f"{'iteration':>9} {'beta':>5} {'accuracy':>9} {'loss':>8} {'held out':>9} {'loss':>8}\n")
 
     def step(self, number: int, step: Step) -> None:
-        """What an iteration came to."""
+        """Print the row of an iteration."""
         self.row(number, step.objective, dict(step.metrics))
 
     def row(self, number: int, objective: float, metrics: dict[str, float]) -> None:
-        """The loss is that of a sentence's labels, as the objective is; held out that of an item."""
+        """Print a row; losses are per item."""
         if self._quiet:
             return
         cells = [f"{number:>9}", f"{metrics['beta']:>5.2g}", f"{metrics['accuracy']:>9.5f}", f"{metrics['loss']:>8.5f}"]
@@ -208,7 +219,7 @@ class _Told:
 
 
 def _publish(kept: RunDirectory, count: int, args: argparse.Namespace) -> None:
-    """The policy of the last iteration, what it is, and a configuration; files take their names when complete."""
+    """Write the last iteration's policy, its record and a run.yaml; files are renamed into place when complete."""
     folder = kept.path
     last = folder / f"step-{count:04d}"
     aside = folder / ".policy.part"
@@ -225,7 +236,7 @@ def _publish(kept: RunDirectory, count: int, args: argparse.Namespace) -> None:
 
 
 def _configuration(args: argparse.Namespace) -> str:
-    """A run.yaml; paths are seen from its folder."""
+    """The text of run.yaml; paths are relative to its folder."""
     here = Path(args.output).resolve()
 
     def seen(path: str | Path) -> str:
@@ -237,7 +248,7 @@ def _configuration(args: argparse.Namespace) -> str:
         lines.append(f"  grammar: {seen(table)}")
     features = [f"{{name: lm, path: {seen(args.lm)}}}"] if args.lm else []
     features += ["word-penalty", "{name: itg-history, path: policy}"]
-    lines += ["  features:", *(f"    - {one}" for one in features)]
+    lines += ["  features:", *(f"    - {feature}" for feature in features)]
     if args.weights:
         lines.append(f"  weights: {seen(args.weights)}")
     return "\n".join(lines) + "\n"
@@ -249,7 +260,7 @@ def _tables(folder: Path) -> Sequence[Path]:
 
 TRAIN = Command(
     name="train",
-    summary="a policy of labels from what `smt searn label` made, with a configuration that decodes with it",
+    summary="learn a policy from the output of `smt searn label`, with a run.yaml that decodes with it",
     configure=configure,
     run=run,
 )

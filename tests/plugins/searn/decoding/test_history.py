@@ -59,5 +59,5 @@ class TestHistoryOfLists:
         # The policy knows the first label alone, as certain.
         assert low[:, 0].tolist() == pytest.approx([-14.0] * 3)
         assert high[:, 0].tolist() == pytest.approx([-6.0] * 3)
-        with pytest.raises(UsageError, match="unknown: expected the logarithm of a probability, found 1"):
+        with pytest.raises(UsageError, match=r"unknown: expected a log-probability \(0 or less\), found 1"):
             ItgHistory(tmp_path, unknown=1.0)

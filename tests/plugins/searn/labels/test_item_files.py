@@ -43,7 +43,7 @@ def test_a_broken_folder_is_refused(tmp_path: Path) -> None:
         ItemFolder.open(tmp_path)
     folder = written(tmp_path / "items")
     np.save(folder / "labels.npy", np.zeros(3, np.int32))
-    with pytest.raises(SmtError, match="expected arrays as long as"):
+    with pytest.raises(SmtError, match="expected arrays of the lengths"):
         ItemFolder.open(folder)
     (folder / "labels.npy").unlink()
     with pytest.raises(SmtError, match=r"expected labels\.npy, found none"):

@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from smtplugins.plugins.searn.labels.items import KINDS, Item, find_items, items_of
+from smtplugins.plugins.searn.labels.items import KINDS, AlignedItem, find_items, items_of
 from tests.plugins.searn.alignments import avoids, items_slowly, random_links
 
 
@@ -36,7 +36,7 @@ def test_permutations_are_reduced_where_they_are_separable(length: int) -> None:
         assert separable == all(item.kind == "linked" for item in items)
         if length == 4 and not separable:
             words = tuple(((i, i + 1), (place, place + 1)) for i, place in enumerate(permutation))
-            assert items == [Item((0, 4), (0, 4), "simple", words)]
+            assert items == [AlignedItem((0, 4), (0, 4), "simple", words)]
 
 
 def test_larger_simple_permutations_are_items_with_their_words() -> None:
@@ -54,7 +54,7 @@ def test_larger_simple_permutations_are_items_with_their_words() -> None:
 def test_words_inside_of_others() -> None:
     # "ne voit pas", "does not see": a group that reaches around a pair.
     items = items_of("il ne voit pas".split(), "he does not see".split(), [(0, 0), (1, 1), (1, 2), (3, 2), (2, 3)])
-    assert items[0] == Item((0, 1), (0, 1), "linked")
+    assert items[0] == AlignedItem((0, 1), (0, 1), "linked")
     assert (items[1].source, items[1].target, items[1].kind) == ((1, 4), (1, 4), "crossing")
     assert items[1].parts == (((2, 3), (3, 4)),)
 
@@ -63,10 +63,10 @@ def test_words_without_links() -> None:
     # Source words alone are items, inside of a window part of it; target words go with what is before, or behind.
     items = items_of("abcdef", "uvwxyz", [(1, 1), (3, 1), (4, 4)])
     assert items == [
-        Item((0, 1), (0, 0), "unaligned"),
-        Item((1, 4), (0, 4), "linked"),
-        Item((4, 5), (4, 6), "linked"),
-        Item((5, 6), (0, 0), "unaligned"),
+        AlignedItem((0, 1), (0, 0), "unaligned"),
+        AlignedItem((1, 4), (0, 4), "linked"),
+        AlignedItem((4, 5), (4, 6), "linked"),
+        AlignedItem((5, 6), (0, 0), "unaligned"),
     ]
     assert items_of("ab", "c", []) == []
 

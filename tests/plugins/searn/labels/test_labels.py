@@ -8,7 +8,7 @@ import pytest
 
 from smtplugins.plugins.searn.labels.items import items_of
 from smtplugins.plugins.searn.labels.labels import BadLabels, labels_of, labels_of_spans, order_of, reductions, tree_of
-from smtplugins.plugins.searn.labels.trees import Node, bracketed, target_order
+from smtplugins.plugins.searn.labels.trees import ReorderingNode, bracketed, target_order
 from tests.plugins.searn.alignments import items_slowly, labels_slowly, random_links, random_separable
 
 # Appendix A of the paper, with its items, labels and result.
@@ -64,7 +64,7 @@ def test_what_cannot_be_reduced_stays() -> None:
 
 
 def test_labels_of_decoders() -> None:
-    assert tree_of(["S", "S,R-", "S"], lenient=True) == Node(Node(0, 1, True), 2)
+    assert tree_of(["S", "S,R-", "S"], lenient=True) == ReorderingNode(ReorderingNode(0, 1, True), 2)
     assert order_of(["S,R+", "S", "S,R-,R-,R+"], lenient=True) == [2, 1, 0]
     assert order_of(["S", "S", "S"], lenient=True) == [0, 1, 2]
     assert target_order(0) == [0]

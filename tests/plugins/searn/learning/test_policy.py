@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.plugins.searn.learning.policy import BEGIN, History, Policy, drawn, operations, static_names
+from smtplugins.plugins.searn.learning.policy import BEGIN, History, Policy, draw_index, operations, static_names
 
 LABELS = ("S", "S,R+", "S,R-,R+")
 TEMPLATES = ("source", "previous", "target", "bias", "label", "label2", "depth", "fragment")
@@ -86,9 +86,9 @@ def test_choices() -> None:
     assert policy.choose(scores) == 1
     assert policy.choose(scores, "last") == 2
     assert [policy.choose(scores, "draw", u) for u in (0.0, 0.49, 0.5, 0.999)] == [1, 1, 2, 2]
-    with pytest.raises(UsageError, match="decide: there is none called 'veto'; known: draw, last, vote"):
+    with pytest.raises(UsageError, match="decide: there is no 'veto'; known: draw, last, vote"):
         policy.choose(scores, "veto")  # type: ignore[arg-type]
-    assert [drawn(np.array([1.0, 0.0, 3.0]), u) for u in (0.0, 0.2499, 0.25, 0.99)] == [0, 0, 2, 2]
+    assert [draw_index(np.array([1.0, 0.0, 3.0]), u) for u in (0.0, 0.2499, 0.25, 0.99)] == [0, 0, 2, 2]
 
 
 def test_rows_of_the_history() -> None:

@@ -246,7 +246,7 @@ class TestSequences:
         assert state.history.stack == ("w", "v") or state.history.stack[0] == "w"
 
     def test_a_template_twice(self) -> None:
-        with pytest.raises(UsageError, match="templates: expected each once, found label, label"):
+        with pytest.raises(UsageError, match="templates: expected each template once, found label, label"):
             Sequences.of([], ("label", "label"))
 
     @pytest.mark.parametrize("name", ["bleu", "wer"])
@@ -312,8 +312,8 @@ class TestWrongUse:
             ({"passes": 0}, "expected passes of 1 or more and a rate above 0, found 0, 0.1"),
             ({"base": "svm"}, "base: expected perceptron or logistic, found 'svm'"),
             ({"beta": 0.0}, "beta: expected a number above 0 and not above 1, or search, found 0.0"),
-            ({"beta": "search"}, "beta=search: expected examples to judge by: held_out=0.1, for instance"),
-            ({"held_out": 1.5}, "held_out: expected a part below 1 or a number of examples, found 1.5"),
+            ({"beta": "search"}, "beta=search: expected held-out examples, for instance held_out=0.1"),
+            ({"held_out": 1.5}, "held_out: expected a fraction below 1 or a number of examples, found 1.5"),
             ({"roll_in": "gold"}, "roll_in: expected sampled, policy or optimal, found 'gold'"),
             ({"decide": "first"}, "decide: expected vote, draw or last, found 'first'"),
         ],
@@ -328,7 +328,9 @@ class TestWrongUse:
             with pytest.raises(SmtError, match="expected examples to learn from, found none"):
                 list(Searn(native=native).learn(Task(samples.Tagging(), []), Model()))
             one = whole(Sequences.of([[], [(["a"], "X")]]))
-            with pytest.raises(SmtError, match="expected examples with actions to choose from, found ends only"):
+            with pytest.raises(
+                SmtError, match="expected examples with actions to choose from, found only final states"
+            ):
                 list(Searn(native=native, held_out=1.0).learn(one, Model()))
             with pytest.raises(UsageError, match="held_out: expected fewer than the 2 examples, found 2"):
                 list(Searn(native=native, held_out=2.0).learn(whole(Sequences.of([[], []])), Model()))
