@@ -12,13 +12,13 @@ PAPER = "Wellington, Turian and Melamed (2009)"
 
 @hookimpl
 def smt_learners() -> Iterator[Offer]:
-    """The learner."""
+    """The learner ``l1-boost``."""
     from smtplugins.plugins.bitree.boosting.l1_boost import L1Boost
 
     yield Offer(
         name="l1-boost",
         make=L1Boost,
-        summary="boosted trees of conjunctions under an l1 penalty, along its whole path: rows, and lists to rerank",
+        summary="boosted decision trees with an l1 penalty and its whole regularisation path, on rows or n-best lists",
         trial=lambda folder: {"bins": 6, "steps": 6},
         reference=PAPER,
     )
@@ -26,7 +26,7 @@ def smt_learners() -> Iterator[Offer]:
 
 @hookimpl
 def smt_decoders() -> Iterator[Offer]:
-    """The decoders."""
+    """The decoders ``bag`` and ``bitree``."""
     from smtplugins.plugins.bitree.transduce.decoder import BitreeDecoder
     from smtplugins.plugins.bitree.trial import transducer_trial
     from smtplugins.plugins.bitree.words.bag import Bag
@@ -35,14 +35,14 @@ def smt_decoders() -> Iterator[Offer]:
     yield Offer(
         name="bag",
         make=Bag,
-        summary="each source word becomes the word its classifiers are most confident of, or nothing: a bag of words",
+        summary="word by word: each source word becomes its classifiers' most confident translation, or nothing",
         trial=bag_trial,
         reference=PAPER,
     )
     yield Offer(
         name="bitree",
         make=BitreeDecoder,
-        summary="a source tree is translated from its leaves up: words by classifiers, parts kept or swapped",
+        summary="bottom-up tree transduction: words translated by classifiers, constituents kept in order or swapped",
         trial=transducer_trial,
         reference=PAPER,
     )
@@ -50,7 +50,7 @@ def smt_decoders() -> Iterator[Offer]:
 
 @hookimpl
 def smt_features() -> Iterator[Offer]:
-    """What word transduction says of anybody's lists."""
+    """The features ``bitree``, ``bitree-aligned`` and ``boosted``."""
     from smtplugins.plugins.bitree.boosting.boosted_feature import Boosted, boosted_trial
     from smtplugins.plugins.bitree.trial import words_trial
     from smtplugins.plugins.bitree.words.feature import AlignedWords, BitreeWords
@@ -59,7 +59,7 @@ def smt_features() -> Iterator[Offer]:
     yield Offer(
         name="bitree",
         make=BitreeWords,
-        summary="how well source words become any of a candidate's words, by the classifiers of word transduction",
+        summary="score of the best word transduction from the source into a candidate's bag of words",
         needs=needs,
         trial=words_trial,
         reference=PAPER,
@@ -67,7 +67,7 @@ def smt_features() -> Iterator[Offer]:
     yield Offer(
         name="bitree-aligned",
         make=AlignedWords,
-        summary="how well source words become the words they are linked to, by the classifiers of word transduction",
+        summary="score of the word transductions along a candidate's alignment",
         needs=needs | {"alignment"},
         trial=words_trial,
         reference=PAPER,
@@ -75,7 +75,7 @@ def smt_features() -> Iterator[Offer]:
     yield Offer(
         name="boosted",
         make=Boosted,
-        summary="what trees that l1-boost learnt from lists say of hypotheses, by the other features of the list",
+        summary="confidence of trees that l1-boost learnt from lists, given a hypothesis' other features",
         needs=frozenset({"target", "list"}),
         trial=boosted_trial,
         reference=PAPER,

@@ -1,4 +1,4 @@
-"""Tiny models of no meaning, with which the conformance kit makes features and decoders."""
+"""Tiny models, with which the conformance kit creates features and decoders."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _TEXT = (
 def _pairs() -> list[Pair]:
     from smtplugins.plugins.bitree.words.material import Pair
 
-    found = []
+    pairs = []
     for source, target, links in _TEXT:
         points = tuple((int(i), int(j)) for i, j in (link.split("-") for link in links.split()))
-        found.append(Pair(tuple(source.split()), tuple(target.split()), points))
-    return found
+        pairs.append(Pair(tuple(source.split()), tuple(target.split()), points))
+    return pairs
 
 
 def _words() -> WordModel:
@@ -40,7 +40,7 @@ def _words() -> WordModel:
 
 
 def words_trial(folder: Path) -> dict[str, Any]:
-    """A word model."""
+    """Write a word model; return its option."""
     path = folder / "words"
     path.mkdir()
     _words().save(path)
@@ -48,7 +48,7 @@ def words_trial(folder: Path) -> dict[str, Any]:
 
 
 def transducer_trial(folder: Path) -> dict[str, Any]:
-    """A discriminative transducer of right-branching trees."""
+    """Write a discriminative transducer of right-branching trees; return its option."""
     from smtplugins.plugins.bitree.transduce.transducing import JoinRecipe, bitrees_of, learn_discriminative, shaped
 
     bitrees = bitrees_of(shaped(_pairs(), "right-branching"))

@@ -1,6 +1,6 @@
-"""Features as atoms that are true or false: those of the values 0 and 1 are atoms, others are told by thresholds.
+"""Convert features to binary atoms: features with values 0 and 1 are atoms, others are compared with thresholds.
 
-That quantiles are the thresholds, and that values of a list are taken relative to it, is ours.
+Thresholds at quantiles, and values relative to the list's mean, are ours.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ RECORD = "atoms.json"
 
 @dataclass(frozen=True)
 class Binarising:
-    """``plain`` features are atoms of their names; others have an atom ``NAME>=T`` for each of their ``thresholds``.
+    """``plain`` features are atoms themselves; others have an atom ``NAME>=T`` for each of their ``thresholds``.
 
-    If they are ``relative``, values are those above the mean of the list.
+    If ``relative``, the mean of the list is subtracted from values first.
     """
 
     plain: tuple[str, ...]
@@ -39,13 +39,16 @@ class Binarising:
     @cached_property
     def atoms(self) -> tuple[str, ...]:
         """The names of all atoms."""
-        return (*self.plain, *(f"{name}>={one!r}" for name, each in self.thresholds.items() for one in each))
+        return (
+            *self.plain,
+            *(f"{name}>={threshold!r}" for name, values in self.thresholds.items() for threshold in values),
+        )
 
     @classmethod
     def of(cls, features: Columns, lists: Array | None, bins: int, relative: bool) -> Binarising:
-        """For these features; with ``bins`` real values are told by so many less one of their quantiles, at most.
+        """Choose thresholds for these features: at most ``bins`` - 1 quantiles for each real-valued feature.
 
-        ``lists`` are the bounds of lists of rows, by which values are taken if they are ``relative``.
+        ``lists`` are the bounds of lists of rows, needed if values are ``relative``.
         """
         import numpy as np
 
@@ -55,20 +58,20 @@ class Binarising:
             value = features.values[(features.ids == odd[0]) & (features.values != 0) & (features.values != 1)][0]
             raise SmtError(
                 f"l1-boost: expected features of the values 0 and 1, found {features.names[odd[0]]!r} with {value:g}; "
-                "with the option `bins` thresholds tell the values of such features"
+                "set the option `bins` to split real values by thresholds"
             )
         others = set(odd.tolist())
         plain = tuple(sorted(name for at, name in enumerate(features.names) if at not in others))
         table = _table(features, odd, lists if relative else None)
-        found = {}
-        for at, column in sorted(zip(odd.tolist(), table.T, strict=True), key=lambda one: features.names[one[0]]):
+        thresholds = {}
+        for at, column in sorted(zip(odd.tolist(), table.T, strict=True), key=lambda pair: features.names[pair[0]]):
             ends = np.unique(np.quantile(column, np.arange(1, bins) / bins, method="higher"))
-            # What all values reach tells nothing.
-            found[features.names[at]] = tuple(ends[ends > column.min()].tolist())
-        return cls(plain, found, relative)
+            # A threshold at the minimum is always true.
+            thresholds[features.names[at]] = tuple(ends[ends > column.min()].tolist())
+        return cls(plain, thresholds, relative)
 
     def examples(self, features: Columns, lists: Array | None = None) -> Examples:
-        """The rows as examples; features that are not known here are left out."""
+        """Convert rows to examples; unknown features are dropped."""
         import numpy as np
 
         _check(features)
@@ -86,13 +89,13 @@ class Binarising:
             row, which = np.nonzero(column[:, None] >= np.array(ends)[None, :])
             pairs.append(np.stack([row, first + which]))
             first += len(ends)
-        found = np.concatenate(pairs, axis=1)
-        order = np.lexsort((found[1], found[0]))
-        counts = np.bincount(found[0], minlength=len(features))
-        return Examples(np.concatenate([[0], np.cumsum(counts)]), found[1][order].astype(np.int32), self.atoms)
+        cells = np.concatenate(pairs, axis=1)
+        order = np.lexsort((cells[1], cells[0]))
+        counts = np.bincount(cells[0], minlength=len(features))
+        return Examples(np.concatenate([[0], np.cumsum(counts)]), cells[1][order].astype(np.int32), self.atoms)
 
     def record(self) -> str:
-        """All there is, as JSON."""
+        """The binarising as JSON text."""
         values = {"plain": self.plain, "thresholds": dict(self.thresholds), "relative": self.relative}
         return json.dumps(values, ensure_ascii=False)
 
@@ -102,7 +105,7 @@ class Binarising:
 
     @classmethod
     def load(cls, folder: Path) -> Binarising:
-        """Read what was saved."""
+        """Load what save() wrote."""
         path = folder / RECORD
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
@@ -126,7 +129,7 @@ def _check(features: Columns) -> None:
 
 
 def _table(features: Columns, columns: Array, lists: Array | None) -> Array:
-    """Some columns as a table, 0 where there is nothing or no column (-1); less the means of the lists, if given."""
+    """Some columns as a dense table, 0 for missing values and columns (-1), minus the means of the lists if given."""
     import numpy as np
 
     place = np.full(len(features.names) + 1, -1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""``boosted``: what the trees of ``l1-boost`` say of the hypotheses of a list, from the list's own features."""
+"""``boosted``: the confidence of ``l1-boost`` trees in the hypotheses of a list, from the list's own features."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Boosted:
     """The confidence h of trees that ``l1-boost`` learnt from lists with the same features.
 
-    ``path`` is a model of ``l1-boost``. ``penalty``: the lambda whose model is taken, by default the last of the path.
-    ``cost``: -ln(1 + exp(-h)) instead, the negative cost of an inference of this confidence (equation 7.5).
+    ``path`` is a model of ``l1-boost``. ``penalty`` selects the model at this lambda, by default the end of the path.
+    ``cost``: return -ln(1 + exp(-h)) instead, the negative cost of an inference of this confidence (equation 7.5).
     """
 
     def __init__(self, *, path: Path, penalty: float = 0.0, cost: bool = False) -> None:
@@ -30,7 +30,7 @@ class Boosted:
         self._cost = cost
 
     def score_candidates(self, source: str | None, candidates: Candidates) -> Any:
-        """A value for each hypothesis."""
+        """Score each hypothesis."""
         import numpy as np
 
         if not len(candidates):
@@ -42,7 +42,7 @@ class Boosted:
 
 
 def boosted_trial(folder: Path) -> dict[str, Any]:
-    """A model over features that lists of the kit have, for trials."""
+    """Write a model over features of the kit's lists, for trials."""
     import numpy as np
 
     from smtplugins.plugins.bitree.boosting.binarising import Binarising

@@ -1,7 +1,7 @@
-"""``BoostedModel``: ensembles of confidence-rated trees, one for each class of each problem, along the path of lambda.
+"""``BoostedModel``: ensembles of confidence-rated trees for each class of each problem, with the whole path of lambda.
 
 B. Wellington, J. Turian, I. D. Melamed, "Toward Purely Discriminative Training for Tree-Structured Translation Models"
-(2009), section 7.3.3: the model for some lambda is the ensemble up to where lambda fell below it.
+(2009), section 7.3.3: the model for a lambda consists of the trees added before lambda fell below it.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ RECORD, VERSION = "boosted.json", 1
 class Trees:
     """The trees of many classifiers, as arrays.
 
-    Classifier c has the trees ``starts[c]`` to before ``starts[c + 1]``; tree t was made at ``lambdas[t]``, which never
-    rises within a classifier, and has the nodes ``nodes[t]`` to before ``nodes[t + 1]``. A node splits on the atom
-    ``splits``: examples with it go on at the next node, others at node ``others`` of the tree, counted from its first
-    one. A leaf has the split -1 and the value that the tree gives.
+    Classifier c has the trees from ``starts[c]`` up to ``starts[c + 1]``. Tree t was added at ``lambdas[t]``, which
+    never rises within a classifier, and has the nodes from ``nodes[t]`` up to ``nodes[t + 1]``. A node splits on the
+    atom ``splits``: examples with the atom continue at the next node, others at node ``others``, counted from the
+    tree's first node. A leaf has the split -1 and the tree's output in ``values``.
     """
 
     starts: Array
@@ -52,19 +52,19 @@ class Trees:
 
     @property
     def arrays(self) -> tuple[Array, Array, Array, Array, Array, Array]:
-        """All of them, in the order of the fields."""
+        """All arrays, in the order of the fields."""
         return self.starts, self.lambdas, self.nodes, self.splits, self.others, self.values
 
     def counts(self, least: float) -> Array:
-        """How many trees of each classifier were made at ``least`` or above."""
+        """The number of trees per classifier that were added at lambda ``least`` or above."""
         import numpy as np
 
         kept = np.concatenate([[0], np.cumsum(self.lambdas >= least)])
-        found: Array = kept[self.starts[1:]] - kept[self.starts[:-1]]
-        return found
+        counts: Array = kept[self.starts[1:]] - kept[self.starts[:-1]]
+        return counts
 
     def cut(self, least: float) -> Trees:
-        """The trees made at ``least`` or above."""
+        """The trees added at lambda ``least`` or above."""
         import numpy as np
 
         kept = self.lambdas >= least
@@ -73,7 +73,7 @@ class Trees:
         starts = np.concatenate([[0], np.cumsum(self.counts(least))])
         nodes = np.concatenate([[0], np.cumsum(sizes[kept])])
         own = (self.splits, self.others, self.values)
-        return Trees(starts, self.lambdas[kept], nodes, *(one[inside] for one in own))
+        return Trees(starts, self.lambdas[kept], nodes, *(column[inside] for column in own))
 
 
 KINDS = {
@@ -88,9 +88,9 @@ KINDS = {
 
 @dataclass(frozen=True, eq=False)
 class BoostedModel:
-    """Trees by problem and class. ``classes[p]`` are those of problem p, a classifier for each in this order.
+    """Trees by problem and class: problem p has a classifier for each of ``classes[p]``, in this order.
 
-    The path was followed until lambda fell below ``least``: the model is known for any lambda from there on.
+    The path ends where lambda falls below ``least``: the model can be cut at any lambda of ``least`` or more.
     """
 
     atoms: Sequence[str]
@@ -105,7 +105,7 @@ class BoostedModel:
 
     @cached_property
     def firsts(self) -> list[int]:
-        """The first classifier of each problem, and the number of all."""
+        """The first classifier of each problem, and the total number of classifiers."""
         return [0, *itertools.accumulate(map(len, self.classes))]
 
     @cached_property
@@ -114,7 +114,7 @@ class BoostedModel:
         return {name: at for at, name in enumerate(self.problems)}
 
     def number(self, problem: str | int) -> int:
-        """A problem's number."""
+        """A problem's number, given its name or number."""
         if isinstance(problem, int):
             return problem
         if problem not in self.numbers:
@@ -122,7 +122,7 @@ class BoostedModel:
         return self.numbers[problem]
 
     def scores(self, problem: str | int, examples: Examples, least: float | None = None, *, threads: int = 1) -> Array:
-        """The confidence h of each class (rows x classes) by the model for lambda ``least`` (by default its end)."""
+        """The confidence h of each class (rows x classes) at lambda ``least`` (by default the end of the path)."""
         from smtplugins.plugins.bitree._bitree import evaluate_trees
 
         at = self.number(problem)
@@ -132,7 +132,7 @@ class BoostedModel:
         return evaluate_trees(*self.trees.arrays, first, counts, rows.offsets, rows.ids, len(self.atoms), threads)
 
     def counts(self, least: float | None = None) -> Array:
-        """How many trees each classifier has in the model for lambda ``least``."""
+        """The number of trees of each classifier at lambda ``least``."""
         self._check(least)
         return self._all_counts if least is None else self.trees.counts(least)
 
@@ -141,7 +141,7 @@ class BoostedModel:
         return self.trees.counts(self.least)
 
     def cut(self, least: float) -> BoostedModel:
-        """The model for lambda ``least``: the path up to where lambda fell below it."""
+        """The model at lambda ``least``: the path up to where lambda fell below it."""
         self._check(least)
         return replace(self, trees=self.trees.cut(least), least=least)
 
@@ -152,9 +152,9 @@ class BoostedModel:
     def parameters(
         self, problem: str | int, name: str | int, least: float | None = None
     ) -> dict[tuple[int, ...], float]:
-        """The parameters that are not 0: each conjunction's is the sum over the trees that have it as a leaf.
+        """The non-zero parameters: that of a conjunction is the sum over the trees that have it as a leaf.
 
-        A conjunction is a sorted tuple of literals: twice the number of an atom, and one more if it has to be false.
+        A conjunction is a sorted tuple of literals: twice the number of an atom, plus 1 if the atom is negated.
         """
         at = self.number(problem)
         which = name if isinstance(name, int) else self.classes[at].index(name)
@@ -170,22 +170,22 @@ class BoostedModel:
         return {tuple(flat[a:b]): value for (a, b), value in zip(bounds, values.tolist(), strict=True)}
 
     def sizes(self, least: float | None = None) -> Array:
-        """How many parameters of each classifier are not 0."""
+        """The number of non-zero parameters of each classifier."""
         import numpy as np
 
         from smtplugins.plugins.bitree._bitree import tree_parameters
 
         counts = self.counts(least).tolist()
-        found = [len(tree_parameters(*self.trees.arrays, at, count)[2]) for at, count in enumerate(counts)]
-        return np.array(found, dtype=np.int64)
+        sizes = [len(tree_parameters(*self.trees.arrays, at, count)[2]) for at, count in enumerate(counts)]
+        return np.array(sizes, dtype=np.int64)
 
     def shown(self, conjunction: Sequence[int]) -> str:
-        """A conjunction in words."""
-        parts = [("not " if one % 2 else "") + self.atoms[one // 2] for one in conjunction]
+        """A conjunction as readable text."""
+        parts = [("not " if literal % 2 else "") + self.atoms[literal // 2] for literal in conjunction]
         return " and ".join(parts) or "always"
 
     def digest(self) -> str:
-        """A hash of all there is."""
+        """A hash of the whole model."""
         total = hashlib.sha256(repr((VERSION, self.least, self.problems, self.classes)).encode())
         total.update("\n".join(self.atoms).encode() + b"\0")
         for array in self.trees.arrays:
@@ -199,19 +199,19 @@ class BoostedModel:
         from smtplugins.host.files.array_folders import write_arrays
 
         folder.mkdir(parents=True, exist_ok=True)
-        names = [name for one in self.classes for name in one]
+        names = [name for classes in self.classes for name in classes]
         for file, lines in (("atoms", self.atoms), ("problems", self.problems), ("classes", names)):
-            bad = next((one for one in lines if "\n" in one), None)
+            bad = next((line for line in lines if "\n" in line), None)
             if bad is not None:
                 raise SmtError(f"boosted model: expected names without line breaks, found {bad!r}")
-            (folder / f"{file}.txt").write_bytes("".join(f"{one}\n" for one in lines).encode())
+            (folder / f"{file}.txt").write_bytes("".join(f"{line}\n" for line in lines).encode())
         write_arrays(folder, dict(zip(KINDS, self.trees.arrays, strict=True)))
-        record = {"version": VERSION, "least": self.least, "classes": [len(one) for one in self.classes]}
+        record = {"version": VERSION, "least": self.least, "classes": [len(classes) for classes in self.classes]}
         (folder / RECORD).write_text(json.dumps(record) + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, folder: Path) -> BoostedModel:
-        """Read what was saved."""
+        """Load a model written by save()."""
         import numpy as np
 
         from smtplugins.host.files.array_folders import read_array, read_record
@@ -238,8 +238,8 @@ class BoostedModel:
 
 
 def costs(scores: Array) -> Array:
-    """What inferences cost whose confidence is h: ln(1 + exp(-h)), equation 7.5."""
+    """The cost ln(1 + exp(-h)) of an inference with confidence h, equation 7.5."""
     import numpy as np
 
-    found: Array = np.logaddexp(0.0, -scores)
-    return found
+    result: Array = np.logaddexp(0.0, -scores)
+    return result

@@ -1,4 +1,4 @@
-"""Boosting of many classifiers at once, Algorithm 7.1: each class of each problem against the rest."""
+"""Boost many one-against-rest classifiers at once, one for each class of each problem (Algorithm 7.1)."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def boost(
     depth: int = 0,
     threads: int = 1,
 ) -> BoostedModel:
-    """The path of each classifier, down to where lambda falls below ``least``.
+    """Follow the path of each classifier until lambda falls below ``least``.
 
-    A tree is kept if it lowers the risk by more than ``epsilon`` times the risk. ``trees`` and ``depth`` are limits of
-    our own, of the trees of a classifier and the literals of a conjunction; 0 is none. Problems may bring the same
-    atoms; if they bring others, the model has the atoms of all. The number of threads changes nothing but the time.
+    A tree is kept if it lowers the risk by more than ``epsilon`` times the risk. ``trees`` and ``depth`` limit the
+    trees of a classifier and the literals of a conjunction (ours; 0 for no limit). If the problems have different
+    atoms, the model has the union of them. The result does not depend on ``threads``.
     """
     from smtplugins.plugins.bitree._bitree import boost_problems
 
@@ -37,23 +37,24 @@ def boost(
     if not listed:
         raise UsageError("boost: expected problems, found none")
     shared = listed[0].examples.atoms
-    if all(one.examples.atoms is shared for one in listed):
+    if all(problem.examples.atoms is shared for problem in listed):
         atoms = shared
     else:
-        atoms = tuple(dict.fromkeys(name for one in listed for name in one.examples.atoms))
-    rows = [one.examples.named(atoms) for one in listed]
-    given = [
-        (own.offsets, own.ids, len(atoms), one.classes, len(one.names)) for own, one in zip(rows, listed, strict=True)
+        atoms = tuple(dict.fromkeys(name for problem in listed for name in problem.examples.atoms))
+    rows = [problem.examples.named(atoms) for problem in listed]
+    inputs = [
+        (own.offsets, own.ids, len(atoms), problem.classes, len(problem.names))
+        for own, problem in zip(rows, listed, strict=True)
     ]
-    starts, path = boost_problems(given, least, 0.0, eta, epsilon, trees, depth, threads)
-    names = tuple(one.name for one in listed)
-    return BoostedModel(atoms, names, tuple(one.names for one in listed), Trees(starts, *path), least)
+    starts, path = boost_problems(inputs, least, 0.0, eta, epsilon, trees, depth, threads)
+    names = tuple(problem.name for problem in listed)
+    return BoostedModel(atoms, names, tuple(problem.names for problem in listed), Trees(starts, *path), least)
 
 
 def check_options(*, least: float, eta: float, epsilon: float, trees: int, depth: int) -> None:
-    """Options that the algorithm cannot use are errors."""
+    """Raise UsageError for options out of range."""
     if not least > 0:
-        raise UsageError(f"l1-boost: expected an end of the path above 0, found {least}")
+        raise UsageError(f"l1-boost: expected the path to end at a lambda above 0, found {least}")
     if not 0 < eta < 1 or not epsilon >= 0:
         raise UsageError(f"l1-boost: expected eta between 0 and 1 and epsilon of 0 or more, found {eta} and {epsilon}")
     if trees < 0 or depth < 0:

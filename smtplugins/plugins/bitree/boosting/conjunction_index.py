@@ -1,8 +1,8 @@
-"""Confidences by parameters instead of trees: which conjunctions hold for a row, found by the atoms that it has.
+"""Confidences computed from parameters instead of trees: an inverted index from atoms to conjunctions.
 
-Trees of the permutation classifiers are deep, as rule 7.13 splits off one atom after another: many literals say that an
-atom is false. A row has few atoms, and only literals of these are looked at. The sum is that of equation 7.4's model,
-each parameter counted once, in the order of the classes and of their conjunctions.
+Trees of the permutation classifiers are deep, as rule 7.13 splits off one atom after another: most literals are
+negated. A row has few atoms, and only literals of these are visited. The sum is that of equation 7.4's model, each
+parameter counted once, in the order of the classes and of their conjunctions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ConjunctionIndex:
-    """The conjunctions of one problem's classifiers, by atom."""
+    """The conjunctions of one problem's classifiers, indexed by atom."""
 
     def __init__(self, model: BoostedModel, problem: str | int) -> None:
         import numpy as np
@@ -32,10 +32,10 @@ class ConjunctionIndex:
         wanted: list[int] = []
         for which in range(self._width):
             for literals, value in model.parameters(problem, which).items():
-                falses = sum(one % 2 for one in literals)
-                atoms += [one // 2 for one in literals]
-                # One atom that has to be false outweighs all that have to be true.
-                signs += [-len(literals) - 1 if one % 2 else 1 for one in literals]
+                falses = sum(literal % 2 for literal in literals)
+                atoms += [literal // 2 for literal in literals]
+                # A violated negation outweighs all satisfied literals.
+                signs += [-len(literals) - 1 if literal % 2 else 1 for literal in literals]
                 owners += [len(values)] * len(literals)
                 wanted.append(len(literals) - falses)
                 classes.append(which)
@@ -63,7 +63,9 @@ class ConjunctionIndex:
         ends = np.cumsum(lengths)
         which = np.arange(int(lengths.sum())) + np.repeat(self._bounds[at] - ends + lengths, lengths)
         cells = np.repeat(row_of, lengths) * count + self._owners[which]
-        found = np.bincount(cells, self._signs[which], rows * count).reshape(rows, count)
-        row, one = np.nonzero(found == self._wanted)
-        scores: Array = np.bincount(row * self._width + self._classes[one], self._values[one], rows * self._width)
+        counts = np.bincount(cells, self._signs[which], rows * count).reshape(rows, count)
+        row, conjunction = np.nonzero(counts == self._wanted)
+        scores: Array = np.bincount(
+            row * self._width + self._classes[conjunction], self._values[conjunction], rows * self._width
+        )
         return scores.reshape(rows, self._width)

@@ -1,4 +1,4 @@
-"""Examples with true and false atoms, and problems: examples of several classes, a classifier for each of these."""
+"""Examples with binary features (atoms), and multi-class problems over them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Rows of true atoms: those of row i are ``ids[offsets[i]:offsets[i + 1]]``, in ascending order, each once.
+    """Rows of true atoms: row i has ``ids[offsets[i]:offsets[i + 1]]``, distinct and in ascending order.
 
-    ``atoms`` are their names. Examples of several problems may share them.
+    ``atoms`` are the names of the ids; several problems may share them.
     """
 
     offsets: Array
@@ -32,7 +32,7 @@ class Examples:
         object.__setattr__(self, "offsets", offsets)
         object.__setattr__(self, "ids", ids)
         if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(ids) or (np.diff(offsets) < 0).any():
-            raise SmtError("examples: expected offsets that rise from 0 to the number of ids, found others")
+            raise SmtError("examples: expected offsets that increase from 0 to the number of ids, found others")
         if len(ids) and not (ids.min() >= 0 and ids.max() < len(self.atoms)):
             raise SmtError(f"examples: expected ids from 0 to below {len(self.atoms)}, found others")
         inside = np.ones(max(len(ids) - 1, 0), dtype=bool)
@@ -46,17 +46,17 @@ class Examples:
 
     @classmethod
     def of(cls, rows: Iterable[Iterable[str]], atoms: Sequence[str] | None = None) -> Examples:
-        """Examples of names. Without ``atoms`` these are numbered as they come; with them, others are left out."""
+        """Build from rows of atom names, numbered in order of first use; given ``atoms``, others are dropped."""
         import numpy as np
 
         numbers = {} if atoms is None else {name: at for at, name in enumerate(atoms)}
         offsets, ids = [0], []
         for row in rows:
             if atoms is None:
-                found = {numbers.setdefault(name, len(numbers)) for name in row}
+                own = {numbers.setdefault(name, len(numbers)) for name in row}
             else:
-                found = {numbers[name] for name in row if name in numbers}
-            ids.extend(sorted(found))
+                own = {numbers[name] for name in row if name in numbers}
+            ids.extend(sorted(own))
             offsets.append(len(ids))
         return cls(np.array(offsets), np.array(ids, dtype=np.int32), tuple(numbers) if atoms is None else atoms)
 
@@ -65,7 +65,7 @@ class Examples:
         return tuple(self.atoms[i] for i in self.ids[self.offsets[index] : self.offsets[index + 1]].tolist())
 
     def take(self, rows: Array) -> Examples:
-        """Some of the rows, by number."""
+        """Select rows by number."""
         import numpy as np
 
         rows = np.asarray(rows, dtype=np.int64)
@@ -75,7 +75,7 @@ class Examples:
         return Examples(offsets, self.ids[where], self.atoms)
 
     def named(self, atoms: Sequence[str]) -> Examples:
-        """The same rows by other atoms; those that are not among them are left out."""
+        """Renumber the rows by other atoms; atoms not among them are dropped."""
         import numpy as np
 
         if atoms is self.atoms:
@@ -93,9 +93,9 @@ class Examples:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Examples and the class of each: a number of ``names``, or -1 for an example of none of these.
+    """Examples with their classes: an index into ``names``, or -1 for none of them.
 
-    A source word is one: its tokens are the examples, its translations the classes.
+    For instance a source word: its tokens are the examples, its translations the classes.
     """
 
     name: str

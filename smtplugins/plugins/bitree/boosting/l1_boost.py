@@ -1,7 +1,7 @@
-"""``l1-boost``: boosted decision trees under an l1 penalty that is relaxed step by step, Algorithm 7.1.
+"""``l1-boost``: boosted decision trees with a stepwise relaxed l1 penalty, Algorithm 7.1.
 
 B. Wellington, J. Turian, I. D. Melamed, "Toward Purely Discriminative Training for Tree-Structured Translation Models"
-(2009), section 7.3.3. Lists as problems are ours: the best hypotheses of a list against all others.
+(2009), section 7.3.3. Learning from lists is ours: the best hypotheses of a list against all others.
 """
 
 from __future__ import annotations
@@ -35,41 +35,41 @@ PATH = ("lambdas", "nodes", "splits", "others", "values")
 
 @dataclass(frozen=True, eq=False)
 class BoostedRows:
-    """An artefact: trees for rows of features, and how these become atoms."""
+    """The learnt artefact: trees, and the binarising of the features they look at."""
 
     trees: BoostedModel
     binarising: Binarising
 
     def save(self, folder: Path) -> None:
-        """Write both."""
+        """Write the trees and the binarising."""
         self.trees.save(folder)
         self.binarising.save(folder)
 
     @classmethod
     def load(cls, folder: Path) -> BoostedRows:
-        """Read what was saved: the artefact's own folder, or that of a model that has it."""
+        """Load from the artefact's folder, or from the folder of a model that has it."""
         folder = Path(folder)
         if (folder / ARTEFACT).is_dir():
             folder = folder / ARTEFACT
         trees, binarising = BoostedModel.load(folder), Binarising.load(folder)
         if tuple(trees.atoms) != binarising.atoms or len(trees.trees.starts) != 2:
-            raise SmtError(f"{folder}: expected trees over its features, found other atoms or classifiers")
+            raise SmtError(f"{folder}: expected trees over the features of its binarising, found others")
         return cls(trees, binarising)
 
     def digest(self) -> str:
-        """A hash of both."""
+        """A hash of trees and binarising."""
         return hashlib.sha256(f"{self.trees.digest()} {self.binarising.record()}".encode()).hexdigest()
 
 
 class L1Boost:
-    """Trees whose paths are conjunctions of atoms and their negations, each with one parameter, however many trees
-    have it; the risk is the logistic loss and lambda times the sum of the parameters' absolute values.
+    """Boosted decision trees that minimise logistic loss plus lambda times the l1 norm of the parameters.
 
-    Lambda begins at ``eta`` times the steepest slope, and is multiplied by ``eta`` whenever a tree lowers the risk by
-    no more than ``epsilon`` times the risk. There is a step when it falls below the next of ``steps`` values, each
-    ``factor`` times the one before. ``trees`` and ``depth`` limit the trees and the literals of a conjunction, 0 is no
-    limit. Features of other values than 0 and 1 are told by the ends of ``bins`` quantiles. In lists the hypotheses
-    with the highest score of the metric count as right, all others as wrong, both half of what the list counts; real
+    A path of a tree is a conjunction of atoms and negated atoms; a conjunction has a single parameter, shared by all
+    trees that contain it. Lambda starts at ``eta`` times the steepest gradient and is multiplied by ``eta`` whenever a
+    tree lowers the risk by no more than ``epsilon`` times the risk. A step is reported when it falls below the next of
+    ``steps`` values, each ``factor`` times the previous. ``trees`` and ``depth`` limit the number of trees and the
+    literals of a conjunction (0: no limit). Real-valued features are split at ``bins`` quantiles. In a list, the
+    hypotheses with the highest metric score are positive, all others negative, and both sides have equal weight; real
     values are ``relative`` to the list's mean.
     """
 
@@ -102,7 +102,7 @@ class L1Boost:
         seed: int = 1,
         runner: Runner | None = None,
     ) -> Iterator[Step]:
-        """A step for each value of lambda; nothing is drawn, and one classifier is one thread."""
+        """Yield a step per value of lambda; deterministic and single-threaded."""
         from smtplugins.plugins.bitree._bitree import Boosting
 
         material = _listed(problem, self) if isinstance(problem, Lists) else _rows(problem, self)
@@ -116,12 +116,12 @@ class L1Boost:
                 return
         first, done = values.get("first", boosting.first_penalty(self.eta)), values.get("done", 0)
         if not first > 0:
-            raise SmtError("l1-boost: no feature tells the labels apart: expected some that do")
+            raise SmtError("l1-boost: expected features that separate the labels, found none")
         over = False
         while done < self.steps and not over:
             grid = [first * self.factor**k for k in range(done + 1, self.steps + 1)]
             over = not boosting.advance(grid[0], self.eta, self.epsilon, self.trees, self.depth)
-            passed = sum(boosting.penalty < one for one in grid)
+            passed = sum(boosting.penalty < penalty for penalty in grid)
             least = grid[max(passed, 1) - 1]
             done = self.steps if over else done + passed
             yield self._step(material, boosting, least, start, {"first": first, "done": done, "over": over})
@@ -135,7 +135,7 @@ class L1Boost:
         ends = np.array([0, boosting.count])
         model = BoostedModel(material.examples.atoms, ("",), (("",),), Trees(ends, *path), least)
         artefacts = {**start.artefacts, ARTEFACT: BoostedRows(model, material.binarising)}
-        made = replace(start.with_weights(material.weights_of(start)), artefacts=artefacts)
+        updated = replace(start.with_weights(material.weights_of(start)), artefacts=artefacts)
         metrics = {
             "lambda": boosting.penalty,
             "trees": float(boosting.count),
@@ -143,12 +143,12 @@ class L1Boost:
             **material.judged(boosting.scores()),
         }
         arrays: dict[str, Array] = dict(zip(PATH, path, strict=True))
-        return Step(made, boosting.risk, metrics, State(arrays, {**values, "penalty": boosting.penalty}))
+        return Step(updated, boosting.risk, metrics, State(arrays, {**values, "penalty": boosting.penalty}))
 
 
 @dataclass(frozen=True)
 class _Material:
-    """Examples with labels 1 and -1, and where they are from."""
+    """Examples with labels 1 and -1, and the lists they come from, if any."""
 
     examples: Examples
     labels: Array
@@ -158,11 +158,11 @@ class _Material:
     matrix: Matrix | None = None
 
     def weights_of(self, start: Model) -> dict[str, float]:
-        """The model's weights: on lists the trees are a feature among others."""
+        """The model's weights; on lists, the trees are one feature among others, with weight 1."""
         return dict(start.weights) if self.problem is None else {**start.weights, ARTEFACT: 1.0}
 
     def judged(self, scores: Array) -> dict[str, float]:
-        """Of rows the share that is on the right side, of lists the metric of the best hypotheses."""
+        """The accuracy on rows, or the metric of the 1-best hypotheses on lists."""
         import numpy as np
 
         if self.problem is None or self.matrix is None:
@@ -201,12 +201,12 @@ def _listed(problem: Lists, learner: L1Boost) -> _Material:
     gains = scores if problem.metric.higher_is_better else -scores
     bounds = matrix.lists
     sizes = np.diff(bounds)
-    top, bottom = (np.repeat(one.reduceat(gains, bounds[:-1]), sizes) for one in (np.maximum, np.minimum))
+    top, bottom = (np.repeat(extreme.reduceat(gains, bounds[:-1]), sizes) for extreme in (np.maximum, np.minimum))
     right = gains == top
-    # Lists of hypotheses that are all as good as each other say nothing.
+    # Lists whose hypotheses all have the same score carry no information.
     tells = top > bottom
     if not tells.any():
-        raise SmtError("l1-boost: no two hypotheses of a list differ in the metric: expected some that do")
+        raise SmtError("l1-boost: expected lists whose hypotheses differ in the metric, found none")
     count = np.repeat(np.add.reduceat(right.astype(np.float64), bounds[:-1]), sizes)
     weights = np.where(right, 0.5 / count, 0.5 / np.maximum(np.repeat(sizes, sizes) - count, 1.0)) * tells
     features = Columns(matrix.names, matrix.offsets, matrix.ids, matrix.values)

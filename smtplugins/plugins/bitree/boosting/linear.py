@@ -1,14 +1,14 @@
-"""Linear classifiers over atoms, which boosted trees are compared with: l2, pruned l2, and an online SVM.
+"""Linear classifiers over atoms as baselines for boosted trees: l2, pruned l2, and an online SVM.
 
-Section 7.4.2. Each translation of a source word has a classifier against the rest, as with trees; the atom that is
-always true is one of the atoms, and penalised as they are (equation 7.4 has it among its features, too).
+Section 7.4.2. Each translation of a source word has a one-against-rest classifier, as with trees; the bias is an atom
+that is always true, and penalised like the others (as in equation 7.4).
 
-The l2-regularised log-linear model minimises sum ln(1 + exp(-y h)) + penalty * sum theta^2 (the risk of equation 7.9)
-by Newton's method with conjugate gradients, in MegaM's role. The SVM is a linear one of our own in LaSVM's role: as
-A. Bordes, S. Ertekin, J. Weston and L. Bottou, "Fast Kernel Classifiers with Online and Active Learning" (2005), it
-sees each example once (PROCESS), goes back to one with weight after each (REPROCESS), and in the end over those with
-weight. A step is that of dual coordinate descent (C.-J. Hsieh and others, 2008) in place of LaSVM's pairs, since there
-is no bias outside of the atoms.
+The l2-regularised log-linear model, in MegaM's role, minimises sum ln(1 + exp(-y h)) + penalty * sum theta^2 (the risk
+of equation 7.9) by Newton's method with conjugate gradients. The linear SVM, in LaSVM's role, follows A. Bordes,
+S. Ertekin, J. Weston and L. Bottou, "Fast Kernel Classifiers with Online and Active Learning" (2005): it visits each
+example once (PROCESS), revisits a support vector after each (REPROCESS), and finally iterates over the support vectors.
+Steps are those of dual coordinate descent (C.-J. Hsieh and others, 2008) instead of LaSVM's pairs, since there is no
+separate bias.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """A row of weights for each class: those of ``atoms`` (numbers, in order), and of what is always true."""
+    """A row of weights for each class: a weight per atom of ``atoms`` (sorted ids), then the bias."""
 
     atoms: Array
     weights: Array
 
     def scores(self, examples: Examples) -> Array:
-        """The confidence of each class, rows x classes; atoms that were not in training count nothing."""
+        """The confidence of each class (rows x classes); atoms that were not in training count 0."""
         import numpy as np
 
         if not len(examples):
@@ -43,21 +43,21 @@ class Linear:
         row_of = np.repeat(np.arange(len(examples)), np.diff(examples.offsets))[there]
         starts = np.searchsorted(row_of, np.arange(len(examples)))
         own = self.weights[:, places[there]]
-        # An empty stretch would be its next one's first value: a column of zeros ends all, and empty rows are set.
+        # reduceat gives an empty segment the value that follows it: append a column of zeros, and reset empty rows.
         sums = np.add.reduceat(np.concatenate([own, np.zeros((len(own), 1))], axis=1), starts, axis=1)
         sums[:, np.bincount(row_of, minlength=len(examples)) == 0] = 0.0
-        found: Array = (sums + self.weights[:, -1:]).T
-        return found
+        scores: Array = (sums + self.weights[:, -1:]).T
+        return scores
 
     def sizes(self) -> Array:
-        """How many weights of each class are not 0."""
+        """The number of non-zero weights of each class."""
         import numpy as np
 
-        found: Array = np.count_nonzero(self.weights, axis=1)
-        return found
+        sizes: Array = np.count_nonzero(self.weights, axis=1)
+        return sizes
 
     def pruned(self, counts: Array) -> Linear:
-        """As many of each class's largest weights as asked for, all others 0; of equal ones the first."""
+        """Keep the ``counts`` largest weights of each class by absolute value, the first on ties; set others to 0."""
         import numpy as np
 
         order = np.argsort(-np.abs(self.weights), axis=1, kind="stable")
@@ -68,7 +68,10 @@ class Linear:
 def fit_loglinear(
     problem: Problem, penalty: float, *, start: Linear | None = None, tolerance: float = 1e-3, steps: int = 100
 ) -> Linear:
-    """The l2-regularised log-linear model of each class, as nearly as the gradient says; ``start`` saves steps."""
+    """Fit an l2-regularised log-linear model for each class until the gradient falls below the tolerance.
+
+    Starting at ``start`` saves steps.
+    """
     from smtplugins.plugins.bitree import _bitree
 
     offsets, ids, atoms = _own(problem.examples)
@@ -80,21 +83,21 @@ def fit_loglinear(
 def fit_online_svm(
     problem: Problem, cost: float, *, seed: int = 1, tolerance: float = 1e-2, finish: int = 20, passes: int = 1
 ) -> tuple[Linear, int]:
-    """A support vector machine of each class, its examples seen in a drawn order; and how many vectors it has."""
+    """Fit an SVM for each class, visiting examples in random order; return it with the number of support vectors."""
     import numpy as np
 
     from smtplugins.plugins.bitree import _bitree
 
     offsets, ids, atoms = _own(problem.examples)
     weights = _zeros(problem, atoms)
-    drawn = np.random.default_rng([seed, len(problem.examples)])
-    order = np.concatenate([drawn.permutation(len(problem.examples)) for _ in range(passes)]).astype(np.int32)
+    random = np.random.default_rng([seed, len(problem.examples)])
+    order = np.concatenate([random.permutation(len(problem.examples)) for _ in range(passes)]).astype(np.int32)
     count, _ = _bitree.fit_online_svm(offsets, ids, problem.classes, weights, order, cost, tolerance, finish, seed)
     return Linear(atoms, weights), count
 
 
 def _own(examples: Examples) -> tuple[Array, Array, Array]:
-    """Rows by numbers of the atoms that they have."""
+    """Renumber the atoms by those that occur; return offsets, new ids and the original ids."""
     import numpy as np
 
     atoms, ids = np.unique(examples.ids, return_inverse=True)

@@ -155,7 +155,7 @@ def _bag_rows(
 ) -> list[dict[str, Any]]:
     from smtplugins.plugins.bitree.study.steps import L1
     from smtplugins.plugins.bitree.study.systems import WITH, WITHOUT
-    from smtplugins.plugins.bitree.words.predicting import Overlap, bags, upper_bound
+    from smtplugins.plugins.bitree.words.predicting import BagOverlap, bags, upper_bound
 
     rows, pairs = classifiers.rows[name], classifiers.sets[name]
     references = [one.target for one in pairs]
@@ -167,10 +167,10 @@ def _bag_rows(
             classes = classifiers.mixed(name)
         else:
             classes = classifiers.predictions(L1, system)[name]
-        found.append({"system": system, **Overlap.of(bags(rows, classes, len(pairs)), references).shown()})
+        found.append({"system": system, **BagOverlap.of(bags(rows, classes, len(pairs)), references).shown()})
     if phrases is not None:
         for system in (WITHOUT, WITH):
-            found.append({"system": system, **Overlap.of(phrases.translations(system, name), references).shown()})
+            found.append({"system": system, **BagOverlap.of(phrases.translations(system, name), references).shown()})
     if name == "dev":
         found.append({"system": "bound", **upper_bound([one.source for one in pairs], references).shown()})
     return found

@@ -13,7 +13,7 @@ from smtplugins.host.study.steps import once
 from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel
 from smtplugins.plugins.bitree.boosting.linear import Linear, fit_loglinear, fit_online_svm
 from smtplugins.plugins.bitree.words.atoms import shown_configuration
-from smtplugins.plugins.bitree.words.material import Pair, Rows, count_links, rows_like, training_rows
+from smtplugins.plugins.bitree.words.material import Pair, TokenRows, count_links, rows_like, training_rows
 from smtplugins.plugins.bitree.words.predicting import Mixture, accuracy, predict_boosted
 from smtplugins.plugins.bitree.words.word_model import WordModel
 from smtplugins.plugins.bitree.words.word_training import PathOptions, learn_configuration, tree_kind
@@ -49,7 +49,7 @@ class Classifiers:
     say: Callable[[str], None] = lambda text: None
 
     @cached_property
-    def rows(self) -> dict[str, Rows]:
+    def rows(self) -> dict[str, TokenRows]:
         """The rows of each text, ``training`` among them."""
         counts = count_links(self.training)
         training = training_rows(self.training, counts)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.decode.threads import in_order
-from smtplugins.plugins.bitree.transduce.search import Limits, search
+from smtplugins.plugins.bitree.transduce.search import SearchLimits, search
 from smtplugins.plugins.bitree.trees.tree_making import SHAPES, branching
 from smtplugins.plugins.bitree.words.word_model import MIXTURE
 
@@ -25,7 +25,7 @@ def transduced(
     pairs: Sequence[Pair],
     *,
     configuration: str = MIXTURE,
-    limits: Limits | None = None,
+    limits: SearchLimits | None = None,
     threads: int = 1,
 ) -> list[str]:
     """The strings of a text's cheapest bitrees, as the decoder ``bitree`` reads them off."""

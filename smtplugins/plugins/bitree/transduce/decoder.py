@@ -11,7 +11,7 @@ from smtplugins.host.decode.forests import Times, added
 from smtplugins.host.decode.threads import in_order
 from smtplugins.host.errors import UsageError
 from smtplugins.plugins.bitree.transduce.bitree_graphs import COLUMN, built, hypergraph, traced
-from smtplugins.plugins.bitree.transduce.search import CELL_SIZE, THRESHOLD, Limits, search
+from smtplugins.plugins.bitree.transduce.search import CELL_SIZE, THRESHOLD, SearchLimits, search
 from smtplugins.plugins.bitree.transduce.transducer import Transducer
 from smtplugins.plugins.bitree.trees.tree_making import branching
 from smtplugins.plugins.bitree.words.word_model import MIXTURE
@@ -56,7 +56,7 @@ class BitreeDecoder:
         words = self._transducer.words
         self._configuration = MIXTURE if words is None else words.configuration(configuration)
         self._trees = SentenceTrees(trees_path, needed=True, kind=self._transducer.trees)
-        self._limits = Limits(threshold, cell_size)
+        self._limits = SearchLimits(threshold, cell_size)
 
     @property
     def dense_names(self) -> tuple[str, ...]:

@@ -1,10 +1,10 @@
-"""The generative baseline: a top-down tree transducer, equation 7.14, learnt by Viterbi EM.
+"""The generative baseline: a top-down tree transducer (equation 7.14), trained by Viterbi EM.
 
-A target node is generated from its parent and from its source node. Lexicalised as H. Zhang and D. Gildea, "Stochastic
-Lexicalized Inversion Transduction Grammar for Alignment" (2005) do, that is: the root's head from the source word; the
-order of a node's two parts from its production and heads; a sibling's head from the source word and from the parent's
-head. Head children have their parent's head. What is hidden in a bitree is the order in which siblings join; each step
-of EM takes the most probable one, as J. Graehl and K. Knight, "Training Tree Transducers" (2004), section 5, may do.
+A target node is generated given its parent and its source node, lexicalised as in H. Zhang and D. Gildea, "Stochastic
+Lexicalized Inversion Transduction Grammar for Alignment" (2005): the root's head given the source word; the order of a
+node's two parts given its production and heads; a sibling's head given the source word and the parent's head. Head
+children inherit their parent's head. The hidden variable of a bitree is the order in which siblings join; each EM step
+takes the most probable one (J. Graehl and K. Knight, "Training Tree Transducers", 2004, section 5, allow this).
 """
 
 from __future__ import annotations
@@ -34,10 +34,9 @@ FILES = ("words", "pairs", "roots", "orders")
 
 
 class Backoff:
-    """Outcomes counted in contexts that become shorter; each level is interpolated with the next (Witten and Bell).
+    """Counts of outcomes in contexts, with Witten-Bell interpolation of ever shorter contexts.
 
-    ``levels`` are the lengths of the contexts' beginnings, the longest first. Without ``smooth`` only the whole
-    context counts.
+    ``levels`` are the lengths of the context prefixes, longest first. Without ``smooth`` only the longest counts.
     """
 
     def __init__(self, levels: Sequence[int], smooth: bool = True) -> None:
@@ -57,23 +56,23 @@ class Backoff:
             self._totals[part] += count
 
     def probability(self, context: Context, outcome: str, base: float = 0.0) -> float:
-        """The probability of an outcome; ``base`` is the one without any context."""
-        found = base
+        """The probability of an outcome; ``base`` is its probability without context."""
+        probability = base
         for level in reversed(self.levels):
             part = (*context[:level], str(level))
             total = self._totals[part]
             if total:
                 new = self._kinds[part] if len(self.levels) > 1 or base else 0
-                found = (self._sums[part, outcome] + new * found) / (total + new)
-        return found
+                probability = (self._sums[part, outcome] + new * probability) / (total + new)
+        return probability
 
     def save(self, path: Path) -> None:
-        """A line for each context and outcome: its count, the outcome, the context, with tabs."""
+        """Write a line of count, outcome and context, separated by tabs, for each pair of context and outcome."""
         lines = sorted("\t".join((str(count), outcome, *context)) for (context, outcome), count in self.counts.items())
         path.write_bytes("".join(f"{line}\n" for line in lines).encode())
 
     def load(self, path: Path) -> None:
-        """Read what was saved."""
+        """Load counts written by save()."""
         try:
             lines = path.read_bytes().decode().split("\n")[:-1]
         except FileNotFoundError:
@@ -90,11 +89,11 @@ def _cost(probability: float) -> float:
 
 
 class Generative:
-    """The transducer's counts. ``smooth=False`` takes relative frequencies of whole contexts."""
+    """The transducer's counts. ``smooth=False`` uses relative frequencies of whole contexts."""
 
     def __init__(self, smooth: bool = True) -> None:
         self._smooth = smooth
-        # What a word becomes at all; beside its parent's translation; as the root, by the root's label.
+        # A word's translation alone; given its parent's translation; as the root, given the root's label.
         self.words = Backoff((1,))
         self.pairs = Backoff((2,), smooth)
         self.roots = Backoff((2,), smooth)
@@ -102,13 +101,13 @@ class Generative:
         self.candidates: dict[str, tuple[str, ...]] = {}
 
     def word(self, word: str, name: str) -> float:
-        """The probability of a translation whatever is above; a word that is not known becomes NULL."""
+        """The probability of a translation without context; an unknown word becomes NULL."""
         if word not in self.candidates:
             return float(name == NULL)
         return self.words.probability((word,), name)
 
     def sibling(self, word: str, above: str, name: str) -> float:
-        """The probability of a sibling's translation, its parent's head being ``above``."""
+        """The probability of a sibling's translation, given the translation ``above`` of its parent's head."""
         return self.pairs.probability((word, above), name, self.word(word, name) if self._smooth else 0.0)
 
     def root(self, word: str, label: str, name: str) -> float:
@@ -116,17 +115,17 @@ class Generative:
         return self.roots.probability((word, label), name, self.word(word, name) if self._smooth else 0.0)
 
     def order(self, tree: SourceTree, join: Join, head: str, order: int) -> float:
-        """The probability of an order, the head being translated as ``head``."""
+        """The probability of an order, given the translation ``head`` of the head."""
         return self.orders.probability(_order_context(tree, join, head), ORDERS[order], 0.5 if self._smooth else 0.0)
 
     def cost(self, bitree: Bitree, path: Iterable[tuple[Join, int]]) -> float:
-        """What a bitree costs that was put together in this way."""
+        """The cost of a bitree assembled by this sequence of joins."""
         tree, names = bitree.tree, bitree.translations
-        found = sum(_cost(self.order(tree, join, names[heads_of(tree, join)[0]], order)) for join, order in path)
+        total = sum(_cost(self.order(tree, join, names[heads_of(tree, join)[0]], order)) for join, order in path)
         for head, sibling in _attached(tree):
-            found += _cost(self.sibling(tree.words[sibling], names[head], names[sibling]))
+            total += _cost(self.sibling(tree.words[sibling], names[head], names[sibling]))
         top = tree.nodes[tree.root]
-        return found + _cost(self.root(tree.words[top.head], top.label, names[top.head]))
+        return total + _cost(self.root(tree.words[top.head], top.label, names[top.head]))
 
     def start(self, tree: SourceTree) -> GenerativeCosts:
         """The costs of a sentence."""
@@ -141,27 +140,27 @@ class Generative:
     @classmethod
     def load(cls, folder: Path) -> Generative:
         """Read counts."""
-        made = cls()
+        model = cls()
         for name in FILES:
-            getattr(made, name).load(Path(folder) / f"{name}.tsv")
-        made.settle()
-        return made
+            getattr(model, name).load(Path(folder) / f"{name}.tsv")
+        model.settle()
+        return model
 
     def settle(self) -> None:
-        """Note what each word may become, the most frequent first."""
-        found: dict[str, list[tuple[int, str]]] = {}
+        """List the translations of each word, most frequent first."""
+        counted: dict[str, list[tuple[int, str]]] = {}
         for ((word,), name), count in self.words.counts.items():
-            found.setdefault(word, []).append((-count, name))
-        self.candidates = {word: tuple(name for _, name in sorted(pairs)) for word, pairs in found.items()}
+            counted.setdefault(word, []).append((-count, name))
+        self.candidates = {word: tuple(name for _, name in sorted(pairs)) for word, pairs in counted.items()}
 
 
 def _order_context(tree: SourceTree, join: Join, head: str) -> Context:
-    one, other = heads_of(tree, join)
-    return (*production(tree, join), tree.words[one], head, tree.words[other])
+    head_word, sibling_word = heads_of(tree, join)
+    return (*production(tree, join), tree.words[head_word], head, tree.words[sibling_word])
 
 
 def _attached(tree: SourceTree) -> Iterator[tuple[int, int]]:
-    """The lexical heads of each node and of its children that are not the head child."""
+    """Yield pairs of lexical heads: of a node, and of a child that is not its head child."""
     for node in tree.nodes:
         for place, child in enumerate(node.children):
             if place != node.head_child:
@@ -169,7 +168,7 @@ def _attached(tree: SourceTree) -> Iterator[tuple[int, int]]:
 
 
 class GenerativeCosts:
-    """``Costs`` of a sentence: a word's translation costs nothing until what is above it is known."""
+    """``Costs`` of a sentence: a word's translation costs nothing until its parent's translation is known."""
 
     def __init__(self, model: Generative, tree: SourceTree) -> None:
         self._model = model
@@ -177,21 +176,21 @@ class GenerativeCosts:
         self._known: dict[tuple[str, str, str], float] = {}
 
     def words(self) -> list[tuple[Sequence[str], Array]]:
-        """All that the words became in training."""
+        """All translations of the words seen in training."""
         import numpy as np
 
         names = [self._model.candidates.get(word, (NULL,)) for word in self._tree.words]
-        return [(some, np.zeros(len(some))) for some in names]
+        return [(candidates, np.zeros(len(candidates))) for candidates in names]
 
     def orders(self, join: Join, heads: Sequence[str], siblings: Sequence[str]) -> Array:
-        """-log of the probabilities; those of an order do not depend on the sibling's translation."""
+        """-log probabilities of the orders, which do not depend on the sibling's translation."""
         import numpy as np
 
         ways = [[_cost(self._model.order(self._tree, join, name, order)) for name in heads] for order in (KEEP, SWAP)]
         return np.repeat(np.array(ways)[:, :, None], len(siblings), axis=2)
 
     def attached(self, join: Join, heads: Sequence[str], siblings: Sequence[str]) -> Array:
-        """-log of the probabilities of the sibling's translations."""
+        """-log probabilities of the sibling's translations."""
         import numpy as np
 
         word = self._tree.words[heads_of(self._tree, join)[1]]
@@ -204,14 +203,14 @@ class GenerativeCosts:
         return self._known[key]
 
     def roots(self, names: Sequence[str]) -> Array:
-        """-log of the probabilities of the root's translations."""
+        """-log probabilities of the root's translations."""
         import numpy as np
 
         top = self._tree.nodes[self._tree.root]
         return np.array([_cost(self._model.root(self._tree.words[top.head], top.label, name)) for name in names])
 
     def guesses(self, word: int, names: Sequence[str]) -> Array:
-        """-log of the probabilities of translations whatever is above them."""
+        """-log probabilities of translations without context."""
         import numpy as np
 
         return np.array([_cost(self._model.word(self._tree.words[word], name)) for name in names])
@@ -220,46 +219,46 @@ class GenerativeCosts:
 def train(
     bitrees: Sequence[Bitree], *, iterations: int = 5, seed: int = 1, smooth: bool = True
 ) -> Iterator[Generative]:
-    """A model after each iteration: the first from random orders of joins, the others from the most probable ones."""
+    """Yield a model after each iteration; the first uses random orders of joins, later ones the most probable."""
     draw = random.Random(seed)
     model: Generative | None = None
-    known = [one for one in bitrees if len(one.tree)]
+    known = [bitree for bitree in bitrees if len(bitree.tree)]
     for _ in range(iterations):
-        paths = [_random_path(one, draw) if model is None else most_probable(model, one) for one in known]
+        paths = [_random_path(bitree, draw) if model is None else most_probable(model, bitree) for bitree in known]
         model = _counted(known, paths, smooth)
         yield model
 
 
 def _counted(bitrees: Iterable[Bitree], paths: Iterable[list[tuple[Join, int]]], smooth: bool) -> Generative:
-    made = Generative(smooth)
+    model = Generative(smooth)
     for bitree, path in zip(bitrees, paths, strict=True):
         tree, names = bitree.tree, bitree.translations
         for word, name in zip(tree.words, names, strict=True):
-            made.words.add((word,), name)
+            model.words.add((word,), name)
         for head, sibling in _attached(tree):
-            made.pairs.add((tree.words[sibling], names[head]), names[sibling])
+            model.pairs.add((tree.words[sibling], names[head]), names[sibling])
         for join, order in path:
-            made.orders.add(_order_context(tree, join, names[heads_of(tree, join)[0]]), ORDERS[order])
+            model.orders.add(_order_context(tree, join, names[heads_of(tree, join)[0]]), ORDERS[order])
         top = tree.nodes[tree.root]
-        made.roots.add((tree.words[top.head], top.label), names[top.head])
-    made.settle()
-    return made
+        model.roots.add((tree.words[top.head], top.label), names[top.head])
+    model.settle()
+    return model
 
 
 def _random_path(bitree: Bitree, draw: random.Random) -> list[tuple[Join, int]]:
-    found = []
+    path = []
     for node, order in bitree.orders.items():
         state = head_interval(bitree.tree, node)
-        while joins := [one for one in joins_after(bitree.tree, node, state) if order.good[one.after]]:
+        while joins := [join for join in joins_after(bitree.tree, node, state) if order.good[join.after]]:
             join = draw.choice(joins)
-            found += [(join, int(order.swapped(join)))] if order.inferred(join) else []
+            path += [(join, int(order.swapped(join)))] if order.inferred(join) else []
             state = join.after
-    return found
+    return path
 
 
 def most_probable(model: Generative, bitree: Bitree) -> list[tuple[Join, int]]:
-    """The sequence of correct joins with the highest probability, node by node."""
-    found: list[tuple[Join, int]] = []
+    """The most probable sequence of correct joins, node by node."""
+    result: list[tuple[Join, int]] = []
     tree = bitree.tree
     for node, order in bitree.orders.items():
         start = head_interval(tree, node)
@@ -281,5 +280,5 @@ def most_probable(model: Generative, bitree: Bitree) -> list[tuple[Join, int]]:
                     agenda.append(join.after)
                 if join.after not in best or more_cost < best[join.after][0]:
                     best[join.after] = more_cost, path + more
-        found += best[0, len(tree.nodes[node].children)][1]
-    return found
+        result += best[0, len(tree.nodes[node].children)][1]
+    return result

@@ -1,8 +1,8 @@
-"""Permutation classifiers: atoms of joins, training examples from bitrees, and what joins cost (section 7.4.4).
+"""Permutation classifiers: atoms of joins, training examples from bitrees, and costs of joins (section 7.4.4).
 
-Atoms of a join are those of window and dependency of both lexical heads, the heads themselves and their translations,
-and the production: unlexicalised, with either head, with both. There are two classes, keep and swap, and a classifier
-for each; a candidate that leads to no bitree of the training text is in neither.
+The atoms of a join are the window and dependency atoms of both lexical heads, the heads themselves, their translations,
+and the production: unlexicalised, with either head, with both. There is a classifier for each of the classes keep and
+swap; a candidate that does not lead to the bitree is in neither class.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ PROBLEM = "join"
 
 
 def production(tree: SourceTree, join: Join) -> tuple[str, str, str, str]:
-    """Labels of what a join makes, of the part with the head and of the sibling, and the side it comes from.
+    """The production of a join: labels of the result, of the part with the head and of the sibling, and its side.
 
-    What is between the head child and the whole node has the node's label with a mark.
+    A partial node, more than the head child and less than the whole, has the node's label with a prime.
     """
     node = tree.nodes[join.node]
     first, last = join.after
@@ -42,19 +42,19 @@ def production(tree: SourceTree, join: Join) -> tuple[str, str, str, str]:
 
 
 def heads_of(tree: SourceTree, join: Join) -> tuple[int, int]:
-    """The lexical heads of the part with the head and of the sibling."""
+    """The positions of the lexical heads of the part with the head and of the sibling."""
     node = tree.nodes[join.node]
     return node.head, tree.nodes[node.children[join.sibling]].head
 
 
 class JoinAtoms:
-    """Atoms of joins of one sentence, by number; ``numbers`` grows if it may, otherwise others are left out."""
+    """The atom ids of a sentence's joins; unknown atoms get new ``numbers`` if ``grow``, else they are dropped."""
 
     def __init__(self, tree: SourceTree, numbers: dict[str, int], *, grow: bool) -> None:
         self._tree = tree
         self._numbers = numbers
         self._grow = grow
-        # Shapes that know nothing of the sentence have nothing to say of a word.
+        # Trees of a fixed shape give no dependency atoms.
         self._own = sentence_atoms(tree.words, None if tree.kind in SHAPES else tree)[0]
         self._of_word: dict[tuple[str, int], list[int]] = {}
         self._of_join: dict[Join, tuple[list[int], str, str, str]] = {}
@@ -80,28 +80,28 @@ class JoinAtoms:
         return self._of_join[join]
 
     def row(self, join: Join, head: str, sibling: str) -> list[int]:
-        """The atoms of a join of parts whose heads are translated in this way, in ascending order."""
+        """The sorted atoms of a join of parts with these translations of their heads."""
         return self.rows(join, [head], [sibling])[0][0]
 
     def rows(self, join: Join, heads: Sequence[str], siblings: Sequence[str]) -> tuple[list[list[int]], list[int]]:
-        """Rows that differ, and which of them each pair of translations has, siblings running faster."""
+        """The distinct rows of a join, and the row of each pair of translations, siblings varying fastest."""
         base, shape, head, sibling = self._join(join)
-        ones = [self._ids([f"head-translation={name}", f"rule-head={shape}|{head}/{name}"]) for name in heads]
-        others = [
+        head_ids = [self._ids([f"head-translation={name}", f"rule-head={shape}|{head}/{name}"]) for name in heads]
+        sibling_ids = [
             self._ids([f"sibling-translation={name}", f"rule-sibling={shape}|{sibling}/{name}"]) for name in siblings
         ]
         known: dict[tuple[int, ...], int] = {}
         where = []
-        for name, one in zip(heads, ones, strict=True):
+        for name, head_part in zip(heads, head_ids, strict=True):
             start = f"rule-both={shape}|{head}/{name}|{sibling}/"
-            for second, other in zip(siblings, others, strict=True):
-                more = (*one, *other, *self._ids([start + second]))
+            for second, sibling_part in zip(siblings, sibling_ids, strict=True):
+                more = (*head_part, *sibling_part, *self._ids([start + second]))
                 where.append(known.setdefault(more, len(known)))
         return [sorted([*base, *more]) for more in known], where
 
 
 def join_problem(bitrees: Iterable[Bitree], seed: int = 1) -> Problem:
-    """The examples of random correct sequences, a candidate join at each state being one."""
+    """Collect examples from random correct sequences: each candidate join at each state."""
     import numpy as np
 
     draw = random.Random(seed)
@@ -110,17 +110,17 @@ def join_problem(bitrees: Iterable[Bitree], seed: int = 1) -> Problem:
     classes: list[int] = []
     for bitree in bitrees:
         atoms = JoinAtoms(bitree.tree, numbers, grow=True)
-        for one in bitree.sequence(draw):
-            head, sibling = (bitree.translations[word] for word in heads_of(bitree.tree, one.join))
-            rows.append(np.array(atoms.row(one.join, head, sibling), dtype=np.int32))
-            classes.append(one.correct.index(True) if any(one.correct) else -1)
+        for inference in bitree.sequence(draw):
+            head, sibling = (bitree.translations[word] for word in heads_of(bitree.tree, inference.join))
+            rows.append(np.array(atoms.row(inference.join, head, sibling), dtype=np.int32))
+            classes.append(inference.correct.index(True) if any(inference.correct) else -1)
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)]).astype(np.int64)
     ids = np.concatenate(rows) if rows else np.zeros(0, dtype=np.int32)
     return Problem(PROBLEM, Examples(offsets, ids, tuple(numbers)), np.array(classes, dtype=np.int32), ORDERS)
 
 
 class JoinCosts:
-    """What joins cost by a model of permutations. Atoms that no parameter is about are left out of its rows."""
+    """The costs of joins by permutation classifiers. Rows leave out atoms without parameters."""
 
     def __init__(self, model: BoostedModel) -> None:
         from smtplugins.plugins.bitree.boosting.conjunction_index import ConjunctionIndex
@@ -133,7 +133,7 @@ class JoinCosts:
         return JoinAtoms(tree, self._numbers, grow=False)
 
     def orders(self, atoms: JoinAtoms, join: Join, heads: Sequence[str], siblings: Sequence[str]) -> Array:
-        """Orders x heads x siblings."""
+        """The costs of a join (orders x heads x siblings)."""
         import numpy as np
 
         from smtplugins.plugins.bitree.boosting.boosted_model import costs
@@ -142,6 +142,6 @@ class JoinCosts:
         offsets = np.zeros(len(rows) + 1, dtype=np.int64)
         np.cumsum([len(row) for row in rows], out=offsets[1:])
         ids = np.array([number for row in rows for number in row], dtype=np.int64)
-        found = costs(self._index.scores(offsets, ids))
-        made: Array = found[np.array(where)].T.reshape(len(ORDERS), len(heads), len(siblings))
-        return made
+        table = costs(self._index.scores(offsets, ids))
+        result: Array = table[np.array(where)].T.reshape(len(ORDERS), len(heads), len(siblings))
+        return result

@@ -1,9 +1,9 @@
-"""The search for the cheapest bitree of a source tree: an agenda of cells, a chart of items (section 7.4.4).
+"""Search for the cheapest bitree of a source tree: an agenda of cells, a chart of items (section 7.4.4).
 
-A cell is a word, or a node with an interval of its children; cells come on the agenda from small ones to large ones.
-Its items are what its words may have become, as far as a later inference can tell: the translation of the lexical head,
-and whether all words became NULL. Costs of inferences are nothing but these, the source and the join, so that the
-search is exact where nothing is pruned.
+A cell is a word, or a node with an interval of its children; cells are processed bottom-up. Items recombine hypotheses
+that later inferences cannot tell apart: those with the same translation of the lexical head, and the same answer to
+whether all words became NULL. The cost of an inference depends only on these, the source and the join, so without
+pruning the search is exact.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ CELL_SIZE = 40
 
 
 class Costs(Protocol):
-    """What inferences cost in one sentence; arrays go over the given translations of heads and siblings.
+    """The costs of inferences in a sentence, as arrays over the given translations of heads and siblings.
 
-    ``words`` are the translations of each word and what they cost. ``orders`` is the cost of keeping and swapping two
-    parts that both have words (orders x heads x siblings), ``attached`` that of a join however it turns out (heads x
-    siblings), ``roots`` that of the root's translations. ``guesses`` is added where items of a cell are compared.
+    ``words`` gives the translations of each word with their costs. ``orders`` is the cost of keeping and swapping two
+    parts that both have words (orders x heads x siblings), ``attached`` the cost of a join in either order (heads x
+    siblings), ``roots`` the cost of the root's translations. ``guesses`` is an outside estimate, added when items of a
+    cell are compared for pruning.
     """
 
     def words(self) -> Sequence[tuple[Sequence[str], Array]]: ...
@@ -47,27 +48,27 @@ class Costs(Protocol):
 
 
 class CostModel(Protocol):
-    """Knows costs."""
+    """A model that computes the costs of a sentence."""
 
     def start(self, tree: SourceTree) -> Costs: ...
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Kept are items whose probability is ``threshold`` times the best one's or more, ``size`` of them (0: all)."""
+class SearchLimits:
+    """Pruning: keep items with at least ``threshold`` times the best probability, at most ``size`` a cell (0: all)."""
 
     threshold: float = THRESHOLD
     size: int = CELL_SIZE
 
     @property
     def lack(self) -> float:
-        """How much more than the best an item may cost."""
+        """The threshold as a maximum cost above the best item."""
         return -math.log(self.threshold) if self.threshold > 0 else math.inf
 
 
 @dataclass(eq=False, slots=True)
-class Item:
-    """``edges`` are the ways in which it was made, the cheapest first if only that was asked for."""
+class BitreeItem:
+    """A chart item; ``edges`` are its derivations, only the cheapest unless all are requested."""
 
     node: int
     interval: Interval
@@ -75,50 +76,50 @@ class Item:
     name: str
     empty: bool
     cost: float = math.inf
-    edges: list[Edge] = field(default_factory=list)
+    edges: list[BitreeEdge] = field(default_factory=list)
 
-    def best(self) -> Edge:
-        """The cheapest way; the first of several."""
+    def best(self) -> BitreeEdge:
+        """The cheapest edge, the first on ties."""
         return min(self.edges, key=lambda edge: edge.total)
 
 
 @dataclass(eq=False, slots=True)
-class Edge:
-    """An inference and what it was made of; a word has neither join nor parts. ``total`` includes the parts."""
+class BitreeEdge:
+    """An inference and its antecedents; a word has neither join nor parts. ``total`` includes the cost of the parts."""
 
     cost: float
     total: float
     join: Join | None = None
     order: int = KEEP
-    head: Item | None = None
-    sibling: Item | None = None
+    head: BitreeItem | None = None
+    sibling: BitreeItem | None = None
 
     @property
-    def parts(self) -> tuple[Item, ...]:
-        """Head and sibling as they stand on the source side."""
+    def parts(self) -> tuple[BitreeItem, ...]:
+        """Head and sibling in source order."""
         if self.join is None or self.head is None or self.sibling is None:
             return ()
         return (self.sibling, self.head) if self.join.left else (self.head, self.sibling)
 
 
 @dataclass(frozen=True)
-class Found:
-    """Items of the root, the cheapest first, with what they cost as roots; counts for statistics."""
+class SearchResult:
+    """The root items, cheapest first, with their additional cost as roots; counts of items and edges."""
 
     tree: SourceTree
-    roots: tuple[tuple[Item, float], ...]
+    roots: tuple[tuple[BitreeItem, float], ...]
     items: int
     edges: int
 
     @property
     def cost(self) -> float:
-        """What the cheapest bitree costs."""
+        """The cost of the cheapest bitree."""
         item, more = self.roots[0]
         return item.cost + more
 
-    def derivation(self) -> Iterator[tuple[Item, Edge]]:
-        """The inferences of the cheapest bitree, parts before what is made of them, from left to right."""
-        done: list[tuple[Item, Edge]] = []
+    def derivation(self) -> Iterator[tuple[BitreeItem, BitreeEdge]]:
+        """Yield the inferences of the cheapest bitree bottom-up, from left to right."""
+        done: list[tuple[BitreeItem, BitreeEdge]] = []
         todo = [self.roots[0][0]] if self.roots else []
         while todo:
             item = todo.pop()
@@ -128,15 +129,15 @@ class Found:
         yield from reversed(done)
 
     def translations(self) -> list[str]:
-        """What each word became."""
-        found = [NULL] * len(self.tree)
+        """The translation of each source word."""
+        words = [NULL] * len(self.tree)
         for item, edge in self.derivation():
             if edge.join is None:
-                found[item.word] = item.name
-        return found
+                words[item.word] = item.name
+        return words
 
     def target(self) -> list[str]:
-        """The words of the cheapest bitree, NULL erased."""
+        """The target words of the cheapest bitree, without NULL."""
         words: list[str] = []
         todo = [self.roots[0][0]] if self.roots else []
         while todo:
@@ -149,43 +150,43 @@ class Found:
         return words
 
 
-def search(tree: SourceTree, costs: Costs, limits: Limits | None = None, *, every: bool = False) -> Found:
-    """The cheapest bitree; with ``every``, items keep all ways in which they were made."""
+def search(tree: SourceTree, costs: Costs, limits: SearchLimits | None = None, *, every: bool = False) -> SearchResult:
+    """Find the cheapest bitree; with ``every``, items keep all edges."""
     import numpy as np
 
-    limits = limits or Limits()
+    limits = limits or SearchLimits()
     chart = _Chart(tree, costs, limits, every)
     for word, (names, values) in enumerate(costs.words()):
-        cell = {(name, name == NULL): Item(word, (0, 0), word, name, name == NULL) for name in names}
+        cell = {(name, name == NULL): BitreeItem(word, (0, 0), word, name, name == NULL) for name in names}
         for item, cost in zip(cell.values(), values.tolist(), strict=True):
             item.cost = cost
-            item.edges.append(Edge(cost, cost))
+            item.edges.append(BitreeEdge(cost, cost))
         chart.done(word, cell)
     for number in range(len(tree), len(tree.nodes)):
         chart.node(number)
     if not len(tree):
-        return Found(tree, (), 0, 0)
+        return SearchResult(tree, (), 0, 0)
     last = chart.cells[tree.root]
     more = costs.roots([item.name for item in last])
     extra = np.zeros(len(last)) if more is None else more
     pairs = sorted(zip(last, extra.tolist(), strict=True), key=lambda pair: pair[0].cost + pair[1])
-    return Found(tree, tuple(pairs), chart.items, chart.edges)
+    return SearchResult(tree, tuple(pairs), chart.items, chart.edges)
 
 
-_Cell = dict[tuple[str, bool], Item]
+_Cell = dict[tuple[str, bool], BitreeItem]
 
 
 class _Chart:
-    def __init__(self, tree: SourceTree, costs: Costs, limits: Limits, every: bool) -> None:
+    def __init__(self, tree: SourceTree, costs: Costs, limits: SearchLimits, every: bool) -> None:
         self.tree = tree
         self.costs = costs
         self.limits = limits
         self.every = every
-        self.cells: dict[int, list[Item]] = {}
+        self.cells: dict[int, list[BitreeItem]] = {}
         self.items = self.edges = 0
 
-    def done(self, node: int, cell: _Cell) -> list[Item]:
-        """A cell is complete: it is pruned, and a node's items are known."""
+    def done(self, node: int, cell: _Cell) -> list[BitreeItem]:
+        """Finish a cell: prune it and store its items."""
         items = list(cell.values())
         self.items += len(items)
         self.edges += sum(len(item.edges) for item in items)
@@ -200,7 +201,7 @@ class _Chart:
         return kept
 
     def node(self, number: int) -> None:
-        """All cells of a node, from its head child to all children."""
+        """Fill all cells of a node, from its head child to all children."""
         children = self.tree.nodes[number].children
         head = head_interval(self.tree, number)
         known = {head: self.cells[children[head[0]]]}
@@ -216,16 +217,16 @@ class _Chart:
                 self._join(join, known[interval], self.cells[children[join.sibling]], made[join.after])
         self.cells[number] = known[0, len(children)]
 
-    def _join(self, join: Join, heads: Sequence[Item], siblings: Sequence[Item], cell: _Cell) -> None:
-        """All ways to join items of two cells."""
+    def _join(self, join: Join, heads: Sequence[BitreeItem], siblings: Sequence[BitreeItem], cell: _Cell) -> None:
+        """Join all pairs of items of two cells."""
         import numpy as np
 
         costs = np.full((2, len(heads), len(siblings)), np.inf)
         full = [[k for k, item in enumerate(items) if not item.empty] for items in (heads, siblings)]
-        # Of parts without words there is nothing to swap.
+        # A part without words cannot be swapped.
         costs[KEEP] = 0.0
         if all(full):
-            names = [[items[k].name for k in some] for items, some in zip((heads, siblings), full, strict=True)]
+            names = [[items[k].name for k in indices] for items, indices in zip((heads, siblings), full, strict=True)]
             costs[np.ix_([KEEP, SWAP], *full)] = self.costs.orders(join, *names)
         more = self.costs.attached(join, [item.name for item in heads], [item.name for item in siblings])
         if more is not None:
@@ -238,16 +239,16 @@ class _Chart:
                 if len(columns):
                     item = cell.get((head.name, empty))
                     if item is None:
-                        item = cell[head.name, empty] = Item(join.node, join.after, head.word, head.name, empty)
+                        item = cell[head.name, empty] = BitreeItem(join.node, join.after, head.word, head.name, empty)
                     part = total[:, place, columns]
                     for order, column in self._ways(part, item):
                         other = int(columns[column])
                         cost, sums = float(costs[order, place, other]), float(part[order, column])
-                        item.edges.append(Edge(cost, sums, join, order, head, siblings[other]))
+                        item.edges.append(BitreeEdge(cost, sums, join, order, head, siblings[other]))
                         item.cost = min(item.cost, sums)
 
-    def _ways(self, part: Array, item: Item) -> list[tuple[int, int]]:
-        """Which of these ways an item keeps; the cheapest so far alone unless all are asked for."""
+    def _ways(self, part: Array, item: BitreeItem) -> list[tuple[int, int]]:
+        """The (order, column) pairs an item keeps as edges: all with ``every``, else a new cheapest one, if any."""
         import numpy as np
 
         if self.every:

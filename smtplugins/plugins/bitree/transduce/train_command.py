@@ -1,4 +1,4 @@
-"""``smt bitree train``: a transducer of trees from aligned text, and a configuration that decodes with it."""
+"""``smt bitree train``: train a tree transducer on aligned text, and write a run.yaml that decodes with it."""
 
 from __future__ import annotations
 
@@ -18,35 +18,41 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the command's options."""
     from smtplugins.host.files.array_folders import add_output
 
     add = parser.add_argument
-    add("-s", "--source", required=True, metavar="FILE", help="source sentences")
-    add("-t", "--target", required=True, metavar="FILE", help="their translations")
-    add("-a", "--alignment", required=True, metavar="FILE", help="their links, 0-0 1-2")
-    add("--trees", metavar="FILE", help="source trees, in brackets or CoNLL-U")
-    add("--shape", choices=SHAPES, help="trees of this shape instead, made without a parser")
-    add("--words", metavar="DIR", help="the word model, which `smt bitree words` made: for a discriminative model")
-    add("--generative", action="store_true", help="the generative model instead")
-    add("--iterations", type=int, default=5, metavar="N", help="of Viterbi EM (default: 5)")
+    add("-s", "--source", required=True, metavar="FILE", help="source side of the training text")
+    add("-t", "--target", required=True, metavar="FILE", help="target side of the training text")
+    add("-a", "--alignment", required=True, metavar="FILE", help="word alignments, 0-0 1-2")
+    add("--trees", metavar="FILE", help="source trees in brackets or CoNLL-U")
+    add("--shape", choices=SHAPES, help="instead of --trees: trees of this shape, built without a parser")
+    add("--words", metavar="DIR", help="word model of `smt bitree words`: train a discriminative model")
+    add("--generative", action="store_true", help="train a generative model")
+    add("--iterations", type=int, default=5, metavar="N", help="iterations of Viterbi EM (default: 5)")
     add(
         "--least",
         type=float,
         metavar="X",
-        help="where lambda's path ends (default: a thousandth of the examples, >= 1)",
+        help="lambda at which the path ends (default: a thousandth of the examples, >= 1)",
     )
     add("--eta", type=float, default=0.9, metavar="X", help="factor by which lambda falls (default: 0.9)")
-    add("--held-out", type=float, default=0.1, metavar="X", help="part of the text that chooses lambda (default: 0.1)")
-    add("--seed", type=int, default=1, metavar="N", help="of random sequences of inferences (default: 1)")
-    add("-j", "--jobs", type=int, default=1, metavar="N", help="threads that learn (same result)")
+    add(
+        "--held-out",
+        type=float,
+        default=0.1,
+        metavar="X",
+        help="fraction of the text held out to choose lambda (default: 0.1)",
+    )
+    add("--seed", type=int, default=1, metavar="N", help="random seed (default: 1)")
+    add("-j", "--jobs", type=int, default=1, metavar="N", help="threads (same result)")
     add_output(parser)
-    add("-q", "--quiet", action="store_true", help="no notes on standard error")
-    add("-v", "--verbose", action="count", default=0, help="tracebacks of failures")
+    add("-q", "--quiet", action="store_true", help="print no notes to standard error")
+    add("-v", "--verbose", action="count", default=0, help="print tracebacks of errors")
 
 
 def run(host: Host, args: argparse.Namespace) -> None:
-    """Do it."""
+    """Train the transducer and write it with a run.yaml."""
     from smtplugins.host.files.array_folders import check_folder, new_folder
     from smtplugins.plugins.bitree.transduce.bitree_graphs import COLUMN
     from smtplugins.plugins.bitree.transduce.transducer import RECORD
@@ -69,17 +75,18 @@ def run(host: Host, args: argparse.Namespace) -> None:
     words = None if args.words is None else WordModel.load(Path(args.words))
     recipe = JoinRecipe(args.least, args.eta, args.held_out, args.seed, args.jobs)
     bitrees = bitrees_of(_pairs(host, args))
-    linked = sum(place >= 0 for one in bitrees for place in one.places)
+    linked = sum(place >= 0 for bitree in bitrees for place in bitree.places)
+    words_total, loose = sum(len(bitree.tree) for bitree in bitrees), sum(bitree.loose for bitree in bitrees)
     say(
-        f"{len(bitrees)} bitrees, {sum(len(one.tree) for one in bitrees)} words, {linked} of them with a translation; "
-        f"{sum(one.loose for one in bitrees)} parts stand where no joins can put them"
+        f"{len(bitrees)} bitrees, {words_total} words, {linked} of them with a translation; "
+        f"{loose} parts in positions that no joins produce"
     )
     if words is None:
-        made = learn_generative(bitrees, iterations=args.iterations, seed=args.seed, say=say)
+        transducer = learn_generative(bitrees, iterations=args.iterations, seed=args.seed, say=say)
     else:
-        made = learn_discriminative(bitrees, words, recipe, say)
+        transducer = learn_discriminative(bitrees, words, recipe, say)
     with new_folder(Path(args.output), RECORD, force=args.force) as aside:
-        made.save(aside)
+        transducer.save(aside)
         (aside / "weights").write_text(weights_of({COLUMN: 1.0}), encoding="utf-8")
         (aside / "run.yaml").write_text("decoder: {name: bitree, model_path: .}\nmodel: {weights: weights}\n", "utf-8")
 
@@ -97,7 +104,7 @@ def _pairs(host: Host, args: argparse.Namespace) -> list[Pair]:
 
 TRAIN = Command(
     name="train",
-    summary="a transducer of trees from aligned text, with a configuration that decodes with it",
+    summary="train a tree transducer on aligned text, with a run.yaml that decodes with it",
     configure=configure,
     run=run,
 )

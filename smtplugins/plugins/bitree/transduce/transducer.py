@@ -1,7 +1,7 @@
-"""Models of tree transduction in folders: discriminative (equation 7.5) or generative (equation 7.14).
+"""Models of tree transduction and their folders: discriminative (equation 7.5) or generative (equation 7.14).
 
-A folder has ``transducer.json``, which says of which kind it is and what trees it was learnt from; a discriminative one
-has the word model in ``words`` and permutation classifiers in ``joins``, a generative one its counts in ``generative``.
+A model folder has ``transducer.json`` with the kind of model and of its training trees; a discriminative model has the
+word model in ``words`` and permutation classifiers in ``joins``, a generative one its counts in ``generative``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ WORDS, JOINS, GENERATIVE = "words", "joins", "generative"
 
 @dataclass(frozen=True, eq=False)
 class Transducer:
-    """``trees`` is the kind of trees it was learnt from; either ``generative`` is there, or ``words`` and ``joins``."""
+    """A model with either ``generative``, or ``words`` and ``joins``; ``trees`` is the kind of its training trees."""
 
     trees: str
     words: WordModel | None = None
@@ -49,14 +49,14 @@ class Transducer:
         return JoinCosts(self.joins)
 
     def start(self, tree: SourceTree, configuration: str = MIXTURE) -> Costs:
-        """The costs of a sentence; ``configuration`` says which atoms words are translated by."""
+        """The costs of a sentence; ``configuration`` selects the word classifiers by their atoms."""
         if self.generative is not None:
             return self.generative.start(tree)
         assert self.words is not None
         return _Discriminative(self.words, self._join_costs, tree, configuration)
 
     def save(self, folder: Path) -> None:
-        """Write the model; the folder is there."""
+        """Write the model into an existing folder."""
         parts = ((WORDS, self.words), (JOINS, self.joins), (GENERATIVE, self.generative))
         for name, part in parts:
             if part is not None:
@@ -67,12 +67,12 @@ class Transducer:
 
     @property
     def kind(self) -> str:
-        """Which of the two it is."""
+        """``generative`` or ``discriminative``."""
         return "generative" if self.generative is not None else "discriminative"
 
     @classmethod
     def load(cls, folder: Path) -> Transducer:
-        """Read what was saved."""
+        """Load a model written by save()."""
         from smtplugins.host.files.array_folders import read_record
 
         folder = Path(folder)
@@ -87,7 +87,7 @@ class Transducer:
 
 
 class _Discriminative:
-    """``Costs`` of a sentence by classifiers: those of words, and those of permutations."""
+    """``Costs`` of a sentence by word classifiers and permutation classifiers."""
 
     def __init__(self, words: WordModel, joins: JoinCosts, tree: SourceTree, configuration: str) -> None:
         self._words = words
@@ -98,8 +98,8 @@ class _Discriminative:
 
     def words(self) -> list[tuple[Sequence[str], Array]]:
         parsed = None if self._tree.kind in SHAPES else self._tree
-        found = self._words.confidences(self._tree.words, parsed, self._configuration)
-        return [(names, costs(confidence)) for names, confidence in found]
+        confidences = self._words.confidences(self._tree.words, parsed, self._configuration)
+        return [(names, costs(confidence)) for names, confidence in confidences]
 
     def orders(self, join: Join, heads: Sequence[str], siblings: Sequence[str]) -> Array:
         return self._joins.orders(self._atoms, join, heads, siblings)

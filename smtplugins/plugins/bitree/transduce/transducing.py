@@ -1,4 +1,4 @@
-"""Learning a transducer from aligned text with source trees: bitrees, permutation classifiers, generative counts."""
+"""Train a transducer on aligned text with source trees: bitrees, permutation classifiers, generative counts."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def _silent(text: str) -> None:
 
 @dataclass(frozen=True)
 class JoinRecipe:
-    """How permutations are learnt: down to ``least``; of the sentences the last ``held_out`` part chooses lambda.
+    """Options of permutation learning: the path ends at ``least``; the last ``held_out`` fraction chooses lambda.
 
-    Without ``least`` it is a thousandth of the number of examples, 1 or more: all joins are one problem, whose gains
-    grow with it.
+    ``least`` is by default a thousandth of the number of examples, but at least 1: all joins form a single problem, and
+    gradients grow with its size.
     """
 
     least: float | None = None
@@ -47,31 +47,31 @@ class JoinRecipe:
 
     def __post_init__(self) -> None:
         if not 0 <= self.held_out < 1:
-            raise UsageError(f"held-out: expected a part below 1, found {self.held_out}")
+            raise UsageError(f"held-out: expected a fraction below 1, found {self.held_out}")
 
 
 def shaped(pairs: Sequence[Pair], shape: Shape) -> list[Pair]:
-    """Pairs with trees made without a parser; links that cross them are left out."""
-    found = []
-    for one in pairs:
-        tree = branching(one.source, shape)
-        found.append(replace(one, tree=tree, links=tuple(cohesive(tree, one.links))))
-    return found
+    """Give pairs trees of a shape that needs no parser; links that cross them are dropped."""
+    result = []
+    for pair in pairs:
+        tree = branching(pair.source, shape)
+        result.append(replace(pair, tree=tree, links=tuple(cohesive(tree, pair.links))))
+    return result
 
 
 def bitrees_of(pairs: Sequence[Pair]) -> list[Bitree]:
-    """The bitrees of pairs that have a tree, each source word with one target word at most."""
+    """The bitrees of pairs that have a tree, with at most one target word per source word."""
     counts = count_links(pairs)
     return [
-        Bitree.of(one.tree, one.target, one_to_one(one.source, one.target, one.links, counts))
-        for one in pairs
-        if one.tree is not None
+        Bitree.of(pair.tree, pair.target, one_to_one(pair.source, pair.target, pair.links, counts))
+        for pair in pairs
+        if pair.tree is not None
     ]
 
 
 def kind_of_trees(bitrees: Sequence[Bitree]) -> str:
-    """The kind of their trees, which is the same in all."""
-    kinds = sorted({one.tree.kind for one in bitrees})
+    """The kind of the bitrees' source trees; different kinds are an error."""
+    kinds = sorted({bitree.tree.kind for bitree in bitrees})
     if len(kinds) != 1:
         raise UsageError(f"expected source trees of one kind, found {', '.join(kinds) or 'none'}")
     return kinds[0]
@@ -80,19 +80,19 @@ def kind_of_trees(bitrees: Sequence[Bitree]) -> str:
 def learn_discriminative(
     bitrees: Sequence[Bitree], words: WordModel, recipe: JoinRecipe | None = None, say: Say = _silent
 ) -> Transducer:
-    """Permutation classifiers beside a word model; lambda is that with the most right orders of held out sentences."""
+    """Train permutation classifiers to go with a word model; lambda is chosen by accuracy on held-out sentences."""
     recipe = recipe or JoinRecipe()
     kind = kind_of_trees(bitrees)
     if words.trees is not None and words.trees != kind:
         raise UsageError(f"expected a word model learnt from trees of {kind}, found one from {words.trees}")
     held = round(len(bitrees) * recipe.held_out)
-    given, rest = bitrees[: len(bitrees) - held], bitrees[len(bitrees) - held :]
-    problem = join_problem(given, recipe.seed)
+    training, held_out = bitrees[: len(bitrees) - held], bitrees[len(bitrees) - held :]
+    problem = join_problem(training, recipe.seed)
     least = recipe.least if recipe.least is not None else max(1.0, len(problem.examples) / 1000)
     model = boost([problem], least=least, eta=recipe.eta, threads=recipe.threads)
-    trained: dict[str, Any] = {"bitrees": len(given), "examples": len(problem.examples), "least": least}
+    trained: dict[str, Any] = {"bitrees": len(training), "examples": len(problem.examples), "least": least}
     if held:
-        curve = right_orders(model, join_problem(rest, recipe.seed))
+        curve = right_orders(model, join_problem(held_out, recipe.seed))
         best = max(share for _, share in curve)
         chosen = next(value for value, share in curve if share == best)
         model = model.cut(chosen)
@@ -104,29 +104,29 @@ def learn_discriminative(
 
 
 def right_orders(model: BoostedModel, problem: Problem) -> list[tuple[float, float]]:
-    """For each lambda the share of joins that lead to the bitree whose order is the one with the higher confidence."""
+    """For each lambda, the fraction of correct joins whose order gets the higher confidence."""
     import numpy as np
 
     largest = float(model.trees.lambdas.max(initial=model.least))
     known = problem.classes >= 0
     examples, classes = problem.examples.take(np.flatnonzero(known)).named(model.atoms), problem.classes[known]
-    found = []
+    shares = []
     for least in lambdas(model.least, largest):
         chosen = model.scores(PROBLEM, examples, least).argmax(axis=1)
-        found.append((least, float((chosen == classes).mean()) if len(classes) else 0.0))
-    return found
+        shares.append((least, float((chosen == classes).mean()) if len(classes) else 0.0))
+    return shares
 
 
 def learn_generative(
     bitrees: Sequence[Bitree], *, iterations: int = 5, seed: int = 1, say: Say = _silent
 ) -> Transducer:
-    """The top-down transducer by Viterbi EM."""
+    """Train the generative top-down transducer by Viterbi EM."""
     if iterations < 1:
         raise UsageError(f"iterations: expected 1 or more, found {iterations}")
     kind = kind_of_trees(bitrees)
     costs = []
     for number, model in enumerate(train_generative(bitrees, iterations=iterations, seed=seed), 1):
-        cost = sum(model.cost(one, most_probable(model, one)) for one in bitrees if len(one.tree))
+        cost = sum(model.cost(bitree, most_probable(model, bitree)) for bitree in bitrees if len(bitree.tree))
         costs.append(cost)
         say(f"iteration {number}: cost {cost:.3f}")
     return Transducer(kind, generative=model, trained={"bitrees": len(bitrees), "costs": costs})

@@ -1,8 +1,8 @@
-"""Bitrees: a source tree, what each word became, and the order of children on the target side (section 7.4.4).
+"""Bitrees: a source tree with the translation of each word and the target order of children (section 7.4.4).
 
-A node with several children is put together around its head child: the head and the siblings joined so far are an
-interval of children, and the next sibling on the left or on the right joins it, either kept where it is or swapped to
-the other side. A part of which nothing is left, as all its words became NULL, joins without an inference.
+A node with several children is assembled around its head child: the head and the siblings joined so far are an interval
+of children, and the next sibling on the left or right joins it, either kept in place or swapped to the other side. A
+part whose words are all NULL joins without an inference.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Interval = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Child ``sibling`` of a node joins its children ``first`` to before ``last``, the head among them."""
+    """Child ``sibling`` of a node joins the interval of children from ``first`` up to ``last``, which has the head."""
 
     node: int
     first: int
@@ -35,26 +35,26 @@ class Join:
 
     @property
     def after(self) -> Interval:
-        """The interval of children when it has joined."""
+        """The interval of children after the join."""
         return (self.sibling, self.last) if self.left else (self.first, self.last + 1)
 
 
 def joins_after(tree: SourceTree, node: int, interval: Interval) -> list[Join]:
-    """What may join next: the sibling on the left, that on the right."""
+    """The possible next joins: of the sibling on the left, and of that on the right."""
     first, last = interval
-    found = [Join(node, first, last, first - 1)] if first else []
-    return [*found, Join(node, first, last, last)] if last < len(tree.nodes[node].children) else found
+    joins = [Join(node, first, last, first - 1)] if first else []
+    return [*joins, Join(node, first, last, last)] if last < len(tree.nodes[node].children) else joins
 
 
 def head_interval(tree: SourceTree, node: int) -> Interval:
-    """The children that a node begins with: its head."""
+    """The initial interval of a node: its head child."""
     head = tree.nodes[node].head_child
     return head, head + 1
 
 
 @dataclass(frozen=True)
 class Inference:
-    """A candidate in training: a join, and for each order whether it leads to the bitree."""
+    """A training candidate: a join, and for each order whether it leads to the bitree."""
 
     join: Join
     correct: tuple[bool, bool]
@@ -62,7 +62,7 @@ class Inference:
 
 @dataclass(frozen=True)
 class Bitree:
-    """``translations`` are those of the source words, empty for NULL, ``places`` where they stand, -1 for NULL."""
+    """A source tree with the translation of each word, empty for NULL, and its target position, -1 for NULL."""
 
     tree: SourceTree
     translations: tuple[str, ...]
@@ -70,13 +70,13 @@ class Bitree:
 
     @classmethod
     def of(cls, tree: SourceTree, target: Sequence[str], chosen: dict[int, int]) -> Bitree:
-        """The bitree of aligned sentences, each source word with one target word at most."""
+        """The bitree of an aligned sentence pair; ``chosen`` is the target position of each linked source word."""
         places = tuple(chosen.get(word, -1) for word in range(len(tree)))
         return cls(tree, tuple(target[place] if place >= 0 else "" for place in places), places)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """How many words that are not NULL each node has."""
+        """The number of words that are not NULL below each node."""
         linked = [0]
         for place in self.places:
             linked.append(linked[-1] + (place >= 0))
@@ -84,19 +84,19 @@ class Bitree:
 
     @cached_property
     def orders(self) -> dict[int, Order]:
-        """The order of the children of each node that has several."""
+        """The target order of children, for each node with several."""
         return {number: _order(self, number) for number, node in enumerate(self.tree.nodes) if len(node.children) > 1}
 
     @property
     def loose(self) -> int:
-        """How many children stand where no sequence of joins can put them."""
+        """The number of children whose position no sequence of joins can produce."""
         return sum(order.loose for order in self.orders.values())
 
     def sequence(self, draw: random.Random) -> Iterator[Inference]:
-        """The candidate joins at each state of a random sequence of correct ones, node after node.
+        """Yield the candidate joins at each state of a random sequence of correct joins, node by node.
 
-        A node's next join is any of the correct ones with the same probability. Joins of parts without words, and of
-        children that joins cannot put where they stand, are made silently.
+        The next join is drawn uniformly from the correct ones. Joins of parts without words, and of children whose
+        position joins cannot produce, are made silently.
         """
         for node, order in self.orders.items():
             state = head_interval(self.tree, node)
@@ -112,54 +112,54 @@ class Bitree:
                 state = draw.choice([join.after for join in joins if order.good[join.after]])
 
     def paths(self, node: int) -> list[list[tuple[Join, int]]]:
-        """All sequences of correct joins of a node, each with its order; silent ones are left out."""
+        """All sequences of correct joins of a node, each join with its order; silent joins are left out."""
         order = self.orders[node]
-        found: list[list[tuple[Join, int]]] = []
+        paths: list[list[tuple[Join, int]]] = []
 
         def grow(state: Interval, done: list[tuple[Join, int]]) -> None:
             joins = joins_after(self.tree, node, state)
             if not joins:
-                found.append(done)
+                paths.append(done)
             for join in joins:
                 if order.good[join.after]:
                     step = [(join, int(order.swapped(join)))] if order.inferred(join) else []
                     grow(join.after, done + step)
 
         grow(head_interval(self.tree, node), [])
-        return found
+        return paths
 
 
 @dataclass(frozen=True)
 class Order:
-    """The children of a node: the rank of each on the target side (-1: without words, or loose)."""
+    """The target order of a node's children: the rank of each (-1 without words, or if loose)."""
 
     ranks: tuple[int, ...]
     good: dict[Interval, bool]
     loose: int
 
     def inferred(self, join: Join) -> bool:
-        """Whether both parts have words whose order is known."""
+        """Whether both parts have words with a known order."""
         return self.ranks[join.sibling] >= 0 and any(rank >= 0 for rank in self.ranks[join.first : join.last])
 
     def swapped(self, join: Join) -> bool:
-        """Whether the sibling stands on the other side of those that have joined."""
+        """Whether the sibling moves to the other side of the joined children."""
         here = next((rank for rank in self.ranks[join.first : join.last] if rank >= 0), -1)
         return (self.ranks[join.sibling] < here) != join.left
 
 
-def _order(given: Bitree, number: int) -> Order:
-    node = given.tree.nodes[number]
+def _order(bitree: Bitree, number: int) -> Order:
+    node = bitree.tree.nodes[number]
     places: list[tuple[int, int] | None] = []
     for child in node.children:
-        below = given.tree.nodes[child]
-        linked = [place for place in given.places[below.first : below.last] if place >= 0]
+        below = bitree.tree.nodes[child]
+        linked = [place for place in bitree.places[below.first : below.last] if place >= 0]
         places.append((min(linked), max(linked)) if linked else None)
     head = node.head_child
     loose = 0
     while not _good(_ranks(places), head)[head, head + 1]:
-        # The smallest child goes whose absence helps, or simply the smallest; of several the last one.
+        # Drop the smallest child whose absence helps, or else the smallest; the last on ties.
         linked = [k for k, place in enumerate(places) if place is not None and k != head]
-        linked.sort(key=lambda k: (given.sizes[node.children[k]], -k))
+        linked.sort(key=lambda k: (bitree.sizes[node.children[k]], -k))
         places[next((k for k in linked if _good(_ranks(_without(places, k)), head)[head, head + 1]), linked[0])] = None
         loose += 1
     ranks = _ranks(places)
@@ -172,14 +172,14 @@ def _without(places: Sequence[tuple[int, int] | None], child: int) -> list[tuple
 
 def _ranks(places: Sequence[tuple[int, int] | None]) -> tuple[int, ...]:
     order = sorted((place, k) for k, place in enumerate(places) if place is not None)
-    found = [-1] * len(places)
+    ranks = [-1] * len(places)
     for rank, (_, k) in enumerate(order):
-        found[k] = rank
-    return tuple(found)
+        ranks[k] = rank
+    return tuple(ranks)
 
 
 def _good(ranks: Sequence[int], head: int) -> dict[Interval, bool]:
-    """Whether an interval around the head is a state from which correct joins lead to the end."""
+    """For each interval around the head, whether correct joins lead from it to the whole node."""
     count = len(ranks)
     good: dict[Interval, bool] = {}
     for width in range(count, 0, -1):

@@ -1,8 +1,8 @@
-"""Links that respect a source tree: what the paper has a hierarchical aligner for (section 7.4.1).
+"""Drop links that violate a source tree, in place of the paper's hierarchical aligner (section 7.4.1).
 
-A link crosses a constituent if its source word is outside and its target word strictly inside what the constituent is
-linked to. Links are dropped one by one, each time the one after which fewest crossings are left (the last of several
-by source and target), until there is none. Any part of what is left has none, either.
+A link crosses a constituent if its source word is outside it and its target word strictly inside the target span of the
+constituent. Links are dropped one by one, always the one that leaves the fewest crossings (on ties the last by source
+and target), until none is left. Every subset of the result is free of crossings, too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Link = tuple[int, int]
 
 
 def cohesive(tree: SourceTree, links: Iterable[Link]) -> tuple[Link, ...]:
-    """The links that stay, in order."""
+    """The links that are kept, in order."""
     import numpy as np
 
     kept = sorted(set(links))
@@ -31,7 +31,7 @@ def cohesive(tree: SourceTree, links: Iterable[Link]) -> tuple[Link, ...]:
     inside = (firsts[:, None] <= sources) & (sources < lasts[:, None])
     alive = np.ones(len(kept), dtype=bool)
     while (crossed := _crossings(inside, targets, alive)).any():
-        # Only links that cross, and the outermost of what is crossed, can make it better.
+        # Only dropping a crossing link, or an outermost link of a crossed constituent, can help.
         left = [(_left_without(inside, targets, alive, link), -link) for link in np.flatnonzero(crossed).tolist()]
         alive[-min(left)[1]] = False
     return tuple(link for link, good in zip(kept, alive.tolist(), strict=True) if good)
@@ -46,22 +46,22 @@ def _extents(inside: NDArray[Any], targets: NDArray[Any], alive: NDArray[Any]) -
 
 
 def _crossing(inside: NDArray[Any], targets: NDArray[Any], alive: NDArray[Any]) -> NDArray[Any]:
-    """By node and link: whether the link crosses the node."""
+    """Whether a link crosses a node (nodes x links)."""
     low, high = _extents(inside, targets, alive)
-    found: NDArray[Any] = ~inside & alive & (targets > low[:, None]) & (targets < high[:, None])
-    return found
+    crossing: NDArray[Any] = ~inside & alive & (targets > low[:, None]) & (targets < high[:, None])
+    return crossing
 
 
 def _crossings(inside: NDArray[Any], targets: NDArray[Any], alive: NDArray[Any]) -> NDArray[Any]:
-    """The links that have to do with a crossing."""
+    """The links involved in a crossing."""
     import numpy as np
 
     crossing = _crossing(inside, targets, alive)
     low, high = _extents(inside, targets, alive)
     rows = crossing.any(axis=1)
     outer = inside & alive & ((targets == low[:, None]) | (targets == high[:, None]))
-    found: NDArray[Any] = crossing.any(axis=0) | np.any(outer[rows], axis=0)
-    return found
+    involved: NDArray[Any] = crossing.any(axis=0) | np.any(outer[rows], axis=0)
+    return involved
 
 
 def _left_without(inside: NDArray[Any], targets: NDArray[Any], alive: NDArray[Any], link: int) -> int:

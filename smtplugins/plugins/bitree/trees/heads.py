@@ -1,7 +1,7 @@
-"""Which child of a node is its head: the table of M. Collins, "Head-Driven Statistical Models" (1999), appendix A.
+"""Head rules for constituents: the table of M. Collins, "Head-Driven Statistical Models" (1999), appendix A.
 
-Labels are those of the Penn Treebank; one that the table does not know is headed by its last child, which is right for
-most phrases of other label sets whose heads end them. Parsers that mark heads themselves write dependencies.
+Labels are those of the Penn Treebank; a node with an unknown label is headed by its last child, which suits other label
+sets with mostly head-final phrases. Parsers that mark heads themselves should write dependencies.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _PUNCTUATION = frozenset([".", ",", ":", "``", "''", "-LRB-", "-RRB-", "PUNCT"])
 
 
 def head_child(label: str, children: Sequence[str]) -> int:
-    """The place of the head among children of these labels; punctuation is one only where there is nothing else."""
+    """The index of the head among children with these labels; punctuation only if there is nothing else."""
     places = [place for place, name in enumerate(children) if name not in _PUNCTUATION] or list(range(len(children)))
     if label in ("NP", "NX"):
         return _of_noun_phrase(children, places)
@@ -47,12 +47,12 @@ def head_child(label: str, children: Sequence[str]) -> int:
         return places[-1]
     side, names = _RULES[label]
     order = places if side == "left" else places[::-1]
-    found = _first(children, order, names)
-    return order[0] if found is None else found
+    head = _first(children, order, names)
+    return order[0] if head is None else head
 
 
 def _first(children: Sequence[str], order: Sequence[int], names: Sequence[str]) -> int | None:
-    """The first child of the first name that there is."""
+    """The first child, in ``order``, with the first of ``names`` that occurs."""
     for name in names:
         for place in order:
             if children[place] == name:

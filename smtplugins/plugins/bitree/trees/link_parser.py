@@ -1,9 +1,9 @@
-"""Constituent trees of English by Link Grammar's ``link-parser``, as lines in brackets.
+"""Parse English into constituent trees by Link Grammar's ``link-parser``; trees are bracketed lines.
 
-D. Sleator and D. Temperley, "Parsing English with a Link Grammar" (1993). The program is not ours: Debian has it in
-link-grammar and link-grammar-dictionaries-en. It splits words and marks them: a sentence's own words are found again by
-their letters. Parts of speech are Penn-like tags guessed from its marks and from lists of closed classes. Words that it
-links to nothing stand where it writes them; a full stop at the end goes below the root.
+D. Sleator and D. Temperley, "Parsing English with a Link Grammar" (1993). The program is external: on Debian, packages
+link-grammar and link-grammar-dictionaries-en. It splits and marks words, which are matched to the sentence's words by
+their letters. Parts of speech are Penn-like tags, guessed from the marks and from lists of closed classes. Unlinked
+words stay where the parser writes them; a final full stop is attached to the root.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _OPEN = {"n": "NN", "s": "NN", "t": "NN", "p": "NNS", "v": "VB", "g": "VBG", "a"
 
 
 def parse(sentences: Sequence[Sequence[str]], command: Sequence[str] = COMMAND) -> Iterator[str]:
-    """A line for each sentence, ``()`` where the parser found nothing or other words."""
-    given = "".join(" ".join(words) + "\n" for words in sentences)
+    """Yield a bracketed tree for each sentence, ``()`` if the parser finds none or its words differ."""
+    text = "".join(" ".join(words) + "\n" for words in sentences)
     try:
-        run = subprocess.run([*command], input=given, capture_output=True, text=True, check=False)
+        run = subprocess.run([*command], input=text, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         raise SmtError(f"{command[0]}: expected Link Grammar's parser, found no such program") from None
     if run.returncode:
@@ -53,18 +53,18 @@ def parse(sentences: Sequence[Sequence[str]], command: Sequence[str] = COMMAND) 
 
 
 def _lines(lines: Iterable[str], sentences: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The tree behind each sentence that was echoed; empty where there is none."""
+    """Yield the tree that follows each echoed sentence; empty if there is none."""
     stream = iter(lines)
     waiting = next(stream, None)
     for words in sentences:
         text = " ".join(words)
-        # Settings are told before the first sentence; warnings may stand anywhere.
+        # The parser prints settings before the first sentence, and warnings anywhere.
         skipped = []
         while waiting is not None and waiting.strip() != text:
             skipped.append(waiting)
             waiting = next(stream, None)
         if waiting is None:
-            # The sentence was not echoed as it was: what was skipped is behind others.
+            # The sentence was not echoed literally: reread the skipped lines for the next sentences.
             waiting, stream = (skipped[0], iter(skipped[1:])) if skipped else (None, iter(()))
             yield ""
             continue
@@ -73,36 +73,36 @@ def _lines(lines: Iterable[str], sentences: Sequence[Sequence[str]]) -> Iterator
 
 
 def bracketed(words: Sequence[str], line: str) -> str:
-    """One of the parser's trees over the sentence's own words, with parts of speech."""
+    """Rewrite a tree of the parser over the sentence's own words, with parts of speech; ``()`` if they differ."""
     try:
-        given = tree_of(line, 1000) if line else None
-        return "()" if given is None else str(_without_stop(_renamed(given, list(words))))
+        tree = tree_of(line, 1000) if line else None
+        return "()" if tree is None else str(_without_stop(_renamed(tree, list(words))))
     except BadField:
         return "()"
 
 
-def _renamed(given: Tree, words: list[str]) -> Tree:
-    """The tree with a tag and a word where the parser has pieces of the word."""
+def _renamed(tree: Tree, words: list[str]) -> Tree:
+    """Replace the parser's word pieces by a tag and the whole word."""
     rest = ""
     stack: list[tuple[str, list[Tree | str]]] = []
     root: Tree | None = None
-    for one in given.walk():
-        if isinstance(one, Tree):
-            stack.append((one.label, []))
-        elif one is None:
+    for item in tree.walk():
+        if isinstance(item, Tree):
+            stack.append((item.label, []))
+        elif item is None:
             label, children = stack.pop()
             root = Tree(label, tuple(children))
             if stack and children:
                 stack[-1][1].append(root)
         else:
-            piece, mark = _plain(one, rest or (words[0] if words else ""))
+            piece, mark = _plain(item, rest or (words[0] if words else ""))
             if not rest:
                 if not words:
-                    raise BadField("no more words", one)
+                    raise BadField("no more words", item)
                 rest = words.pop(0)
                 stack[-1][1].append(Tree(tag(rest, mark), (rest,)))
             if not rest.lower().startswith(piece.lower()):
-                raise BadField(rest, one)
+                raise BadField(rest, item)
             rest = rest[len(piece) :]
     if rest or words or root is None:
         raise BadField("all words of the sentence", "others")
@@ -110,18 +110,18 @@ def _renamed(given: Tree, words: list[str]) -> Tree:
 
 
 def _plain(piece: str, wanted: str) -> tuple[str, str]:
-    """A piece as the sentence has it, and the parser's mark behind it."""
+    """Split a piece into the sentence's spelling and the parser's mark."""
     text = _MARKS.sub("", piece)
     if len(text) > 2 and text[0] == "{" and text[-1] == "}":
         text = text[1:-1]
-    found = _SUBSCRIPT.search(text)
-    if found is None or text.lower() == wanted.lower():
+    match = _SUBSCRIPT.search(text)
+    if match is None or text.lower() == wanted.lower():
         return text, ""
-    return text[: found.start()], found[1]
+    return text[: match.start()], match[1]
 
 
 def tag(word: str, mark: str) -> str:
-    """A part of speech by lists of closed classes and the parser's mark."""
+    """Guess a part of speech from lists of closed classes and the parser's mark."""
     known = _TAGS.get(word.lower())
     if known is not None:
         return known
@@ -131,7 +131,7 @@ def tag(word: str, mark: str) -> str:
 
 
 def _without_stop(tree: Tree) -> Tree:
-    """A full stop that ends the sentence becomes a child of the root."""
+    """Move a final full stop below the root."""
     path: list[Tree] = [tree]
     while True:
         last = path[-1].children[-1]

@@ -1,4 +1,4 @@
-"""The source trees of sentences that decoders are given: in an attribute of the sentence, or in a file of all."""
+"""Source trees for decoding: from an attribute of the sentence, or from a file with all trees."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ ATTRIBUTE = "src_tree"
 
 
 class SentenceTrees:
-    """Trees by sentence.
+    """Source trees by sentence.
 
-    ``kind`` is that of the trees a model was learnt from: shapes that need no parser are made here, others have to be
-    given where they are ``needed``.
+    ``kind`` is the kind of trees the model was trained on: shapes that need no parser are built here, others must be
+    given if ``needed``.
     """
 
     def __init__(self, path: Path | None = None, *, needed: bool = False, kind: str | None = None) -> None:
@@ -29,8 +29,8 @@ class SentenceTrees:
         self._trees = [] if path is None else list(read_trees(path))
 
     def of(self, sentence: Sentence) -> SourceTree | None:
-        """The tree of a sentence; ``None`` if it has none, which is an error where trees are needed."""
-        tree = self._found(sentence)
+        """The tree of a sentence; if it has none, ``None``, or an error where trees are needed."""
+        tree = self._lookup(sentence)
         if tree is None:
             if self._kind in SHAPES:
                 return branching(sentence.tokens, self._kind)
@@ -46,7 +46,7 @@ class SentenceTrees:
             raise SmtError(f"sentence {sentence.id}: expected a tree of {self._kind}, found one of {tree.kind}")
         return tree
 
-    def _found(self, sentence: Sentence) -> SourceTree | None:
+    def _lookup(self, sentence: Sentence) -> SourceTree | None:
         if ATTRIBUTE in sentence.annotations:
             from smtformats.tokens import BadField
             from smtformats.tree.trees import tree_of

@@ -1,7 +1,7 @@
-"""Lexicalised source trees: nodes with head children, and what dependency features see of a word.
+"""Lexicalised source trees: nodes with head children, and the view that dependency features have of a word.
 
 The trees of B. Wellington, J. Turian, I. D. Melamed, "Toward Purely Discriminative Training for Tree-Structured
-Translation Models" (2009), sections 7.4.2 and 7.4.4; ``tree_making`` makes them from what parsers write or without one.
+Translation Models" (2009), sections 7.4.2 and 7.4.4; ``tree_making`` builds them from parser output or without parser.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from functools import cached_property
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    """A node over the words ``first`` to before ``last``; a word itself has no children.
+class SourceNode:
+    """A node over the words from ``first`` up to ``last``; a word has no children.
 
-    ``children`` are numbers of nodes from left to right, ``head_child`` says which of them is the head (-1 for a word),
-    ``head`` is the word that is the lexical head.
+    ``children`` are node numbers from left to right, ``head_child`` is the index of the head among them (-1 for a
+    word), ``head`` the position of the lexical head.
     """
 
     label: str
@@ -27,13 +27,13 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """What dependency features see of a word; nothing of it depends on positions.
+class TreeView:
+    """A word's surroundings in the tree, for dependency features; independent of positions.
 
     ``projection`` is the label of its maximal projection, the highest node whose lexical head it is. ``parent`` is the
-    label and the lexical head of the node above that, ``None`` at the root. ``dependents`` are label and head of all
-    children on the way down to the word that are not head children, from left to right; ``chain`` the labels of that
-    way, the maximal projection first, the word's own label last.
+    label and lexical head of the node above that, ``None`` at the root. ``chain`` has the labels from the maximal
+    projection down to the word itself; ``dependents`` are label and head of all children along the chain that are not
+    head children, from left to right.
     """
 
     projection: str
@@ -46,11 +46,11 @@ class View:
 class SourceTree:
     """A sentence with its tree. Node i is word i; the others follow, children before parents, the root last.
 
-    ``kind`` says where the tree comes from (``tree_making.KINDS``); a model is used with the kind it was learnt from.
+    ``kind`` says where the tree comes from (``tree_making.KINDS``); a model is used with the kind it was trained on.
     """
 
     words: tuple[str, ...]
-    nodes: tuple[Node, ...]
+    nodes: tuple[SourceNode, ...]
     kind: str
 
     def __post_init__(self) -> None:
@@ -64,12 +64,12 @@ class SourceTree:
             raise ValueError(f"expected the root as the last node, found {self.nodes[-1]}")
 
     def __len__(self) -> int:
-        """How many words there are."""
+        """The number of words."""
         return len(self.words)
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The part of speech of each word, empty where it is not known."""
+        """The part of speech of each word, empty if unknown."""
         return tuple(node.label for node in self.nodes[: len(self.words)])
 
     @property
@@ -85,22 +85,22 @@ class SourceTree:
     @cached_property
     def parents(self) -> tuple[int, ...]:
         """The parent of each node, -1 for the root."""
-        found = [-1] * len(self.nodes)
+        parents = [-1] * len(self.nodes)
         for number, node in enumerate(self.nodes):
             for child in node.children:
-                found[child] = number
-        return tuple(found)
+                parents[child] = number
+        return tuple(parents)
 
     @cached_property
     def projections(self) -> tuple[int, ...]:
         """The maximal projection of each word."""
-        found = list(range(len(self.words)))
+        projections = list(range(len(self.words)))
         for number, node in enumerate(self.nodes):
-            found[node.head] = number
-        return tuple(found)
+            projections[node.head] = number
+        return tuple(projections)
 
-    def view(self, word: int) -> View:
-        """What dependency features see of a word."""
+    def view(self, word: int) -> TreeView:
+        """A word's surroundings, for dependency features."""
         top = self.projections[word]
         above = self.parents[top]
         parent = None if above < 0 else (self.nodes[above].label, self.words[self.nodes[above].head])
@@ -117,19 +117,19 @@ class SourceTree:
         others.sort(key=lambda child: self.nodes[child].first)
         below = tuple((self.nodes[child].label, self.words[self.nodes[child].head]) for child in others)
         labels = tuple(self.nodes[number].label for number in chain)
-        return View(self.nodes[top].label, parent, below, labels)
+        return TreeView(self.nodes[top].label, parent, below, labels)
 
     def bracketed(self, number: int | None = None) -> str:
-        """The tree in brackets, the head child of each node marked by a star: ``(NP (DT the) (NN* house))``."""
+        """The tree in brackets, with a star on head children: ``(NP (DT the) (NN* house))``."""
         pieces: list[str] = []
         todo: list[tuple[int, bool] | str] = [(self.root if number is None else number, False)] if self.nodes else []
         while todo:
-            one = todo.pop()
-            if isinstance(one, str):
-                pieces.append(one)
+            item = todo.pop()
+            if isinstance(item, str):
+                pieces.append(item)
                 continue
-            node = self.nodes[one[0]]
-            label = (node.label or "X") + "*" * one[1]
+            node = self.nodes[item[0]]
+            label = (node.label or "X") + "*" * item[1]
             if not node.children:
                 pieces.append(f" ({label} {self.words[node.head]})")
                 continue
@@ -141,11 +141,11 @@ class SourceTree:
 
 
 class TreeMaker:
-    """Takes nodes from the bottom up, each from children that were taken; words are there from the beginning."""
+    """Builds a tree bottom-up: each node from children added before; words are there from the beginning."""
 
     def __init__(self, words: tuple[str, ...], tags: tuple[str, ...]) -> None:
         self._words = words
-        self._nodes = [Node(tag, place, place + 1, place) for place, tag in enumerate(tags)]
+        self._nodes = [SourceNode(tag, place, place + 1, place) for place, tag in enumerate(tags)]
 
     def head(self, number: int) -> int:
         """The lexical head of a node."""
@@ -156,12 +156,12 @@ class TreeMaker:
         return self._nodes[number].label
 
     def add(self, label: str, children: tuple[int, ...], head_child: int) -> int:
-        """A node over children from left to right; its number."""
+        """Add a node over children from left to right; return its number."""
         below = [self._nodes[child] for child in children]
         head = below[head_child].head
-        self._nodes.append(Node(label, below[0].first, below[-1].last, head, children, head_child))
+        self._nodes.append(SourceNode(label, below[0].first, below[-1].last, head, children, head_child))
         return len(self._nodes) - 1
 
     def tree(self, kind: str) -> SourceTree:
-        """All that was taken; the last node is the root."""
+        """The finished tree; the last node is the root."""
         return SourceTree(self._words, tuple(self._nodes), kind)

@@ -1,4 +1,4 @@
-"""Source trees from brackets, from dependencies, and without any parser."""
+"""Build source trees from brackets, from dependencies, and without any parser."""
 
 from __future__ import annotations
 
@@ -15,29 +15,30 @@ if TYPE_CHECKING:
 
 Shape = Literal["right-branching", "left-branching", "balanced"]
 SHAPES: tuple[Shape, ...] = ("right-branching", "left-branching", "balanced")
-"""Binary trees that need no parser: they know nothing of the sentence but its length, at training as in decoding."""
+"""Binary trees that need no parser: they depend on the sentence length only, in training as in decoding."""
 KINDS = ("constituents", "dependencies", *SHAPES)
 
 
 def from_brackets(tree: Tree) -> SourceTree:
-    """A tree with head rules (``heads.head_child``). A bracket around one word alone is its part of speech.
+    """Build a source tree from brackets by head rules (``heads.head_child``).
 
-    What follows ``-`` or ``=`` in a label is left out, as in ``NP-SBJ``; the tree's outermost bracket may lack one.
+    A bracket around a single word is its part of speech. Label suffixes after ``-`` or ``=`` are dropped, as in
+    ``NP-SBJ``; the outermost bracket may lack a label.
     """
     words: list[str] = []
     tags: list[str] = []
-    # Brackets are numbered when they end; words are nodes already, and their numbers are known before.
-    found: list[tuple[str, list[int | tuple[int]]]] = []
+    # Brackets get their number when they close; a word's number is its position.
+    open_brackets: list[tuple[str, list[int | tuple[int]]]] = []
     done: list[tuple[str, list[int | tuple[int]]]] = []
-    for one in tree.walk():
-        if isinstance(one, str):
-            found[-1][1].append(len(words))
-            words.append(one)
+    for item in tree.walk():
+        if isinstance(item, str):
+            open_brackets[-1][1].append(len(words))
+            words.append(item)
             tags.append("")
-        elif one is not None:
-            found.append((_plain(one.label), []))
+        elif item is not None:
+            open_brackets.append((_plain(item.label), []))
         else:
-            _close(found, done, tags)
+            _close(open_brackets, done, tags)
     maker = TreeMaker(tuple(words), tuple(tags))
     numbers: list[int] = []
     for label, children in done:
@@ -48,18 +49,20 @@ def from_brackets(tree: Tree) -> SourceTree:
 
 
 def _close(
-    found: list[tuple[str, list[int | tuple[int]]]], done: list[tuple[str, list[int | tuple[int]]]], tags: list[str]
+    open_brackets: list[tuple[str, list[int | tuple[int]]]],
+    done: list[tuple[str, list[int | tuple[int]]]],
+    tags: list[str],
 ) -> None:
-    """A bracket ends: it is a part of speech, a node (its number in ``done`` as a tuple), or empty and gone."""
-    label, children = found.pop()
+    """Close a bracket: it is a part of speech, a node (its index in ``done`` as a tuple), or empty and dropped."""
+    label, children = open_brackets.pop()
     if len(children) == 1 and isinstance(children[0], int) and not tags[children[0]] and label:
         tags[children[0]] = label
-        if found:
-            found[-1][1].append(children[0])
+        if open_brackets:
+            open_brackets[-1][1].append(children[0])
     elif children and (label or len(children) > 1):
         done.append((label, children))
-        if found:
-            found[-1][1].append((len(done) - 1,))
+        if open_brackets:
+            open_brackets[-1][1].append((len(done) - 1,))
 
 
 def _plain(label: str) -> str:
@@ -68,17 +71,17 @@ def _plain(label: str) -> str:
     return label.partition("-")[0].partition("=")[0]
 
 
-def from_dependencies(given: Dependencies) -> SourceTree:
-    """A node for each word with dependents: these and the word itself, its head child, from left to right.
+def from_dependencies(dependencies: Dependencies) -> SourceTree:
+    """Build a source tree with a node for each word that has dependents; the word itself is its head child.
 
-    Nodes are labelled by the relation of their word, words by their part of speech (the universal one, or the other
-    where that is not given). An arc across others goes to the head's head until none crosses, the shortest first, as
-    projective trees are made by J. Nivre and J. Nilsson, "Pseudo-Projective Dependency Parsing" (2005). Several roots,
-    and words without a head, are children of a node ``ROOT``, whose head is the first of them.
+    Nodes are labelled by the relation of their word, words by their part of speech (the universal tag, else the
+    language's own). Non-projective arcs are lifted to the head's head, shortest first, until the tree is projective
+    (J. Nivre and J. Nilsson, "Pseudo-Projective Dependency Parsing", 2005). Several roots, and words without a head,
+    become children of a node ``ROOT``, headed by the first.
     """
-    words = given.nodes()
-    heads = [max(head, 0) - 1 for head in given.heads()]
-    _check_no_ring(heads, given)
+    words = dependencies.nodes()
+    heads = [max(head, 0) - 1 for head in dependencies.heads()]
+    _check_no_ring(heads, dependencies)
     _lift(heads)
     tags = tuple(next((tag for tag in (row.upos, row.xpos) if tag != "_"), "") for row in words)
     maker = TreeMaker(tuple(row.form for row in words), tags)
@@ -100,23 +103,23 @@ def from_dependencies(given: Dependencies) -> SourceTree:
     return maker.tree("dependencies")
 
 
-def _check_no_ring(heads: Sequence[int], given: Dependencies) -> None:
+def _check_no_ring(heads: Sequence[int], dependencies: Dependencies) -> None:
     for word in range(len(heads)):
-        one, steps = word, 0
-        while one >= 0:
-            one, steps = heads[one], steps + 1
+        ancestor, steps = word, 0
+        while ancestor >= 0:
+            ancestor, steps = heads[ancestor], steps + 1
             if steps > len(heads):
-                at = f"{given.file}:{given.line}: " if given.file else ""
+                at = f"{dependencies.file}:{dependencies.line}: " if dependencies.file else ""
                 raise SmtError(f"{at}expected a tree, found heads in a ring above word {word + 1}")
 
 
 def _lift(heads: list[int]) -> None:
-    """Make the arcs projective, and the roots' trees side by side."""
+    """Make the arcs projective, so that the trees of several roots do not interleave."""
     while True:
         crossed = [word for word, head in enumerate(heads) if head >= 0 and not _projective(heads, word)]
         if not crossed:
             return
-        word = min(crossed, key=lambda one: (abs(one - heads[one]), one))
+        word = min(crossed, key=lambda crossing: (abs(crossing - heads[crossing]), crossing))
         heads[word] = heads[heads[word]]
 
 
@@ -124,10 +127,10 @@ def _projective(heads: Sequence[int], word: int) -> bool:
     """Whether all words between a word and its head are below the head."""
     head = heads[word]
     for between in range(min(word, head) + 1, max(word, head)):
-        one = between
-        while one not in (head, -1):
-            one = heads[one]
-        if one != head:
+        ancestor = between
+        while ancestor not in (head, -1):
+            ancestor = heads[ancestor]
+        if ancestor != head:
             return False
     return True
 
@@ -141,10 +144,10 @@ def _upwards(heads: Sequence[int], below: Sequence[Sequence[int]]) -> list[int]:
 
 
 def branching(words: Sequence[str], shape: Shape, tags: Sequence[str] | None = None) -> SourceTree:
-    """A binary tree made without a parser, its nodes labelled ``X``.
+    """Build a binary tree without a parser, its nodes labelled ``X``.
 
-    ``right-branching`` puts each word beside all that follow, and it is the head; ``left-branching`` beside all that
-    precede, and it is the head; ``balanced`` halves, the first half the larger one and the head.
+    ``right-branching`` pairs each word, as the head, with all that follow; ``left-branching`` with all that precede;
+    ``balanced`` splits in halves, the first half being the head, and larger if they differ.
     """
     maker = TreeMaker(tuple(words), tuple(tags or [""] * len(words)))
     if words and shape == "balanced":

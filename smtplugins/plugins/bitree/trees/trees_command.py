@@ -1,4 +1,4 @@
-"""``smt bitree trees``: source trees of a text by Link Grammar's parser, for English, a line in brackets for each."""
+"""``smt bitree trees``: parse English text by Link Grammar's parser into bracketed source trees, one per line."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the command's options."""
     from smtplugins.plugins.bitree.trees.link_parser import COMMAND
 
     add = parser.add_argument
-    add("-i", "--input", required=True, metavar="FILE", help="English sentences, tokenised, one a line")
-    add("-o", "--output", required=True, metavar="FILE", help="their trees; () where the parser found none")
-    add("--parser", default=" ".join(COMMAND), metavar="TEXT", help=f"the parser (default: {' '.join(COMMAND)})")
-    add("--batch", type=int, default=1000, metavar="N", help="sentences that it is given at once (default: 1000)")
-    add("-q", "--quiet", action="store_true", help="no notes on standard error")
-    add("-v", "--verbose", action="count", default=0, help="tracebacks of failures")
+    add("-i", "--input", required=True, metavar="FILE", help="English sentences, tokenised, one per line")
+    add("-o", "--output", required=True, metavar="FILE", help="output: a bracketed tree per line, () for no parse")
+    add("--parser", default=" ".join(COMMAND), metavar="TEXT", help=f"parser command (default: {' '.join(COMMAND)})")
+    add("--batch", type=int, default=1000, metavar="N", help="sentences per call of the parser (default: 1000)")
+    add("-q", "--quiet", action="store_true", help="print no notes to standard error")
+    add("-v", "--verbose", action="count", default=0, help="print tracebacks of errors")
 
 
 def run(host: Host, args: argparse.Namespace) -> None:
-    """Do it."""
+    """Parse the input and write the trees."""
     import itertools
     import shlex
     from pathlib import Path
@@ -53,7 +53,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
 
 TREES = Command(
     name="trees",
-    summary="source trees of English text by Link Grammar's link-parser, if it is installed",
+    summary="parse English text by Link Grammar's link-parser (installed separately) into source trees",
     configure=configure,
     run=run,
 )

@@ -1,6 +1,6 @@
-"""The features ``bitree`` and ``bitree-aligned``: what word transduction says of translations from anywhere.
+"""The features ``bitree`` and ``bitree-aligned``: word transduction scores of n-best lists from any system.
 
-Joins have no part in it: a list says nothing of trees. Costs are those of equation 7.5.
+Joins are not scored, as lists have no trees. Costs are those of equation 7.5.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ UNSEEN = 10.0
 _LINK = re.compile(r"([0-9]+)-([0-9]+)")
 
 
-class _Words:
-    """What both features have: a word model, and the costs of a source sentence's words."""
+class _WordFeature:
+    """The common part of both features: a word model, and the translation costs of a source sentence's words."""
 
     def __init__(
         self,
@@ -46,23 +46,23 @@ class _Words:
         self._unseen = unseen
 
     def _costs(self, source: str | None, candidates: Candidates) -> list[Mapping[str, float]]:
-        """For each source word what its translations cost."""
+        """The cost of each translation, for each source word."""
         from smtformats.tokens import blanks
         from smtplugins.contracts.contracts import Sentence
 
         words = tuple(blanks(source or ""))
         tree = self._trees.of(Sentence(candidates.id, words)) if self._model.trees is not None else None
-        found = self._model.confidences(words, tree, self._configuration)
-        return [dict(zip(names, costs(confidence).tolist(), strict=True)) for names, confidence in found]
+        confidences = self._model.confidences(words, tree, self._configuration)
+        return [dict(zip(names, costs(confidence).tolist(), strict=True)) for names, confidence in confidences]
 
 
-class BitreeWords(_Words):
-    """Minus the cost of the cheapest word transduction into the words of a candidate, whatever their order.
+class BitreeWords(_WordFeature):
+    """The negative cost of the cheapest word transduction into the words of a candidate, whatever their order.
 
-    Each source word becomes one of the candidate's words, or NULL: whichever costs least, and several may become the
-    same one. ``model_path`` is a folder of ``smt bitree words`` or of ``smt bitree train``, ``configuration`` one of
-    its configurations, ``mixture`` or ``best``; if it needs source trees, they are in the file ``trees_path``, a tree
-    for each sentence by its number. What was never seen costs ``unseen``.
+    Each source word becomes the cheapest of the candidate's words or NULL; several may become the same word.
+    ``model_path`` is a folder of ``smt bitree words`` or ``smt bitree train``, ``configuration`` one of its
+    configurations, ``mixture`` or ``best``. If it needs source trees, ``trees_path`` is a file with a tree for each
+    sentence, by sentence number. An unseen translation costs ``unseen``.
     """
 
     def score_candidates(self, source: str | None, candidates: Candidates) -> list[float]:
@@ -70,17 +70,17 @@ class BitreeWords(_Words):
         from smtformats.tokens import blanks
 
         known = self._costs(source, candidates)
-        found = []
+        scores = []
         for text in candidates.texts:
             bag = {NULL, *blanks(text)}
-            found.append(-sum(min([self._unseen, *(one[name] for name in bag & one.keys())]) for one in known))
-        return found
+            scores.append(-sum(min([self._unseen, *(table[name] for name in bag & table.keys())]) for table in known))
+        return scores
 
 
-class AlignedWords(_Words):
-    """Minus the cost of a candidate's aligned words: each source word became the word that it is linked to, or NULL.
+class AlignedWords(_WordFeature):
+    """The negative cost of a candidate's word links: each source word became the word it is linked to, or NULL.
 
-    Of several links of a word the cheapest counts. Lists have to bring alignments. Options are those of ``bitree``.
+    If a word has several links, the cheapest counts. Lists need alignments. Options are those of ``bitree``.
     """
 
     def score_candidates(self, source: str | None, candidates: Candidates) -> list[float]:
@@ -101,5 +101,6 @@ class AlignedWords(_Words):
                 raise SmtError(f"list {id}: expected links of {sizes}, found {link!r}")
             names[place[0]].append(target[place[1]])
         return sum(
-            min(one.get(name, self._unseen) for name in some or [NULL]) for one, some in zip(known, names, strict=True)
+            min(table.get(name, self._unseen) for name in linked or [NULL])
+            for table, linked in zip(known, names, strict=True)
         )

@@ -1,10 +1,9 @@
-"""One target word, or NULL, for each source word: what is taken of an alignment with several links.
+"""Reduce a word alignment to one target word, or NULL, for each source word.
 
-The paper has links of GIZA++ that a hierarchical aligner made into tree alignments, one word to one word (section
-7.4.1). Here a sentence's links are taken one by one, those of words that are linked most often first, and each word
-once: the strength of a pair is c(s, t)^2 / (c(s) c(t)), c being counts of links in the training text. Equal ones are
-taken from left to right, by source words and then by target words. With source trees, links that cross
-a constituent are gone before.
+The paper turns GIZA++ alignments into one-to-one tree alignments by a hierarchical aligner (section 7.4.1). Here the
+links of a sentence are chosen greedily, strongest first, each word at most once: the strength of a pair is
+c(s, t)^2 / (c(s) c(t)), with counts of links in the training text. Ties are broken from left to right, by source, then
+by target position. With source trees, links that cross a constituent are removed first.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ Words = Sequence[str]
 
 @dataclass(frozen=True)
 class LinkCounts:
-    """How often words are linked to each other in a text."""
+    """Counts of linked word pairs in a text, and of links by source and by target word."""
 
     pairs: Counter[tuple[str, str]]
     sources: Counter[str]
@@ -27,30 +26,30 @@ class LinkCounts:
 
     @classmethod
     def of(cls, text: Iterable[tuple[Words, Words, Iterable[Link]]]) -> LinkCounts:
-        """The counts of aligned sentences."""
+        """Count the links of aligned sentences."""
         pairs: Counter[tuple[str, str]] = Counter()
         for source, target, links in text:
             pairs.update((source[i], target[j]) for i, j in links)
         sources: Counter[str] = Counter()
         targets: Counter[str] = Counter()
-        for (one, other), count in pairs.items():
-            sources[one] += count
-            targets[other] += count
+        for (source_word, target_word), count in pairs.items():
+            sources[source_word] += count
+            targets[target_word] += count
         return cls(pairs, sources, targets)
 
     def strength(self, source: str, target: str) -> float:
-        """How strong a pair is, 0 to 1."""
+        """The strength of a word pair, from 0 to 1."""
         count = self.pairs[source, target]
         return count * count / (self.sources[source] * self.targets[target]) if count else 0.0
 
 
 def one_to_one(source: Words, target: Words, links: Iterable[Link], counts: LinkCounts) -> dict[int, int]:
-    """The target word of each source word that keeps a link."""
+    """The target position of each source position that keeps a link."""
     order = sorted(set(links), key=lambda link: (-counts.strength(source[link[0]], target[link[1]]), link))
-    found: dict[int, int] = {}
+    chosen: dict[int, int] = {}
     taken: set[int] = set()
     for i, j in order:
-        if i not in found and j not in taken:
-            found[i] = j
+        if i not in chosen and j not in taken:
+            chosen[i] = j
             taken.add(j)
-    return found
+    return chosen

@@ -1,7 +1,7 @@
-"""Material of word transduction: source words' tokens as rows of atoms, the class being a translation or NULL.
+"""Training data of word transduction: each source token is a row of atoms, its class a translation or NULL.
 
-Section 7.4.2. Rows stand by source word, and each source word is a problem of its own: its translations in the
-training text are the classes, the most frequent first. NULL is the class without a name.
+Section 7.4.2. Rows are grouped by source word, and each source word is a separate problem, whose classes are its
+translations in the training text, most frequent first. NULL is the class with an empty name.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NULL = ""
 
 @dataclass(frozen=True)
 class Pair:
-    """A sentence and its translation, their links, and the tree of the source side."""
+    """A sentence pair with its word links and the tree of the source side."""
 
     source: tuple[str, ...]
     target: tuple[str, ...]
@@ -36,11 +36,11 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Tokens of source words. Word w has the rows ``starts[w]`` to before ``starts[w + 1]``, in the text's order.
+class TokenRows:
+    """Source tokens, grouped by word: word w has the rows from ``starts[w]`` up to ``starts[w + 1]``, in text order.
 
-    ``classes`` are numbers of ``translations[w]``, -1 for words that are not among them; ``linked`` says which tokens
-    have a link in the alignment. ``sentence`` and ``place`` say where a token stood.
+    ``classes`` are indices into ``translations[w]``, -1 for other translations; ``linked`` marks tokens with a link in
+    the alignment. ``sentence`` and ``place`` are the position of a token in the text.
     """
 
     words: tuple[str, ...]
@@ -58,21 +58,21 @@ class Rows:
         return len(self.classes)
 
     def of(self, word: int) -> slice:
-        """The rows of a word."""
+        """The range of a word's rows."""
         return slice(int(self.starts[word]), int(self.starts[word + 1]))
 
     def examples(self, word: int) -> Examples:
-        """A word's rows."""
+        """A word's rows as examples."""
         own = self.of(word)
         offsets = self.offsets[own.start : own.stop + 1]
         return Examples(offsets - offsets[0], self.ids[offsets[0] : offsets[-1]], self.atoms)
 
     def problem(self, word: int) -> Problem:
-        """A word with its translations, to be learnt."""
+        """A word as a classification problem over its translations."""
         return Problem(self.words[word], self.examples(word), self.classes[self.of(word)], self.translations[word])
 
-    def only(self, kinds: str) -> Rows:
-        """The same rows with the atoms of some kinds alone; their numbers stay."""
+    def only(self, kinds: str) -> TokenRows:
+        """Keep only atoms of these kinds; their ids do not change."""
         import numpy as np
 
         good = np.array([kind_of(atom) in kinds for atom in self.atoms], dtype=bool)
@@ -82,7 +82,7 @@ class Rows:
 
 
 def gold_of(pairs: Iterable[Pair], counts: LinkCounts) -> Iterator[tuple[list[str], list[bool]]]:
-    """What each source word of a sentence became, and whether it has a link."""
+    """Yield for each sentence the translation of every source word, and whether the word has a link."""
     for pair in pairs:
         chosen = one_to_one(pair.source, pair.target, pair.links, counts)
         linked = {i for i, _ in pair.links}
@@ -93,25 +93,25 @@ def gold_of(pairs: Iterable[Pair], counts: LinkCounts) -> Iterator[tuple[list[st
 
 
 def count_links(pairs: Iterable[Pair]) -> LinkCounts:
-    """How often words are linked in sentence pairs."""
-    return LinkCounts.of((one.source, one.target, one.links) for one in pairs)
+    """Count word links in sentence pairs."""
+    return LinkCounts.of((pair.source, pair.target, pair.links) for pair in pairs)
 
 
-def training_rows(pairs: Sequence[Pair], counts: LinkCounts) -> Rows:
-    """The rows of a training text; translations of a word that are as frequent stand in their alphabetical order."""
+def training_rows(pairs: Sequence[Pair], counts: LinkCounts) -> TokenRows:
+    """The rows of a training text; equally frequent translations are in alphabetical order."""
     seen: dict[str, Counter[str]] = {}
     for pair, (gold, _) in zip(pairs, gold_of(pairs, counts), strict=True):
         for word, translation in zip(pair.source, gold, strict=True):
             seen.setdefault(word, Counter())[translation] += 1
     words = tuple(sorted(seen))
-    translations = tuple(tuple(sorted(seen[one], key=lambda t, c=seen[one]: (-c[t], t))) for one in words)  # type: ignore[misc]
+    translations = tuple(tuple(sorted(seen[word], key=lambda t, c=seen[word]: (-c[t], t))) for word in words)  # type: ignore[misc]
     return _rows(pairs, counts, words, translations)
 
 
-def rows_like(pairs: Sequence[Pair], counts: LinkCounts, training: Rows) -> Rows:
-    """The rows of another text, with the training text's words, translations and atoms.
+def rows_like(pairs: Sequence[Pair], counts: LinkCounts, training: TokenRows) -> TokenRows:
+    """The rows of another text, with the words, translations and atoms of the training text.
 
-    Words that it does not have stand behind them: NULL is all that is known of these.
+    Unknown words come last; their only translation is NULL.
     """
     known = set(training.words)
     more = sorted({word for pair in pairs for word in pair.source} - known)
@@ -122,7 +122,7 @@ def rows_like(pairs: Sequence[Pair], counts: LinkCounts, training: Rows) -> Rows
 def sentence_rows(
     words: Sequence[str], tree: SourceTree | None, numbers: dict[str, int], *, grow: bool = False
 ) -> list[list[int]]:
-    """The atoms of each word of a sentence by number, in order: those that are known, or with ``grow`` all."""
+    """The sorted atom ids of each word of a sentence; unknown atoms are dropped, or numbered if ``grow``."""
     own, shared = sentence_atoms(words, tree)
     if grow:
         common = [numbers.setdefault(atom, len(numbers)) for atom in shared]
@@ -137,36 +137,36 @@ def _rows(
     words: tuple[str, ...],
     translations: tuple[tuple[str, ...], ...],
     atoms: tuple[str, ...] | None = None,
-) -> Rows:
+) -> TokenRows:
     import numpy as np
 
     grow = atoms is None
     numbers = {atom: number for number, atom in enumerate(atoms or ())}
     word_number = {word: number for number, word in enumerate(words)}
     class_number = [{name: number for number, name in enumerate(names)} for names in translations]
-    found: dict[str, list[int]] = {name: [] for name in ("word", "class", "linked", "sentence", "place", "size")}
+    columns: dict[str, list[int]] = {name: [] for name in ("word", "class", "linked", "sentence", "place", "size")}
     ids: list[Array] = []
     for sentence, (pair, (gold, linked)) in enumerate(zip(pairs, gold_of(pairs, counts), strict=True)):
         for place, row in enumerate(sentence_rows(pair.source, pair.tree, numbers, grow=grow)):
             at = word_number[pair.source[place]]
-            found["word"].append(at)
-            found["class"].append(class_number[at].get(gold[place], -1))
-            found["linked"].append(linked[place])
-            found["sentence"].append(sentence)
-            found["place"].append(place)
-            found["size"].append(len(row))
+            columns["word"].append(at)
+            columns["class"].append(class_number[at].get(gold[place], -1))
+            columns["linked"].append(linked[place])
+            columns["sentence"].append(sentence)
+            columns["place"].append(place)
+            columns["size"].append(len(row))
             ids.append(np.array(row, dtype=np.int32))
-    order = np.argsort(np.array(found["word"], dtype=np.int64), kind="stable")
-    column = {name: np.array(values, dtype=np.int64)[order] for name, values in found.items()}
-    return Rows(
+    order = np.argsort(np.array(columns["word"], dtype=np.int64), kind="stable")
+    sorted_columns = {name: np.array(values, dtype=np.int64)[order] for name, values in columns.items()}
+    return TokenRows(
         words,
-        np.searchsorted(column["word"], np.arange(len(words) + 1)),
-        np.concatenate([[0], np.cumsum(column["size"])]).astype(np.int64),
+        np.searchsorted(sorted_columns["word"], np.arange(len(words) + 1)),
+        np.concatenate([[0], np.cumsum(sorted_columns["size"])]).astype(np.int64),
         np.concatenate([ids[i] for i in order.tolist()]) if ids else np.zeros(0, np.int32),
         tuple(numbers) if atoms is None else atoms,
-        column["class"].astype(np.int32),
+        sorted_columns["class"].astype(np.int32),
         translations,
-        column["linked"].astype(bool),
-        column["sentence"].astype(np.int32),
-        column["place"].astype(np.int32),
+        sorted_columns["linked"].astype(bool),
+        sorted_columns["sentence"].astype(np.int32),
+        sorted_columns["place"].astype(np.int32),
     )

@@ -1,7 +1,7 @@
-"""What classifiers predict for the rows of a text, how often they are right, and the choice among several.
+"""Predictions of classifiers for the rows of a text, their accuracy, and selection among models.
 
-Section 7.4.2: the word of the classifier with the highest confidence, of equal ones the more frequent; NULL for words
-that were not in the training text. Accuracy is over the words that have a link.
+Section 7.4.2: the translation whose classifier has the highest confidence, the more frequent on ties; NULL for words
+that are not in the training text. Accuracy is over words with a link.
 """
 
 from __future__ import annotations
@@ -15,35 +15,35 @@ if TYPE_CHECKING:
 
     from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel
     from smtplugins.plugins.bitree.boosting.examples import Examples
-    from smtplugins.plugins.bitree.words.material import Rows
+    from smtplugins.plugins.bitree.words.material import TokenRows
 
     Array = NDArray[Any]
 
 Score = Callable[[int, "Examples"], "Array"]
-"""The confidences of a word's classes for some rows."""
+"""Scores the classes of a word for some rows (rows x classes)."""
 
 
-def predict(score: Score, rows: Rows, words: Iterable[int]) -> Array:
-    """The class of each row of some words; that of all others is 0, which is the most frequent or NULL."""
+def predict(score: Score, rows: TokenRows, words: Iterable[int]) -> Array:
+    """Predict the class of each row of some words; other words get class 0, the most frequent translation or NULL."""
     return predict_each([score], rows, words)[0]
 
 
-def predict_each(scores: Sequence[Score], rows: Rows, words: Iterable[int]) -> list[Array]:
-    """The same by several."""
+def predict_each(scores: Sequence[Score], rows: TokenRows, words: Iterable[int]) -> list[Array]:
+    """Predict by several scoring functions, as predict() does."""
     import numpy as np
 
-    found = [np.zeros(len(rows), dtype=np.int32) for _ in scores]
+    predictions = [np.zeros(len(rows), dtype=np.int32) for _ in scores]
     for word in words:
         own = rows.of(word)
         if own.start < own.stop and len(rows.translations[word]) > 1:
             examples = rows.examples(word)
-            for classes, score in zip(found, scores, strict=True):
+            for classes, score in zip(predictions, scores, strict=True):
                 classes[own] = score(word, examples).argmax(axis=1)
-    return found
+    return predictions
 
 
 def alone(model: BoostedModel, problem: int) -> BoostedModel:
-    """The part of a model that is about one problem, so that what is asked of it takes no look at all others."""
+    """The part of a model for a single problem, which is faster to evaluate."""
     from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel, Trees
 
     trees = model.trees
@@ -61,13 +61,13 @@ def alone(model: BoostedModel, problem: int) -> BoostedModel:
     return BoostedModel(model.atoms, (model.problems[problem],), (model.classes[problem],), own, model.least)
 
 
-def predict_boosted(model: BoostedModel, rows: Rows) -> Array:
-    """What boosted trees predict. Rows may have atoms that the model does not know of."""
+def predict_boosted(model: BoostedModel, rows: TokenRows) -> Array:
+    """Predict by boosted trees. Atoms unknown to the model are ignored."""
     return predict_path(model, rows, [model.least])[0]
 
 
-def predict_path(model: BoostedModel, rows: Rows, leasts: Sequence[float]) -> list[Array]:
-    """What boosted trees predict at several lambdas of their path."""
+def predict_path(model: BoostedModel, rows: TokenRows, leasts: Sequence[float]) -> list[Array]:
+    """Predict by boosted trees at several lambdas of their path."""
     parts: dict[int, BoostedModel] = {}
 
     def at(least: float) -> Score:
@@ -82,16 +82,16 @@ def predict_path(model: BoostedModel, rows: Rows, leasts: Sequence[float]) -> li
     return predict_each([at(least) for least in leasts], rows, range(len(model.problems)))
 
 
-def accuracy(rows: Rows, classes: Array) -> float:
-    """The percentage of words with a link whose translation is right."""
+def accuracy(rows: TokenRows, classes: Array) -> float:
+    """The percentage of linked words whose translation is right."""
     import numpy as np
 
     right = (classes == rows.classes)[rows.linked]
     return 100 * float(np.count_nonzero(right)) / max(len(right), 1)
 
 
-def bags(rows: Rows, classes: Array, sentences: int) -> list[list[str]]:
-    """The words that each sentence became, in the order of the source words they are of."""
+def bags(rows: TokenRows, classes: Array, sentences: int) -> list[list[str]]:
+    """The predicted words of each sentence, in source order."""
     import numpy as np
 
     names: dict[tuple[int, int], str] = {}
@@ -101,72 +101,72 @@ def bags(rows: Rows, classes: Array, sentences: int) -> list[list[str]]:
             rows.sentence[own].tolist(), rows.place[own].tolist(), classes[own].tolist(), strict=True
         ):
             names[sentence, place] = rows.translations[word][chosen]
-    found: list[list[str]] = [[] for _ in range(sentences)]
+    result: list[list[str]] = [[] for _ in range(sentences)]
     order = np.lexsort((rows.place, rows.sentence))
     for sentence, place in zip(rows.sentence[order].tolist(), rows.place[order].tolist(), strict=True):
         if names[sentence, place]:
-            found[sentence].append(names[sentence, place])
-    return found
+            result[sentence].append(names[sentence, place])
+    return result
 
 
 @dataclass(frozen=True)
-class Overlap:
-    """Words of hypotheses and references, and those that match: each as often as it is in both."""
+class BagOverlap:
+    """Word counts of hypotheses and references, and of matches, clipped per sentence."""
 
     matches: int
-    found: int
-    wanted: int
+    hypothesis_words: int
+    reference_words: int
 
     @classmethod
-    def of(cls, hypotheses: Iterable[Sequence[str]], references: Iterable[Sequence[str]]) -> Overlap:
-        """Those of a text."""
+    def of(cls, hypotheses: Iterable[Sequence[str]], references: Iterable[Sequence[str]]) -> BagOverlap:
+        """Count the words of a text."""
         from collections import Counter
 
-        matches = found = wanted = 0
-        for one, other in zip(hypotheses, references, strict=True):
-            matches += (Counter(one) & Counter(other)).total()
-            found += len(one)
-            wanted += len(other)
-        return cls(matches, found, wanted)
+        matches = hypothesis_words = reference_words = 0
+        for hypothesis, reference in zip(hypotheses, references, strict=True):
+            matches += (Counter(hypothesis) & Counter(reference)).total()
+            hypothesis_words += len(hypothesis)
+            reference_words += len(reference)
+        return cls(matches, hypothesis_words, reference_words)
 
     def shown(self) -> dict[str, float]:
         """Precision, recall and F in percent."""
-        precision, recall = self.matches / max(self.found, 1), self.matches / max(self.wanted, 1)
-        both = self.found + self.wanted
+        precision, recall = self.matches / max(self.hypothesis_words, 1), self.matches / max(self.reference_words, 1)
+        both = self.hypothesis_words + self.reference_words
         return {"P": 100 * precision, "R": 100 * recall, "F": 200 * self.matches / max(both, 1)}
 
 
-def upper_bound(sources: Iterable[Sequence[str]], references: Iterable[Sequence[str]]) -> Overlap:
-    """What is best if each source word becomes one word at most: the 1-to-1 bound of table 7.3."""
+def upper_bound(sources: Iterable[Sequence[str]], references: Iterable[Sequence[str]]) -> BagOverlap:
+    """The upper bound if each source word becomes at most one word: the 1-to-1 bound of table 7.3."""
     pairs = list(zip(sources, references, strict=True))
-    most = sum(min(len(one), len(other)) for one, other in pairs)
-    return Overlap(most, most, sum(len(other) for _, other in pairs))
+    most = sum(min(len(source), len(reference)) for source, reference in pairs)
+    return BagOverlap(most, most, sum(len(reference) for _, reference in pairs))
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """Which of several models is used for each word: the best one on the tuning text, or ``best`` of all words."""
+    """The model used for each word: the best for that word on the tuning text, else ``best``, the best overall."""
 
     best: str
     words: Mapping[str, str]
 
     @classmethod
-    def of(cls, rows: Rows, predictions: Mapping[str, Array]) -> Mixture:
-        """The choice by right predictions of words with a link; of equal ones the best of all, then the first."""
+    def of(cls, rows: TokenRows, predictions: Mapping[str, Array]) -> Mixture:
+        """Choose by the number of right predictions of linked words; ties go to the model that is best overall."""
         import numpy as np
 
         right = {name: (classes == rows.classes) & rows.linked for name, classes in predictions.items()}
         order = sorted(right, key=lambda name: -int(right[name].sum()))
-        found = {}
+        exceptions = {}
         for word, name in enumerate(rows.words):
             own = rows.of(word)
-            counts = [int(np.count_nonzero(right[one][own])) for one in order]
+            counts = [int(np.count_nonzero(right[model][own])) for model in order]
             if max(counts) > counts[0]:
-                found[name] = order[counts.index(max(counts))]
-        return cls(order[0], found)
+                exceptions[name] = order[counts.index(max(counts))]
+        return cls(order[0], exceptions)
 
-    def choose(self, rows: Rows, predictions: Mapping[str, Array]) -> Array:
-        """The mixture's predictions, from those of the models."""
+    def choose(self, rows: TokenRows, predictions: Mapping[str, Array]) -> Array:
+        """Combine the models' predictions into those of the mixture."""
         classes: Array = predictions[self.best].copy()
         for word, name in enumerate(rows.words):
             if name in self.words:
@@ -176,18 +176,18 @@ class Mixture:
 
 
 def lambdas(least: float, greatest: float) -> list[float]:
-    """Values to choose from, falling by the root of 2: the last one is the least."""
-    found = [least]
-    while found[0] < greatest:
-        found.insert(0, found[0] * 2**0.5)
-    return found
+    """Values of lambda to try, falling by a factor of the square root of 2 down to ``least``."""
+    values = [least]
+    while values[0] < greatest:
+        values.insert(0, values[0] * 2**0.5)
+    return values
 
 
-def choose_lambda(model: BoostedModel, rows: Rows) -> tuple[float, list[tuple[float, float]]]:
-    """Where on the path accuracy is best (of equal ones the smaller model), and the accuracy of each lambda tried."""
+def choose_lambda(model: BoostedModel, rows: TokenRows) -> tuple[float, list[tuple[float, float]]]:
+    """The lambda with the best accuracy (the smaller model on ties), and the accuracy of each lambda tried."""
     largest = float(model.trees.lambdas.max(initial=model.least))
     tried = lambdas(model.least, largest)
     predicted = predict_path(model, rows, tried)
-    curve = [(one, accuracy(rows, classes)) for one, classes in zip(tried, predicted, strict=True)]
+    curve = [(penalty, accuracy(rows, classes)) for penalty, classes in zip(tried, predicted, strict=True)]
     best = max(value for _, value in curve)
-    return next(one for one, value in curve if value == best), curve
+    return next(penalty for penalty, value in curve if value == best), curve

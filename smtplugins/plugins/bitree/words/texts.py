@@ -1,4 +1,4 @@
-"""Aligned text, with source trees where there are any, as the pairs that everything is learnt from."""
+"""Read aligned text, with source trees if there are any, as sentence pairs for training."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 
 def read_trees(path: Path, formats: Iterable[Format] | None = None) -> Iterator[SourceTree | None]:
-    """The trees of a file in brackets or CoNLL-U; ``None`` for a sentence without one."""
+    """Read the trees of a file in brackets or CoNLL-U; ``None`` for a sentence without a tree."""
     from smtformats.tree.dependencies import Dependencies
     from smtplugins.host.files.opening import open_known
 
     with open_known(Path(path), "tree", None, formats) as opened:
-        for one in opened.records():
-            if isinstance(one, Dependencies):
-                yield from_dependencies(one)
+        for record in opened.records():
+            if isinstance(record, Dependencies):
+                yield from_dependencies(record)
             else:
-                yield None if one.tree is None else from_brackets(one.tree)
+                yield None if record.tree is None else from_brackets(record.tree)
 
 
 def with_trees(host: Host, sentences: Sequence[Sequence[str]], path: Path | None) -> Iterator[SourceTree | None]:
-    """The tree of each sentence, over the same words and as many; ``None`` for all without a file."""
+    """Yield the tree of each sentence, checked for number and words; ``None`` for all without a file."""
     if path is None:
         yield from (None for _ in sentences)
         return
@@ -52,23 +52,25 @@ def with_trees(host: Host, sentences: Sequence[Sequence[str]], path: Path | None
 def read_text(
     host: Host, source: Path, target: Path, alignment: Path | None = None, trees: Path | None = None
 ) -> list[Pair]:
-    """Sentence pairs; links that cross a constituent of a sentence's tree are left out."""
+    """Read sentence pairs; links that cross a constituent of the source tree are dropped."""
     from smtformats.tokens import blanks
     from smtplugins.host.files.aligned_text import read_pairs
 
-    found = []
+    pairs = []
     links = None if alignment is None else str(alignment)
-    for number, (one, other, linked) in enumerate(read_pairs(str(source), str(target), links, formats=host.formats())):
-        pair = Pair(tuple(blanks(one)), tuple(blanks(other)), () if linked is None else linked.points)
+    for number, (source_text, target_text, linked) in enumerate(
+        read_pairs(str(source), str(target), links, formats=host.formats())
+    ):
+        pair = Pair(tuple(blanks(source_text)), tuple(blanks(target_text)), () if linked is None else linked.points)
         for i, j in pair.links:
             if i >= len(pair.source) or j >= len(pair.target):
                 sizes = f"{len(pair.source)} and {len(pair.target)} words"
                 raise SmtError(f"{links}:{number + 1}: expected links of {sizes}, found {i}-{j}")
-        found.append(pair)
-    grown = with_trees(host, [one.source for one in found], trees)
-    return [_grown(pair, tree) for pair, tree in zip(found, grown, strict=True)]
+        pairs.append(pair)
+    parsed = with_trees(host, [pair.source for pair in pairs], trees)
+    return [_with_tree(pair, tree) for pair, tree in zip(pairs, parsed, strict=True)]
 
 
-def _grown(pair: Pair, tree: SourceTree | None) -> Pair:
+def _with_tree(pair: Pair, tree: SourceTree | None) -> Pair:
     links = pair.links if tree is None else cohesive(tree, pair.links)
     return Pair(pair.source, pair.target, tuple(links), tree)

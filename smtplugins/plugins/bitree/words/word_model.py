@@ -1,8 +1,8 @@
-"""The model of word transduction: boosted trees of each configuration of atoms, and which of them is used where.
+"""The model of word transduction: boosted trees for each configuration of atoms, and the mixture of them.
 
-Section 7.4.2; the mixture is that of section 7.4.3. In a folder the trees of each configuration have a folder of their
-own, ``words.json`` says at which lambda each was cut and how it was chosen, ``mixture.tsv`` which configuration is used
-for words that another one than the best serves better.
+Section 7.4.2; the mixture is that of section 7.4.3. In a model folder, the trees of each configuration have their own
+folder, ``words.json`` records the lambda of each and how it was chosen, and ``mixture.tsv`` the configuration of words
+for which another than the best is used.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ MIXTURE, MIXTURE_FILE = "mixture", "mixture.tsv"
 
 @dataclass(frozen=True, eq=False)
 class WordModel:
-    """Trees by configuration, and the mixture.
+    """Boosted trees by configuration, and the mixture.
 
-    ``trained`` says what it was learnt from, ``trees`` is the kind of source trees, if there were any.
+    ``trained`` describes the training, ``trees`` is the kind of source trees, if any.
     """
 
     models: Mapping[str, BoostedModel]
@@ -45,11 +45,11 @@ class WordModel:
     trained: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        # All have the atoms of the training text, which are numbered once for all.
+        # All share the atoms of the training text.
         first = next(iter(self.models.values()))
-        if any(one.atoms != first.atoms or one.problems != first.problems for one in self.models.values()):
+        if any(model.atoms != first.atoms or model.problems != first.problems for model in self.models.values()):
             raise SmtError("word model: expected the same atoms and words in each configuration, found others")
-        shared = {name: replace(one, atoms=first.atoms) for name, one in self.models.items()}
+        shared = {name: replace(model, atoms=first.atoms) for name, model in self.models.items()}
         object.__setattr__(self, "models", shared)
 
     @cached_property
@@ -59,11 +59,11 @@ class WordModel:
 
     @cached_property
     def _parts(self) -> dict[tuple[str, int], BoostedModel]:
-        """Trees of single words, by configuration and number."""
+        """A cache of the trees of single words, by configuration and problem number."""
         return {}
 
     def configuration(self, name: str) -> str:
-        """``name``, if there is such a configuration; ``best`` is the one that was best of all on the tuning text."""
+        """Check a configuration's name; ``best`` is replaced by the best one on the tuning text."""
         if name == "best":
             return self.mixture.best
         letters = name.replace("+", "")
@@ -73,35 +73,35 @@ class WordModel:
         return letters
 
     def needs_trees(self, configuration: str) -> bool:
-        """Whether it is about source trees."""
+        """Whether a configuration needs source trees."""
         used = self.models if configuration == MIXTURE else [configuration]
         return any(DEPENDENCY in name for name in used)
 
     def confidences(
         self, words: Sequence[str], tree: SourceTree | None = None, configuration: str = MIXTURE
     ) -> list[tuple[tuple[str, ...], Array]]:
-        """For each word its translations, the most frequent first, and the confidence of each.
+        """The translations of each word, most frequent first, and their confidences.
 
-        A word that was not in the training text may become NULL alone, with confidence 0.
+        A word that is not in the training text can only become NULL, with confidence 0.
         """
         import numpy as np
 
         rows = sentence_rows(words, tree, self._numbers)
-        found: list[tuple[tuple[str, ...], Array]] = []
+        result: list[tuple[tuple[str, ...], Array]] = []
         for word, row in zip(words, rows, strict=True):
             own = self.mixture.words.get(word, self.mixture.best) if configuration == MIXTURE else configuration
             model = self.models[own]
             at = model.numbers.get(word)
             if at is None:
-                found.append(((NULL,), np.zeros(1)))
+                result.append(((NULL,), np.zeros(1)))
                 continue
             examples = Examples(np.array([0, len(row)]), np.array(row, dtype=np.int32), model.atoms)
             part = self._parts.get((own, at)) or self._parts.setdefault((own, at), alone(model, at))
-            found.append((model.classes[at], part.scores(0, examples)[0]))
-        return found
+            result.append((model.classes[at], part.scores(0, examples)[0]))
+        return result
 
     def save(self, folder: Path) -> None:
-        """Write the model; the folder is there."""
+        """Write the model into an existing folder."""
         for name, model in self.models.items():
             model.save(folder / name)
         lines = (f"{word}\t{name}\n" for word, name in sorted(self.mixture.words.items()))
@@ -117,7 +117,7 @@ class WordModel:
 
     @classmethod
     def load(cls, folder: Path) -> WordModel:
-        """Read what was saved."""
+        """Load a model written by save()."""
         from smtplugins.host.files.array_folders import read_record
 
         record = read_record(Path(folder), RECORD, "word models", VERSION)

@@ -1,6 +1,6 @@
-"""Learning word transduction: trees of each configuration, lambda chosen on the tuning text, the mixture.
+"""Learn word transduction: boosted trees of each configuration, lambda chosen on the tuning text, the mixture.
 
-Sections 7.3.3 and 7.4.2: one run per configuration follows the whole path; the model is that of the best lambda.
+Sections 7.3.3 and 7.4.2: a run per configuration follows the whole regularisation path; the best lambda is kept.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from smtplugins.host.errors import UsageError
 from smtplugins.plugins.bitree.boosting.boosting import EPSILON, boost
 from smtplugins.plugins.bitree.words.atoms import DEPENDENCY, configurations, shown_configuration
-from smtplugins.plugins.bitree.words.material import Pair, Rows, count_links, rows_like, training_rows
+from smtplugins.plugins.bitree.words.material import Pair, TokenRows, count_links, rows_like, training_rows
 from smtplugins.plugins.bitree.words.predicting import Mixture, choose_lambda, predict_boosted
 from smtplugins.plugins.bitree.words.word_model import WordModel
 
@@ -26,7 +26,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class PathOptions:
-    """How the path of lambda is followed, and down to where."""
+    """Options of the regularisation path: ``least`` is the lambda at which it ends."""
 
     least: float = 1.0
     eta: float = 0.9
@@ -39,43 +39,43 @@ def add_path(parser: argparse.ArgumentParser) -> None:
     """The options of :class:`PathOptions`."""
     default = PathOptions()
     add = parser.add_argument
-    add("--least", type=float, default=default.least, metavar="L", help="where the path of lambda ends (default: 1)")
-    add("--eta", type=float, default=default.eta, metavar="X", help="lambda falls by this factor (default: 0.9)")
+    add("--least", type=float, default=default.least, metavar="L", help="lambda at which the path ends (default: 1)")
+    add("--eta", type=float, default=default.eta, metavar="X", help="factor by which lambda falls (default: 0.9)")
     epsilon = default.epsilon
     add(
         "--epsilon",
         type=float,
         default=epsilon,
         metavar="X",
-        help=f"least part of the risk saved (default: {epsilon:g})",
+        help=f"minimum relative reduction of the risk by a tree (default: {epsilon:g})",
     )
-    add("--depth", type=int, default=0, metavar="N", help="most literals of a conjunction; 0, the default, is no limit")
+    add("--depth", type=int, default=0, metavar="N", help="maximum literals of a conjunction (default: 0, no limit)")
     add("-j", "--jobs", type=int, default=1, metavar="N", help="threads (same result)")
 
 
 def path_of(args: argparse.Namespace) -> PathOptions:
-    """What the options say."""
+    """The path options of parsed arguments."""
     return PathOptions(args.least, args.eta, args.epsilon, args.depth, args.jobs)
 
 
-def chosen_configurations(given: Sequence[str] | None, trees: bool) -> tuple[str, ...]:
-    """Those asked for, as their letters, or all that can be had."""
+def chosen_configurations(requested: Sequence[str] | None, trees: bool) -> tuple[str, ...]:
+    """The requested configurations, as letters, or by default all that are possible."""
     known = configurations(trees)
-    if not given:
+    if not requested:
         return known
-    letters = tuple(dict.fromkeys(one.replace("+", "") for one in given))
-    for one in letters:
-        if one not in known:
-            lacking = " (which needs source trees)" if one in configurations(True) else ""
-            shown = ", ".join(map(shown_configuration, known))
-            raise UsageError(f"expected configurations of {shown}, found {one!r}{lacking}")
+    letters = tuple(dict.fromkeys(name.replace("+", "") for name in requested))
+    for name in letters:
+        if name not in known:
+            lacking = " (which needs source trees)" if name in configurations(True) else ""
+            choices = ", ".join(map(shown_configuration, known))
+            raise UsageError(f"expected configurations of {choices}, found {name!r}{lacking}")
     return letters
 
 
 def learn_configuration(
-    training: Rows, tuning: Rows, letters: str, path: PathOptions
+    training: TokenRows, tuning: TokenRows, letters: str, path: PathOptions
 ) -> tuple[BoostedModel, dict[str, Any]]:
-    """The trees of a configuration, cut at the lambda that is best on the tuning rows, and how that was chosen."""
+    """Learn the trees of a configuration, cut at the best lambda on the tuning rows; return them with a record."""
     rows = training.only(letters)
     problems = [rows.problem(word) for word in range(len(rows.words))]
     whole = boost(problems, least=path.least, eta=path.eta, epsilon=path.epsilon, depth=path.depth, threads=path.jobs)
@@ -88,7 +88,7 @@ def learn_configuration(
 def train_words(
     training: Sequence[Pair], tuning: Sequence[Pair], letters: Sequence[str], path: PathOptions, say: Say
 ) -> WordModel:
-    """The model of word transduction."""
+    """Learn a model of word transduction."""
     if not training or not tuning:
         raise UsageError("expected sentence pairs to learn from and to tune on, found none")
     counts = count_links(training)
@@ -96,28 +96,28 @@ def train_words(
     more = rows_like(tuning, counts, rows)
     say(f"{len(rows)} tokens of {len(rows.words)} source words, {sum(map(len, rows.translations))} classifiers")
     models: dict[str, BoostedModel] = {}
-    told: dict[str, Any] = {}
+    records: dict[str, Any] = {}
     predictions = {}
-    for one in letters:
-        models[one], told[one] = learn_configuration(rows, more, one, path)
-        predictions[one] = predict_boosted(models[one], more)
-        record = told[one]
+    for name in letters:
+        models[name], records[name] = learn_configuration(rows, more, name, path)
+        predictions[name] = predict_boosted(models[name], more)
+        record = records[name]
         say(
-            f"{shown_configuration(one)}: lambda {record['lambda']:.4g}, {record['size']} parameters, "
+            f"{shown_configuration(name)}: lambda {record['lambda']:.4g}, {record['size']} parameters, "
             f"{record['tuning']:.2f} % right on the tuning text"
         )
     mixture = Mixture.of(more, predictions)
     own = len(mixture.words)
     say(f"mixture: {shown_configuration(mixture.best)}, another configuration for {own} word{'s' * (own != 1)}")
     how = {name: value for name, value in asdict(path).items() if name != "jobs"}
-    trained = {"pairs": len(training), "tuning": len(tuning), "path": how, "configurations": told}
+    trained = {"pairs": len(training), "tuning": len(tuning), "path": how, "configurations": records}
     return WordModel(models, mixture, tree_kind([*training, *tuning], letters), trained)
 
 
 def tree_kind(pairs: Sequence[Pair], letters: Sequence[str]) -> str | None:
-    """The kind of source trees that a model is about; those of different kinds are an error."""
+    """The kind of source trees that a model needs, None for none; different kinds are an error."""
     kinds = {pair.tree.kind for pair in pairs if pair.tree is not None}
-    if not any(DEPENDENCY in one for one in letters):
+    if not any(DEPENDENCY in name for name in letters):
         return None
     if len(kinds) != 1:
         raise UsageError(f"expected source trees of one kind, found {', '.join(sorted(kinds)) or 'none'}")
@@ -125,5 +125,5 @@ def tree_kind(pairs: Sequence[Pair], letters: Sequence[str]) -> str | None:
 
 
 def weights_of(model: Mapping[str, float]) -> str:
-    """A file of weights."""
+    """The text of a weights file."""
     return "".join(f"{name} {value:g}\n" for name, value in model.items())

@@ -1,4 +1,4 @@
-"""A tiny word model, with which the conformance kit makes the decoder."""
+"""A tiny word model, with which the conformance kit creates the decoder."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _PAIRS = (
 
 
 def bag_trial(folder: Path) -> dict[str, Any]:
-    """For ``bag``."""
+    """Write a word model; return the option of ``bag``."""
     from smtplugins.plugins.bitree.words.material import Pair
     from smtplugins.plugins.bitree.words.word_training import PathOptions, train_words
 
     pairs = []
     for source, target, links in _PAIRS * 4:
-        points = tuple((int(one[0]), int(one[2])) for one in links.split())
+        points = tuple((int(link[0]), int(link[2])) for link in links.split())
         pairs.append(Pair(tuple(source.split()), tuple(target.split()), points))
     model = train_words(pairs, pairs, ("W", "WC"), PathOptions(0.5), lambda text: None)
     (folder / "words").mkdir()

@@ -1,4 +1,4 @@
-"""``smt bitree words``: a model of word transduction from aligned text, and a configuration that decodes with it."""
+"""``smt bitree words``: learn word transduction from aligned text, and write a run.yaml that decodes with it."""
 
 from __future__ import annotations
 
@@ -17,38 +17,46 @@ if TYPE_CHECKING:
 
 
 def add_text(parser: argparse.ArgumentParser) -> None:
-    """Aligned text to learn from, and to tune on."""
+    """Add options for aligned text to learn from and to tune on."""
     add = parser.add_argument
-    add("-s", "--source", required=True, metavar="FILE", help="source sentences to learn from, tokenised, one a line")
-    add("-t", "--target", required=True, metavar="FILE", help="their translations")
-    add("-a", "--alignment", required=True, metavar="FILE", help="their links, 0-0 1-2")
-    add("--trees", metavar="FILE", help="their source trees, in brackets or CoNLL-U: for dependency atoms")
-    add_set(parser, "tune", "to choose lambda and the mixture by")
+    add(
+        "-s",
+        "--source",
+        required=True,
+        metavar="FILE",
+        help="source side of the training text, tokenised, a sentence per line",
+    )
+    add("-t", "--target", required=True, metavar="FILE", help="target side of the training text")
+    add("-a", "--alignment", required=True, metavar="FILE", help="word alignments, 0-0 1-2")
+    add("--trees", metavar="FILE", help="source trees in brackets or CoNLL-U, for dependency atoms")
+    add_set(parser, "tune", "to choose lambda and the mixture")
 
 
 def add_set(parser: argparse.ArgumentParser, name: str, what: str, *, aligned: bool = True) -> None:
-    """Another text."""
+    """Add options for another text."""
     add = parser.add_argument
     add(f"--{name}", required=True, metavar="FILE", help=f"source sentences {what}")
     add(f"--{name}-ref", required=True, metavar="FILE", help="their translations")
-    add(f"--{name}-alignment", required=aligned, metavar="FILE", help="their links")
+    add(f"--{name}-alignment", required=aligned, metavar="FILE", help="their word alignments")
     add(f"--{name}-trees", metavar="FILE", help="their source trees")
 
 
 def read_set(host: Host, args: argparse.Namespace, name: str | None = None) -> list[Pair]:
-    """The pairs of :func:`add_text`, or of a set by its name."""
+    """Read the text of :func:`add_text`, or the named set of :func:`add_set`."""
     from smtplugins.plugins.bitree.words.texts import read_text
 
     names = ("source", "target", "alignment", "trees")
     if name is not None:
         names = (name, f"{name}_ref", f"{name}_alignment", f"{name}_trees")
-    source, target, alignment, trees = (None if (path := getattr(args, one)) is None else Path(path) for one in names)
+    source, target, alignment, trees = (
+        None if (path := getattr(args, option)) is None else Path(path) for option in names
+    )
     assert source is not None and target is not None
     return read_text(host, source, target, alignment, trees)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the command's options."""
     from smtplugins.host.files.array_folders import add_output
     from smtplugins.plugins.bitree.words.word_training import add_path
 
@@ -57,15 +65,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--configuration",
         action="append",
         metavar="LETTERS",
-        help="W window, D dependency (with trees), C co-occurrence: as W+C (repeatable; default: all of the paper's)",
+        help="W window, D dependency (needs trees), C co-occurrence, as in W+C (repeatable; default: the paper's)",
     )
     add_path(parser)
     add_output(parser)
-    parser.add_argument("-q", "--quiet", action="store_true", help="no notes on standard error")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print no notes to standard error")
 
 
 def run(host: Host, args: argparse.Namespace) -> None:
-    """Do it."""
+    """Learn the model and write it with a run.yaml."""
     from smtplugins.host.files.array_folders import check_folder, new_folder
     from smtplugins.plugins.bitree.words.bag import COLUMN
     from smtplugins.plugins.bitree.words.word_model import RECORD
@@ -82,7 +90,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
 
 
 def sayer(quiet: bool) -> Callable[[str], None]:
-    """Says things on standard error."""
+    """A function that prints notes to standard error, or nothing if quiet."""
 
     def say(text: str) -> None:
         if not quiet:
@@ -93,7 +101,7 @@ def sayer(quiet: bool) -> Callable[[str], None]:
 
 WORDS = Command(
     name="words",
-    summary="word transduction learnt from aligned text: boosted trees of each configuration, for the decoder bag",
+    summary="learn word transduction from aligned text: boosted trees per configuration, for the decoder bag",
     configure=configure,
     run=run,
 )

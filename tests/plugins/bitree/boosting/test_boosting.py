@@ -321,7 +321,7 @@ def test_examples_and_problems_are_checked() -> None:
     assert [rows.take(np.array([2, 0])).row(i) for i in range(2)] == [("b",), ("a", "b")]
     with pytest.raises(SmtError, match="classes from -1 to below 1"):
         Problem("p", rows, np.array([0, 1, 0]), ("x",))
-    with pytest.raises(UsageError, match="expected an end of the path above 0"):
+    with pytest.raises(UsageError, match="expected the path to end at a lambda above 0"):
         boost([Problem("p", rows, np.array([0, 0, 0]), ("x",))], least=0)
 
 

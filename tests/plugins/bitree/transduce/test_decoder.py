@@ -15,7 +15,7 @@ from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.model import Model
 from smtplugins.plugins.bitree.transduce.bitree_graphs import built, hypergraph
 from smtplugins.plugins.bitree.transduce.decoder import BitreeDecoder
-from smtplugins.plugins.bitree.transduce.search import Limits, search
+from smtplugins.plugins.bitree.transduce.search import SearchLimits, search
 from smtplugins.plugins.bitree.transduce.transducer import Transducer
 from smtplugins.plugins.bitree.transduce.transducing import JoinRecipe, learn_discriminative, learn_generative
 from tests.plugins.bitree.made_bitrees import bitrees, random_bitree, text, word_model
@@ -72,7 +72,7 @@ def test_graphs_have_all_derivations() -> None:
     made = learn_generative([random_bitree(draw, draw.randrange(1, 5)) for _ in range(40)], iterations=2)
     for _ in range(10):
         tree = random_bitree(draw, draw.randrange(1, 5)).tree
-        found = search(tree, made.start(tree), Limits(0.0, 0), every=True)
+        found = search(tree, made.start(tree), SearchLimits(0.0, 0), every=True)
 
         def ways(item: object) -> list[float]:
             return [

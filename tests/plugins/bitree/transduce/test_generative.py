@@ -11,7 +11,7 @@ import pytest
 
 from smtplugins.plugins.bitree.transduce.generative import Backoff, Generative, most_probable, train
 from smtplugins.plugins.bitree.transduce.joins import heads_of
-from smtplugins.plugins.bitree.transduce.search import Limits, search
+from smtplugins.plugins.bitree.transduce.search import SearchLimits, search
 from smtplugins.plugins.bitree.trees.bitrees import ORDERS, Bitree, Join
 from smtplugins.plugins.bitree.trees.source_trees import TreeMaker
 from tests.plugins.bitree.made_bitrees import bitrees, random_bitree
@@ -87,11 +87,11 @@ def test_the_search_finds_costs_of_the_model(tmp_path: Path) -> None:
     again = Generative.load(tmp_path)
     right = 0
     for bitree in bitrees(2, 20):
-        found = search(bitree.tree, model.start(bitree.tree), Limits(0.0, 0))
+        found = search(bitree.tree, model.start(bitree.tree), SearchLimits(0.0, 0))
         path = [(edge.join, edge.order) for _, edge in found.derivation() if edge.join is not None]
         mine = type(bitree)(bitree.tree, tuple(found.translations()), bitree.places)
         assert math.isclose(found.cost, model.cost(mine, path))
-        same = search(bitree.tree, again.start(bitree.tree), Limits(0.0, 0))
+        same = search(bitree.tree, again.start(bitree.tree), SearchLimits(0.0, 0))
         assert (same.cost, same.target()) == (found.cost, found.target())
         order = sorted(range(len(bitree.tree)), key=bitree.places.__getitem__)
         right += found.target() == [bitree.translations[k] for k in order]

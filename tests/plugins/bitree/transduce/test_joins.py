@@ -14,7 +14,7 @@ from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.plugins.bitree.boosting.boosted_model import costs
 from smtplugins.plugins.bitree.boosting.examples import Examples
 from smtplugins.plugins.bitree.transduce.joins import JoinAtoms, JoinCosts, join_problem, production
-from smtplugins.plugins.bitree.transduce.search import Limits, search
+from smtplugins.plugins.bitree.transduce.search import SearchLimits, search
 from smtplugins.plugins.bitree.transduce.transducer import Transducer
 from smtplugins.plugins.bitree.transduce.transducing import JoinRecipe, learn_discriminative, right_orders, shaped
 from smtplugins.plugins.bitree.trees.bitrees import ORDERS, Bitree, Join
@@ -88,7 +88,7 @@ def test_a_transducer_learns_what_changes_places(tmp_path: Path) -> None:
         found = search(bitree.tree, made.start(bitree.tree), every=True)
         order = sorted(range(len(bitree.tree)), key=bitree.places.__getitem__)
         assert found.target() == [bitree.translations[k] for k in order]
-        same = search(bitree.tree, again.start(bitree.tree), Limits(0.0, 0))
+        same = search(bitree.tree, again.start(bitree.tree), SearchLimits(0.0, 0))
         assert same.cost == found.cost
         # The cost is that of the inferences, each by itself.
         assert math.isclose(found.cost, _cost(made, found.translations(), bitree, found))

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smtplugins.plugins.bitree.transduce.search import Limits, search
+from smtplugins.plugins.bitree.transduce.search import SearchLimits, search
 from smtplugins.plugins.bitree.trees.bitrees import KEEP, SWAP, Interval, Join, head_interval, joins_after
 from smtplugins.plugins.bitree.trees.source_trees import SourceTree, TreeMaker
 
 Derivation = tuple[float, tuple[str, ...], str]
-EXACT = Limits(threshold=0.0, size=0)
+EXACT = SearchLimits(threshold=0.0, size=0)
 
 
 def _random_tree(draw: random.Random, size: int) -> SourceTree:
@@ -135,8 +135,8 @@ def test_pruning() -> None:
         tree = _random_tree(draw, draw.randrange(2, 7))
         costs = AnyCosts(tree, False)
         exact = search(tree, costs, EXACT)
-        narrow = search(tree, costs, Limits(threshold=0.0, size=1))
-        tight = search(tree, costs, Limits(threshold=0.5, size=0))
+        narrow = search(tree, costs, SearchLimits(threshold=0.0, size=1))
+        tight = search(tree, costs, SearchLimits(threshold=0.5, size=0))
         assert exact.cost <= tight.cost + 1e-9
         assert exact.cost <= narrow.cost + 1e-9
         assert narrow.items < exact.items

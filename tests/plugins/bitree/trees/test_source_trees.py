@@ -13,7 +13,7 @@ from smtformats.tree import conllu
 from smtformats.tree.trees import tree_of
 from smtplugins.host.errors import SmtError
 from smtplugins.plugins.bitree.trees.heads import head_child
-from smtplugins.plugins.bitree.trees.source_trees import SourceTree, View
+from smtplugins.plugins.bitree.trees.source_trees import SourceTree, TreeView
 from smtplugins.plugins.bitree.trees.tree_making import SHAPES, branching, from_brackets, from_dependencies
 
 
@@ -39,9 +39,9 @@ def test_heads_of_the_paper_s_kind_of_trees() -> None:
 
 def test_what_dependency_features_see() -> None:
     tree = _brackets("(S (NP (DT the) (JJ small) (NN house)) (VP (VBZ is) (ADJP (RB very) (JJ old))))")
-    assert tree.view(2) == View("NP", ("S", "is"), (("DT", "the"), ("JJ", "small")), ("NP", "NN"))
-    assert tree.view(3) == View("S", None, (("NP", "house"), ("ADJP", "old")), ("S", "VP", "VBZ"))
-    assert tree.view(0) == View("DT", ("NP", "house"), (), ("DT",))
+    assert tree.view(2) == TreeView("NP", ("S", "is"), (("DT", "the"), ("JJ", "small")), ("NP", "NN"))
+    assert tree.view(3) == TreeView("S", None, (("NP", "house"), ("ADJP", "old")), ("S", "VP", "VBZ"))
+    assert tree.view(0) == TreeView("DT", ("NP", "house"), (), ("DT",))
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_words_without_a_part_of_speech_and_unary_nodes() -> None:
 def test_dependencies() -> None:
     tree = _dependencies(("the", 2, "det"), ("house", 4, "nsubj"), ("is", 4, "cop"), ("old", 0, "root"))
     assert tree.bracketed() == "(root (nsubj (T the) (T* house)) (T is) (T* old))"
-    assert tree.view(1) == View("nsubj", ("root", "old"), (("T", "the"),), ("nsubj", "T"))
+    assert tree.view(1) == TreeView("nsubj", ("root", "old"), (("T", "the"),), ("nsubj", "T"))
 
 
 def test_several_roots_and_crossing_arcs() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from smtplugins.plugins.bitree.words.atoms import sentence_atoms
 from smtplugins.plugins.bitree.words.links import LinkCounts, one_to_one
-from smtplugins.plugins.bitree.words.material import NULL, Pair, Rows, count_links, rows_like, training_rows
+from smtplugins.plugins.bitree.words.material import NULL, Pair, TokenRows, count_links, rows_like, training_rows
 
 
 def made(seed: int, count: int = 40) -> list[Pair]:
@@ -52,7 +52,7 @@ def test_no_link_that_was_left_out_could_still_be_taken() -> None:
             assert any((-counts.strength(pair.source[k], pair.target[m]), (k, m)) < (-own, (i, j)) for k, m in rivals)
 
 
-def _tokens(rows: Rows) -> dict[tuple[int, int], tuple[str, str | None, bool, frozenset[str]]]:
+def _tokens(rows: TokenRows) -> dict[tuple[int, int], tuple[str, str | None, bool, frozenset[str]]]:
     """What rows say of each token: by sentence and place, the word, its translation, the link and the atoms."""
     found = {}
     for word, name in enumerate(rows.words):

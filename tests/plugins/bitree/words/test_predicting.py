@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from smtplugins.plugins.bitree.boosting.boosting import boost
-from smtplugins.plugins.bitree.words.material import NULL, Pair, Rows, count_links, rows_like, training_rows
+from smtplugins.plugins.bitree.words.material import NULL, Pair, TokenRows, count_links, rows_like, training_rows
 from smtplugins.plugins.bitree.words.predicting import (
+    BagOverlap,
     Mixture,
-    Overlap,
     accuracy,
     bags,
     choose_lambda,
@@ -43,7 +43,7 @@ def made(seed: int, count: int) -> list[Pair]:
 
 
 @pytest.fixture(scope="module", name="texts")
-def _texts() -> tuple[Rows, Rows, list[Pair]]:
+def _texts() -> tuple[TokenRows, TokenRows, list[Pair]]:
     training = made(1, 150)
     counts = count_links(training)
     rows = training_rows(training, counts)
@@ -51,7 +51,9 @@ def _texts() -> tuple[Rows, Rows, list[Pair]]:
     return rows, rows_like(more, counts, rows), more
 
 
-def test_boosted_trees_know_what_the_most_frequent_translation_does_not(texts: tuple[Rows, Rows, list[Pair]]) -> None:
+def test_boosted_trees_know_what_the_most_frequent_translation_does_not(
+    texts: tuple[TokenRows, TokenRows, list[Pair]],
+) -> None:
     rows, more, pairs = texts
     model = boost([rows.only("W").problem(word) for word in range(len(rows.words))], least=0.5)
     least, curve = choose_lambda(model, more)
@@ -83,7 +85,7 @@ def test_boosted_trees_know_what_the_most_frequent_translation_does_not(texts: t
     assert words[-1] == ["v"]
 
 
-def test_of_equal_confidences_the_more_frequent_word_is_taken(texts: tuple[Rows, Rows, list[Pair]]) -> None:
+def test_of_equal_confidences_the_more_frequent_word_is_taken(texts: tuple[TokenRows, TokenRows, list[Pair]]) -> None:
     _, more, _ = texts
     flat = predict(
         lambda word, examples: np.zeros((len(examples), len(more.translations[word]))), more, range(len(more.words))
@@ -95,7 +97,7 @@ def test_overlap_is_that_of_counters() -> None:
     draw = random.Random(1)
     one = [[draw.choice("abc") for _ in range(draw.randint(0, 5))] for _ in range(30)]
     other = [[draw.choice("abcd") for _ in range(draw.randint(0, 5))] for _ in range(30)]
-    found = Overlap.of(one, other)
+    found = BagOverlap.of(one, other)
     matches = 0
     for a, b in zip(one, other, strict=True):
         rest = list(b)
@@ -103,17 +105,17 @@ def test_overlap_is_that_of_counters() -> None:
             if word in rest:
                 rest.remove(word)
                 matches += 1
-    assert found == Overlap(matches, sum(map(len, one)), sum(map(len, other)))
+    assert found == BagOverlap(matches, sum(map(len, one)), sum(map(len, other)))
     shown = found.shown()
     precision, recall = shown["P"], shown["R"]
-    assert precision == pytest.approx(100 * matches / found.found)
+    assert precision == pytest.approx(100 * matches / found.hypothesis_words)
     assert shown["F"] == pytest.approx(2 * precision * recall / (precision + recall))
-    assert Overlap(0, 0, 0).shown() == {"P": 0.0, "R": 0.0, "F": 0.0}
+    assert BagOverlap(0, 0, 0).shown() == {"P": 0.0, "R": 0.0, "F": 0.0}
     bound = upper_bound([["a"] * 3, ["a"]], [["b"] * 2, ["b"] * 4])
-    assert (bound.matches, bound.found, bound.wanted) == (3, 3, 6)
+    assert (bound.matches, bound.hypothesis_words, bound.reference_words) == (3, 3, 6)
 
 
-def test_a_mixture_takes_the_best_of_each_word(texts: tuple[Rows, Rows, list[Pair]]) -> None:
+def test_a_mixture_takes_the_best_of_each_word(texts: tuple[TokenRows, TokenRows, list[Pair]]) -> None:
     _, more, _ = texts
     draw = np.random.default_rng(3)
     predictions = {name: draw.integers(0, 2, len(more)) for name in ("W", "WC", "WD")}

@@ -154,7 +154,7 @@ def test_what_cannot_be_is_refused(folder: Path, capsys: pytest.CaptureFixture[s
     assert "expected configurations of W, W+C, found 'WD' (which needs source trees)" in capsys.readouterr().err
     assert chosen_configurations(["W+C", "WC"], False) == ("WC",)
     assert run(f"words {TEXT} --least 0 -o model -q") == 2
-    assert "expected an end of the path above 0" in capsys.readouterr().err
+    assert "expected the path to end at a lambda above 0" in capsys.readouterr().err
     assert not Path("model").exists()
     assert run(f"words {TEXT} -o model -q") == 0
     with pytest.raises(UsageError, match="expected a configuration of mixture, best, W, WC, found 'D'"):
