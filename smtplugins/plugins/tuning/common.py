@@ -105,8 +105,8 @@ def best_score(metric: Metric, matrix: Matrix, weights: Array) -> float:
 
 def form_of(precision: float | None, decay: float | None) -> dict[str, float]:
     """The options of a metric's linear form that are set."""
-    given = {"precision": precision, "decay": decay}
-    return {name: value for name, value in given.items() if value is not None}
+    options = {"precision": precision, "decay": decay}
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def check_objective(learner: str, value: float) -> None:

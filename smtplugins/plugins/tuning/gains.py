@@ -79,14 +79,14 @@ class ForestSource:
         for index, graphs in enumerate(problem.graphs):
             references = [stream[index] for stream in problem.references]
             feature = linear_form(problem.metric, references, form or {})
-            made = []
+            forests = []
             for graph in graphs:
                 if graph.nodes:
                     refined, gains = with_gains(graph, feature, references, weights, pop_limit)
                     own = np.array([rank.get(name, len(rank)) for name in refined.names], dtype=np.int64)
-                    made.append(GainGraph(refined, factor * gains, own, len(rank)))
-            if made:
-                self.sentences.append(made)
+                    forests.append(GainGraph(refined, factor * gains, own, len(rank)))
+            if forests:
+                self.sentences.append(forests)
         if not self.sentences:
             raise SmtError("expected forests to learn from, found none with a derivation")
 

@@ -100,12 +100,12 @@ class Mert:
         cones = [] if self.reach is None else cones_around(climb.origin, data.spread, data.size, self.reach)
         search = _Search(data, space, cones, directions, self.patience)
         while len(climb.done) < self.runs:
-            said = {"run": float(len(climb.done) + 1), "restart": float(climb.restart)}
+            progress = {"run": float(len(climb.done) + 1), "restart": float(climb.restart)}
             if search.round(climb):
                 if climb.restart < restarts:
                     noise = _LEAST_NOISE ** (climb.restart / max(restarts - 1, 1))
                     climb.restart += 1
-                    climb.begin(search.kicked(climb, noise))
+                    climb.begin(search.perturbed(climb, noise))
                 else:
                     climb.finish(self.runs, seed)
             weights = climb.result(self.runs)
@@ -117,7 +117,7 @@ class Mert:
             merged = {**start.weights, **learnt}
             model = start.with_weights({name: merged[name] for name in sorted(merged)})
             objective = float(search.sign * score)
-            yield Step(model, objective, {problem.metric.name: objective, **said}, climb.saved())
+            yield Step(model, objective, {problem.metric.name: objective, **progress}, climb.to_state())
 
 
 def _initial_state(origin: Array, seed: int) -> _Climb:
@@ -170,7 +170,7 @@ class _Climb:
         mean: Array = np.mean([*self.done, *under_way], axis=0)
         return mean
 
-    def saved(self) -> State:
+    def to_state(self) -> State:
         """The state for read()."""
         import numpy as np
 
@@ -228,13 +228,13 @@ class _Search:
         # Zero weights choose no hypothesis: ignore the score of the first hypotheses of the lists.
         move = self._move(surfaces, directions, climb.weights, now if climb.weights.any() else -np.inf)
         if move is not None:
-            climb.weights, climb.fails = self._sized(climb.weights + move, climb.origin), 0
+            climb.weights, climb.fails = self._rescale(climb.weights + move, climb.origin), 0
             return False
         climb.fails += 1
         near = now >= climb.score - _NEAR * abs(climb.score)
         return climb.fails > (self._patience if near and self._directions else 0)
 
-    def kicked(self, climb: _Climb, noise: float) -> Array:
+    def perturbed(self, climb: _Climb, noise: float) -> Array:
         """The best weights plus noise, as a multiple of the features' typical contribution."""
         import numpy as np
 
@@ -244,7 +244,7 @@ class _Search:
         moved = self._space.clipped(moved)
         for cone in self._cones:
             moved = cone.pulled(moved, climb.best)
-        return self._sized(moved, climb.origin)
+        return self._rescale(moved, climb.origin)
 
     def _gains(self, sums: Array) -> Array:
         import numpy as np
@@ -262,7 +262,7 @@ class _Search:
         directions: Array = np.where(ranks < _MIXED, random.standard_normal(shape) * self._unit, 0.0)
         return directions
 
-    def _sized(self, weights: Array, origin: Array) -> Array:
+    def _rescale(self, weights: Array, origin: Array) -> Array:
         """Clip to the bounds; if no weight is fixed or bounded, rescale to the L1 norm of the start weights."""
         import numpy as np
 

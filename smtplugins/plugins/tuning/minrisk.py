@@ -91,7 +91,7 @@ class Minrisk:
         from smtplugins.core.learn.minimising import minimise
 
         origin = None if resume is None else resume.arrays["origin"]
-        names, at, worth = self._prepared(problem, start, origin)
+        names, at, worth = self._prepare(problem, start, origin)
         space = space_of(names, self.fixed, self.bounds, start.weights)
         if origin is None:
             origin = column_of(names, start.weights)
@@ -113,7 +113,7 @@ class Minrisk:
             }
             yield Step(updated_model(start, names, weights), result.value, metrics, state)
 
-    def _prepared(
+    def _prepare(
         self, problem: Lists | Forests, start: Model, origin: Array | None
     ) -> tuple[tuple[str, ...], Callable[[float, float], Objective], Callable[[Array], float]]:
         """The feature names, the objective as a function of (sharpness, temperature), and the metric of weights."""

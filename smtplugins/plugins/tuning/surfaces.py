@@ -195,8 +195,8 @@ class LineSearchForests:
             which = [k for k, _ in self._new]
             references = [[stream[k] for k in which] for stream in self._problem.references]
             sources = self._problem.sources
-            given = None if sources is None else [sources[k] for k in which]
-            stats = np.asarray(self.metric.stats([text for _, text in self._new], references, given), dtype=np.float64)
+            own = None if sources is None else [sources[k] for k in which]
+            stats = np.asarray(self.metric.stats([text for _, text in self._new], references, own), dtype=np.float64)
             self._stats = stats if self._stats is None else np.concatenate([self._stats, stats])
             self._new = []
         assert self._stats is not None

@@ -179,7 +179,7 @@ class BoostedModel:
         sizes = [len(tree_parameters(*self.trees.arrays, at, count)[2]) for at, count in enumerate(counts)]
         return np.array(sizes, dtype=np.int64)
 
-    def shown(self, conjunction: Sequence[int]) -> str:
+    def describe(self, conjunction: Sequence[int]) -> str:
         """A conjunction as readable text."""
         parts = [("not " if literal % 2 else "") + self.atoms[literal // 2] for literal in conjunction]
         return " and ".join(parts) or "always"

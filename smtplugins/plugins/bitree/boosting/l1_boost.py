@@ -105,7 +105,7 @@ class L1Boost:
         """Yield a step per value of lambda; deterministic and single-threaded."""
         from smtplugins.plugins.bitree._bitree import Boosting
 
-        material = _listed(problem, self) if isinstance(problem, Lists) else _rows(problem, self)
+        material = _from_lists(problem, self) if isinstance(problem, Lists) else _from_rows(problem, self)
         rows = material.examples
         boosting = Boosting(rows.offsets, rows.ids, len(rows.atoms), material.labels, material.weights)
         values: Mapping[str, Any] = resume.values if resume is not None else {}
@@ -140,7 +140,7 @@ class L1Boost:
             "lambda": boosting.penalty,
             "trees": float(boosting.count),
             "parameters": float(boosting.parameters),
-            **material.judged(boosting.scores()),
+            **material.evaluate(boosting.scores()),
         }
         arrays: dict[str, Array] = dict(zip(PATH, path, strict=True))
         return Step(updated, boosting.risk, metrics, State(arrays, {**values, "penalty": boosting.penalty}))
@@ -161,7 +161,7 @@ class _Material:
         """The model's weights; on lists, the trees are one feature among others, with weight 1."""
         return dict(start.weights) if self.problem is None else {**start.weights, ARTEFACT: 1.0}
 
-    def judged(self, scores: Array) -> dict[str, float]:
+    def evaluate(self, scores: Array) -> dict[str, float]:
         """The accuracy on rows, or the metric of the 1-best hypotheses on lists."""
         import numpy as np
 
@@ -172,7 +172,7 @@ class _Material:
         return {self.problem.metric.name: float(self.problem.metric.score(stats[best].sum(axis=0)))}
 
 
-def _rows(problem: Rows, learner: L1Boost) -> _Material:
+def _from_rows(problem: Rows, learner: L1Boost) -> _Material:
     import numpy as np
 
     labels = np.asarray(problem.labels)
@@ -190,7 +190,7 @@ def _rows(problem: Rows, learner: L1Boost) -> _Material:
     return _Material(binarising.examples(problem.features), signs, weights, binarising)
 
 
-def _listed(problem: Lists, learner: L1Boost) -> _Material:
+def _from_lists(problem: Lists, learner: L1Boost) -> _Material:
     import numpy as np
 
     from smtformats import Columns

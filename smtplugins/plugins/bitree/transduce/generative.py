@@ -122,7 +122,7 @@ class Generative:
         """The cost of a bitree assembled by this sequence of joins."""
         tree, names = bitree.tree, bitree.translations
         total = sum(_cost(self.order(tree, join, names[heads_of(tree, join)[0]], order)) for join, order in path)
-        for head, sibling in _attached(tree):
+        for head, sibling in _attachments(tree):
             total += _cost(self.sibling(tree.words[sibling], names[head], names[sibling]))
         top = tree.nodes[tree.root]
         return total + _cost(self.root(tree.words[top.head], top.label, names[top.head]))
@@ -159,7 +159,7 @@ def _order_context(tree: SourceTree, join: Join, head: str) -> Context:
     return (*production(tree, join), tree.words[head_word], head, tree.words[sibling_word])
 
 
-def _attached(tree: SourceTree) -> Iterator[tuple[int, int]]:
+def _attachments(tree: SourceTree) -> Iterator[tuple[int, int]]:
     """Yield pairs of lexical heads: of a node, and of a child that is not its head child."""
     for node in tree.nodes:
         for place, child in enumerate(node.children):
@@ -225,17 +225,17 @@ def train(
     known = [bitree for bitree in bitrees if len(bitree.tree)]
     for _ in range(iterations):
         paths = [_random_path(bitree, draw) if model is None else most_probable(model, bitree) for bitree in known]
-        model = _counted(known, paths, smooth)
+        model = _count(known, paths, smooth)
         yield model
 
 
-def _counted(bitrees: Iterable[Bitree], paths: Iterable[list[tuple[Join, int]]], smooth: bool) -> Generative:
+def _count(bitrees: Iterable[Bitree], paths: Iterable[list[tuple[Join, int]]], smooth: bool) -> Generative:
     model = Generative(smooth)
     for bitree, path in zip(bitrees, paths, strict=True):
         tree, names = bitree.tree, bitree.translations
         for word, name in zip(tree.words, names, strict=True):
             model.words.add((word,), name)
-        for head, sibling in _attached(tree):
+        for head, sibling in _attachments(tree):
             model.pairs.add((tree.words[sibling], names[head]), names[sibling])
         for join, order in path:
             model.orders.add(_order_context(tree, join, names[heads_of(tree, join)[0]]), ORDERS[order])

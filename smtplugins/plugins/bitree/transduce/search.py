@@ -206,15 +206,15 @@ class _Chart:
         head = head_interval(self.tree, number)
         known = {head: self.cells[children[head[0]]]}
         agenda = [head]
-        made: dict[Interval, _Cell] = {}
+        cells: dict[Interval, _Cell] = {}
         for interval in agenda:
-            if interval in made:
-                known[interval] = self.done(number, made[interval])
+            if interval in cells:
+                known[interval] = self.done(number, cells[interval])
             for join in joins_after(self.tree, number, interval):
-                if join.after not in made:
-                    made[join.after] = {}
+                if join.after not in cells:
+                    cells[join.after] = {}
                     agenda.append(join.after)
-                self._join(join, known[interval], self.cells[children[join.sibling]], made[join.after])
+                self._join(join, known[interval], self.cells[children[join.sibling]], cells[join.after])
         self.cells[number] = known[0, len(children)]
 
     def _join(self, join: Join, heads: Sequence[BitreeItem], siblings: Sequence[BitreeItem], cell: _Cell) -> None:

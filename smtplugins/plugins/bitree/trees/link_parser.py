@@ -76,12 +76,12 @@ def bracketed(words: Sequence[str], line: str) -> str:
     """Rewrite a tree of the parser over the sentence's own words, with parts of speech; ``()`` if they differ."""
     try:
         tree = tree_of(line, 1000) if line else None
-        return "()" if tree is None else str(_without_stop(_renamed(tree, list(words))))
+        return "()" if tree is None else str(_without_stop(_with_whole_words(tree, list(words))))
     except BadField:
         return "()"
 
 
-def _renamed(tree: Tree, words: list[str]) -> Tree:
+def _with_whole_words(tree: Tree, words: list[str]) -> Tree:
     """Replace the parser's word pieces by a tag and the whole word."""
     rest = ""
     stack: list[tuple[str, list[Tree | str]]] = []

@@ -151,7 +151,7 @@ def branching(words: Sequence[str], shape: Shape, tags: Sequence[str] | None = N
     """
     maker = TreeMaker(tuple(words), tuple(tags or [""] * len(words)))
     if words and shape == "balanced":
-        _halved(maker, 0, len(words))
+        _add_halves(maker, 0, len(words))
     elif shape == "left-branching":
         top = 0
         for word in range(1, len(words)):
@@ -163,8 +163,8 @@ def branching(words: Sequence[str], shape: Shape, tags: Sequence[str] | None = N
     return maker.tree(shape)
 
 
-def _halved(maker: TreeMaker, first: int, last: int) -> int:
+def _add_halves(maker: TreeMaker, first: int, last: int) -> int:
     if last - first == 1:
         return first
     middle = (first + last + 1) // 2
-    return maker.add("X", (_halved(maker, first, middle), _halved(maker, middle, last)), 0)
+    return maker.add("X", (_add_halves(maker, first, middle), _add_halves(maker, middle, last)), 0)

@@ -89,9 +89,9 @@ class AlignedWords(_WordFeature):
 
         known = self._costs(source, candidates)
         pairs = zip(candidates.texts, candidates.extras["alignment"], strict=True)
-        return [-self._linked(known, tuple(blanks(text)), links, candidates.id) for text, links in pairs]
+        return [-self._link_cost(known, tuple(blanks(text)), links, candidates.id) for text, links in pairs]
 
-    def _linked(self, known: Sequence[Mapping[str, float]], target: Sequence[str], links: str, id: str) -> float:
+    def _link_cost(self, known: Sequence[Mapping[str, float]], target: Sequence[str], links: str, id: str) -> float:
         names: list[list[str]] = [[] for _ in known]
         for link in links.split():
             match = _LINK.fullmatch(link)

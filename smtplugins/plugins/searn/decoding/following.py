@@ -88,39 +88,39 @@ class Follower:
             rows.fragment.get("", -1),
         )
 
-    def sums(self, made: SentenceForest) -> tuple[Array, Array]:
+    def sums(self, parsed: SentenceForest) -> tuple[Array, Array]:
         """The static scores by edge, policy and label, and the fragment row of each rule's last word."""
         import numpy as np
 
-        native = made.forest.native
+        native = parsed.forest.native
         edges = len(native.rules)
         shape = (len(self.policy.shares), edges, len(self.policy.labels))
-        rules = self._rows(made)
+        rules = self._rows(parsed)
         sums = np.zeros(shape)
         for column, name in enumerate(_COLUMNS[:2]):
             if name in self.policy.templates:
                 sums += self._weights[:, rules[native.rules, column]]
         if "previous" in self.policy.templates:
             row = self.policy.rows.get
-            words = (BEGIN, *made.sentence.tokens)
+            words = (BEGIN, *parsed.sentence.tokens)
             rows = np.array([row(f"previous={word}", -1) for word in words], dtype=np.int64)
             sums += self._weights[:, rows[_firsts(native)]]
         if self._columns is not None:
-            sums += self._real(made)[:, native.rules]
+            sums += self._real(parsed)[:, native.rules]
         if "bias" in self.policy.templates:
             sums += self._weights[:, [self.policy.rows.get("bias", -1)]]
         return np.ascontiguousarray(sums.transpose(1, 0, 2)).reshape(-1), np.ascontiguousarray(rules[:, 2])
 
-    def _real(self, made: SentenceForest) -> Array:
+    def _real(self, parsed: SentenceForest) -> Array:
         """The scores of the policy's candidate features for each rule; cached by words."""
         import numpy as np
 
         assert self._columns is not None
-        count = len(made.forest.native.origins)
+        count = len(parsed.forest.native.origins)
         sums = np.zeros((len(self.policy.shares), count, len(self.policy.labels)))
         pairs = {
             number: (" ".join(source), " ".join(target))
-            for number, source, target in _sides(made, np.arange(max(count - 1, 0)))
+            for number, source, target in _sides(parsed, np.arange(max(count - 1, 0)))
         }
         with self._lock:
             fresh = [pair for pair in dict.fromkeys(pairs.values()) if pair not in self._pairs]
@@ -130,33 +130,33 @@ class Follower:
                 sums[:, number] = self._pairs[pair]
         return sums
 
-    def _rows(self, made: SentenceForest) -> Array:
+    def _rows(self, parsed: SentenceForest) -> Array:
         """The feature rows of each rule of a forest; the goal rule, the last one, has none."""
         import numpy as np
 
-        origins = made.forest.native.origins
+        origins = parsed.forest.native.origins
         rows = np.full((len(origins), len(_COLUMNS)), -1, dtype=np.int32)
         rows[-1:, 2] = NO_WORDS
         own = np.arange(max(len(origins) - 1, 0))
         # A sentence with grammars of its own shares no rules with the run.
-        static = own[origins[own] < len(self._known)] if made.forest.tables is self._tables else own[:0]
+        static = own[origins[own] < len(self._known)] if parsed.forest.tables is self._tables else own[:0]
         with self._lock:
             if len(static):
                 rows[static] = self._known[origins[static]]
                 fresh = static[rows[static, 0] == _UNKNOWN]
                 if len(fresh):
-                    rows[fresh] = self._known[origins[fresh]] = self._looked_up(made, fresh)
+                    rows[fresh] = self._known[origins[fresh]] = self._look_up(parsed, fresh)
         own = np.setdiff1d(own, static)
         if len(own):
-            rows[own] = self._looked_up(made, own)
+            rows[own] = self._look_up(parsed, own)
         return rows
 
-    def _looked_up(self, made: SentenceForest, rules: Array) -> Array:
+    def _look_up(self, parsed: SentenceForest, rules: Array) -> Array:
         import numpy as np
 
         row, fragment = self.policy.rows.get, self.history.fragment.get
         table = np.empty((len(rules), len(_COLUMNS)), dtype=np.int32)
-        for place, source, target in _sides(made, rules):
+        for place, source, target in _sides(parsed, rules):
             last = fragment(target[-1], -1) if target else NO_WORDS
             table[place] = row(f"source={' '.join(source)}", -1), row(f"target={' '.join(target)}", -1), last
         return table
@@ -172,9 +172,9 @@ def pair_columns(policy: Policy) -> PairColumns | None:
     return PairColumns(load_plugins(), policy.features)
 
 
-def _sides(made: SentenceForest, rules: Array) -> Iterator[tuple[int, list[str], list[str]]]:
+def _sides(parsed: SentenceForest, rules: Array) -> Iterator[tuple[int, list[str], list[str]]]:
     """Yield the index of each rule among ``rules``, and the words of its source and target side."""
-    for columns, chosen, places in made.forest.in_parts(rules):
+    for columns, chosen, places in parsed.forest.in_parts(rules):
         for rule, place in zip(chosen.tolist(), places.tolist(), strict=True):
             source = _text(columns.words, columns.source, columns.source_offsets, rule)
             yield place, source, _text(columns.words, columns.target, columns.target_offsets, rule)

@@ -97,13 +97,13 @@ def with_reductions(rules: GrammarColumns) -> GrammarColumns:
     )
 
 
-def _rule(made: SentenceForest, number: int) -> Rule:
+def _rule(parsed: SentenceForest, number: int) -> Rule:
     """A rule of the graph: a rule of the forest, or a reduction."""
-    behind = number - len(made.forest.native.origins)
-    return made.forest.rule(number) if behind < 0 else REDUCTIONS[behind]
+    behind = number - len(parsed.forest.native.origins)
+    return parsed.forest.rule(number) if behind < 0 else REDUCTIONS[behind]
 
 
-def built(made: SentenceForest, graph: AmasisGraph) -> list[Built]:
+def built(parsed: SentenceForest, graph: AmasisGraph) -> list[Built]:
     """The steps that build the best derivation: shifts, each followed by the reductions of its label."""
     from smtplugins.contracts.contracts import Built
     from smtplugins.host.decode.built_steps import rule_text
@@ -123,7 +123,7 @@ def built(made: SentenceForest, graph: AmasisGraph) -> list[Built]:
     for place in _upwards(children):
         below = [numbers[child] for child in children[place]]
         beside = below[0] if below else -1
-        rule = rule_text(_rule(made, rules[place]))
+        rule = rule_text(_rule(parsed, rules[place]))
         further = tuple((step, k + 1) for k, step in enumerate(below[1:]))
         numbers[place] = len(steps)
         steps.append(Built(rule, firsts[place], lasts[place], beside, bool(below), 0, scores[place], further))
@@ -142,7 +142,7 @@ def _upwards(children: Mapping[int, Sequence[int]]) -> Iterator[int]:
             pending += [(child, False) for child in reversed(children[place])]
 
 
-def traced(made: SentenceForest, graph: AmasisGraph, labels: Sequence[str]) -> Iterator[str]:
+def traced(parsed: SentenceForest, graph: AmasisGraph, labels: Sequence[str]) -> Iterator[str]:
     """Yield ``[first, last) source ||| target  label`` for each item, then the final reductions and the score.
 
     If the stack was too low for all reductions of a label, the number of reductions made follows it.
@@ -157,7 +157,7 @@ def traced(made: SentenceForest, graph: AmasisGraph, labels: Sequence[str]) -> I
         strict=True,
     )
     for number, first, last, label, reduced in items:
-        rule = made.forest.rule(number)
+        rule = parsed.forest.rule(number)
         depth += 1 - reduced
         name = labels[label]
         short = "" if reduced == name.count("R") else f" ({reduced} of {name.count('R')})"
@@ -170,12 +170,12 @@ class Sums(collections.abc.Mapping[str, float]):
     """The features of the best derivation, summed on first access."""
 
     def __init__(self, forest: SentenceForest, graph: AmasisGraph, names: Sequence[str]) -> None:
-        self._given = (forest, graph, tuple(names))
+        self._source = (forest, graph, tuple(names))
         self._sums: dict[str, float] | None = None
 
     def _features(self) -> dict[str, float]:
         if self._sums is None:
-            forest, graph, names = self._given
+            forest, graph, names = self._source
             self._sums = {}
             if graph.nodes:
                 rules = graph.rules[graph.path]

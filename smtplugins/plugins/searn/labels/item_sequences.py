@@ -56,7 +56,7 @@ def item_sequences(
         kept = [at for at in np.flatnonzero(counts >= min_count).tolist() if counts[at]]
         rows = np.full(len(texts), -1, dtype=np.int32)
         rows[kept] = len(names) + np.arange(len(kept))
-        names += [_named(template, texts[at]) for at in kept]
+        names += [_name(template, texts[at]) for at in kept]
         parts.append(rows[keys])
     ids = np.stack(parts, axis=1) if parts else np.empty((len(joined.gold), 0), dtype=np.int32)
     words, last = joined.keys["last"]
@@ -79,7 +79,7 @@ def item_sequences(
     )
 
 
-def _named(template: str, text: str) -> str:
+def _name(template: str, text: str) -> str:
     (name,) = static_names((template,), text, text, text)
     return name
 

@@ -46,15 +46,15 @@ class AlignedFiles:
 
         read = read_pairs(self.source, self.target, self.alignment, format=self.format, formats=host.formats())
         for number, pair in enumerate(read, 1):
-            source, target, links = self._checked(pair, number)
+            source, target, links = self._split(pair, number)
             if links is None and not skip_bad:
-                self._complain(pair, source, target)
+                self._raise_bad_link(pair, source, target)
             if links is None:
                 statistics.skipped += 1
                 source, target, links = [], [], ()
             yield source, target, links
 
-    def _checked(self, pair: Pair, number: int) -> tuple[list[str], list[str], Links | None]:
+    def _split(self, pair: Pair, number: int) -> tuple[list[str], list[str], Links | None]:
         from smtformats.files import shown_name
         from smtformats.tokens import blanks
 
@@ -77,7 +77,7 @@ class AlignedFiles:
         inside = last < len(source) and last_target < len(target)
         return source, target, alignment.points if inside else None
 
-    def _complain(self, pair: Pair, source: list[str], target: list[str]) -> None:
+    def _raise_bad_link(self, pair: Pair, source: list[str], target: list[str]) -> None:
         from smtformats.files import shown_name
 
         assert pair[2] is not None

@@ -108,7 +108,7 @@ class Searn:
 
         from smtplugins.plugins.searn._searn import chained
 
-        trained = self._trained(len(problem.examples))
+        trained = self._training_count(len(problem.examples))
         # The initial policy keeps using the weights from before the first iteration.
         begun = dict(start.weights) if resume is None else resume.values["begun"]
         names = [] if resume is None else resume.values["names"]
@@ -127,7 +127,7 @@ class Searn:
             label = f"iteration {done + 1}"
             weights = self.base.train(examples, np.random.default_rng([seed, done]), label)
             mixture = mixture.resized(material.size)
-            mixture, beta = self._joined(material, mixture, weights, key)
+            mixture, beta = self._add_policy(material, mixture, weights, key)
             done += 1
             losses = [
                 material.judge(*mixture.learnt_only(self.decide), key, held_out=held_out)
@@ -141,7 +141,7 @@ class Searn:
             state = State(arrays, values)
             yield Step(material.model(start, mixture), losses[0].loss / max(losses[0].examples, 1), metrics, state)
 
-    def _trained(self, count: int) -> int:
+    def _training_count(self, count: int) -> int:
         """The number of examples to learn from."""
         if not count:
             raise SmtError("searn: expected examples to learn from, found none")
@@ -159,7 +159,7 @@ class Searn:
             return SequenceMaterial(search, trained)
         return SearchTaskMaterial(problem, trained, begun, names, runner)
 
-    def _joined(
+    def _add_policy(
         self, material: SequenceMaterial | SearchTaskMaterial, mixture: PolicyMixture, weights: Any, key: int
     ) -> tuple[PolicyMixture, float]:
         """Add a new policy to the mixture; return it with the policy's share."""

@@ -75,7 +75,7 @@ class SequenceMaterial:
     """Sequences, the first ``trained`` for training and the rest held out."""
 
     def __init__(self, sequences: Sequences, trained: int) -> None:
-        self._given = sequences
+        self._sequences = sequences
         self._trained = trained
         self._items = int(sequences.offsets[trained])
         self.names: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class SequenceMaterial:
     @property
     def size(self) -> int:
         """The number of weights, one per feature and label."""
-        return len(self._given.names) * len(self._given.labels)
+        return len(self._sequences.names) * len(self._sequences.labels)
 
     def collect(self, mixture: PolicyMixture, rolls: Rolls, key: int) -> ItemExamples:
         """Roll in with a mixture; return examples with the costs of rolling out."""
@@ -91,28 +91,28 @@ class SequenceMaterial:
         costs = None
         # With correct labels as roll-out, a wrong label costs 1 and the right one 0.
         if rolls.roll_out != "optimal" and len(mixture):
-            costs = self._given.native.complete(
+            costs = self._sequences.native.complete(
                 0, self._trained, *self._arrays(mixture), rolls.roll_out, rolls.samples, key, taken
             )
-        return ItemExamples(self._given, history, costs, self._items)
+        return ItemExamples(self._sequences, history, costs, self._items)
 
     def judge(self, mixture: PolicyMixture, decide: Roll, key: int, *, held_out: bool) -> PolicyLoss:
         """Count wrong labels in training or held-out sequences."""
-        first, last = (self._trained, len(self._given)) if held_out else (0, self._trained)
+        first, last = (self._trained, len(self._sequences)) if held_out else (0, self._trained)
         taken, _ = self._follow(mixture, decide, key, first, last)
-        gold = self._given.gold[self._given.offsets[first] : self._given.offsets[last]]
+        gold = self._sequences.gold[self._sequences.offsets[first] : self._sequences.offsets[last]]
         wrong = int((taken != gold).sum())
         return PolicyLoss(float(wrong), last - first, len(gold), len(gold) - wrong)
 
     def model(self, start: Model, mixture: PolicyMixture) -> Model:
         """The model with the policies as an artefact; its weights are those of the start."""
-        sequences = self._given
+        sequences = self._sequences
         weights = mixture.weights.reshape(-1, len(sequences.names), len(sequences.labels))
         policy = sequences.policy(weights, mixture.voting)
         return Model(dict(start.weights), {**start.artefacts, "policy": policy})
 
     def _follow(self, mixture: PolicyMixture, decide: Roll, key: int, first: int, last: int) -> Any:
-        return self._given.native.follow(first, last, *self._arrays(mixture), decide, key)
+        return self._sequences.native.follow(first, last, *self._arrays(mixture), decide, key)
 
     def _arrays(self, mixture: PolicyMixture) -> tuple[Array, Array, Array]:
         return mixture.weights.reshape(-1), mixture.shares, mixture.voting

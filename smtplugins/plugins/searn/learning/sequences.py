@@ -81,9 +81,9 @@ class Sequences:
 
         import numpy as np
 
-        given = [list(sequence) for sequence in sequences]
-        items = [item for sequence in given for item in sequence]
-        until = sum(map(len, given[:trained]))
+        listed = [list(sequence) for sequence in sequences]
+        items = [item for sequence in listed for item in sequence]
+        until = sum(map(len, listed[:trained]))
         rows = [dict(item[0]) if isinstance(item[0], Mapping) else dict.fromkeys(item[0], 1.0) for item in items]
         counts = collections.Counter(name for row in rows[:until] for name in row)
         names = {name: i for i, name in enumerate(sorted(name for name, n in counts.items() if n >= min_count))}
@@ -100,7 +100,7 @@ class Sequences:
             labels=tuple(labels),
             templates=templates,
             names=tuple(names),
-            offsets=np.cumsum([0, *map(len, given)]),
+            offsets=np.cumsum([0, *map(len, listed)]),
             gold=np.array([labels[item[1]] for item in items]),
             starts=np.cumsum([0, *map(len, kept)]),
             ids=np.array([i for row in kept for i, _ in row]),
@@ -209,8 +209,8 @@ class Sequences:
         values = [1.0] * len(names) if self.values is None else self.values[part].tolist()
         history = [name for name in state.history.names(self.templates) if name in self.rows]
         # Weight names must not contain blanks.
-        told = [name.replace(" ", "␣") for name in (*names, *history)]
-        layouts = [tuple(f"{name}|{action}" for name in told) for action in actions]
+        shown = [name.replace(" ", "␣") for name in (*names, *history)]
+        layouts = [tuple(f"{name}|{action}" for name in shown) for action in actions]
         return Columns.from_rows(layouts, [[*values, *(1.0 for _ in history)] for _ in actions])
 
     def after(self, state: Labelled, action: str) -> Labelled:
@@ -229,8 +229,8 @@ class Sequences:
         metric: Metric = self.loss
         numbers = [self.labels.index(label) for label in state.taken]
         # Labels as words that no metric's tokenizer splits.
-        told, right = (" ".join(f"L{number}" for number in row) for row in (numbers, self.gold[first:end].tolist()))
-        score = float(metric.sentence(metric.stats([told], [[right]]))[0])
+        chosen, right = (" ".join(f"L{number}" for number in row) for row in (numbers, self.gold[first:end].tolist()))
+        score = float(metric.sentence(metric.stats([chosen], [[right]]))[0])
         return score if metric.higher_is_better else -score
 
     def optimal(self, state: Labelled) -> str:

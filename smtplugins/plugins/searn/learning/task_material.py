@@ -105,7 +105,7 @@ class SearchTaskMaterial:
 
         groups, widths, ids, values, costs = [0], [], [], [], []
         work = functools.partial(self._decisions, mixture, rolls, key)
-        for decisions in self._mapped(work, range(self._trained), "examples"):
+        for decisions in self._map(work, range(self._trained), "examples"):
             numbers = [self._numbers.setdefault(name, len(self._numbers)) for name in decisions.names]
             own = np.array(numbers, dtype=np.int32)
             groups += [groups[-1] + end for end in np.cumsum(decisions.groups).tolist()]
@@ -130,7 +130,7 @@ class SearchTaskMaterial:
         import math
 
         which = range(self._trained, len(self._examples)) if held_out else range(self._trained)
-        losses = list(self._mapped(functools.partial(self._judged, mixture, decide, key), which, "judging"))
+        losses = list(self._map(functools.partial(self._evaluate, mixture, decide, key), which, "judging"))
         loss = math.fsum(part.loss for part in losses)
         right = None if self._optimal is None else sum(part.right or 0 for part in losses)
         return PolicyLoss(loss, len(losses), sum(part.decisions for part in losses), right)
@@ -144,7 +144,7 @@ class SearchTaskMaterial:
         policy = Policy((_ACTION,), (), self.names, mixture.weights[:, :, None], mixture.voting)
         return Model({name: merged[name] for name in sorted(merged)}, {**start.artefacts, "policy": policy})
 
-    def _mapped(self, function: Any, which: range, label: str) -> Iterator[Any]:
+    def _map(self, function: Any, which: range, label: str) -> Iterator[Any]:
         from smtplugins.host.progress import progress
 
         results = map(function, which) if self._runner is None else self._runner.map(function, which)
@@ -186,10 +186,10 @@ class SearchTaskMaterial:
         total = 0.0
         for sample in range(samples):
             own = chained(key, sample)
-            total -= self._completed(behind, at + 1, mixture, rolls.roll_out, own)
+            total -= self._roll_out(behind, at + 1, mixture, rolls.roll_out, own)
         return total / samples - first
 
-    def _completed(self, state: Any, at: int, mixture: PolicyMixture, decide: Roll, key: int) -> float:
+    def _roll_out(self, state: Any, at: int, mixture: PolicyMixture, decide: Roll, key: int) -> float:
         from smtplugins.plugins.searn._searn import chained
 
         earned = 0.0
@@ -198,7 +198,7 @@ class SearchTaskMaterial:
             earned, at = earned + self._reward(state), at + 1
         return earned
 
-    def _judged(self, mixture: PolicyMixture, decide: Roll, key: int, index: int) -> PolicyLoss:
+    def _evaluate(self, mixture: PolicyMixture, decide: Roll, key: int, index: int) -> PolicyLoss:
         from smtplugins.plugins.searn._searn import chained
 
         here, at, right, loss = chained(chained(key, index), 0), 0, 0, 0.0
@@ -220,11 +220,11 @@ class SearchTaskMaterial:
         from smtplugins.plugins.searn._searn import uniform
 
         if decide == "optimal" or not len(mixture):
-            return self._begun(state)
+            return self._initial_action(state)
         if decide == "sampled":
             policy = draw_index(mixture.shares, uniform(key))
             if policy == 0:
-                return self._begun(state)
+                return self._initial_action(state)
             return actions[int(self._scores(state, actions, mixture.weights[policy - 1 : policy]).argmax())]
         best = self._scores(state, actions, mixture.weights).argmax(axis=1)
         votes = np.zeros(len(actions))
@@ -232,7 +232,7 @@ class SearchTaskMaterial:
             votes[at] += share
         return actions[int(votes.argmax())]
 
-    def _begun(self, state: Any) -> Any:
+    def _initial_action(self, state: Any) -> Any:
         """The action of the initial policy."""
         if self._optimal is not None:
             return self._optimal.optimal(state)

@@ -78,7 +78,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
     from smtplugins.host import runs
     from smtplugins.plugins.searn.learning.searn import Searn
 
-    given, held = _sequences(host, args)
+    sequences, held = _sequences(host, args)
     beta: Any = args.beta if args.beta == "search" else _number(args.beta)
     learner = Searn(
         iterations=args.iterations,
@@ -99,12 +99,21 @@ def run(host: Host, args: argparse.Namespace) -> None:
         plugins=host.plugins,
         seed=args.seed,
     )
-    with runs.RunDirectory.create(folder, record, resume=args.resume) as kept:
-        _publish(kept, _steps(host, args, learner, kept, given, _ProgressTable(given, held, args.quiet)), args)
+    with runs.RunDirectory.create(folder, record, resume=args.resume) as run_folder:
+        _publish(
+            run_folder,
+            _steps(host, args, learner, run_folder, sequences, _ProgressTable(sequences, held, args.quiet)),
+            args,
+        )
 
 
 def _steps(
-    host: Host, args: argparse.Namespace, learner: Searn, kept: RunDirectory, given: Sequences, table: _ProgressTable
+    host: Host,
+    args: argparse.Namespace,
+    learner: Searn,
+    run_folder: RunDirectory,
+    sequences: Sequences,
+    table: _ProgressTable,
 ) -> int:
     """Learn, or continue learning; return the number of steps."""
     from smtplugins.contracts.contracts import Task
@@ -112,18 +121,18 @@ def _steps(
     from smtplugins.host.model import Model
     from smtplugins.host.progress import hushed
 
-    done = kept.last_step()
+    done = run_folder.last_step()
     count, model, state = done if done is not None else (0, Model(), None)
-    for number, (objective, metrics) in enumerate(kept.rows(), 1):
+    for number, (objective, metrics) in enumerate(run_folder.rows(), 1):
         table.row(number, objective, metrics)
     runner = host.registry.make("runners", default_runner(args.jobs))
     with hushed(args.quiet):
-        task = Task(given, range(len(given)))
+        task = Task(sequences, range(len(sequences)))
         for step in learner.learn(task, model, resume=state, seed=args.seed, runner=runner):
             count, model = count + 1, step.model
             table.step(count, step)
-            kept.save_step(count, step)
-            kept.forget_states()
+            run_folder.save_step(count, step)
+            run_folder.forget_states()
     return count
 
 
@@ -147,7 +156,7 @@ def _sequences(host: Host, args: argparse.Namespace) -> tuple[Sequences, int]:
     held = len(folders[1]) if args.dev is not None else math.ceil((args.held_out or 0.0) * len(folders[0]))
     if args.beta == "search" and not held:
         raise UsageError("--beta search: expected held-out sentences: --dev DIR, or --held-out 0.1")
-    given = item_sequences(
+    sequences = item_sequences(
         folders,
         templates,
         min_count=args.min_count,
@@ -155,7 +164,7 @@ def _sequences(host: Host, args: argparse.Namespace) -> tuple[Sequences, int]:
         columns=PairColumns(host, args.feature) if args.feature else None,
         loss="hamming" if args.loss == "hamming" else host.registry.make("metrics", args.loss),
     )
-    return given, held
+    return sequences, held
 
 
 def read_history(text: str) -> tuple[str, ...]:
@@ -191,15 +200,15 @@ def _files(args: argparse.Namespace) -> list[Path]:
 class _ProgressTable:
     """Prints a table of iterations to standard output."""
 
-    def __init__(self, given: Sequences, held: int, quiet: bool) -> None:
+    def __init__(self, sequences: Sequences, held: int, quiet: bool) -> None:
         self._quiet = quiet
         if quiet:
             return
-        trained = len(given) - held
-        items = int(given.offsets[trained])
+        trained = len(sequences) - held
+        items = int(sequences.offsets[trained])
         sys.stdout.write(
-            f"{trained} sentences, {items} items, {len(given.labels)} labels, {len(given.names)} features; "
-            f"held out: {held} sentences, {len(given.gold) - items} items\n"
+            f"{trained} sentences, {items} items, {len(sequences.labels)} labels, {len(sequences.names)} features; "
+            f"held out: {held} sentences, {len(sequences.gold) - items} items\n"
         )
         sys.stdout.write(f"{'iteration':>9} {'beta':>5} {'accuracy':>9} {'loss':>8} {'held out':>9} {'loss':>8}\n")
 
@@ -218,9 +227,9 @@ class _ProgressTable:
         sys.stdout.flush()
 
 
-def _publish(kept: RunDirectory, count: int, args: argparse.Namespace) -> None:
+def _publish(run_folder: RunDirectory, count: int, args: argparse.Namespace) -> None:
     """Write the last iteration's policy, its record and a run.yaml; files are renamed into place when complete."""
-    folder = kept.path
+    folder = run_folder.path
     last = folder / f"step-{count:04d}"
     aside = folder / ".policy.part"
     shutil.rmtree(aside, ignore_errors=True)

@@ -161,7 +161,7 @@ def test_parameters_are_sums_over_trees_and_give_the_scores() -> None:
     penalty = boosting.penalty * math.fsum(map(abs, own.values()))
     assert boosting.risk == pytest.approx(boosting.loss + penalty, rel=1e-10)
     assert boosting.parameters == len(own)
-    assert model.shown((0, 5)) == "a0 and not a2"
+    assert model.describe((0, 5)) == "a0 and not a2"
 
 
 def test_a_conjunction_of_several_trees_pays_once() -> None:

@@ -68,7 +68,7 @@ def test_what_no_line_parts_is_learnt_from_rows() -> None:
     # What matters is the four cells of a and b.
     own = learnt.trees.parameters(0, 0)
     by_size = sorted(own, key=lambda key: -abs(own[key]))[:4]
-    assert {learnt.trees.shown(key) for key in by_size} <= {
+    assert {learnt.trees.describe(key) for key in by_size} <= {
         "a and b", "a and not b", "not a and b", "not a and not b"
     }  # fmt: skip
     assert last.metrics["parameters"] == len(own)
