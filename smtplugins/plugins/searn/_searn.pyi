@@ -14,7 +14,7 @@ import smtplugins.core._core
 LABEL_COLUMNS: int = 3
 
 class AmasisGraph:
-    """Fragments and how they were put together, the goal last."""
+    """A search graph: fragments as nodes, the goal last."""
 
     @property
     def nodes(self) -> int: ...
@@ -24,7 +24,9 @@ class AmasisGraph:
 
     @property
     def rules(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
-        """Those of the forest, the last of them above the goal, then R+ and R-."""
+        """
+        Rule numbers: the forest's, the last of them the goal's, then R+ and R-.
+        """
 
     @property
     def firsts(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
@@ -34,7 +36,7 @@ class AmasisGraph:
 
     @property
     def scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Of each edge alone."""
+        """The score of each edge alone."""
 
     @property
     def tails(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
@@ -44,17 +46,17 @@ class AmasisGraph:
 
     @property
     def values(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
-        """Of each edge: what stateful features gave, then the columns of labels."""
+        """
+        Values of each edge: those of stateful features, then the label columns.
+        """
 
     @property
     def path(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
-        """
-        The edges of the best derivation, each before its children's, these from left to right.
-        """
+        """The edges of the best derivation in preorder."""
 
     @property
     def words(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
-        """Of the best derivation."""
+        """The target words."""
 
     @property
     def item_rules(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
@@ -71,27 +73,27 @@ class AmasisGraph:
 
     @property
     def item_reductions(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
-        """How many reductions each label made."""
+        """The number of reductions made by each label."""
 
     @property
     def score(self) -> float:
-        """Of the best derivation."""
+        """The score of the best derivation."""
 
     @property
     def made(self) -> int:
-        """Hypotheses that were made."""
+        """The number of hypotheses created."""
 
     @property
     def asked(self) -> int:
-        """Edges that stateful features scored."""
+        """The number of edges scored by stateful features."""
 
 class Labels:
-    """A policy, as the search follows it."""
+    """A policy prepared for the search."""
 
     def __init__(self, weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reductions: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], operations: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], label_rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], pair_rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], depth_rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], fragments: bool, fragment_begin: int, fragment_empty: int) -> None: ...
 
 class Amasis:
-    """Translation with a stack of fragments, one sentence after the other."""
+    """Beam search with a stack of fragments, sentence by sentence."""
 
     def __init__(self, scorer: smtplugins.core._core.Scorer, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Labels, stack_size: int, beam: float, wanted: int, decide: str, seed: int, logs: bool, strings: bool, all_edges: bool, max_edges: int) -> None: ...
 
@@ -104,11 +106,11 @@ def find_items(sources: Annotated[NDArray[numpy.int32], dict(shape=(None,), orde
 
 def label_spans(targets: Sequence[tuple[int, int]]) -> tuple[list[str], int]:
     """
-    Labels of items with these target words (first, end), and how many are left on the stack.
+    Labels of items with these target spans (begin, end), and how many remain on the stack.
     """
 
 class Sequences:
-    """Sequences of items with right labels, and policies at work on them."""
+    """Sequences of items with gold labels, to be labelled by policies."""
 
     def __init__(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, last: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: int, rows: int, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label2: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], depth: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], fragment: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], operation_starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], operations: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
@@ -116,20 +118,20 @@ class Sequences:
 
     @property
     def items(self) -> int:
-        """How many items all sequences have."""
+        """The number of items of all sequences."""
 
     @property
     def width(self) -> int:
-        """How many features of its history an item has."""
+        """The number of history features of an item."""
 
     def follow(self, first: int, last: int, weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], voting: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], decide: str, key: int) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None, None))]]:
         """
-        Labels that a mixture gives to items one after another, and the features of their histories.
+        Label items from left to right by a mixture; return labels and history features of each item.
         """
 
     def complete(self, first: int, last: int, weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], voting: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], decide: str, samples: int, key: int, taken: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
         """
-        For each item and label, how many labels are wrong if it is tried there and the mixture goes on.
+        The cost of each label for each item: wrong labels from there on, completed by the mixture.
         """
 
     def learn(self, history: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], logistic: bool, rate: float, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], total: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], count: int) -> tuple[int, int, float]:
@@ -143,10 +145,10 @@ def learn_rows(groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order
     """
 
 def score_rows(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], policies: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
-    """The weighted sum of each row, by policy and row."""
+    """The score of each row by each policy (policies x rows)."""
 
 def chained(key: int, number: int) -> int:
-    """A key that goes on with a number."""
+    """Derive a new key from a key and a number."""
 
 def uniform(key: int) -> float:
-    """What a key draws: from 0 to below 1."""
+    """The random number in [0, 1) of a key."""

@@ -1,4 +1,4 @@
-// Boosted trees, for Python: ../boosting.py and ../boosted_model.py.
+// Python bindings of boosted trees; use boosting/boosting.py and boosting/boosted_model.py.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -27,7 +27,7 @@ using Path = std::tuple<Column<double>, Column<std::int64_t>, Column<std::int32_
 
 RowsOfAtoms rows_of(const Longs& offsets, const Ints& ids, std::size_t atoms) {
   const RowsOfAtoms rows{view(offsets), view(ids), atoms};
-  check_offsets(rows.offsets, rows.ids.size(), "expected offsets that rise from 0 to the number of ids");
+  check_offsets(rows.offsets, rows.ids.size(), "expected offsets that increase from 0 to the number of ids");
   check(rows.size() < std::numeric_limits<std::uint32_t>::max(), "expected fewer than 2^32 - 1 rows");
   for (std::size_t r = 0; r < rows.size(); ++r) {
     std::int64_t last = -1;
@@ -41,7 +41,7 @@ RowsOfAtoms rows_of(const Longs& offsets, const Ints& ids, std::size_t atoms) {
 
 Forest forest_of(const Longs& starts, const Doubles& lambdas, const Longs& nodes, const Ints& splits,
                  const Ints& others, const Doubles& values) {
-  check_offsets(view(starts), lambdas.shape(0), "expected starts that rise from 0 to the number of trees");
+  check_offsets(view(starts), lambdas.shape(0), "expected starts that increase from 0 to the number of trees");
   check(nodes.shape(0) == lambdas.shape(0) + 1, "expected nodes of each tree");
   check_offsets(view(nodes), splits.shape(0), "expected nodes that rise from 0 to their number");
   check(others.shape(0) == splits.shape(0) && values.shape(0) == splits.shape(0), "expected arrays of one length");
@@ -62,7 +62,7 @@ BoostOptions checked(double eta, double epsilon, std::size_t trees, std::size_t 
   return {eta, epsilon, trees, depth};
 }
 
-// Examples stay as long as this does: they are copied.
+// Owns a copy of its examples.
 class Boosted {
  public:
   Boosted(const Longs& offsets, const Ints& ids, std::size_t atoms, const Input<std::int8_t>& labels,
@@ -125,7 +125,7 @@ using Given = std::tuple<Longs, Ints, std::size_t, Ints, std::size_t>;
 std::tuple<Column<std::int64_t>, Path> boost_problems(const std::vector<Given>& given, double least, double ratio,
                                                       double eta, double epsilon, std::size_t trees, std::size_t depth,
                                                       std::size_t threads) {
-  check(least >= 0 && ratio >= 0 && (least > 0 || ratio > 0), "expected an end of the path above 0");
+  check(least >= 0 && ratio >= 0 && (least > 0 || ratio > 0), "expected the path to end above 0");
   const BoostOptions options = checked(eta, epsilon, trees, depth);
   std::vector<BoostProblem> problems;
   for (const auto& [offsets, ids, atoms, classes, count] : given) {
@@ -156,7 +156,7 @@ Table<double> evaluate_trees(const Longs& starts, const Doubles& lambdas, const 
                      const Longs& offsets, const Ints& ids, std::size_t atoms, std::size_t threads) {
   const Forest forest = forest_of(starts, lambdas, nodes, splits, others, values);
   const std::size_t width = counts.shape(0);
-  check(first + width < forest.starts.size(), "expected numbers of classifiers that there are");
+  check(first + width < forest.starts.size(), "expected numbers of existing classifiers");
   for (std::size_t k = 0; k < width; ++k) {
     const std::int64_t begin = forest.starts[first + k], end = forest.starts[first + k + 1];
     check(counts.data()[k] >= 0 && counts.data()[k] <= end - begin, "expected no more trees than there are");
@@ -175,7 +175,7 @@ std::tuple<Column<std::int64_t>, Column<std::int32_t>, Column<double>> tree_para
     const Longs& starts, const Doubles& lambdas, const Longs& nodes, const Ints& splits, const Ints& others,
     const Doubles& values, std::size_t classifier, std::size_t count) {
   const Forest forest = forest_of(starts, lambdas, nodes, splits, others, values);
-  check(classifier + 1 < forest.starts.size(), "expected the number of a classifier that there is");
+  check(classifier + 1 < forest.starts.size(), "expected the number of an existing classifier");
   const auto first = static_cast<std::size_t>(forest.starts[classifier]);
   check(first + count <= static_cast<std::size_t>(forest.starts[classifier + 1]), "expected no more trees than there are");
   check_trees(forest, first, first + count, std::numeric_limits<std::int32_t>::max() / 2);
@@ -186,29 +186,29 @@ std::tuple<Column<std::int64_t>, Column<std::int32_t>, Column<double>> tree_para
 }  // namespace
 
 void bind_boosting(nb::module_& m) {
-  nb::class_<Boosted>(m, "Boosting", "One classifier on its way along the path of lambda.")
+  nb::class_<Boosted>(m, "Boosting", "A classifier that follows the regularisation path of lambda.")
       .def(nb::init<const Longs&, const Ints&, std::size_t, const Input<std::int8_t>&, const std::optional<Doubles>&>(),
            "offsets"_a, "ids"_a, "atoms"_a, "labels"_a, "weights"_a = nb::none())
       .def("advance", &Boosted::advance, "least"_a, "eta"_a, "epsilon"_a, "trees"_a, "depth"_a,
-           "Goes on until lambda is below `least`; false if the path ends before.")
+           "Follow the path until lambda falls below `least`; False if it ends before.")
       .def("replay", &Boosted::replay, "lambdas"_a, "nodes"_a, "splits"_a, "others"_a, "values"_a, "penalty"_a,
-           "Trees that were made before, and the lambda behind them.")
+           "Add trees of an earlier run, and continue at its lambda.")
       .def("first_penalty", [](const Boosted& b, double eta) { return b.get().first_lambda(eta); }, "eta"_a)
       .def_prop_ro("penalty", [](const Boosted& b) { return b.get().lambda(); }, "Lambda.")
       .def_prop_ro("loss", [](const Boosted& b) { return b.get().loss(); })
       .def_prop_ro("risk", [](const Boosted& b) { return b.get().risk(); })
-      .def_prop_ro("count", [](const Boosted& b) { return b.get().trees().size(); }, "How many trees there are.")
-      .def_prop_ro("tries", [](const Boosted& b) { return b.get().tries(); }, "How many trees were grown.")
-      .def_prop_ro("parameters", [](const Boosted& b) { return b.get().parameters(); }, "How many are not 0.")
-      .def("path", &Boosted::path, "Of the trees: lambdas, nodes, splits, others, values.")
+      .def_prop_ro("count", [](const Boosted& b) { return b.get().trees().size(); }, "The number of trees.")
+      .def_prop_ro("tries", [](const Boosted& b) { return b.get().tries(); }, "The number of trees grown.")
+      .def_prop_ro("parameters", [](const Boosted& b) { return b.get().parameters(); }, "The non-zero parameters.")
+      .def("path", &Boosted::path, "The trees as lambdas, nodes, splits, others, values.")
       .def("scores", &Boosted::scores, "The confidence of each row.")
       .def("gradients", &Boosted::gradients, "-dL/dTheta of the empty conjunction and of each atom.");
   m.def("boost_problems", &boost_problems, "problems"_a, "least"_a, "ratio"_a, "eta"_a, "epsilon"_a, "trees"_a,
         "depth"_a, "threads"_a,
-        "Trees for each class of each problem (offsets, ids, atoms, classes, how many there are): starts, and a path.");
+        "Boost each class of each problem (offsets, ids, atoms, classes, number of classes); return starts and trees.");
   m.def("evaluate_trees", &evaluate_trees, "starts"_a, "lambdas"_a, "nodes"_a, "splits"_a, "others"_a, "values"_a,
         "first"_a, "counts"_a, "offsets"_a, "ids"_a, "atoms"_a, "threads"_a,
-        "What the first trees of some classifiers give to each row.");
+        "The summed outputs of some classifiers' first trees for each row.");
   m.def("tree_parameters", &tree_parameters, "starts"_a, "lambdas"_a, "nodes"_a, "splits"_a, "others"_a, "values"_a,
         "classifier"_a, "count"_a, "The parameters of a classifier's first trees: offsets, literals, values.");
 }

@@ -1,4 +1,4 @@
-// Linear classifiers of a problem's classes, for Python: ../baselines.py.
+// Python bindings of linear classifiers; use boosting/linear.py.
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// Rows, the class of each, and a row of weights for each class.
+// Rows with their classes; checked against the weights, a row for each class.
 struct Problem {
   RowsOfAtoms rows;
   std::span<const std::int32_t> classes;
@@ -28,15 +28,15 @@ struct Problem {
   Problem(const Input<std::int64_t>& offsets, const Input<std::int32_t>& ids, const Input<std::int32_t>& given,
           const Matrix& weights)
       : classes(view(given)) {
-    check(weights.shape(1) > 0, "weights need a column for what is always true");
+    check(weights.shape(1) > 0, "expected weights with a column for the bias");
     rows = {view(offsets), view(ids), weights.shape(1) - 1};
     const auto ends = rows.offsets;
     check(!ends.empty() && ends.front() == 0 && ends.back() == static_cast<std::int64_t>(rows.ids.size()) &&
                std::is_sorted(ends.begin(), ends.end()),
-           "offsets must rise to the number of atoms");
-    check(classes.size() == rows.size(), "each row needs a class");
+           "expected offsets that increase from 0 to the number of ids");
+    check(classes.size() == rows.size(), "expected a class for each row");
     for (const std::int32_t id : rows.ids) {
-      check(id >= 0 && static_cast<std::size_t>(id) < rows.atoms, "an atom has no weight");
+      check(id >= 0 && static_cast<std::size_t>(id) < rows.atoms, "expected atoms that have a weight");
     }
   }
 };
@@ -64,7 +64,7 @@ std::tuple<std::int64_t, double> online_svm(Input<std::int64_t> offsets, Input<s
   const Problem problem(offsets, ids, classes, weights);
   check(cost > 0 && tolerance > 0 && finish >= 0, "expected a cost and a tolerance above 0");
   for (const std::int32_t row : view(order)) {
-    check(row >= 0 && static_cast<std::size_t>(row) < problem.rows.size(), "a row of the order is not there");
+    check(row >= 0 && static_cast<std::size_t>(row) < problem.rows.size(), "expected an order of existing rows");
   }
   nb::gil_scoped_release unlocked;
   std::int64_t count = 0;
@@ -83,10 +83,10 @@ std::tuple<std::int64_t, double> online_svm(Input<std::int64_t> offsets, Input<s
 
 void bind_linear(nb::module_& m) {
   m.def("fit_loglinear", &loglinear, "offsets"_a, "ids"_a, "classes"_a, "weights"_a, "penalty"_a, "tolerance"_a,
-        "steps"_a, "Weights of each class against the rest, in place; how many steps of Newton's were made.");
+        "steps"_a, "Fit each class against the rest, writing weights in place; return the number of Newton steps.");
   m.def("fit_online_svm", &online_svm, "offsets"_a, "ids"_a, "classes"_a, "weights"_a, "order"_a, "cost"_a,
         "tolerance"_a, "finish"_a, "seed"_a,
-        "Weights of each class against the rest, in place; support vectors of all, and the worst violation.");
+        "Fit each class against the rest, writing weights in place; return the support vectors and worst violation.");
 }
 
 }  // namespace smt::bitree

@@ -1,4 +1,4 @@
-// What each file of bindings puts into the module.
+// The binding functions of the module, one per bind_*.cpp.
 #pragma once
 
 #include <nanobind/nanobind.h>

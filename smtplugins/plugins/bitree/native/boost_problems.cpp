@@ -1,4 +1,4 @@
-// Many classifiers at once: part of boosting.hpp.
+// Boosting of many classifiers in parallel: part of boosting.hpp.
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -11,7 +11,7 @@
 namespace smt::bitree {
 namespace {
 
-// Examples by atoms, which the classifiers of a problem share: made by the first, given up by the last.
+// The incidence lists of a problem, shared by its classifiers: built by the first, released by the last.
 class Shared {
  public:
   std::shared_ptr<const Incidence> get(const BoostProblem& problem) {
@@ -51,7 +51,7 @@ std::vector<TreeStore> boost(std::span<const BoostProblem> problems, const Boost
   for (std::size_t p = 0; p < problems.size(); ++p) {
     for (std::size_t k = 0; k < problems[p].count; ++k) jobs.push_back({p, k});
   }
-  // Large ones first, so that none is left for the end; those of a problem one behind the other.
+  // Large problems first, for load balance; the classifiers of a problem in sequence.
   std::vector<std::size_t> order(jobs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {

@@ -13,12 +13,12 @@
 namespace smt::bitree {
 namespace {
 
-constexpr double kLargest = 600;  // Of -y h: products with factors of line searches stay finite.
+constexpr double kLargest = 600;  // Bound of -y h, so that products with line search factors stay finite.
 
 }  // namespace
 
 Incidence::Incidence(const RowsOfAtoms& given) {
-  // A problem may be small and share its atoms with thousands of others: only what occurs takes room, but for a moment.
+  // A small problem may share its atoms with thousands of others: store only those that occur.
   std::vector<std::pair<std::size_t, std::int32_t>> counted;
   std::vector<std::uint32_t> number;
   const bool small = given.atoms > 4 * given.ids.size() + 1024;
@@ -78,8 +78,8 @@ Boosting::Boosting(std::shared_ptr<const Incidence> examples, std::vector<std::i
       lambda_(std::numeric_limits<double>::infinity()) {
   if (weights_.empty()) weights_.assign(labels_.size(), 1);
   const double total = std::accumulate(weights_.begin(), weights_.end(), 0.0);
-  // Adding 1.5 * 2^52 units and taking them away again rounds to a multiple of the unit, 2^-51 of a power of 2 that is
-  // not below the sum of all weights: so no sum of pulls has more than 53 bits.
+  // Adding and subtracting 1.5 * 2^52 units rounds to a multiple of the unit, which is 2^-51 times a power of 2 not
+  // below the sum of all weights: no sum of pulls then needs more than 53 bits.
   magic_ = std::ldexp(1.5, std::ilogb(std::max(total, std::numeric_limits<double>::min())) + 2);
   for (std::size_t a = 0; a < examples_->atoms(); ++a) {
     number_of_.emplace(examples_->names[a], static_cast<std::uint32_t>(a));
@@ -96,8 +96,7 @@ double Boosting::risk() const {
   return loss_ + (norm_ == 0 ? 0.0 : lambda_ * norm_);
 }
 
-// The best unpenalised gain of any split of the root: the greatest |dL/dTheta| of the empty conjunction and of the
-// literals.
+// The largest |dL/dTheta| of the empty conjunction and of all literals: the best unpenalised gain of a root split.
 double Boosting::steepest() const {
   double most = std::fabs(all_);
   for (const double one : by_atom_) most = std::max({most, std::fabs(one), std::fabs(all_ - one)});
@@ -125,7 +124,7 @@ bool Boosting::advance(double least, const BoostOptions& options) {
     if (lambda_ < least) return true;
     ++tries_;
     const double change = grower_->grow(by_atom_, lambda_, options.depth);
-    // The paper prints "+ epsilon" here, which would keep trees that make the risk worse.
+    // The paper prints "+ epsilon" here, which would keep trees that increase the risk.
     if (change < -options.epsilon * risk()) {
       grower_->append(lambda_, trees_);
       apply(grower_->leaf_of(), grower_->changes());
@@ -177,7 +176,7 @@ void Boosting::apply(std::span<const std::uint32_t> leaf_of, std::span<const dou
   sum_loss();
 }
 
-// What follows from the scores of some rows.
+// Recompute odds, pulls and their sums for rows whose scores changed.
 void Boosting::refresh(std::span<const std::uint32_t> changed) {
   constexpr std::size_t kBlock = 512;
   double margins[kBlock];
@@ -204,7 +203,7 @@ void Boosting::refresh(std::span<const std::uint32_t> changed) {
 }
 
 void Boosting::sum_loss() {
-  // Logarithms of products: few of them, each of numbers that cannot overflow together.
+  // Logarithms of products save calls of log; products are cut before they overflow.
   double total = 0, product = 1;
   for (std::size_t r = 0; r < odds_.size(); ++r) {
     if (weights_[r] != 1) {

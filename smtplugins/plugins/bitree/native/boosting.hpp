@@ -12,7 +12,7 @@
 
 namespace smt::bitree {
 
-// The examples of a problem by rows and by atoms. Atoms that occur are numbered here by how often they do.
+// The examples of a problem by row and by atom. Only atoms that occur are numbered, by decreasing frequency.
 struct Incidence {
   explicit Incidence(const RowsOfAtoms& rows);
 
@@ -29,13 +29,13 @@ struct Incidence {
 };
 
 struct BoostOptions {
-  double eta = 0.9;       // What lambda is multiplied with.
-  double epsilon = 1e-5;  // A tree is kept if it lowers the risk by more than this part of it.
-  std::size_t trees = 0;  // The most trees; 0: any number.
-  std::size_t depth = 0;  // The most literals of a conjunction; 0: any number.
+  double eta = 0.9;       // Factor by which lambda falls.
+  double epsilon = 1e-5;  // A tree is kept if it lowers the risk by more than this fraction.
+  std::size_t trees = 0;  // Maximum number of trees; 0: no limit.
+  std::size_t depth = 0;  // Maximum literals of a conjunction; 0: no limit.
 };
 
-// One classifier on its way along the path of lambda.
+// A classifier that follows the regularisation path of lambda.
 class Boosting {
  public:
   // Labels are +1 and -1. Without weights each example counts 1.
@@ -46,9 +46,9 @@ class Boosting {
 
   // The lambda at which the path begins.
   double first_lambda(double eta) const;
-  // Goes on until lambda is below `least`. False: the path ends here, by the number of trees or as nothing is left.
+  // Follow the path until lambda falls below `least`. False if it ends before: tree limit, or zero gradient.
   bool advance(double least, const BoostOptions& options);
-  // Adds trees that were made before, and takes lambda from where it was.
+  // Add trees of an earlier run, and continue at its lambda.
   void replay(const TreeStore& trees, double lambda);
 
   double lambda() const { return lambda_; }
@@ -59,7 +59,7 @@ class Boosting {
   TreeStore take_trees() { return std::move(trees_); }
   std::size_t parameters() const { return active_; }
   const std::vector<double>& scores() const { return scores_; }
-  // What -dL/dTheta is for the empty conjunction, then for each atom by its name.
+  // -dL/dTheta of the empty conjunction, then of each atom by its original number.
   std::vector<double> gradients(std::size_t atoms) const;
 
  private:
@@ -76,9 +76,9 @@ class Boosting {
   std::vector<double> weights_;  // Of examples.
   std::vector<double> scores_;   // h.
   std::vector<double> odds_;     // exp(-y h).
-  // y w(i), times the example's own weight, as multiples of one power of 2: sums in any order are exact and the same.
+  // y w(i) times the example's weight, rounded to multiples of a power of 2: sums are exact in any order.
   std::vector<double> pulls_;
-  std::vector<double> by_atom_;  // Sums of pulls over the examples that have an atom.
+  std::vector<double> by_atom_;  // Sum of pulls over the examples with an atom.
   double all_ = 0, magic_ = 0, loss_ = 0, norm_ = 0;
   double lambda_;
   std::size_t active_ = 0, tries_ = 0;
@@ -95,8 +95,8 @@ struct BoostProblem {
   std::size_t count = 0;
 };
 
-// The trees of a classifier for each class of each problem, each with the examples of this class against all others.
-// The path goes down to `least`, or to `ratio` of where it begins, whichever is higher.
+// Train a one-against-rest classifier for each class of each problem. The path ends at `least`, or at `ratio` times the
+// initial lambda, whichever is higher.
 std::vector<TreeStore> boost(std::span<const BoostProblem> problems, const BoostOptions& options, double least,
                              double ratio, std::size_t threads);
 

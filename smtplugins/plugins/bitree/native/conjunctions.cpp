@@ -6,7 +6,7 @@
 namespace smt::bitree {
 namespace {
 
-// The literal that `longer` has and `shorter` has not, or -1 if that is not the only difference.
+// The literal by which `longer` extends `shorter`, or -1 if they differ otherwise.
 Literal difference(std::span<const Literal> longer, std::span<const Literal> shorter) {
   if (longer.size() != shorter.size() + 1) return -1;
   std::size_t at = 0;
@@ -53,7 +53,7 @@ std::size_t Conjunctions::insert(const Signature& signature, std::span<const Lit
 void Conjunctions::extensions(const Signature& signature, std::span<const Literal> sorted,
                               std::vector<Extension>& found) const {
   found.clear();
-  // The literal that is missing belongs to one group; all others are the same in both.
+  // The missing literal is in one group; the hashes of all other groups agree.
   for (std::size_t group = 0; group < Signature::kGroups; ++group) {
     const auto begin = parts_.find(part_key(signature, group, signature.size + 1));
     if (begin == parts_.end()) continue;
@@ -62,7 +62,7 @@ void Conjunctions::extensions(const Signature& signature, std::span<const Litera
       if (values_[number] == 0) continue;
       const Literal literal = difference(literals(number), sorted);
       if (literal < 0) continue;
-      // Found by the literal's own group only, so that it is found once.
+      // Report it for the literal's own group only, to avoid duplicates.
       const std::uint64_t hash = mixed(static_cast<std::uint64_t>(static_cast<std::uint32_t>(literal)));
       if (hash % Signature::kGroups == group) found.push_back({literal, values_[number]});
     }

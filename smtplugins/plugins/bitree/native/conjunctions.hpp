@@ -1,4 +1,4 @@
-// Parameters of conjunctions of literals: the same literals in any tree and any order are one parameter.
+// Parameters of conjunctions of literals, shared by all trees, independent of the order of literals.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace smt::bitree {
 
-// Twice the number of an atom, and one more if it has to be false.
+// Twice the number of an atom, plus 1 if the atom is negated.
 using Literal = std::int32_t;
 
 inline std::uint64_t mixed(std::uint64_t x) noexcept {
@@ -20,7 +20,7 @@ inline std::uint64_t mixed(std::uint64_t x) noexcept {
   return x ^ (x >> 31U);
 }
 
-// A hash of a set of literals that grows with it: sums of the literals' own hashes in a few groups.
+// An incremental hash of a set of literals: sums of their hashes, in a few groups.
 struct Signature {
   static constexpr std::size_t kGroups = 4;
   std::array<std::uint64_t, kGroups> sums{};
@@ -34,7 +34,7 @@ struct Signature {
     return other;
   }
   std::uint64_t whole() const noexcept { return mixed(without(kGroups) + size); }
-  // Of all literals but those of a group.
+  // The hash without the literals of a group.
   std::uint64_t without(std::size_t group) const noexcept {
     std::uint64_t total = group;
     for (std::size_t k = 0; k < kGroups; ++k) {
@@ -44,7 +44,7 @@ struct Signature {
   }
 };
 
-// A literal that makes a known conjunction of a shorter one, and the conjunction's parameter.
+// A literal that extends a conjunction to a known one, with the parameter of the latter.
 struct Extension {
   Literal literal;
   double value;
@@ -62,11 +62,11 @@ class Conjunctions {
     return std::span(literals_).subspan(first, static_cast<std::size_t>(offsets_[number + 1]) - first);
   }
 
-  // Literals are sorted here and in insert().
+  // find() and insert() expect sorted literals.
   std::size_t find(const Signature& signature, std::span<const Literal> sorted) const;
   std::size_t insert(const Signature& signature, std::span<const Literal> sorted);
 
-  // All known conjunctions whose parameter is not 0 and that have these literals and one more.
+  // Collect the known conjunctions with a non-zero parameter that have these literals and one more.
   void extensions(const Signature& signature, std::span<const Literal> sorted, std::vector<Extension>& found) const;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace smt::bitree {
 
-// exp(-y h) and the weights of a leaf's examples, by label.
+// exp(-y h) and weight of each example of a leaf, by label.
 struct LeafExamples {
   std::vector<double> odds[2], weights[2];
 
@@ -28,7 +28,7 @@ struct Slope {
   double first = 0, second = 0;  // Derivatives of the loss by the parameter.
 };
 
-// Sums of w and of w (1 - w) where odds are multiplied by a factor. Always in the same order.
+// Sums of w and of w (1 - w), with odds multiplied by a factor; summed in a fixed order.
 inline Slope sum_of_slopes(const std::vector<double>& odds, const std::vector<double>& weights, double factor) {
   constexpr std::size_t kLanes = 4;
   double first[kLanes] = {}, second[kLanes] = {};
@@ -73,14 +73,14 @@ inline double loss_change(const LeafExamples& leaf, double change) {
          loss_change(leaf.odds[0], leaf.weights[0], std::exp(change));
 }
 
-// argmin over d of loss(d) + lambda |value + d|. The kink at -value is tried first, then the side on which the minimum
-// is, by Newton's method inside a bracket.
+// argmin over d of loss(d) + lambda |value + d|: test the kink at -value, then search the side of the minimum by
+// Newton's method within a bracket.
 inline double best_change(const LeafExamples& leaf, double value, double lambda) {
   constexpr double kFarthest = 80;
   constexpr int kMost = 200;
   const Slope kink = slope_at(leaf, -value);
   if (std::fabs(kink.first) <= lambda) return -value;
-  // Minima with a positive parameter have slope -lambda, others +lambda.
+  // At the minimum, the slope of the loss is -lambda for a positive parameter, +lambda for a negative one.
   const double wanted = kink.first < 0 ? -lambda : lambda;
   double low = kink.first < 0 ? -value : -value - kFarthest;
   double high = kink.first < 0 ? -value + kFarthest : -value;
@@ -91,7 +91,7 @@ inline double best_change(const LeafExamples& leaf, double value, double lambda)
     if (off == 0) return at;
     (off < 0 ? low : high) = at;
     double next = slope.second > 0 ? at - off / slope.second : high + 1;
-    // Not even as far as half of the bracket by Newton's step is fine; out of it is not.
+    // Bisect if Newton's step leaves the bracket.
     if (!(next > low && next < high)) next = low + (high - low) / 2;
     if (std::fabs(next - at) <= 1e-13 * std::max(1.0, std::fabs(at))) return next;
     at = next;

@@ -26,7 +26,7 @@ void add(std::span<const std::int32_t> row, double much, std::span<double> weigh
   for (const std::int32_t id : row) weights[static_cast<std::size_t>(id)] += much;
 }
 
-// ln(1 + exp(-margin)) where no power overflows.
+// ln(1 + exp(-margin)) without overflow.
 double loss_of(double margin) { return std::log1p(std::exp(-std::fabs(margin))) + std::max(-margin, 0.0); }
 double weight_of(double margin) {
   const double power = std::exp(-std::fabs(margin));
@@ -57,7 +57,7 @@ class LogLinear {
  private:
   double sign(std::size_t row) const { return classes_[row] == right_ ? 1.0 : -1.0; }
 
-  // The gradient, and how steep it is.
+  // Compute the gradient; return its norm.
   double slope(std::span<const double> weights) {
     for (std::size_t f = 0; f < weights.size(); ++f) slopes_[f] = 2 * penalty_ * weights[f];
     for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -68,7 +68,7 @@ class LogLinear {
     return std::sqrt(dot(slopes_, slopes_));
   }
 
-  // Newton's direction, as nearly as a tenth of the gradient.
+  // Newton direction by conjugate gradients, up to a residual of a tenth of the gradient.
   void find_way() {
     std::fill(way_.begin(), way_.end(), 0.0);
     std::fill(moved_.begin(), moved_.end(), 0.0);
@@ -92,7 +92,7 @@ class LogLinear {
     for (std::size_t i = 0; i < rows_.size(); ++i) moved_[i] = score(rows_[i], way_);
   }
 
-  // As far along the way as the objective falls.
+  // Backtracking line search along the direction.
   bool step(std::span<double> weights) {
     const double down = dot(slopes_, way_);
     const double own = dot(weights, weights), both = dot(weights, way_), far = dot(way_, way_);
@@ -126,7 +126,7 @@ class OnlineSvm {
             std::span<double> weights)
       : rows_(rows), classes_(classes), right_(right), cost_(cost), weights_(weights), shares_(rows.size()) {}
 
-  // The row's share becomes the best one while all others stay; how much its condition was missed before.
+  // Optimise a row's dual variable with all others fixed; return by how much its KKT condition was violated.
   double visit(std::size_t row) {
     const double sign = classes_[row] == right_ ? 1.0 : -1.0;
     const double slope = 1 - sign * score(rows_[row], weights_);

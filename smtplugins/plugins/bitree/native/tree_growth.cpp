@@ -1,7 +1,7 @@
 // Growing trees: see tree_growth.hpp.
 //
-// All sums of pulls are exact (boosting.hpp), so they may be made in any order and taken from each other: of two
-// children only the smaller one is added up, the other is what is left of the parent.
+// All sums of pulls are exact (boosting.hpp), so they may be computed in any order and subtracted: only the smaller
+// child is summed, the sums of the larger are those of the parent minus these.
 #include "tree_growth.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace smt::bitree {
 namespace {
 
-// So many rows further on, what is read of a row is asked for: rows lie anywhere in memory.
+// Prefetch distance in rows, which are scattered in memory.
 constexpr std::size_t kAhead = 16;
 
 }  // namespace
@@ -72,19 +72,19 @@ TreeGrowth::Node TreeGrowth::child_of(const Node& node, Literal literal) const {
   return child;
 }
 
-// False if no split can have a higher gain than the node, whatever atoms there are.
+// False if no split of any atoms can gain more than the node itself.
 bool TreeGrowth::may_split(const Node& node) const {
   if (depth_ != 0 && node.path.size() >= depth_) return false;
   if (!node.extensions.empty()) return true;
   const double plus = node.positive, minus = -node.negative;
-  // Examples of one label: parts of a sum, and a penalty for each.
+  // With a single label, a split only adds a second penalty.
   if (plus == 0 || minus == 0) return false;
   const double both = plus + minus - 2 * lambda_, one = std::max(plus, minus) - lambda_;
   return std::max(both, one) * (1 + 1e-14) > node.gain;
 }
 
 void TreeGrowth::grow_from(Node node, std::unique_ptr<Sums> sums) {
-  // The larger child is the next round, so the calls are no deeper than the logarithm of the number of rows.
+  // Loop on the larger child and recurse on the smaller: the depth is at most the logarithm of the number of rows.
   for (;;) {
     Split split;
     if (may_split(node)) {
@@ -132,7 +132,7 @@ void TreeGrowth::count(Node& node) const {
     if (label_of_[r] != node.label) continue;
     (pulls_[r] > 0 ? node.positive : node.negative) += pulls_[r];
     const auto row = examples_.row(r);
-    // Sums over these rows are most likely what comes next.
+    // Sums over these rows are likely to follow.
     __builtin_prefetch(row.data());
     __builtin_prefetch(row.data() + row.size());
     node.entries += row.size();
@@ -144,7 +144,7 @@ void TreeGrowth::compact(Node& node) const {
   std::erase_if(node.rows, [&](std::uint32_t r) { return label_of_[r] != node.label; });
 }
 
-// Gives the rows to the children. The larger one keeps the label, if it can keep the rows as well.
+// Partition the rows: those with the atom get a new label, the others keep label and row list.
 void TreeGrowth::part(Node& node, std::uint32_t atom, Node& yes, Node& no) {
   const auto fresh = static_cast<std::uint32_t>(changes_.size());
   changes_.push_back(0);
@@ -180,7 +180,7 @@ void TreeGrowth::part(Node& node, std::uint32_t atom, Node& yes, Node& no) {
 void TreeGrowth::finish(const Node& node) {
   Made& made = made_[node.place];
   made.label = node.label;
-  // Most leaves: nothing pulls hard enough.
+  // Most leaves: the gradient does not exceed lambda.
   if (node.value == 0 && std::fabs(node.pull()) <= lambda_) return;
   leaf_.clear();
   for (const std::uint32_t r : node.rows) {
@@ -193,7 +193,7 @@ void TreeGrowth::finish(const Node& node) {
 }
 
 void TreeGrowth::append(double lambda, TreeStore& trees) const {
-  // Children stand behind their parents in made_.
+  // Children follow their parents in made_.
   std::vector<std::uint8_t> matters(made_.size(), 0);
   for (std::size_t i = made_.size(); i-- > 0;) {
     const Made& one = made_[i];
@@ -201,7 +201,7 @@ void TreeGrowth::append(double lambda, TreeStore& trees) const {
     matters[i] = leaf ? changes_[one.label] != 0 : (matters[one.yes] | matters[one.no]) != 0;
   }
   const std::size_t first = trees.splits.size();
-  // Nodes, and the place of the parent that has to know where this one comes to stand.
+  // Pending nodes, each with the position of the parent that has to point to it.
   std::vector<std::pair<std::uint32_t, std::size_t>> waiting = {{0U, first}};
   while (!waiting.empty()) {
     const auto [i, parent] = waiting.back();

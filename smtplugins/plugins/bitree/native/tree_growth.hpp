@@ -1,4 +1,4 @@
-// BUILDTREE of Algorithm 7.1: a tree is grown by gains of splits, then each leaf's parameter is moved.
+// BUILDTREE of Algorithm 7.1: grow a tree by gains of splits, then optimise each leaf's parameter.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace smt::bitree {
 
 struct Incidence;
 
-// Sums of pulls by atom over the rows of a node: of all atoms, or of those that were touched.
+// Sums of pulls by atom over the rows of a node, dense for all atoms or sparse for those touched.
 struct Sums {
   std::vector<double> by_atom;  // All 0 while it is not used.
   std::vector<std::uint8_t> seen;
@@ -25,21 +25,21 @@ struct Sums {
 
 class TreeGrowth {
  public:
-  // All of these are looked at whenever a tree is grown.
+  // Keeps references to all arguments, whose current values every tree uses.
   TreeGrowth(const Incidence& examples, const std::vector<std::int8_t>& labels, const std::vector<double>& weights,
              const std::vector<double>& odds, const std::vector<double>& pulls, const Conjunctions& known);
 
-  // Grows a tree for lambda and returns how it changes the risk.
+  // Grow a tree for lambda; return the change of the risk.
   double grow(const std::vector<double>& by_atom, double lambda, std::size_t depth);
 
-  // The leaf that each row came to, and the change of each leaf's parameter.
+  // The leaf of each row, and the change of each leaf's parameter.
   std::span<const std::uint32_t> leaf_of() const { return label_of_; }
   std::span<const double> changes() const { return changes_; }
-  // The tree, without branches that change nothing.
+  // Append the tree, pruned of branches that change nothing.
   void append(double lambda, TreeStore& trees) const;
 
  private:
-  // A node before it is known whether it is a leaf. Its rows are those of `rows` that have its label.
+  // A node not yet known to be a leaf or not. Its rows are the entries of `rows` with its label.
   struct Node {
     std::vector<std::uint32_t> rows;
     std::vector<Literal> path;  // Sorted.

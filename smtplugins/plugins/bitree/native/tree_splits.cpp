@@ -1,4 +1,4 @@
-// The search for the best split of a node, and the sums that it needs: part of tree_growth.hpp.
+// Search for the best split of a node, and the sums it needs: part of tree_growth.hpp.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -11,14 +11,14 @@ namespace smt::bitree {
 namespace {
 
 constexpr std::size_t kBlock = 64;
-// Of lambda. Behind a line search a slope is lambda but for rounding, and that is no gain.
+// Minimum gain relative to lambda: after a line search a slope equals lambda up to rounding, which is no gain.
 constexpr double kResolution = 1e-9;
-// Fewer entries than this part of the atoms are kept by the atoms that they touch.
+// Nodes with fewer entries than the number of atoms divided by this have sparse sums.
 constexpr std::size_t kSparse = 4;
 
 }  // namespace
 
-// Equation 7.12; of equally good atoms the one with the lowest number. Only splits that fulfil 7.13 are found.
+// Equation 7.12, restricted to splits that satisfy 7.13; ties go to the lowest atom number.
 TreeGrowth::Split TreeGrowth::best_split(const Node& node, const Sums& sums) const {
   Split best;
   best.gain = node.gain + kResolution * lambda_;
@@ -37,21 +37,21 @@ inline void TreeGrowth::try_split(Split& best, double gain, std::uint32_t atom) 
   if (better) best = {gain, atom, true};
 }
 
-// The gains of children that no tree had before. max(x, 0) is (|x| + x) / 2 to the last bit, and numbers that are not
-// negative compare like their bits: that way compilers make vector code of it.
+// The gains of children without a parameter so far. max(x, 0) equals (|x| + x) / 2 exactly, and non-negative numbers
+// compare like their bits: this form lets compilers vectorise.
 void TreeGrowth::scan_all(Split& best, const Sums& sums, double pull) const {
   const std::size_t size = sums.by_atom.size();
   const double lambda = lambda_;
   const double alone = std::max(std::fabs(pull) - lambda, 0.0);
   double gains[kBlock];
   for (std::size_t first = 0; first < size; first += kBlock) {
-    // Atoms stand by how often they occur. What m examples pull moves the sum of gains by so much at most.
+    // Atoms are sorted by decreasing frequency; m examples change the sum of gains by at most m * largest pull.
     const double most = largest_pull_ * static_cast<double>(examples_.column(first).size());
     if ((alone + most + std::max(most - lambda, 0.0)) * (1 + 1e-14) < best.gain) return;
     const std::size_t count = std::min(kBlock, size - first);
     const double* const at = sums.by_atom.data() + first;
     const auto least = std::bit_cast<std::int64_t>(best.gain) + (best.found ? 0 : 1);
-    std::int64_t reached = 0;  // Its sign, if any gain is enough.
+    std::int64_t reached = 0;  // Negative if any gain is high enough.
     for (std::size_t k = 0; k < count; ++k) {
       const double yes = std::fabs(at[k]) - lambda, no = std::fabs(pull - at[k]) - lambda;
       gains[k] = 0.5 * ((std::fabs(yes) + yes) + (std::fabs(no) + no));
@@ -69,8 +69,8 @@ void TreeGrowth::scan_touched(Split& best, const Sums& sums, double pull) const 
   }
 }
 
-// Children that have a parameter. Its gain is never less than that of a parameter that is 0, so the other scans, which
-// know nothing of these, cannot mislead.
+// Children with a parameter. The gain of a non-zero parameter is never less than that of a zero one, so the other
+// scans, which treat these as 0, cannot find a wrong best split.
 void TreeGrowth::scan_known(Split& best, const Node& node, const Sums& sums) const {
   for (const Extension& one : node.extensions) {
     const auto atom = static_cast<std::uint32_t>(one.literal / 2);
@@ -115,7 +115,7 @@ void TreeGrowth::give_back(std::unique_ptr<Sums> sums) {
   free_.push_back(std::move(sums));
 }
 
-// Rows lie anywhere in memory.
+// Prefetch rows, which are scattered in memory.
 inline void TreeGrowth::fetch_ahead(const Node& node, std::size_t at) const {
   constexpr std::size_t kAhead = 8;
   if (at + 2 * kAhead >= node.rows.size()) return;
@@ -160,7 +160,7 @@ void TreeGrowth::take_away(const Sums& part, Sums& sums) const {
   }
 }
 
-// Sums whose size fits what is left of a node: those of rows that went away are all 0, but take time to scan.
+// Rebuild sums that are much larger than the node: the zeros of removed rows cost time to scan.
 std::unique_ptr<Sums> TreeGrowth::fitting(const Node& node, std::unique_ptr<Sums> sums) {
   const std::size_t scanned = sums->all ? examples_.atoms() : sums->touched.size();
   const std::size_t least = sums->all ? examples_.atoms() / (2 * kSparse) : scanned / 2;

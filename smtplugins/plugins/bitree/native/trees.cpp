@@ -44,7 +44,7 @@ Tree TreeStore::tree(std::size_t t) const {
 }
 
 bool is_sound(const Tree& tree, std::size_t atoms) {
-  // Nodes that wait for their first visit: a tree in preorder pops each one exactly when it comes.
+  // Pending nodes: in preorder, each is popped exactly when it is visited.
   std::vector<std::size_t> waiting = {0};
   for (std::size_t at = 0; at < tree.splits.size(); ++at) {
     if (waiting.empty() || waiting.back() != at) return false;

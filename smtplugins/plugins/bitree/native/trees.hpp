@@ -1,4 +1,4 @@
-// Confidence-rated trees over binary atoms as flat arrays: what they say of rows, and their parameters.
+// Confidence-rated trees over binary atoms as flat arrays: evaluation and parameters.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace smt::bitree {
 
-// Node i of a tree splits on an atom: rows that have it go on at i + 1, others at others[i]. A leaf has split -1.
+// Node i of a tree splits on an atom: rows with the atom continue at i + 1, others at others[i]. A leaf has split -1.
 struct Tree {
   std::span<const std::int32_t> splits, others;
   std::span<const double> values;
 };
 
-// The trees of many classifiers: those of classifier c are starts[c] to before starts[c + 1], and tree t has the nodes
-// nodes[t] to before nodes[t + 1].
+// The trees of many classifiers: classifier c has the trees [starts[c], starts[c + 1]), and tree t the nodes
+// [nodes[t], nodes[t + 1]).
 struct Forest {
   std::span<const std::int64_t> starts, nodes;
   std::span<const std::int32_t> splits, others;
@@ -28,7 +28,7 @@ struct Forest {
   }
 };
 
-// Trees that are being made, one behind the other.
+// Growing storage of trees.
 struct TreeStore {
   std::vector<double> lambdas;
   std::vector<std::int64_t> nodes = {0};
@@ -39,7 +39,7 @@ struct TreeStore {
   Tree tree(std::size_t t) const;
 };
 
-// Whether children stand behind their parents, each node but the first is the child of one, and splits are atoms.
+// Whether the nodes form a tree in preorder and splits are atoms.
 bool is_sound(const Tree& tree, std::size_t atoms);
 
 struct RowsOfAtoms {
@@ -54,18 +54,18 @@ struct RowsOfAtoms {
   }
 };
 
-// What the first counts[k] trees of classifier first + k give in sum to each row: scores[row * counts.size() + k].
+// Sum the outputs of the first counts[k] trees of classifier first + k into scores[row * counts.size() + k].
 void evaluate(const Forest& forest, std::size_t first, std::span<const std::int64_t> counts, const RowsOfAtoms& rows,
               std::size_t threads, std::span<double> scores);
 
-// Conjunctions by their sorted literals (twice an atom, and one more if it has to be false), and their parameters.
+// Conjunctions as sorted literals (twice an atom, plus 1 if negated), and their parameters.
 struct Parameters {
   std::vector<std::int64_t> offsets = {0};
   std::vector<std::int32_t> literals;
   std::vector<double> values;
 };
 
-// The sums over the first `count` trees of a classifier that are not 0, in the order in which they first came up.
+// The non-zero parameters of the first `count` trees of a classifier, in order of first occurrence.
 Parameters parameters(const Forest& forest, std::size_t classifier, std::size_t count);
 
 }  // namespace smt::bitree

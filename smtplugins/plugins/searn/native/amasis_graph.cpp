@@ -1,4 +1,4 @@
-// What a search found: the fragments that the goal needs, and how they were put together.
+// The search graph of AmasisSearcher: the fragments below the goal, and their edges.
 #include <algorithm>
 #include <utility>
 
@@ -11,11 +11,11 @@ std::size_t at(std::int64_t number) noexcept { return static_cast<std::size_t>(n
 
 }  // namespace
 
-// The fragments that derivations use, by the position they end at.
+// The fragments used by derivations, by end position.
 std::vector<std::vector<std::int32_t>> AmasisSearcher::needed(const std::vector<Ending>& ends) {
   std::vector<std::vector<std::int32_t>> levels(stacks_.size());
   std::vector<std::uint8_t> seen(nodes_.size(), 0);
-  // From one fragment to those below it.
+  // Mark `count` fragments of a stack, from `node` down.
   const auto mark = [&](std::int32_t node, std::int32_t count) {
     for (; count > 0 && node != none; --count, node = nodes_[at(node)].below) {
       if (seen[at(node)]++ == 0) levels[at(nodes_[at(node)].last)].push_back(node);
@@ -44,14 +44,14 @@ void AmasisSearcher::put(AmasisGraph& graph, const Made& made) const {
   graph.values.insert(graph.values.end(), made.columns, made.columns + kLabelColumns);
 }
 
-// A node with the edges that are not yet another's.
+// Add a node with all edges since the last one.
 std::int32_t AmasisSearcher::close(AmasisGraph& graph) const {
   graph.node_edges.push_back(static_cast<std::int64_t>(graph.edges.size()));
   return static_cast<std::int32_t>(graph.node_edges.size()) - 2;
 }
 
-// Fragments that end at one position, each with all ways to it. Between an option and the fragment that it becomes part
-// of are nodes of their own.
+// Emit the fragments that end at a position, each with all its edges. Intermediate nodes lie between an option and the
+// fragment that the last reduction makes of it.
 void AmasisSearcher::emit(AmasisGraph& graph, std::span<const std::int32_t> level) {
   std::vector<Candidate> batch;
   std::vector<std::size_t> first_arc, first_step;
@@ -153,7 +153,7 @@ void AmasisSearcher::emit_ends(AmasisGraph& graph, const std::vector<Ending>& en
   close(graph);
 }
 
-// Its edges from the goal down, its words, and its items with their labels.
+// Write the best derivation: its edges from the goal down, its words, its items with their labels.
 void AmasisSearcher::tell_best(AmasisGraph& graph, std::int32_t node) const {
   const auto rules = static_cast<std::int32_t>(rules_.scores.size()) - 3;
   const auto best_of = [&](std::int32_t v) { return graph.node_edges[at(v)]; };

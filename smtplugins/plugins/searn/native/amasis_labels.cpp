@@ -25,7 +25,7 @@ void LabelChooser::add(std::int32_t row) {
   }
 }
 
-// Each policy is for its best label, the first of equally good ones.
+// Each policy votes for its highest-scoring label, the first on ties.
 std::int32_t LabelChooser::decided(double draw) const {
   const std::size_t labels = model_.labels;
   const std::size_t policies = model_.shares.size();

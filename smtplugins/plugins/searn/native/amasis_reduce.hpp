@@ -1,4 +1,4 @@
-// Reductions of many candidates at once; included where they are made.
+// Batched reductions of candidates; a template, included by the files that use it.
 #pragma once
 
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace smt::searn {
 
-// Behind those that a label may have all keep the order.
+// Beyond the maximum of a label, reductions keep the order.
 inline bool reduces_in_order(std::uint32_t operations, std::int32_t k) noexcept {
   return k >= 32 || (operations >> static_cast<std::uint32_t>(k) & 1U) != 0;
 }
@@ -34,7 +34,7 @@ void AmasisSearcher::reduce(std::span<Candidate> batch, bool ending, OnStep step
       batch_tails_.push_back(one.state);
       batch_offsets_.push_back(static_cast<std::int32_t>(batch_tails_.size()));
     }
-    // What the round before wrote is still read from.
+    // Alternate buffers: states of the previous round are still in use.
     std::vector<std::uint64_t>& out = out_[round % 2];
     combine(out);
     next_.clear();

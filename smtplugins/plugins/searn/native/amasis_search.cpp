@@ -102,7 +102,7 @@ void AmasisSearcher::start(const SearchForest& input, std::span<const double> su
   stacks_.assign(at(positions_) + 1, {});
   slots_.assign(1024, none);
 
-  // The forest's rules, and those that put fragments together.
+  // The forest's rules, followed by R+, R- and the goal rule.
   rules_.targets = input.rules.targets;
   rules_.scores = input.rules.scores;
   for (const std::initializer_list<std::int32_t> target : {std::initializer_list<std::int32_t>{-1, -2}, {-2, -1}, {-1}}) {
@@ -112,7 +112,7 @@ void AmasisSearcher::start(const SearchForest& input, std::span<const double> su
   }
 }
 
-// Options alone: they are the same on whatever stack they are put.
+// Score options without context, which does not depend on the stack.
 void AmasisSearcher::score_leaves() {
   std::vector<std::int32_t> chosen;
   for (const Option& option : choices_) chosen.push_back(option.rule);
@@ -139,7 +139,7 @@ void AmasisSearcher::score_leaves() {
     option.ranked = chooser_.ranked();
     for (const std::int32_t label : option.ranked) option.logs.push_back(chooser_.log_probability(label));
   }
-  // Good ones first, so that it is soon known what is too bad to be kept.
+  // Best first, so that the pruning threshold rises early.
   for (std::vector<std::int32_t>& options : beginning_) {
     std::stable_sort(options.begin(), options.end(), [this](std::int32_t one, std::int32_t other) {
       return choices_[at(one)].inside > choices_[at(other)].inside;
@@ -153,7 +153,7 @@ double AmasisSearcher::weighed(const float* values) const noexcept {
   return sum;
 }
 
-// Asks about the batch that was laid out: one record of values and state for each edge.
+// Score the prepared batch: a record of values and state for each edge.
 void AmasisSearcher::combine(std::vector<std::uint64_t>& out) {
   const std::size_t size = batch_rules_.size();
   out.resize(size * stride_ / 8 + 1);
@@ -181,7 +181,7 @@ double AmasisSearcher::drawn(std::int32_t rank, std::int32_t option) const noexc
   return std::ldexp(static_cast<double>(hash >> 11U), -53);
 }
 
-// Puts an option on a stack: one candidate for each label that is tried.
+// Extend a hypothesis by an option: a candidate for each label tried.
 void AmasisSearcher::propose(std::int32_t hypothesis, std::int32_t number) {
   const Option& option = choices_[at(number)];
   const LabelModel& model = chooser_.model();
@@ -213,7 +213,7 @@ void AmasisSearcher::propose(std::int32_t hypothesis, std::int32_t number) {
   } else {
     tried_.clear();
     for (std::size_t k = 0; k < ranked.size() && (options_.labels == 0 || tried_.size() < options_.labels); ++k) {
-      // Labels that come to the same are one, what is done at the end of the sentence included.
+      // Try equivalent labels once, counting the reductions at the end of the sentence.
       std::int32_t count = count_of(k);
       std::uint32_t operations = operations_of(k, count);
       if (option.last == positions_ && depth < 32) {
@@ -234,8 +234,8 @@ void AmasisSearcher::propose(std::int32_t hypothesis, std::int32_t number) {
   if (waiting_.size() >= kChunk) flush();
 }
 
-// Whether reductions leave nothing undone that could have been done before. Neighbours in one order are put together
-// from left to right; what is empty is put to the item on its left at once, or else to that on its right.
+// Whether reductions are eager, which makes derivations unique. Neighbours in the same order are reduced from left to
+// right; an empty item is reduced at once with the item on its left, or else with that on its right.
 bool AmasisSearcher::eager(std::int32_t hypothesis, const Option& option, std::int32_t count,
                            std::uint32_t operations) const {
   if (hypothesis == none) return true;
@@ -259,7 +259,7 @@ void AmasisSearcher::push(std::int32_t hypothesis, std::int32_t number, std::int
   const auto* const record = reinterpret_cast<const std::byte*>(leaves_.data()) + at(number) * stride_;
   const Arc arc{hypothesis, number, label, count, operations, log, option.inside + weights_[components_] * log, none};
   waiting_.push_back({arc, hypothesis, option.fragment, option.string, Root::kNone, record + state_at_});
-  if (++made_ > options_.max_edges) throw SearchLimit("more hypotheses than the search may make");
+  if (++made_ > options_.max_edges) throw SearchLimit("more hypotheses than max_edges allows");
 }
 
 void AmasisSearcher::flush() {
@@ -273,7 +273,7 @@ std::uint64_t AmasisSearcher::hash_of(const Candidate& one) const {
   const LabelModel& model = chooser_.model();
   std::uint64_t hash = joined_hash(scorer_->hash(one.state), one.under);
   hash = joined_hash(hash, choices_[at(one.arc.option)].last);
-  // What only the history may look at, or what may come next.
+  // Parts of the state that only some features or options need.
   if (model.fragments || one.fragment == empty) hash = joined_hash(hash, one.fragment);
   if (!model.label_rows.empty() || !model.pair_rows.empty()) hash = joined_hash(hash, one.arc.label);
   if (!model.pair_rows.empty() && one.arc.tail != none) hash = joined_hash(hash, nodes_[at(one.arc.tail)].label);
@@ -302,12 +302,12 @@ std::int64_t AmasisSearcher::keep_state(const std::byte* state) {
   return place;
 }
 
-// Recombines a candidate with those that cannot be told apart from now on.
+// Add a candidate to its stack, recombining it with equivalent hypotheses.
 void AmasisSearcher::offer(const Candidate& one) {
   const Option& option = choices_[at(one.arc.option)];
   Stack& stack = stacks_[at(option.last)];
   const double total = one.arc.inside + (one.under == none ? 0.0 : nodes_[at(one.under)].total);
-  // Without all ways to it, what is below the last one kept need not be known.
+  // If only the best derivation is wanted, drop candidates below the stack's worst kept score.
   if (!options_.all_edges && total < stack.floor) return;
   if ((nodes_.size() + 1) * 2 > slots_.size()) grow_slots();
   const std::uint64_t hash = hash_of(one);
@@ -346,7 +346,7 @@ void AmasisSearcher::offer(const Candidate& one) {
   Node node{hash,   one.arc.inside, total, keep_state(one.state), one.under, option.first, option.last, 1, one.arc.label,
             labels, one.fragment,   one.string, static_cast<std::int32_t>(arcs_.size()), one.root, true};
   if (one.arc.tail != none) node.before = nodes_[at(one.arc.tail)].label;
-  // A fragment begins where the one below it ends.
+  // A fragment begins where the one below ends.
   node.first = one.under == none ? 0 : nodes_[at(one.under)].last;
   if (one.under != none) node.depth = nodes_[at(one.under)].depth + 1;
   nodes_.push_back(node);
@@ -364,7 +364,7 @@ void AmasisSearcher::grow_slots() {
   }
 }
 
-// What is kept of a stack that is complete. Where no label that is tried leads on, the policy's own does.
+// Finish a stack: prune it. If no eager label reached it, use the policies' own decisions.
 void AmasisSearcher::settle(Stack& stack) {
   if (stack.kept.empty()) {
     waiting_.swap(stack.spare);
@@ -374,7 +374,7 @@ void AmasisSearcher::settle(Stack& stack) {
   prune(stack, true);
 }
 
-// Keeps the best; of equal ones the earlier.
+// Keep the best hypotheses, the earlier on ties.
 void AmasisSearcher::prune(Stack& stack, bool last) {
   const auto better = [this](std::int32_t one, std::int32_t other) {
     const double a = nodes_[at(one)].total;
@@ -404,7 +404,7 @@ void AmasisSearcher::prune(Stack& stack, bool last) {
   }
 }
 
-// The number of a text; equal ones have the same.
+// The id of a string of words; equal strings share it.
 std::int32_t AmasisSearcher::string_of(std::span<const std::int32_t> words) {
   if ((strings_.size() + 1) * 2 > string_slots_.size()) {
     string_slots_.assign(string_slots_.size() * 2, none);
@@ -456,7 +456,7 @@ AmasisGraph AmasisSearcher::finish(const SearchForest& /*input*/) {
   return graph;
 }
 
-// What is left on stacks is put together in order, from the top down.
+// Reduce the fragments left on each final stack in order, from the top down.
 std::vector<AmasisSearcher::Ending> AmasisSearcher::endings() {
   const std::vector<std::int32_t>& last = stacks_.back().kept;
   std::vector<Candidate> batch;
@@ -476,7 +476,7 @@ std::vector<AmasisSearcher::Ending> AmasisSearcher::endings() {
     ends[i].scores.push_back(score);
     ends[i].values.insert(ends[i].values.end(), values, values + components_);
   };
-  // More reductions than operations have bits.
+  // There may be more reductions than bits of `operations`.
   reduce(batch, true, tell, [&](std::size_t i) {
     std::byte* const kept = reinterpret_cast<std::byte*>(states.data()) + i * state_bytes_;
     if (state_bytes_ != 0) std::memcpy(kept, batch[i].state, state_bytes_);

@@ -1,9 +1,9 @@
-// Translation from left to right with a stack of fragments: each option of the next words is put on the stack, and the
-// label that a policy gives it says how the fragments on top are combined.
+// Left-to-right beam search with a stack of fragments: each option of the next words is pushed on the stack, and its
+// label, chosen by a policy, says how the topmost fragments are reduced.
 //
 // D. Zhang, L. Sun and W. Li, "A Structured Prediction Approach for Statistical Machine Translation" (2008), section 5.
-// Hypotheses share what is below their top fragment, so that all derivations are one forest, as in L. Huang and K.
-// Sagae, "Dynamic Programming for Linear-Time Incremental Parsing" (2010).
+// Hypotheses share the stack below their topmost fragment (a graph-structured stack), so that all derivations form a
+// forest, as in L. Huang and K. Sagae, "Dynamic Programming for Linear-Time Incremental Parsing" (2010).
 #pragma once
 
 #include <cstddef>
@@ -20,24 +20,24 @@
 namespace smt::searn {
 
 struct AmasisOptions {
-  std::int64_t stack_size = 100;  // hypotheses that are kept for each number of source words; 0: all
-  double beam = std::numeric_limits<double>::infinity();  // what one may lack against the best of its stack
-  std::size_t labels = 1;         // tried for each option; 0: all
+  std::int64_t stack_size = 100;  // hypotheses kept per number of source words; 0: all
+  double beam = std::numeric_limits<double>::infinity();  // maximum score below the stack's best
+  std::size_t labels = 1;         // labels tried for each option; 0: all
   Decide decide = Decide::kVote;
-  std::uint64_t seed = 1;    // of draws
-  bool logs = false;         // the columns of labels are wanted
-  bool strings = false;      // fragments are alike if their words are, too
-  bool all_edges = true;     // false: the best derivation alone
+  std::uint64_t seed = 1;    // seed of random draws
+  bool logs = false;         // compute the columns of label log-probabilities
+  bool strings = false;      // recombine only fragments with the same words
+  bool all_edges = true;     // false: only the best derivation
   std::int64_t max_edges = std::int64_t{1} << 28U;
 };
 
-// Of labels, beside the values of scorers: the logarithm of a label's probability, whether a step is R-, whether it is
-// one of those at the end that no label made.
+// Columns after those of the scorers: a label's log-probability, whether a step is R-, whether it is a final reduction
+// that no label asked for.
 inline constexpr std::size_t kLabelColumns = 3;
 
 struct AmasisGraph {
   struct Edge {
-    std::int32_t rule;  // of the forest, or count + 0 for R+, + 1 for R-; the last of the forest leads to the goal
+    std::int32_t rule;  // of the forest, whose last rule is the goal's, or count + 0 for R+, + 1 for R-
     std::int32_t first;
     std::int32_t last;
     double score;
@@ -47,36 +47,36 @@ struct AmasisGraph {
     std::int32_t first;
     std::int32_t last;
     std::int32_t label;
-    std::int32_t applied;  // reductions; fewer than the label has if the stack was too low
+    std::int32_t applied;  // reductions made; fewer than the label's if the stack was too low
   };
-  std::vector<std::int64_t> node_edges{0};  // those into node v are [node_edges[v], node_edges[v + 1]), best first
+  std::vector<std::int64_t> node_edges{0};  // node v has edges [node_edges[v], node_edges[v + 1]), best first
   std::vector<Edge> edges;
-  Parts<std::int32_t> tails;  // of edges
+  Parts<std::int32_t> tails;  // node numbers, by edge
   std::size_t components = 0;
-  std::vector<float> values;        // edges times components: of scorers, then kLabelColumns
-  std::vector<std::int32_t> path;   // edges of the best derivation; children follow, source order
+  std::vector<float> values;        // edges x components: scorers', then kLabelColumns
+  std::vector<std::int32_t> path;   // edges of the best derivation, in preorder
   std::vector<std::int32_t> words;  // of the best derivation
   std::vector<Item> items;          // of the best derivation
   double score = 0.0;
-  std::int64_t made = 0;   // hypotheses, recombined ones included
-  std::int64_t asked = 0;  // edges that stateful features scored
+  std::int64_t made = 0;   // hypotheses created, including recombined ones
+  std::int64_t asked = 0;  // edges scored by stateful features
 };
 
-// One search after another, in one thread; keeps its memory. Weights are those of the scorer, then of label columns.
+// A single-threaded searcher that reuses its buffers. Weights are those of the scorer, then of the label columns.
 class AmasisSearcher {
  public:
   AmasisSearcher(std::shared_ptr<Scorer> scorer, std::vector<double> weights, LabelModel model,
                  const AmasisOptions& options);
 
-  // `sums`: what each policy gives to each label without the history (the forest's edges x policies x labels);
-  // `fragments`, by rule, the row of the last target word as a feature, -1 for none, -2 if there are no words. `key`
-  // tells the draws of sentences apart. More hypotheses than allowed are a SearchLimit.
+  // `sums` are static label scores (the forest's edges x policies x labels); `fragments` the feature row of each rule's
+  // last target word, -1 for none, -2 without words; `key` seeds the sentence's draws. Throws SearchLimit beyond
+  // max_edges hypotheses.
   AmasisGraph run(const SearchForest& input, std::span<const double> sums, std::span<const std::int32_t> fragments,
                   std::uint64_t key);
 
  private:
   static constexpr std::int32_t none = -1;
-  static constexpr std::int32_t empty = -2;  // as a fragment's last word: there are no words
+  static constexpr std::int32_t empty = -2;  // in place of a last word: no words
   static constexpr std::size_t kChunk = 256;
 
   enum class Root : std::uint8_t { kNone, kInOrder, kReversed };
@@ -85,28 +85,28 @@ class AmasisSearcher {
     std::int64_t edge;
     std::int32_t first;
     std::int32_t last;
-    std::int32_t fragment;  // row of the last word, or empty
+    std::int32_t fragment;  // row of the last word, or `empty`
     std::int32_t string;
     double inside;
-    std::vector<std::int32_t> ranked;  // labels, if they do not depend on the history
-    std::vector<double> logs;          // of them
+    std::vector<std::int32_t> ranked;  // labels, if independent of the history
+    std::vector<double> logs;          // their log-probabilities
   };
-  // The way to a hypothesis: an option put on another one.
+  // A way to reach a hypothesis: an option pushed on another hypothesis.
   struct Arc {
-    std::int32_t tail;  // or none: the empty stack
+    std::int32_t tail;  // `none` for the empty stack
     std::int32_t option;
     std::int32_t label;
-    std::int32_t count;  // reductions
+    std::int32_t count;  // number of reductions
     std::uint32_t operations;
     double log;
     double inside;
-    std::int32_t next;  // another way, or none
+    std::int32_t next;  // another arc, or `none`
   };
-  // A fragment on top of a stack.
+  // A hypothesis: the fragment on top of a stack.
   struct Node {
     std::uint64_t hash;
-    double inside;  // of the fragment's best derivation
-    double total;   // with those below
+    double inside;  // score of the fragment's best derivation
+    double total;   // including the fragments below
     std::int64_t state;
     std::int32_t below;
     std::int32_t first;
@@ -116,7 +116,7 @@ class AmasisSearcher {
     std::int32_t before;
     std::int32_t fragment;
     std::int32_t string;
-    std::int32_t arcs;  // the best one first
+    std::int32_t arcs;  // list of arcs, best first
     Root root;
     bool kept;
   };
@@ -142,8 +142,8 @@ class AmasisSearcher {
   void push(std::int32_t hypothesis, std::int32_t option, std::int32_t label, std::int32_t count,
             std::uint32_t operations, double log);
   void flush();
-  // Applies the reductions of candidates, all those that are the k-th of their label at once. `step(i, score, values)`
-  // is told of each, `done(i)` when a candidate has no more; `ending`: no label made them.
+  // Apply the reductions of candidates, in rounds over the k-th reduction of each. Calls `step(i, score, values)` for
+  // each reduction and `done(i)` after a candidate's last; `ending`: final reductions that no label asked for.
   template <class OnStep, class OnDone>
   void reduce(std::span<Candidate> batch, bool ending, OnStep step, OnDone done);
   void combine(std::vector<std::uint64_t>& out);
@@ -159,12 +159,12 @@ class AmasisSearcher {
   double drawn(std::int32_t rank, std::int32_t option) const noexcept;
 
   AmasisGraph finish(const SearchForest& input);
-  // The end of a sentence: reductions that no label made, then the goal.
+  // The end of a sentence: final reductions, then the goal.
   struct Ending {
     std::int32_t node;
     double total;
     std::vector<double> scores;
-    std::vector<float> values;  // components for each
+    std::vector<float> values;  // components of each
   };
   std::vector<Ending> endings();
   std::vector<std::vector<std::int32_t>> needed(const std::vector<Ending>& ends);
@@ -172,7 +172,7 @@ class AmasisSearcher {
   void emit_ends(AmasisGraph& graph, const std::vector<Ending>& ends);
   struct Made {
     AmasisGraph::Edge edge;
-    std::int32_t left, right;  // nodes, or none
+    std::int32_t left, right;  // nodes, or `none`
     const float* values;
     float columns[kLabelColumns];
   };
@@ -191,20 +191,20 @@ class AmasisSearcher {
   std::size_t components_;
   LabelChooser chooser_;
   AmasisOptions options_;
-  bool exact_labels_;  // more than one label for each option: only those of eager reduction
+  bool exact_labels_;  // several labels per option: only eager ones
 
-  // Of a record that scorers write.
+  // Layout of a record that scorers write.
   std::size_t state_bytes_, state_at_, stride_;
 
-  // Of the sentence.
+  // State of the sentence.
   std::uint64_t key_ = 0;
   std::int32_t positions_ = 0;
   std::span<const double> sums_;
   TargetRules rules_;
-  std::int32_t plus_ = 0;  // as scorers number rules; then R-, then the goal's
+  std::int32_t plus_ = 0;  // scorers' number of R+; R- and the goal rule follow
   std::vector<Option> choices_;
-  std::vector<std::vector<std::int32_t>> beginning_;  // options by their first position
-  std::vector<std::uint64_t> leaves_;  // what scorers made of options
+  std::vector<std::vector<std::int32_t>> beginning_;  // options by first position
+  std::vector<std::uint64_t> leaves_;  // scorers' records of options
   std::vector<std::uint64_t> states_;
   std::vector<Node> nodes_;
   std::vector<Arc> arcs_;
@@ -218,7 +218,7 @@ class AmasisSearcher {
   std::vector<std::int32_t> string_slots_;
   std::vector<std::int32_t> text_;
 
-  // Of a batch.
+  // State of a batch.
   std::vector<std::uint64_t> out_[2];
   std::vector<std::int32_t> batch_rules_, batch_offsets_;
   std::vector<const std::byte*> batch_tails_;
@@ -226,7 +226,7 @@ class AmasisSearcher {
   std::vector<std::size_t> active_, next_;
   std::vector<std::uint64_t> tried_;
 
-  // Of the graph.
+  // State of the graph.
   std::vector<std::int32_t> node_numbers_, leaf_numbers_;
 };
 

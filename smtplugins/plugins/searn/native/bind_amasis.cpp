@@ -1,4 +1,4 @@
-// The decoder of fragments, for Python. Use amasis.py.
+// Python bindings of the search of amasis; use decoding/decoder.py.
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -30,7 +30,7 @@ using Weights = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::
 constexpr auto kMoved = nb::rv_policy::move;
 constexpr const char* kCleared = "the searcher is being taken apart";
 
-// A policy's labels and weights; the array of weights is kept alive with it.
+// A policy's labels and weights; keeps the weight array alive.
 struct KeptLabels {
   KeptLabels(Weights given, Input<double> shares, Input<std::int32_t> reductions, Input<std::uint32_t> operations,
              Input<std::int32_t> label_rows, Input<std::int32_t> pair_rows, Input<std::int32_t> depth_rows,
@@ -39,9 +39,9 @@ struct KeptLabels {
     const std::size_t policies = weights.shape(0);
     model.rows = weights.shape(1);
     model.labels = weights.shape(2);
-    check(policies != 0 && model.labels != 0, "a policy has labels and a share");
-    check(shares.shape(0) == policies, "each policy has a share");
-    check(reductions.shape(0) == model.labels && operations.shape(0) == model.labels, "each label has reductions");
+    check(policies != 0 && model.labels != 0, "expected a policy with labels and a share");
+    check(shares.shape(0) == policies, "expected a share for each policy");
+    check(reductions.shape(0) == model.labels && operations.shape(0) == model.labels, "expected reductions of labels");
     model.weights = {weights.data(), policies * model.rows * model.labels};
     model.shares = values_of(shares);
     model.reductions = values_of(reductions);
@@ -53,11 +53,11 @@ struct KeptLabels {
     model.fragment_begin = fragment_begin;
     model.fragment_empty = fragment_empty;
     for (const std::int32_t count : model.reductions) {
-      check(count >= 0 && count <= 32, "a label has up to 32 reductions");
+      check(count >= 0 && count <= 32, "expected at most 32 reductions of a label");
     }
     const std::size_t some = model.labels + 1;
-    check(model.label_rows.empty() || model.label_rows.size() == some, "each label has a row");
-    check(model.pair_rows.empty() || model.pair_rows.size() == some * some, "each pair of labels has a row");
+    check(model.label_rows.empty() || model.label_rows.size() == some, "expected a row for each label");
+    check(model.pair_rows.empty() || model.pair_rows.size() == some * some, "expected a row for each pair of labels");
     for (const auto* rows : {&model.label_rows, &model.pair_rows, &model.depth_rows}) {
       for (const std::int32_t row : *rows) check_row(row);
     }
@@ -66,14 +66,14 @@ struct KeptLabels {
   }
 
   void check_row(std::int32_t row) const {
-    check(row >= LabelModel::none && row < static_cast<std::int32_t>(model.rows), "a row is not there");
+    check(row >= LabelModel::none && row < static_cast<std::int32_t>(model.rows), "expected rows of the weights");
   }
 
   Weights weights;
   LabelModel model;
 };
 
-// A search keeps its memory: one call at a time.
+// The searcher reuses its buffers: one call at a time.
 class LockedAmasis {
  public:
   LockedAmasis(std::shared_ptr<Scorer> scorer, Input<double> weights, std::shared_ptr<KeptLabels> labels,
@@ -113,7 +113,7 @@ class LockedAmasis {
           "sums are by edge, policy and label");
     check(fragments.shape(0) == rules, "each rule has a last word");
     for (std::size_t i = 0; i < rules; ++i) {
-      check(fragments(i) >= -2 && fragments(i) < static_cast<std::int32_t>(model.rows), "a row is not there");
+      check(fragments(i) >= -2 && fragments(i) < static_cast<std::int32_t>(model.rows), "expected rows of the weights");
     }
     check(input.forest.tails.values.empty(), "expected options without gaps");
     const std::span<const double> given(sums.data(), sums.shape(0));
@@ -178,40 +178,40 @@ void bind_amasis(nb::module_& m) {
   using Graph = AmasisGraph;
   const auto edge = [](auto get) { return of_records<std::int32_t>(&Graph::edges, get); };
   const auto item = [](auto get) { return of_records<std::int32_t>(&Graph::items, get); };
-  nb::class_<Graph>(m, "AmasisGraph", "Fragments and how they were put together, the goal last.")
+  nb::class_<Graph>(m, "AmasisGraph", "A search graph: fragments as nodes, the goal last.")
       .def_prop_ro("nodes", [](const Graph& graph) { return graph.node_edges.size() - 1; })
       .def_prop_ro("node_edges", [](const Graph& graph) { return column(graph.node_edges); }, kMoved)
       .def_prop_ro("rules", edge([](const auto& one) { return one.rule; }), kMoved,
-                   "Those of the forest, the last of them above the goal, then R+ and R-.")
+                   "Rule numbers: the forest's, the last of them the goal's, then R+ and R-.")
       .def_prop_ro("firsts", edge([](const auto& one) { return one.first; }), kMoved)
       .def_prop_ro("lasts", edge([](const auto& one) { return one.last; }), kMoved)
       .def_prop_ro("scores", of_records<double>(&Graph::edges, [](const auto& one) { return one.score; }), kMoved,
-                   "Of each edge alone.")
+                   "The score of each edge alone.")
       .def_prop_ro("tails", [](const Graph& graph) { return column(graph.tails.values); }, kMoved)
       .def_prop_ro("tail_offsets", [](const Graph& graph) { return column(graph.tails.offsets); }, kMoved)
       .def_prop_ro("values", [](const Graph& graph) { return column(graph.values); }, kMoved,
-                   "Of each edge: what stateful features gave, then the columns of labels.")
+                   "Values of each edge: those of stateful features, then the label columns.")
       .def_prop_ro("path", [](const Graph& graph) { return column(graph.path); }, kMoved,
-                   "The edges of the best derivation, each before its children's, these from left to right.")
-      .def_prop_ro("words", [](const Graph& graph) { return column(graph.words); }, kMoved, "Of the best derivation.")
+                   "The edges of the best derivation in preorder.")
+      .def_prop_ro("words", [](const Graph& graph) { return column(graph.words); }, kMoved, "The target words.")
       .def_prop_ro("item_rules", item([](const auto& one) { return one.rule; }), kMoved,
                    "The items of the best derivation, from left to right.")
       .def_prop_ro("item_firsts", item([](const auto& one) { return one.first; }), kMoved)
       .def_prop_ro("item_lasts", item([](const auto& one) { return one.last; }), kMoved)
       .def_prop_ro("item_labels", item([](const auto& one) { return one.label; }), kMoved)
       .def_prop_ro("item_reductions", item([](const auto& one) { return one.applied; }), kMoved,
-                   "How many reductions each label made.")
-      .def_ro("score", &Graph::score, "Of the best derivation.")
-      .def_ro("made", &Graph::made, "Hypotheses that were made.")
-      .def_ro("asked", &Graph::asked, "Edges that stateful features scored.");
+                   "The number of reductions made by each label.")
+      .def_ro("score", &Graph::score, "The score of the best derivation.")
+      .def_ro("made", &Graph::made, "The number of hypotheses created.")
+      .def_ro("asked", &Graph::asked, "The number of edges scored by stateful features.");
 
-  nb::class_<KeptLabels>(m, "Labels", "A policy, as the search follows it.")
+  nb::class_<KeptLabels>(m, "Labels", "A policy prepared for the search.")
       .def(nb::init<Weights, Input<double>, Input<std::int32_t>, Input<std::uint32_t>, Input<std::int32_t>,
                     Input<std::int32_t>, Input<std::int32_t>, bool, std::int32_t, std::int32_t>(),
            "weights"_a, "shares"_a, "reductions"_a, "operations"_a, "label_rows"_a, "pair_rows"_a, "depth_rows"_a,
            "fragments"_a, "fragment_begin"_a, "fragment_empty"_a);
   nb::class_<LockedAmasis>(m, "Amasis", nb::type_slots(searcher_slots),
-                           "Translation with a stack of fragments, one sentence after the other.")
+                           "Beam search with a stack of fragments, sentence by sentence.")
       .def(nb::init<std::shared_ptr<Scorer>, Input<double>, std::shared_ptr<KeptLabels>, std::int64_t, double,
                     std::size_t, const std::string&, std::uint64_t, bool, bool, bool, std::int64_t>(),
            "scorer"_a, "weights"_a, "labels"_a, "stack_size"_a, "beam"_a, "wanted"_a, "decide"_a, "seed"_a, "logs"_a,

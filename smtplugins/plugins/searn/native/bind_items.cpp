@@ -1,4 +1,4 @@
-// Items and labels of sentence pairs, for Python.
+// Python bindings of items and labels of sentence pairs; use labels/items.py and labels/labels.py.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -42,7 +42,7 @@ class Batch {
       append(found_.spans, item.window);
       found_.kinds.push_back(static_cast<std::uint8_t>(item.kind));
     }
-    if (labeller_.label(windows_, found_.labels) > 1) throw std::logic_error("items that can't be reduced");
+    if (labeller_.label(windows_, found_.labels) > 1) throw std::logic_error("expected items that reduce to one");
     for (const Window& part : finder_.parts()) {
       found_.parts.push_back(static_cast<std::int32_t>(found_.offsets.size() - 1));
       append(found_.parts, part);
@@ -61,8 +61,8 @@ class Batch {
 
 auto find_items(Input<std::int32_t> sources, Input<std::int32_t> targets, Input<std::int64_t> offsets, Rows links) {
   const std::size_t pairs = sources.shape(0), points = links.shape(0);
-  if (targets.shape(0) != pairs || offsets.shape(0) != pairs + 1) throw nb::value_error("each pair needs its lengths and links");
-  if (links.shape(1) != 2) throw nb::value_error("a link has two numbers");
+  if (targets.shape(0) != pairs || offsets.shape(0) != pairs + 1) throw nb::value_error("expected lengths and links of pairs");
+  if (links.shape(1) != 2) throw nb::value_error("expected links of two numbers");
   std::vector<Point> all(points);
   Batch batch;
   Found found;
@@ -72,9 +72,9 @@ auto find_items(Input<std::int32_t> sources, Input<std::int32_t> targets, Input<
     for (std::size_t i = 0; i < pairs; ++i) {
       const std::int64_t begin = offsets.data()[i], end = offsets.data()[i + 1];
       if (begin < 0 || end < begin || end > static_cast<std::int64_t>(points)) {
-        throw std::invalid_argument("offsets must rise to the number of links");
+        throw std::invalid_argument("expected offsets that increase from 0 to the number of links");
       }
-      if (sources.data()[i] < 0 || targets.data()[i] < 0) throw std::invalid_argument("a length below 0");
+      if (sources.data()[i] < 0 || targets.data()[i] < 0) throw std::invalid_argument("expected lengths of 0 or more");
       batch.add(sources.data()[i], targets.data()[i],
                 std::span(all).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
     }
@@ -89,7 +89,7 @@ auto find_items(Input<std::int32_t> sources, Input<std::int32_t> targets, Input<
 auto label_spans(const std::vector<std::pair<std::int32_t, std::int32_t>>& targets) {
   std::vector<Window> windows;
   for (const auto& [first, end] : targets) {
-    if (first < 0 || end < first) throw std::invalid_argument("a span that ends before it begins");
+    if (first < 0 || end < first) throw std::invalid_argument("expected spans that do not end before they begin");
     windows.push_back({0, 0, first, end});
   }
   Labeller labeller;
@@ -109,7 +109,7 @@ void bind_items(nb::module_& m) {
         "labels that follow; and parts of items: pair, first and end of source and target words. offsets: where the "
         "links of each pair begin.");
   m.def("label_spans", &label_spans, "targets"_a,
-        "Labels of items with these target words (first, end), and how many are left on the stack.");
+        "Labels of items with these target spans (begin, end), and how many remain on the stack.");
 }
 
 }  // namespace smt::searn

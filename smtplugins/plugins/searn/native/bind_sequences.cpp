@@ -1,4 +1,4 @@
-// Sequences under policies, and learning from examples, for Python. Use sequences.py, learning.py and searn.py.
+// Python bindings of sequence labelling and of learning from examples; use learning/sequences.py and learning/searn.py.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -41,7 +41,7 @@ Averaged averaged_of(const InOut<double>& weights, const InOut<double>& total, s
   return {{weights.data(), weights.shape(0)}, {total.data(), total.shape(0)}, count};
 }
 
-// The arrays that sequences look into, kept alive with them.
+// Sequences together with the arrays they refer to, which it keeps alive.
 class KeptSequences {
  public:
   KeptSequences(Offsets offsets, Numbers gold, Offsets starts, Numbers ids, std::optional<Input<double>> values,
@@ -144,7 +144,7 @@ class KeptSequences {
             view(operations_)};
   }
 
-  // A label that is not known is never right: such items are there to be counted, not to be learnt from.
+  // An unknown gold label is never right: such items are evaluated, but not learnt from.
   void check_gold(std::size_t until) const {
     for (std::size_t item = 0; item < until; ++item) check(gold_(item) >= 0, "an item has no right label");
   }
@@ -209,19 +209,19 @@ auto score_rows(const Offsets& starts, const Numbers& ids, const Input<double>& 
 }  // namespace
 
 void bind_sequences(nb::module_& m) {
-  nb::class_<KeptSequences>(m, "Sequences", "Sequences of items with right labels, and policies at work on them.")
+  nb::class_<KeptSequences>(m, "Sequences", "Sequences of items with gold labels, to be labelled by policies.")
       .def(nb::init<Offsets, Numbers, Offsets, Numbers, std::optional<Input<double>>, Numbers, std::size_t, std::size_t,
                     Numbers, Numbers, Numbers, Numbers, Offsets, Input<std::uint8_t>>(),
            "offsets"_a, "gold"_a, "starts"_a, "ids"_a, "values"_a.none(), "last"_a, "labels"_a, "rows"_a, "label"_a,
            "label2"_a, "depth"_a, "fragment"_a, "operation_starts"_a, "operations"_a)
       .def("__len__", &KeptSequences::size)
-      .def_prop_ro("items", &KeptSequences::items, "How many items all sequences have.")
-      .def_prop_ro("width", &KeptSequences::width, "How many features of its history an item has.")
+      .def_prop_ro("items", &KeptSequences::items, "The number of items of all sequences.")
+      .def_prop_ro("width", &KeptSequences::width, "The number of history features of an item.")
       .def("follow", &KeptSequences::follow, "first"_a, "last"_a, "weights"_a, "shares"_a, "voting"_a, "decide"_a,
-           "key"_a, "Labels that a mixture gives to items one after another, and the features of their histories.")
+           "key"_a, "Label items from left to right by a mixture; return labels and history features of each item.")
       .def("complete", &KeptSequences::complete, "first"_a, "last"_a, "weights"_a, "shares"_a, "voting"_a, "decide"_a,
            "samples"_a, "key"_a, "taken"_a,
-           "For each item and label, how many labels are wrong if it is tried there and the mixture goes on.")
+           "The cost of each label for each item: wrong labels from there on, completed by the mixture.")
       .def("learn", &KeptSequences::learn, "history"_a, "costs"_a.none(), "order"_a, "logistic"_a, "rate"_a,
            "weights"_a, "total"_a, "count"_a,
            "A pass over items: the number of the next example, wrong ones and what they cost.");
@@ -229,9 +229,9 @@ void bind_sequences(nb::module_& m) {
         "rate"_a, "weights"_a, "total"_a, "count"_a,
         "A pass over examples: the number of the next example, wrong ones and what they cost.");
   m.def("score_rows", &score_rows, "starts"_a, "ids"_a, "values"_a, "weights"_a, "policies"_a,
-        "The weighted sum of each row, by policy and row.");
-  m.def("chained", &chained, "key"_a, "number"_a, "A key that goes on with a number.");
-  m.def("uniform", &uniform, "key"_a, "What a key draws: from 0 to below 1.");
+        "The score of each row by each policy (policies x rows).");
+  m.def("chained", &chained, "key"_a, "number"_a, "Derive a new key from a key and a number.");
+  m.def("uniform", &uniform, "key"_a, "The random number in [0, 1) of a key.");
 }
 
 }  // namespace smt::searn

@@ -1,11 +1,11 @@
-// Random numbers that depend on what they are for alone: any order of work, in C++ or Python, draws the same.
+// Random numbers derived from keys: the same in any order of work, in C++ and Python.
 #pragma once
 
 #include <cstdint>
 
 namespace smt::searn {
 
-// The step of SplitMix64 (Steele, Lea and Flood, 2014), with a key that goes on with a number.
+// A step of SplitMix64 (Steele, Lea and Flood, 2014) that derives a new key from a key and a number.
 inline std::uint64_t chained(std::uint64_t key, std::uint64_t number) noexcept {
   std::uint64_t z = key + 0x9E3779B97F4A7C15ULL * (number + 1);
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
@@ -13,7 +13,7 @@ inline std::uint64_t chained(std::uint64_t key, std::uint64_t number) noexcept {
   return z ^ (z >> 31);
 }
 
-// From 0 to below 1.
+// The random number in [0, 1) of a key.
 inline double uniform(std::uint64_t key) noexcept { return static_cast<double>(key >> 11) * 0x1.0p-53; }
 
 }  // namespace smt::searn

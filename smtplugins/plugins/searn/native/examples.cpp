@@ -7,10 +7,10 @@
 namespace smt::searn {
 namespace {
 
-// Items come in random order, from far more memory than a cache holds: what they need is asked for this much earlier.
+// Prefetch distances in items, which are visited in random order.
 constexpr std::size_t kIdsAhead = 16, kRowsAhead = 6;
 
-// Asks for the rows of weights of an item.
+// Prefetch the weight rows of an item.
 void fetch_rows(const SequenceColumns& columns, std::size_t item, const double* weights) {
   const std::size_t labels = columns.labels;
   const auto stop = static_cast<std::size_t>(columns.starts[item + 1]);
@@ -20,7 +20,7 @@ void fetch_rows(const SequenceColumns& columns, std::size_t item, const double* 
   }
 }
 
-// What an example says of its actions: the best by score, of the cheapest the best, and how far costs are apart.
+// The highest-scoring action, the highest-scoring of the cheapest actions, and the range of costs.
 struct Judged {
   std::size_t best, right;
   double least, most;
@@ -37,7 +37,7 @@ Judged judge(const double* scores, const double* costs, std::size_t actions) {
   return found;
 }
 
-// rate * (costs apart) * (probability among the cheapest - probability among all), for each action.
+// rate * (range of costs) * (probability among the cheapest - probability among all), for each action.
 void slopes(std::vector<double>& scores, const double* costs, const Judged& judged, double rate) {
   const std::size_t actions = scores.size();
   const double highest = scores[judged.best], right = scores[judged.right];
@@ -53,7 +53,7 @@ void slopes(std::vector<double>& scores, const double* costs, const Judged& judg
   }
 }
 
-// One example: `move(action, step)` adds step times the features of an action to the weights.
+// Learn from an example: `move(action, step)` adds step times the features of an action to the weights.
 template <class Move>
 void learn(std::vector<double>& scores, const double* costs, const Descent& descent, Passed& passed, Move&& move) {
   const Judged judged = judge(scores.data(), costs, scores.size());
@@ -108,7 +108,7 @@ Passed pass(const ItemExamples& examples, std::span<const std::uint32_t> order, 
     const auto gold = static_cast<std::size_t>(columns.gold[item]);
     const auto count = static_cast<double>(averaged.count++);
     if (examples.costs.empty() && !descent.logistic) {
-      // One right label and unit costs: as below, without looking for them.
+      // A single gold label and unit costs: a fast path of the general case.
       const std::size_t best = highest(scores.data(), labels);
       if (best == gold) continue;
       ++passed.wrong;

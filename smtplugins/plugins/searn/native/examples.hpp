@@ -1,4 +1,4 @@
-// Cost-sensitive examples, and linear classifiers learnt from them in passes: a perceptron and a logistic model.
+// Cost-sensitive examples, and passes of linear classifiers over them: a perceptron and a logistic model.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace smt::searn {
 
-// Weights, their sum with each change times the number of the example, and that number (H. Daume III, 2006, 2.1.1).
+// Weights, the sum of their changes times the example number, and that number (H. Daume III, 2006, 2.1.1).
 struct Averaged {
   std::span<double> weights;
   std::span<double> total;
@@ -21,14 +21,14 @@ struct Descent {
   double rate = 1.0;
 };
 
-// What a pass came to: examples on which another action than a cheapest one was best, and the sum of what it cost more.
+// Errors of a pass: examples whose best action was not a cheapest one, and the sum of the extra costs.
 struct Passed {
   std::uint64_t wrong = 0;
   double cost = 0.0;
 };
 
-// Items of sequences with the histories in which they stood: features are those of the item and its history, an action
-// is a label with weights of its own. `costs` by item and label; empty if the right label costs 0 and any other 1.
+// Items of sequences with the histories of a roll-in: features are those of the item and its history, an action is a
+// label with its own weights. `costs` by item and label; empty if the gold label costs 0 and any other 1.
 struct ItemExamples {
   const Sequences* sequences = nullptr;
   std::span<const std::int32_t> history;
@@ -38,7 +38,7 @@ struct ItemExamples {
 Passed pass(const ItemExamples& examples, std::span<const std::uint32_t> order, const Descent& descent,
             Averaged& averaged);
 
-// Examples of any task: actions of example i are rows groups[i] to before groups[i + 1], each with features and a cost.
+// Examples of any task: the actions of example i are the rows [groups[i], groups[i + 1]), with features and costs.
 struct RowExamples {
   std::span<const std::int64_t> groups;
   std::span<const std::int64_t> starts;

@@ -38,13 +38,13 @@ void ItemFinder::find(std::int32_t sources, std::int32_t targets, std::span<cons
   emit(sources);
 }
 
-// Groups of words that are linked to each other.
+// Group words that are linked to each other.
 void ItemFinder::link(std::int32_t sources, std::int32_t targets, std::span<const Point> links) {
   parents_.resize(at(sources) + at(targets));
   std::iota(parents_.begin(), parents_.end(), std::size_t{0});
   for (const Point& one : links) {
     if (one.source < 0 || one.source >= sources || one.target < 0 || one.target >= targets) {
-      throw std::invalid_argument("a link outside of its sentences");
+      throw std::invalid_argument("expected links inside the sentences");
     }
     parents_[root(at(sources) + at(one.target))] = root(at(one.source));
   }
@@ -64,7 +64,7 @@ void ItemFinder::link(std::int32_t sources, std::int32_t targets, std::span<cons
   }
 }
 
-// Blocks: groups that lie in each other's way are merged until none does.
+// Blocks: merge groups with overlapping spans until none overlap.
 void ItemFinder::close() {
   blocks_.clear();
   for (const Window& group : groups_) blocks_.push_back({group, 1});
@@ -95,7 +95,7 @@ bool ItemFinder::merge_overlaps(bool by_source) {
   return merged;
 }
 
-// Target words between blocks go with the one before them, those at the beginning with the first.
+// Attach target words between blocks to the block before, those at the beginning to the first.
 void ItemFinder::attach(std::int32_t targets) {
   covers_.clear();
   for (const Group& block : blocks_) covers_.push_back(block.window);
@@ -109,8 +109,8 @@ void ItemFinder::attach(std::int32_t targets) {
   }
 }
 
-// Windows of blocks that are simple permutations: four or more entries on top of the stack that are one interval of the
-// target together, none of their shorter ends being one.
+// Find simple permutations of blocks: the shortest top of the stack that covers a contiguous target interval, if it has
+// four or more entries.
 void ItemFinder::find_simple() {
   stack_.clear();
   simple_.clear();
@@ -138,7 +138,7 @@ void ItemFinder::find_simple() {
   }
 }
 
-// The smallest window around one that is whole on both sides.
+// The smallest enclosing window whose groups lie inside it on both sides.
 Window ItemFinder::closure(Window window) const {
   Window seen{window.first_source, window.first_source, window.first_target, window.first_target};
   const auto take = [&](std::int32_t group) {
@@ -153,7 +153,7 @@ Window ItemFinder::closure(Window window) const {
   return window;
 }
 
-// What would be blocks if it were not for those of its groups that reach around others.
+// The blocks inside a block, disregarding the groups that reach around others.
 void ItemFinder::add_inner(const Group& block) {
   if (block.members == 1) return;
   const std::size_t begin = parts_.size();

@@ -1,4 +1,4 @@
-// Word alignments as items of a binary tree over source and target, and the items as labels of a shift-reduce parser.
+// Items of word alignments, the leaves of a binary tree over both sides, and their labels for a shift-reduce parser.
 //
 // D. Zhang, L. Sun and W. Li, "A Structured Prediction Approach for Statistical Machine Translation" (2008), sections
 // 3.1 and 3.2. Simple permutations are found as by H. Zhang, D. Gildea and D. Chiang, "Extracting Synchronous Grammar
@@ -19,17 +19,17 @@ struct Point {
   std::int32_t source, target;
 };
 
-// Words of both sides, ends not included.
+// A span of words on each side, ends exclusive.
 struct Window {
   std::int32_t first_source = 0, end_source = 0, first_target = 0, end_target = 0;
   friend auto operator<=>(const Window&, const Window&) = default;
 };
 
 enum class ItemKind : std::uint8_t {
-  kUnaligned,  // a source word without links, which has no target words
-  kLinked,     // words that are linked to each other
-  kCrossing,   // several groups of linked words, of which one reaches around another and is split by it
-  kSimple,     // several of both, in an order that no two neighbours can be reduced in
+  kUnaligned,  // a source word without links, and so without target words
+  kLinked,     // linked words
+  kCrossing,   // several groups of linked words with crossing spans
+  kSimple,     // several groups in an order without reducible neighbours
 };
 
 struct Item {
@@ -37,21 +37,21 @@ struct Item {
   ItemKind kind;
 };
 
-// The items of sentence pairs, one pair at a time.
+// Finds the items of sentence pairs, one pair at a time.
 class ItemFinder {
  public:
-  // Links lie inside of the sentences; there are no items if there are no links.
+  // Throws if a link is outside the sentences; without links there are no items.
   void find(std::int32_t sources, std::int32_t targets, std::span<const Point> links);
   const std::vector<Item>& items() const noexcept { return items_; }  // by source
-  // What the same procedure finds inside of items that consist of several groups, in the order of windows.
+  // The items found inside items of several groups, sorted by window.
   const std::vector<Window>& parts() const noexcept { return parts_; }
 
  private:
-  struct Group {  // linked words, or those that are merged with them
+  struct Group {  // linked words, or merged groups
     Window window;
     std::int32_t members;
   };
-  struct Entry {  // of the stack: blocks next to each other whose ranks are next to each other
+  struct Entry {  // a stack entry: neighbouring blocks that are contiguous on the target side
     std::size_t first_block, last_block, low, high;
   };
 
@@ -65,25 +65,25 @@ class ItemFinder {
   Window closure(Window window) const;
   std::size_t root(std::size_t word) noexcept;
 
-  std::vector<std::size_t> parents_;        // of source words, then target words
-  std::vector<Window> groups_;              // of linked words
-  std::vector<std::int32_t> source_group_;  // of each word, -1 for none
+  std::vector<std::size_t> parents_;        // union-find over source words, then target words
+  std::vector<Window> groups_;              // groups of linked words
+  std::vector<std::int32_t> source_group_;  // group of each word, -1 for none
   std::vector<std::int32_t> target_group_;
-  std::vector<Group> blocks_;               // groups that are whole on both sides, by source
-  std::vector<Window> covers_;              // the blocks with the unlinked target words next to them
+  std::vector<Group> blocks_;               // groups without overlaps, in source order
+  std::vector<Window> covers_;              // the blocks with adjacent unlinked target words
   std::vector<Entry> stack_;
-  std::vector<std::pair<std::size_t, std::size_t>> simple_;  // blocks that are one item, first and last
+  std::vector<std::pair<std::size_t, std::size_t>> simple_;  // first and last block of simple permutations
   std::vector<Item> items_;
   std::vector<Window> parts_;
 };
 
-// How the stack of items is reduced after each: '+' in order, '-' in reverse order.
+// Labels items by the eager reductions that follow each.
 class Labeller {
  public:
-  // `targets` are first and end of each item's target words; items without any are reduced at once. Gives the number of
-  // each item's label, and how many stay on the stack.
+  // Label items by their target spans; items without target words are reduced at once. Writes the id of each item's
+  // label and returns how many elements remain on the stack.
   std::size_t label(std::span<const Window> items, std::vector<std::int32_t>& labels);
-  // Labels in the order of their numbers.
+  // The labels by id.
   const std::vector<std::string>& names() const noexcept { return names_; }
 
  private:

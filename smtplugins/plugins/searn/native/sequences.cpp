@@ -52,7 +52,7 @@ void Sequences::advance(State& state, std::size_t item, std::int32_t label) cons
     const std::int32_t right = state.stack.back();
     state.stack.pop_back();
     std::int32_t& left = state.stack.back();
-    // What is empty has no last word: the other one's stands.
+    // If one fragment is empty, the last word is the other's.
     const bool in_order = c.operations[static_cast<std::size_t>(k)] != 0;
     if (in_order ? right >= 0 : left < 0) left = right;
   }

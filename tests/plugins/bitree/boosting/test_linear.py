@@ -127,13 +127,13 @@ def test_what_a_solver_cannot_use_is_refused() -> None:
     from smtplugins.plugins.bitree import _bitree
 
     offsets, ids, classes = np.array([0, 1]), np.array([0], np.int32), np.array([0], np.int32)
-    with pytest.raises(ValueError, match="an atom has no weight"):
+    with pytest.raises(ValueError, match="expected atoms that have a weight"):
         _bitree.fit_loglinear(offsets, ids, classes, np.zeros((1, 1)), 1.0, 1e-3, 5)
-    with pytest.raises(ValueError, match="each row needs a class"):
+    with pytest.raises(ValueError, match="expected a class for each row"):
         _bitree.fit_loglinear(offsets, ids, classes[:0], np.zeros((1, 2)), 1.0, 1e-3, 5)
-    with pytest.raises(ValueError, match="offsets must rise"):
+    with pytest.raises(ValueError, match="expected offsets that increase"):
         _bitree.fit_loglinear(np.array([0, 2]), ids, classes, np.zeros((1, 2)), 1.0, 1e-3, 5)
     with pytest.raises(ValueError, match="a penalty and a tolerance above 0"):
         _bitree.fit_loglinear(offsets, ids, classes, np.zeros((1, 2)), 0.0, 1e-3, 5)
-    with pytest.raises(ValueError, match="a row of the order is not there"):
+    with pytest.raises(ValueError, match="expected an order of existing rows"):
         _bitree.fit_online_svm(offsets, ids, classes, np.zeros((1, 2)), np.array([1], np.int32), 1.0, 0.1, 5, 1)

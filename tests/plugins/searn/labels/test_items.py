@@ -98,12 +98,12 @@ def test_long_sentences() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(ValueError, match="a link outside of its sentences"):
+    with pytest.raises(ValueError, match="expected links inside the sentences"):
         items_of("ab", "c", [(0, 1)])
     from smtplugins.plugins.searn._searn import find_items as native
 
     one = np.ones(1, np.int32)
-    with pytest.raises(ValueError, match="offsets must rise to the number of links"):
+    with pytest.raises(ValueError, match="expected offsets that increase from 0 to the number of links"):
         native(one, one, np.array([0, 2]), np.zeros((1, 2), np.int32))
-    with pytest.raises(ValueError, match="a link has two numbers"):
+    with pytest.raises(ValueError, match="expected links of two numbers"):
         native(one, one, np.array([0, 1]), np.zeros((1, 3), np.int32))

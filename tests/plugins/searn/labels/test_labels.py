@@ -89,5 +89,5 @@ def test_labels_that_are_refused(labels: list[str], message: str) -> None:
 
 def test_reductions() -> None:
     assert reductions("S,R+,R-") == (False, True)
-    with pytest.raises(ValueError, match="a span that ends before it begins"):
+    with pytest.raises(ValueError, match="expected spans that do not end before they begin"):
         labels_of_spans([(2, 1)])
