@@ -44,7 +44,7 @@ class Boosting:
 
     @property
     def parameters(self) -> int:
-        """The non-zero parameters."""
+        """The number of non-zero parameters."""
 
     def path(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """The trees as lambdas, nodes, splits, others, values."""

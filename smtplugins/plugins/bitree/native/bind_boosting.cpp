@@ -199,7 +199,8 @@ void bind_boosting(nb::module_& m) {
       .def_prop_ro("risk", [](const Boosted& b) { return b.get().risk(); })
       .def_prop_ro("count", [](const Boosted& b) { return b.get().trees().size(); }, "The number of trees.")
       .def_prop_ro("tries", [](const Boosted& b) { return b.get().tries(); }, "The number of trees grown.")
-      .def_prop_ro("parameters", [](const Boosted& b) { return b.get().parameters(); }, "The non-zero parameters.")
+      .def_prop_ro("parameters", [](const Boosted& b) { return b.get().parameters(); },
+                   "The number of non-zero parameters.")
       .def("path", &Boosted::path, "The trees as lambdas, nodes, splits, others, values.")
       .def("scores", &Boosted::scores, "The confidence of each row.")
       .def("gradients", &Boosted::gradients, "-dL/dTheta of the empty conjunction and of each atom.");
