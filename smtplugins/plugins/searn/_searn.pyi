@@ -101,7 +101,7 @@ class Amasis:
 
 def find_items(sources: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], links: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None, None))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], list[str], Annotated[NDArray[numpy.int32], dict(shape=(None, None))]]:
     """
-    Items of sentence pairs of so many words: where those of each pair begin; first and end of their source and target words; their kinds (0 unaligned, 1 linked, 2 crossing, 3 simple); their labels, as places among the labels that follow; and parts of items: pair, first and end of source and target words. offsets: where the links of each pair begin.
+    Find items of sentence pairs; sources and targets are sentence lengths, offsets where a pair's links begin. Returns offsets of each pair's items; begin and end of their source and target words; kinds (0 unaligned, 1 linked, 2 crossing, 3 simple); labels as indices into the label names, which follow; parts of items: pair, begin and end of source and target words.
     """
 
 def label_spans(targets: Sequence[tuple[int, int]]) -> tuple[list[str], int]:
@@ -136,12 +136,12 @@ class Sequences:
 
     def learn(self, history: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], logistic: bool, rate: float, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], total: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], count: int) -> tuple[int, int, float]:
         """
-        A pass over items: the number of the next example, wrong ones and what they cost.
+        Train on items; return the next example number, the number of errors and their cost.
         """
 
 def learn_rows(groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], logistic: bool, rate: float, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], total: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], count: int) -> tuple[int, int, float]:
     """
-    A pass over examples: the number of the next example, wrong ones and what they cost.
+    Train on examples; return the next example number, the number of errors and their cost.
     """
 
 def score_rows(starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], policies: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:

@@ -70,12 +70,12 @@ class Boosted {
       : atoms_(atoms) {
     const RowsOfAtoms rows = rows_of(offsets, ids, atoms);
     check(labels.shape(0) == rows.size(), "expected a label for each row");
-    for (const std::int8_t one : view(labels)) check(one == 1 || one == -1, "expected labels 1 and -1");
+    for (const std::int8_t label : view(labels)) check(label == 1 || label == -1, "expected labels 1 and -1");
     std::vector<double> own;
     if (weights) {
       check(weights->shape(0) == rows.size(), "expected a weight for each row");
-      for (const double one : view(*weights)) {
-        check(one >= 0 && one < std::numeric_limits<double>::infinity(), "expected weights of 0 or more");
+      for (const double weight : view(*weights)) {
+        check(weight >= 0 && weight < std::numeric_limits<double>::infinity(), "expected weights of 0 or more");
       }
       own.assign(weights->data(), weights->data() + weights->shape(0));
     }
@@ -136,16 +136,16 @@ std::tuple<Column<std::int64_t>, Path> boost_problems(const std::vector<Given>& 
   std::vector<std::int64_t> starts = {0};
   {
     const nb::gil_scoped_release release;
-    std::vector<TreeStore> found = boost(problems, options, least, ratio, threads);
-    for (TreeStore& one : found) {
-      all.lambdas.insert(all.lambdas.end(), one.lambdas.begin(), one.lambdas.end());
+    std::vector<TreeStore> grown = boost(problems, options, least, ratio, threads);
+    for (TreeStore& own : grown) {
+      all.lambdas.insert(all.lambdas.end(), own.lambdas.begin(), own.lambdas.end());
       const std::int64_t before = all.nodes.back();
-      for (std::size_t t = 1; t < one.nodes.size(); ++t) all.nodes.push_back(before + one.nodes[t]);
-      all.splits.insert(all.splits.end(), one.splits.begin(), one.splits.end());
-      all.others.insert(all.others.end(), one.others.begin(), one.others.end());
-      all.values.insert(all.values.end(), one.values.begin(), one.values.end());
+      for (std::size_t t = 1; t < own.nodes.size(); ++t) all.nodes.push_back(before + own.nodes[t]);
+      all.splits.insert(all.splits.end(), own.splits.begin(), own.splits.end());
+      all.others.insert(all.others.end(), own.others.begin(), own.others.end());
+      all.values.insert(all.values.end(), own.values.begin(), own.values.end());
       starts.push_back(static_cast<std::int64_t>(all.size()));
-      one = {};
+      own = {};
     }
   }
   return {column(std::move(starts)), path_of(all)};
@@ -179,8 +179,8 @@ std::tuple<Column<std::int64_t>, Column<std::int32_t>, Column<double>> tree_para
   const auto first = static_cast<std::size_t>(forest.starts[classifier]);
   check(first + count <= static_cast<std::size_t>(forest.starts[classifier + 1]), "expected no more trees than there are");
   check_trees(forest, first, first + count, std::numeric_limits<std::int32_t>::max() / 2);
-  Parameters found = parameters(forest, classifier, count);
-  return {column(std::move(found.offsets)), column(std::move(found.literals)), column(std::move(found.values))};
+  Parameters nonzero = parameters(forest, classifier, count);
+  return {column(std::move(nonzero.offsets)), column(std::move(nonzero.literals)), column(std::move(nonzero.values))};
 }
 
 }  // namespace

@@ -51,9 +51,9 @@ std::int64_t loglinear(Input<std::int64_t> offsets, Input<std::int32_t> ids, Inp
   check(penalty > 0 && tolerance > 0 && steps >= 0, "expected a penalty and a tolerance above 0");
   nb::gil_scoped_release unlocked;
   std::int64_t made = 0;
-  for (std::size_t one = 0; one < weights.shape(0); ++one) {
-    made += fit_loglinear(problem.rows, problem.classes, static_cast<std::int32_t>(one), penalty, tolerance, steps,
-                          row_of(weights, one));
+  for (std::size_t right = 0; right < weights.shape(0); ++right) {
+    made += fit_loglinear(problem.rows, problem.classes, static_cast<std::int32_t>(right), penalty, tolerance, steps,
+                          row_of(weights, right));
   }
   return made;
 }
@@ -69,12 +69,12 @@ std::tuple<std::int64_t, double> online_svm(Input<std::int64_t> offsets, Input<s
   nb::gil_scoped_release unlocked;
   std::int64_t count = 0;
   double violation = 0;
-  for (std::size_t one = 0; one < weights.shape(0); ++one) {
-    const SupportVectors found =
-        fit_online_svm(problem.rows, problem.classes, static_cast<std::int32_t>(one), view(order), cost, tolerance,
-                       finish, seed + one, row_of(weights, one));
-    count += static_cast<std::int64_t>(found.count);
-    violation = std::max(violation, found.violation);
+  for (std::size_t right = 0; right < weights.shape(0); ++right) {
+    const SupportVectors vectors =
+        fit_online_svm(problem.rows, problem.classes, static_cast<std::int32_t>(right), view(order), cost, tolerance,
+                       finish, seed + right, row_of(weights, right));
+    count += static_cast<std::int64_t>(vectors.count);
+    violation = std::max(violation, vectors.violation);
   }
   return {count, violation};
 }

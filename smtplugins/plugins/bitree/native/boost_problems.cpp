@@ -35,8 +35,8 @@ TreeStore boost_one(const BoostProblem& problem, std::size_t which, Shared& shar
                     double least, double ratio) {
   std::vector<std::int8_t> labels;
   labels.reserve(problem.classes.size());
-  for (const std::int32_t one : problem.classes) {
-    labels.push_back(one == static_cast<std::int32_t>(which) ? 1 : -1);
+  for (const std::int32_t label : problem.classes) {
+    labels.push_back(label == static_cast<std::int32_t>(which) ? 1 : -1);
   }
   Boosting boosting(shared.get(problem), std::move(labels), {});
   boosting.advance(std::max(least, ratio * boosting.first_lambda(options.eta)), options);
@@ -57,7 +57,7 @@ std::vector<TreeStore> boost(std::span<const BoostProblem> problems, const Boost
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     return problems[jobs[a].problem].rows.ids.size() > problems[jobs[b].problem].rows.ids.size();
   });
-  std::vector<TreeStore> found(jobs.size());
+  std::vector<TreeStore> trees(jobs.size());
   std::vector<Shared> shared(problems.size());
   std::atomic<std::size_t> next = 0;
   std::mutex mutex;
@@ -66,7 +66,7 @@ std::vector<TreeStore> boost(std::span<const BoostProblem> problems, const Boost
     try {
       for (std::size_t k = next++; k < order.size(); k = next++) {
         const Job job = jobs[order[k]];
-        found[order[k]] = boost_one(problems[job.problem], job.which, shared[job.problem], options, least, ratio);
+        trees[order[k]] = boost_one(problems[job.problem], job.which, shared[job.problem], options, least, ratio);
       }
     } catch (...) {
       const std::scoped_lock lock(mutex);
@@ -80,7 +80,7 @@ std::vector<TreeStore> boost(std::span<const BoostProblem> problems, const Boost
     work();
   }
   if (failure) std::rethrow_exception(failure);
-  return found;
+  return trees;
 }
 
 }  // namespace smt::bitree

@@ -99,7 +99,7 @@ double Boosting::risk() const {
 // The largest |dL/dTheta| of the empty conjunction and of all literals: the best unpenalised gain of a root split.
 double Boosting::steepest() const {
   double most = std::fabs(all_);
-  for (const double one : by_atom_) most = std::max({most, std::fabs(one), std::fabs(all_ - one)});
+  for (const double sum : by_atom_) most = std::max({most, std::fabs(sum), std::fabs(all_ - sum)});
   return most;
 }
 
@@ -108,10 +108,10 @@ double Boosting::first_lambda(double eta) const {
 }
 
 std::vector<double> Boosting::gradients(std::size_t atoms) const {
-  std::vector<double> found(atoms + 1, 0);
-  found[0] = all_;
-  for (std::size_t a = 0; a < by_atom_.size(); ++a) found[static_cast<std::size_t>(examples_->names[a]) + 1] = by_atom_[a];
-  return found;
+  std::vector<double> slope(atoms + 1, 0);
+  slope[0] = all_;
+  for (std::size_t a = 0; a < by_atom_.size(); ++a) slope[static_cast<std::size_t>(examples_->names[a]) + 1] = by_atom_[a];
+  return slope;
 }
 
 bool Boosting::advance(double least, const BoostOptions& options) {

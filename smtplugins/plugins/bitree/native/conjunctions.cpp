@@ -51,8 +51,8 @@ std::size_t Conjunctions::insert(const Signature& signature, std::span<const Lit
 }
 
 void Conjunctions::extensions(const Signature& signature, std::span<const Literal> sorted,
-                              std::vector<Extension>& found) const {
-  found.clear();
+                              std::vector<Extension>& result) const {
+  result.clear();
   // The missing literal is in one group; the hashes of all other groups agree.
   for (std::size_t group = 0; group < Signature::kGroups; ++group) {
     const auto begin = parts_.find(part_key(signature, group, signature.size + 1));
@@ -64,7 +64,7 @@ void Conjunctions::extensions(const Signature& signature, std::span<const Litera
       if (literal < 0) continue;
       // Report it for the literal's own group only, to avoid duplicates.
       const std::uint64_t hash = mixed(static_cast<std::uint64_t>(static_cast<std::uint32_t>(literal)));
-      if (hash % Signature::kGroups == group) found.push_back({literal, values_[number]});
+      if (hash % Signature::kGroups == group) result.push_back({literal, values_[number]});
     }
   }
 }

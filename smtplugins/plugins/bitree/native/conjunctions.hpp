@@ -67,7 +67,7 @@ class Conjunctions {
   std::size_t insert(const Signature& signature, std::span<const Literal> sorted);
 
   // Collect the known conjunctions with a non-zero parameter that have these literals and one more.
-  void extensions(const Signature& signature, std::span<const Literal> sorted, std::vector<Extension>& found) const;
+  void extensions(const Signature& signature, std::span<const Literal> sorted, std::vector<Extension>& result) const;
 
  private:
   // Chains of conjunctions with the same hash.

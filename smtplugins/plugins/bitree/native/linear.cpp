@@ -9,9 +9,9 @@ namespace smt::bitree {
 
 namespace {
 
-double dot(std::span<const double> one, std::span<const double> other) {
+double dot(std::span<const double> first, std::span<const double> second) {
   double sum = 0;
-  for (std::size_t i = 0; i < one.size(); ++i) sum += one[i] * other[i];
+  for (std::size_t i = 0; i < first.size(); ++i) sum += first[i] * second[i];
   return sum;
 }
 
@@ -164,8 +164,8 @@ SupportVectors fit_online_svm(const RowsOfAtoms& rows, std::span<const std::int3
   OnlineSvm machine(rows, classes, right, cost, weights);
   std::mt19937_64 draw(seed);
   std::vector<std::size_t> vectors;
-  for (const std::int32_t one : order) {
-    const auto row = static_cast<std::size_t>(one);
+  for (const std::int32_t number : order) {
+    const auto row = static_cast<std::size_t>(number);
     const bool before = machine.has_weight(row);
     machine.visit(row);
     if (!before && machine.has_weight(row)) vectors.push_back(row);
@@ -177,15 +177,15 @@ SupportVectors fit_online_svm(const RowsOfAtoms& rows, std::span<const std::int3
       vectors.pop_back();
     }
   }
-  SupportVectors found;
+  SupportVectors result;
   for (int round = 0; round < finish; ++round) {
-    found.violation = 0;
-    for (const std::size_t row : vectors) found.violation = std::max(found.violation, machine.visit(row));
-    if (found.violation <= tolerance) break;
+    result.violation = 0;
+    for (const std::size_t row : vectors) result.violation = std::max(result.violation, machine.visit(row));
+    if (result.violation <= tolerance) break;
   }
-  found.count = static_cast<std::size_t>(
+  result.count = static_cast<std::size_t>(
       std::count_if(vectors.begin(), vectors.end(), [&](std::size_t row) { return machine.has_weight(row); }));
-  return found;
+  return result;
 }
 
 }  // namespace smt::bitree

@@ -79,8 +79,8 @@ bool TreeGrowth::may_split(const Node& node) const {
   const double plus = node.positive, minus = -node.negative;
   // With a single label, a split only adds a second penalty.
   if (plus == 0 || minus == 0) return false;
-  const double both = plus + minus - 2 * lambda_, one = std::max(plus, minus) - lambda_;
-  return std::max(both, one) * (1 + 1e-14) > node.gain;
+  const double both = plus + minus - 2 * lambda_, single = std::max(plus, minus) - lambda_;
+  return std::max(both, single) * (1 + 1e-14) > node.gain;
 }
 
 void TreeGrowth::grow_from(Node node, std::unique_ptr<Sums> sums) {
@@ -196,9 +196,9 @@ void TreeGrowth::append(double lambda, TreeStore& trees) const {
   // Children follow their parents in made_.
   std::vector<std::uint8_t> matters(made_.size(), 0);
   for (std::size_t i = made_.size(); i-- > 0;) {
-    const Made& one = made_[i];
-    const bool leaf = one.split < 0;
-    matters[i] = leaf ? changes_[one.label] != 0 : (matters[one.yes] | matters[one.no]) != 0;
+    const Made& made = made_[i];
+    const bool leaf = made.split < 0;
+    matters[i] = leaf ? changes_[made.label] != 0 : (matters[made.yes] | matters[made.no]) != 0;
   }
   const std::size_t first = trees.splits.size();
   // Pending nodes, each with the position of the parent that has to point to it.
@@ -208,14 +208,14 @@ void TreeGrowth::append(double lambda, TreeStore& trees) const {
     waiting.pop_back();
     const std::size_t at = trees.splits.size();
     if (at != parent + 1 && at != first) trees.others[parent] = static_cast<std::int32_t>(at - first);
-    const Made& one = made_[i];
-    const bool leaf = one.split < 0 || matters[i] == 0;
-    trees.splits.push_back(leaf ? -1 : one.split);
+    const Made& made = made_[i];
+    const bool leaf = made.split < 0 || matters[i] == 0;
+    trees.splits.push_back(leaf ? -1 : made.split);
     trees.others.push_back(0);
-    trees.values.push_back(leaf && matters[i] != 0 ? changes_[one.label] : 0.0);
+    trees.values.push_back(leaf && matters[i] != 0 ? changes_[made.label] : 0.0);
     if (!leaf) {
-      waiting.emplace_back(one.no, at);
-      waiting.emplace_back(one.yes, at);
+      waiting.emplace_back(made.no, at);
+      waiting.emplace_back(made.yes, at);
     }
   }
   trees.nodes.push_back(static_cast<std::int64_t>(trees.splits.size()));

@@ -64,24 +64,24 @@ void TreeGrowth::scan_all(Split& best, const Sums& sums, double pull) const {
 
 void TreeGrowth::scan_touched(Split& best, const Sums& sums, double pull) const {
   for (const std::uint32_t atom : sums.touched) {
-    const double one = sums.by_atom[atom];
-    try_split(best, std::max(std::fabs(one) - lambda_, 0.0) + std::max(std::fabs(pull - one) - lambda_, 0.0), atom);
+    const double yes = sums.by_atom[atom];
+    try_split(best, std::max(std::fabs(yes) - lambda_, 0.0) + std::max(std::fabs(pull - yes) - lambda_, 0.0), atom);
   }
 }
 
 // Children with a parameter. The gain of a non-zero parameter is never less than that of a zero one, so the other
 // scans, which treat these as 0, cannot find a wrong best split.
 void TreeGrowth::scan_known(Split& best, const Node& node, const Sums& sums) const {
-  for (const Extension& one : node.extensions) {
-    const auto atom = static_cast<std::uint32_t>(one.literal / 2);
-    const bool negated = one.literal % 2 != 0;
+  for (const Extension& extension : node.extensions) {
+    const auto atom = static_cast<std::uint32_t>(extension.literal / 2);
+    const bool negated = extension.literal % 2 != 0;
     double other = 0;
     for (const Extension& two : node.extensions) {
-      if (two.literal == (one.literal ^ 1)) other = two.value;
+      if (two.literal == (extension.literal ^ 1)) other = two.value;
     }
     const double pull = sums.by_atom[atom];
-    const double yes = gain_of(pull, negated ? other : one.value);
-    try_split(best, yes + gain_of(node.pull() - pull, negated ? one.value : other), atom);
+    const double yes = gain_of(pull, negated ? other : extension.value);
+    try_split(best, yes + gain_of(node.pull() - pull, negated ? extension.value : other), atom);
   }
 }
 

@@ -105,15 +105,15 @@ Parameters parameters(const Forest& forest, std::size_t classifier, std::size_t 
       }
     }
   }
-  Parameters found;
+  Parameters result;
   for (std::size_t number = 0; number < known.size(); ++number) {
     if (known.value(number) == 0) continue;
     const auto own = known.literals(number);
-    found.literals.insert(found.literals.end(), own.begin(), own.end());
-    found.offsets.push_back(static_cast<std::int64_t>(found.literals.size()));
-    found.values.push_back(known.value(number));
+    result.literals.insert(result.literals.end(), own.begin(), own.end());
+    result.offsets.push_back(static_cast<std::int64_t>(result.literals.size()));
+    result.values.push_back(known.value(number));
   }
-  return found;
+  return result;
 }
 
 }  // namespace smt::bitree

@@ -69,9 +69,9 @@ void AmasisSearcher::emit(AmasisGraph& graph, std::span<const std::int32_t> leve
                      [](const Candidate& a, const Candidate& b) { return a.arc.inside > b.arc.inside; });
   }
   first_arc.push_back(batch.size());
-  for (const Candidate& one : batch) {
+  for (const Candidate& candidate : batch) {
     first_step.push_back(steps);
-    steps += at(one.arc.count);
+    steps += at(candidate.arc.count);
   }
   std::vector<double> scores(steps);
   std::vector<float> values(steps * components_);
@@ -80,10 +80,10 @@ void AmasisSearcher::emit(AmasisGraph& graph, std::span<const std::int32_t> leve
     const std::span<Candidate> part(batch.data() + begin, std::min(kChunk, batch.size() - begin));
     reduce(
         part, false,
-        [&](std::size_t i, double score, const float* found) {
+        [&](std::size_t i, double score, const float* step_values) {
           const std::size_t step = next[begin + i]++;
           scores[step] = score;
-          std::copy_n(found, components_, values.data() + step * components_);
+          std::copy_n(step_values, components_, values.data() + step * components_);
         },
         [](std::size_t) {});
   }

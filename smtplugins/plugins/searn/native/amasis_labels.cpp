@@ -37,8 +37,8 @@ std::int32_t LabelChooser::decided(double draw) const {
   if (decide_ == Decide::kDraw) {
     counted_.resize(policies);
     std::partial_sum(model_.shares.begin(), model_.shares.end(), counted_.begin());
-    const auto found = std::upper_bound(counted_.begin(), counted_.end(), draw * counted_.back());
-    return best_of(std::min(static_cast<std::size_t>(found - counted_.begin()), policies - 1));
+    const auto chosen = std::upper_bound(counted_.begin(), counted_.end(), draw * counted_.back());
+    return best_of(std::min(static_cast<std::size_t>(chosen - counted_.begin()), policies - 1));
   }
   std::vector<double>& votes = counted_;
   votes.assign(labels, 0.0);
@@ -71,7 +71,7 @@ void LabelChooser::choose(const double* sums, const Situation& situation, double
   if (logs_) {
     const double most = *std::max_element(mixed_.begin(), mixed_.end());
     double sum = 0.0;
-    for (const double one : mixed_) sum += std::exp(one - most);
+    for (const double score : mixed_) sum += std::exp(score - most);
     normaliser_ = most + std::log(sum);
   }
   if (!all_) return;

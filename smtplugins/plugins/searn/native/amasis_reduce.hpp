@@ -27,11 +27,11 @@ void AmasisSearcher::reduce(std::span<Candidate> batch, bool ending, OnStep step
     batch_tails_.clear();
     batch_offsets_.assign(1, 0);
     for (const std::size_t i : active_) {
-      const Candidate& one = batch[i];
-      const bool in_order = reduces_in_order(one.arc.operations, round);
+      const Candidate& c = batch[i];
+      const bool in_order = reduces_in_order(c.arc.operations, round);
       batch_rules_.push_back(in_order ? plus_ : plus_ + 1);
-      batch_tails_.push_back(state_of(nodes_[static_cast<std::size_t>(one.under)].state));
-      batch_tails_.push_back(one.state);
+      batch_tails_.push_back(state_of(nodes_[static_cast<std::size_t>(c.under)].state));
+      batch_tails_.push_back(c.state);
       batch_offsets_.push_back(static_cast<std::int32_t>(batch_tails_.size()));
     }
     // Alternate buffers: states of the previous round are still in use.
@@ -40,26 +40,26 @@ void AmasisSearcher::reduce(std::span<Candidate> batch, bool ending, OnStep step
     next_.clear();
     const std::byte* record = reinterpret_cast<const std::byte*>(out.data());
     for (const std::size_t i : active_) {
-      Candidate& one = batch[i];
-      const Node& left = nodes_[static_cast<std::size_t>(one.under)];
-      const bool in_order = reduces_in_order(one.arc.operations, round);
+      Candidate& c = batch[i];
+      const Node& left = nodes_[static_cast<std::size_t>(c.under)];
+      const bool in_order = reduces_in_order(c.arc.operations, round);
       const auto* const values = reinterpret_cast<const float*>(record);
       double score = weighed(values);
       if (!in_order) score += weights_[components_ + 1];
       if (ending) score += weights_[components_ + 2];
-      one.arc.inside += left.inside + score;
-      one.state = record + state_at_;
-      if (options_.strings) one.string = in_order ? joined(left.string, one.string) : joined(one.string, left.string);
-      if (one.fragment == empty) {
-        one.root = left.root;
-        one.fragment = left.fragment;
+      c.arc.inside += left.inside + score;
+      c.state = record + state_at_;
+      if (options_.strings) c.string = in_order ? joined(left.string, c.string) : joined(c.string, left.string);
+      if (c.fragment == empty) {
+        c.root = left.root;
+        c.fragment = left.fragment;
       } else if (left.fragment != empty) {
-        one.root = in_order ? Root::kInOrder : Root::kReversed;
-        if (!in_order) one.fragment = left.fragment;
+        c.root = in_order ? Root::kInOrder : Root::kReversed;
+        if (!in_order) c.fragment = left.fragment;
       }
-      one.under = left.below;
+      c.under = left.below;
       step(i, score, values);
-      if (round + 1 == one.arc.count) {
+      if (round + 1 == c.arc.count) {
         done(i);
       } else {
         next_.push_back(i);

@@ -53,8 +53,8 @@ AmasisGraph AmasisSearcher::run(const SearchForest& input, std::span<const doubl
     Stack& stack = stacks_[at(position)];
     settle(stack);
     rank_ = 0;
-    for (const std::int32_t one : stack.kept) {
-      expand(one, position);
+    for (const std::int32_t hypothesis : stack.kept) {
+      expand(hypothesis, position);
       ++rank_;
     }
     flush();
@@ -76,9 +76,9 @@ void AmasisSearcher::start(const SearchForest& input, std::span<const double> su
   made_ = asked_ = 0;
   std::vector<std::int32_t> by_span(forest.nodes.size());
   std::iota(by_span.begin(), by_span.end(), 0);
-  std::stable_sort(by_span.begin(), by_span.end(), [&](std::int32_t one, std::int32_t other) {
-    const Forest::Node& a = forest.nodes[at(one)];
-    const Forest::Node& b = forest.nodes[at(other)];
+  std::stable_sort(by_span.begin(), by_span.end(), [&](std::int32_t first, std::int32_t second) {
+    const Forest::Node& a = forest.nodes[at(first)];
+    const Forest::Node& b = forest.nodes[at(second)];
     return a.first != b.first ? a.first < b.first : a.last < b.last;
   });
   strings_.offsets.assign(1, 0);
@@ -141,8 +141,8 @@ void AmasisSearcher::score_leaves() {
   }
   // Best first, so that the pruning threshold rises early.
   for (std::vector<std::int32_t>& options : beginning_) {
-    std::stable_sort(options.begin(), options.end(), [this](std::int32_t one, std::int32_t other) {
-      return choices_[at(one)].inside > choices_[at(other)].inside;
+    std::stable_sort(options.begin(), options.end(), [this](std::int32_t first, std::int32_t second) {
+      return choices_[at(first)].inside > choices_[at(second)].inside;
     });
   }
 }
@@ -269,30 +269,30 @@ void AmasisSearcher::flush() {
   waiting_.clear();
 }
 
-std::uint64_t AmasisSearcher::hash_of(const Candidate& one) const {
+std::uint64_t AmasisSearcher::hash_of(const Candidate& c) const {
   const LabelModel& model = chooser_.model();
-  std::uint64_t hash = joined_hash(scorer_->hash(one.state), one.under);
-  hash = joined_hash(hash, choices_[at(one.arc.option)].last);
+  std::uint64_t hash = joined_hash(scorer_->hash(c.state), c.under);
+  hash = joined_hash(hash, choices_[at(c.arc.option)].last);
   // Parts of the state that only some features or options need.
-  if (model.fragments || one.fragment == empty) hash = joined_hash(hash, one.fragment);
-  if (!model.label_rows.empty() || !model.pair_rows.empty()) hash = joined_hash(hash, one.arc.label);
-  if (!model.pair_rows.empty() && one.arc.tail != none) hash = joined_hash(hash, nodes_[at(one.arc.tail)].label);
-  if (exact_labels_) hash = joined_hash(hash, static_cast<std::int64_t>(one.root));
-  return options_.strings ? joined_hash(hash, one.string) : hash;
+  if (model.fragments || c.fragment == empty) hash = joined_hash(hash, c.fragment);
+  if (!model.label_rows.empty() || !model.pair_rows.empty()) hash = joined_hash(hash, c.arc.label);
+  if (!model.pair_rows.empty() && c.arc.tail != none) hash = joined_hash(hash, nodes_[at(c.arc.tail)].label);
+  if (exact_labels_) hash = joined_hash(hash, static_cast<std::int64_t>(c.root));
+  return options_.strings ? joined_hash(hash, c.string) : hash;
 }
 
-bool AmasisSearcher::same(const Node& node, const Candidate& one) const {
+bool AmasisSearcher::same(const Node& node, const Candidate& c) const {
   const LabelModel& model = chooser_.model();
-  if (node.below != one.under || node.last != choices_[at(one.arc.option)].last || node.string != one.string) return false;
-  if ((node.fragment == empty) != (one.fragment == empty)) return false;
-  if (model.fragments && node.fragment != one.fragment) return false;
-  if ((!model.label_rows.empty() || !model.pair_rows.empty()) && node.label != one.arc.label) return false;
+  if (node.below != c.under || node.last != choices_[at(c.arc.option)].last || node.string != c.string) return false;
+  if ((node.fragment == empty) != (c.fragment == empty)) return false;
+  if (model.fragments && node.fragment != c.fragment) return false;
+  if ((!model.label_rows.empty() || !model.pair_rows.empty()) && node.label != c.arc.label) return false;
   if (!model.pair_rows.empty()) {
     const auto labels = static_cast<std::int32_t>(model.labels);
-    if (node.before != (one.arc.tail == none ? labels : nodes_[at(one.arc.tail)].label)) return false;
+    if (node.before != (c.arc.tail == none ? labels : nodes_[at(c.arc.tail)].label)) return false;
   }
-  if (exact_labels_ && node.root != one.root) return false;
-  return scorer_->equal(state_of(node.state), one.state);
+  if (exact_labels_ && node.root != c.root) return false;
+  return scorer_->equal(state_of(node.state), c.state);
 }
 
 std::int64_t AmasisSearcher::keep_state(const std::byte* state) {
@@ -303,23 +303,23 @@ std::int64_t AmasisSearcher::keep_state(const std::byte* state) {
 }
 
 // Add a candidate to its stack, recombining it with equivalent hypotheses.
-void AmasisSearcher::offer(const Candidate& one) {
-  const Option& option = choices_[at(one.arc.option)];
+void AmasisSearcher::offer(const Candidate& c) {
+  const Option& option = choices_[at(c.arc.option)];
   Stack& stack = stacks_[at(option.last)];
-  const double total = one.arc.inside + (one.under == none ? 0.0 : nodes_[at(one.under)].total);
+  const double total = c.arc.inside + (c.under == none ? 0.0 : nodes_[at(c.under)].total);
   // If only the best derivation is wanted, drop candidates below the stack's worst kept score.
   if (!options_.all_edges && total < stack.floor) return;
   if ((nodes_.size() + 1) * 2 > slots_.size()) grow_slots();
-  const std::uint64_t hash = hash_of(one);
+  const std::uint64_t hash = hash_of(c);
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = static_cast<std::size_t>(hash) & mask;
   for (; slots_[slot] != none; slot = (slot + 1) & mask) {
     Node& node = nodes_[at(slots_[slot])];
-    if (node.hash != hash || !same(node, one)) continue;
-    const bool better = one.arc.inside > node.inside;
+    if (node.hash != hash || !same(node, c)) continue;
+    const bool better = c.arc.inside > node.inside;
     if (options_.all_edges) {
       const auto number = static_cast<std::int32_t>(arcs_.size());
-      arcs_.push_back(one.arc);
+      arcs_.push_back(c.arc);
       if (better) {
         arcs_.back().next = node.arcs;
         node.arcs = number;
@@ -328,10 +328,10 @@ void AmasisSearcher::offer(const Candidate& one) {
         arcs_[at(node.arcs)].next = number;
       }
     } else if (better) {
-      arcs_[at(node.arcs)] = one.arc;
+      arcs_[at(node.arcs)] = c.arc;
     }
     if (better) {
-      node.inside = one.arc.inside;
+      node.inside = c.arc.inside;
       node.total = total;
       if (!node.kept) {
         node.kept = true;
@@ -343,14 +343,14 @@ void AmasisSearcher::offer(const Candidate& one) {
   slots_[slot] = static_cast<std::int32_t>(nodes_.size());
   stack.kept.push_back(slots_[slot]);
   const auto labels = static_cast<std::int32_t>(chooser_.model().labels);
-  Node node{hash,   one.arc.inside, total, keep_state(one.state), one.under, option.first, option.last, 1, one.arc.label,
-            labels, one.fragment,   one.string, static_cast<std::int32_t>(arcs_.size()), one.root, true};
-  if (one.arc.tail != none) node.before = nodes_[at(one.arc.tail)].label;
+  Node node{hash,   c.arc.inside, total, keep_state(c.state), c.under, option.first, option.last, 1, c.arc.label,
+            labels, c.fragment,   c.string, static_cast<std::int32_t>(arcs_.size()), c.root, true};
+  if (c.arc.tail != none) node.before = nodes_[at(c.arc.tail)].label;
   // A fragment begins where the one below ends.
-  node.first = one.under == none ? 0 : nodes_[at(one.under)].last;
-  if (one.under != none) node.depth = nodes_[at(one.under)].depth + 1;
+  node.first = c.under == none ? 0 : nodes_[at(c.under)].last;
+  if (c.under != none) node.depth = nodes_[at(c.under)].depth + 1;
   nodes_.push_back(node);
-  arcs_.push_back(one.arc);
+  arcs_.push_back(c.arc);
   if (!options_.all_edges && stack.kept.size() > stack.crowded) prune(stack, false);
 }
 
@@ -376,22 +376,22 @@ void AmasisSearcher::settle(Stack& stack) {
 
 // Keep the best hypotheses, the earlier on ties.
 void AmasisSearcher::prune(Stack& stack, bool last) {
-  const auto better = [this](std::int32_t one, std::int32_t other) {
-    const double a = nodes_[at(one)].total;
-    const double b = nodes_[at(other)].total;
-    return a != b ? a > b : one < other;
+  const auto better = [this](std::int32_t first, std::int32_t second) {
+    const double a = nodes_[at(first)].total;
+    const double b = nodes_[at(second)].total;
+    return a != b ? a > b : first < second;
   };
   const std::size_t most =
       options_.stack_size == 0 ? stack.kept.size() : std::min(stack.kept.size(), at(options_.stack_size));
   const auto end = stack.kept.begin() + static_cast<std::ptrdiff_t>(most);
   if (most < stack.kept.size()) std::nth_element(stack.kept.begin(), end, stack.kept.end(), better);
   if (last) std::sort(stack.kept.begin(), end, better);
-  for (auto one = end; one != stack.kept.end(); ++one) nodes_[at(*one)].kept = false;
+  for (auto dropped = end; dropped != stack.kept.end(); ++dropped) nodes_[at(*dropped)].kept = false;
   const bool full = options_.stack_size != 0 && most == at(options_.stack_size);
   stack.kept.resize(most);
   if (full) {
-    for (const std::int32_t one : stack.kept) {
-      if (&one == stack.kept.data() || nodes_[at(one)].total < stack.floor) stack.floor = nodes_[at(one)].total;
+    for (const std::int32_t v : stack.kept) {
+      if (&v == stack.kept.data() || nodes_[at(v)].total < stack.floor) stack.floor = nodes_[at(v)].total;
     }
   }
   stack.crowded = options_.stack_size == 0 ? std::numeric_limits<std::size_t>::max() : std::max<std::size_t>(2 * at(options_.stack_size), 64);

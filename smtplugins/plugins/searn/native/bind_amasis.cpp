@@ -119,13 +119,13 @@ class LockedAmasis {
     const std::span<const double> given(sums.data(), sums.shape(0));
     const std::span<const std::int32_t> last(fragments.data(), fragments.shape(0));
     bool limited = false;
-    AmasisGraph found;
+    AmasisGraph graph;
     {
       nb::gil_scoped_release unlocked;
       const std::lock_guard<std::mutex> lock(mutex_);
       if (searcher_ == nullptr) throw std::runtime_error(kCleared);
       try {
-        found = searcher_->run(input, given, last, key);
+        graph = searcher_->run(input, given, last, key);
       } catch (const SearchLimit&) {
         limited = true;
       }
@@ -134,7 +134,7 @@ class LockedAmasis {
       PyErr_SetString(nb::module_::import_("smtplugins.core.search.stateful_search").attr("SearchLimit").ptr(), "too many hypotheses");
       throw nb::python_error();
     }
-    return found;
+    return graph;
   }
 
  private:
@@ -166,7 +166,7 @@ auto of_records(Records records, Get get) {
   return [records, get](const AmasisGraph& graph) {
     std::vector<T> values;
     values.reserve((graph.*records).size());
-    for (const auto& one : graph.*records) values.push_back(get(one));
+    for (const auto& record : graph.*records) values.push_back(get(record));
     return column(std::move(values));
   };
 }
@@ -181,11 +181,11 @@ void bind_amasis(nb::module_& m) {
   nb::class_<Graph>(m, "AmasisGraph", "A search graph: fragments as nodes, the goal last.")
       .def_prop_ro("nodes", [](const Graph& graph) { return graph.node_edges.size() - 1; })
       .def_prop_ro("node_edges", [](const Graph& graph) { return column(graph.node_edges); }, kMoved)
-      .def_prop_ro("rules", edge([](const auto& one) { return one.rule; }), kMoved,
+      .def_prop_ro("rules", edge([](const auto& record) { return record.rule; }), kMoved,
                    "Rule numbers: the forest's, the last of them the goal's, then R+ and R-.")
-      .def_prop_ro("firsts", edge([](const auto& one) { return one.first; }), kMoved)
-      .def_prop_ro("lasts", edge([](const auto& one) { return one.last; }), kMoved)
-      .def_prop_ro("scores", of_records<double>(&Graph::edges, [](const auto& one) { return one.score; }), kMoved,
+      .def_prop_ro("firsts", edge([](const auto& record) { return record.first; }), kMoved)
+      .def_prop_ro("lasts", edge([](const auto& record) { return record.last; }), kMoved)
+      .def_prop_ro("scores", of_records<double>(&Graph::edges, [](const auto& record) { return record.score; }), kMoved,
                    "The score of each edge alone.")
       .def_prop_ro("tails", [](const Graph& graph) { return column(graph.tails.values); }, kMoved)
       .def_prop_ro("tail_offsets", [](const Graph& graph) { return column(graph.tails.offsets); }, kMoved)
@@ -194,12 +194,12 @@ void bind_amasis(nb::module_& m) {
       .def_prop_ro("path", [](const Graph& graph) { return column(graph.path); }, kMoved,
                    "The edges of the best derivation in preorder.")
       .def_prop_ro("words", [](const Graph& graph) { return column(graph.words); }, kMoved, "The target words.")
-      .def_prop_ro("item_rules", item([](const auto& one) { return one.rule; }), kMoved,
+      .def_prop_ro("item_rules", item([](const auto& record) { return record.rule; }), kMoved,
                    "The items of the best derivation, from left to right.")
-      .def_prop_ro("item_firsts", item([](const auto& one) { return one.first; }), kMoved)
-      .def_prop_ro("item_lasts", item([](const auto& one) { return one.last; }), kMoved)
-      .def_prop_ro("item_labels", item([](const auto& one) { return one.label; }), kMoved)
-      .def_prop_ro("item_reductions", item([](const auto& one) { return one.applied; }), kMoved,
+      .def_prop_ro("item_firsts", item([](const auto& record) { return record.first; }), kMoved)
+      .def_prop_ro("item_lasts", item([](const auto& record) { return record.last; }), kMoved)
+      .def_prop_ro("item_labels", item([](const auto& record) { return record.label; }), kMoved)
+      .def_prop_ro("item_reductions", item([](const auto& record) { return record.applied; }), kMoved,
                    "The number of reductions made by each label.")
       .def_ro("score", &Graph::score, "The score of the best derivation.")
       .def_ro("made", &Graph::made, "The number of hypotheses created.")

@@ -65,7 +65,7 @@ auto find_items(Input<std::int32_t> sources, Input<std::int32_t> targets, Input<
   if (links.shape(1) != 2) throw nb::value_error("expected links of two numbers");
   std::vector<Point> all(points);
   Batch batch;
-  Found found;
+  Found result;
   {
     nb::gil_scoped_release unlocked;
     for (std::size_t i = 0; i < points; ++i) all[i] = {links.data()[2 * i], links.data()[2 * i + 1]};
@@ -78,12 +78,12 @@ auto find_items(Input<std::int32_t> sources, Input<std::int32_t> targets, Input<
       batch.add(sources.data()[i], targets.data()[i],
                 std::span(all).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
     }
-    found = batch.take();
+    result = batch.take();
   }
-  const std::size_t items = found.kinds.size(), parts = found.parts.size() / kPartFields;
-  return std::make_tuple(column(std::move(found.offsets)), table(std::move(found.spans), items, kSpanFields),
-                         column(std::move(found.kinds)), column(std::move(found.labels)), batch.names(),
-                         table(std::move(found.parts), parts, kPartFields));
+  const std::size_t items = result.kinds.size(), parts = result.parts.size() / kPartFields;
+  return std::make_tuple(column(std::move(result.offsets)), table(std::move(result.spans), items, kSpanFields),
+                         column(std::move(result.kinds)), column(std::move(result.labels)), batch.names(),
+                         table(std::move(result.parts), parts, kPartFields));
 }
 
 auto label_spans(const std::vector<std::pair<std::int32_t, std::int32_t>>& targets) {
@@ -104,10 +104,10 @@ auto label_spans(const std::vector<std::pair<std::int32_t, std::int32_t>>& targe
 
 void bind_items(nb::module_& m) {
   m.def("find_items", &find_items, "sources"_a, "targets"_a, "offsets"_a, "links"_a,
-        "Items of sentence pairs of so many words: where those of each pair begin; first and end of their source and "
-        "target words; their kinds (0 unaligned, 1 linked, 2 crossing, 3 simple); their labels, as places among the "
-        "labels that follow; and parts of items: pair, first and end of source and target words. offsets: where the "
-        "links of each pair begin.");
+        "Find items of sentence pairs; sources and targets are sentence lengths, offsets where a pair's links begin. "
+        "Returns offsets of each pair's items; begin and end of their source and target words; kinds (0 unaligned, "
+        "1 linked, 2 crossing, 3 simple); labels as indices into the label names, which follow; parts of items: pair, "
+        "begin and end of source and target words.");
   m.def("label_spans", &label_spans, "targets"_a,
         "Labels of items with these target spans (begin, end), and how many remain on the stack.");
 }

@@ -88,7 +88,7 @@ class KeptSequences {
     const Decide how = decide_of(decide);
     const std::size_t count = between(first, last), labels = sequences_.labels();
     check(taken.shape(0) == count, "expected a label for each item");
-    check_numbers(view(taken), 0, labels, "a label is not there");
+    check_numbers(view(taken), 0, labels, "expected existing labels");
     check(samples >= 1, "expected samples of 1 or more");
     check_gold(static_cast<std::size_t>(offsets_(last)));
     std::vector<double> costs(count * labels);
@@ -103,39 +103,39 @@ class KeptSequences {
                bool logistic, double rate, InOut<double> weights, InOut<double> total, std::uint64_t count) const {
     std::size_t known = width() > 0 ? history.shape(0) / width() : items();
     if (costs) known = std::min(known, costs->shape(0) / sequences_.labels());
-    check_numbers(view(history), -1, rows_, "a feature of the history is not there");
-    check_numbers(view(order), 0, std::min(known, items()), "an item has no history or no costs");
+    check_numbers(view(history), -1, rows_, "expected existing rows of history features");
+    check_numbers(view(order), 0, std::min(known, items()), "expected items with a history and costs");
     check_gold(known);
     check(weights.shape(0) == rows_ * sequences_.labels(), "expected a weight for each feature and label");
     Averaged averaged = averaged_of(weights, total, count);
     const ItemExamples examples{&sequences_, view(history),
                                 costs ? view(*costs) : std::span<const double>()};
     nb::gil_scoped_release unlocked;
-    const Passed found = pass(examples, view(order), {logistic, rate}, averaged);
-    return {averaged.count, found.wrong, found.cost};
+    const Passed passed = pass(examples, view(order), {logistic, rate}, averaged);
+    return {averaged.count, passed.wrong, passed.cost};
   }
 
  private:
   SequenceColumns checked(std::size_t labels) const {
     check(labels > 0, "expected labels");
-    check_offsets(view(offsets_), gold_.shape(0), "offsets must rise to the number of items");
-    check_numbers(view(gold_), -1, labels, "a label is not there");
-    check_offsets(view(starts_), ids_.shape(0), "starts must rise to the number of features");
-    check(starts_.shape(0) == gold_.shape(0) + 1, "each item needs a start");
-    check_numbers(view(ids_), 0, rows_, "a feature is not there");
-    check(!values_ || values_->shape(0) == ids_.shape(0), "each feature needs a value");
-    check_offsets(view(operation_starts_), operations_.shape(0), "starts must rise to the number of operations");
-    check(operation_starts_.shape(0) == labels + 1, "each label needs a start of operations");
-    for (const Numbers* one : {&label_, &label2_, &depth_, &fragment_}) {
-      check_numbers(view(*one), -1, rows_, "a feature of the history is not there");
+    check_offsets(view(offsets_), gold_.shape(0), "expected offsets that increase from 0 to the number of items");
+    check_numbers(view(gold_), -1, labels, "expected existing labels");
+    check_offsets(view(starts_), ids_.shape(0), "expected starts that increase from 0 to the number of features");
+    check(starts_.shape(0) == gold_.shape(0) + 1, "expected a start for each item");
+    check_numbers(view(ids_), 0, rows_, "expected existing features");
+    check(!values_ || values_->shape(0) == ids_.shape(0), "expected a value for each feature");
+    check_offsets(view(operation_starts_), operations_.shape(0), "expected starts of operations that increase");
+    check(operation_starts_.shape(0) == labels + 1, "expected a start of operations for each label");
+    for (const Numbers* rows : {&label_, &label2_, &depth_, &fragment_}) {
+      check_numbers(view(*rows), -1, rows_, "expected existing rows of history features");
     }
     const std::size_t own = labels + 1;
     check(label_.shape(0) == 0 || label_.shape(0) == own, "expected a row for each label and none");
     check(label2_.shape(0) == 0 || label2_.shape(0) == own * own, "expected a row for each pair of labels");
     check(fragment_.shape(0) != 1, "expected rows of words, of an empty fragment and of none");
     if (fragment_.shape(0) > 0) {
-      check(last_.shape(0) == gold_.shape(0), "each item needs a last word");
-      check_numbers(view(last_), -1, fragment_.shape(0) - 2, "a word is not there");
+      check(last_.shape(0) == gold_.shape(0), "expected a last word for each item");
+      check_numbers(view(last_), -1, fragment_.shape(0) - 2, "expected existing words");
     }
     return {view(offsets_), view(gold_),   view(starts_),  view(ids_),
             values_ ? view(*values_) : std::span<const double>(),
@@ -146,7 +146,7 @@ class KeptSequences {
 
   // An unknown gold label is never right: such items are evaluated, but not learnt from.
   void check_gold(std::size_t until) const {
-    for (std::size_t item = 0; item < until; ++item) check(gold_(item) >= 0, "an item has no right label");
+    for (std::size_t item = 0; item < until; ++item) check(gold_(item) >= 0, "expected items with gold labels");
   }
 
   Mixture mixture_of(const Input<float>& weights, const Input<double>& shares, const Input<double>& voting) const {
@@ -157,7 +157,7 @@ class KeptSequences {
   }
 
   std::size_t between(std::size_t first, std::size_t last) const {
-    check(first <= last && last <= size(), "a sequence is not there");
+    check(first <= last && last <= size(), "expected existing sequences");
     return static_cast<std::size_t>(offsets_(last) - offsets_(first));
   }
 
@@ -170,23 +170,23 @@ class KeptSequences {
 };
 
 void check_rows(const Offsets& starts, const Numbers& ids, const Input<double>& values, std::size_t names) {
-  check_offsets(view(starts), ids.shape(0), "starts must rise to the number of features");
-  check(values.shape(0) == ids.shape(0), "each feature needs a value");
-  check_numbers(view(ids), 0, names, "a feature is not there");
+  check_offsets(view(starts), ids.shape(0), "expected starts that increase from 0 to the number of features");
+  check(values.shape(0) == ids.shape(0), "expected a value for each feature");
+  check_numbers(view(ids), 0, names, "expected existing features");
 }
 
 Result learn_rows(const Offsets& groups, const Offsets& starts, const Numbers& ids, const Input<double>& values,
                   const Input<double>& costs, const Input<std::uint32_t>& order, bool logistic, double rate,
                   InOut<double> weights, InOut<double> total, std::uint64_t count) {
   check_rows(starts, ids, values, weights.shape(0));
-  check_offsets(view(groups), starts.shape(0) - 1, "groups must rise to the number of rows");
-  check(costs.shape(0) + 1 == starts.shape(0), "each row needs a cost");
-  check_numbers(view(order), 0, groups.shape(0) - 1, "an example is not there");
+  check_offsets(view(groups), starts.shape(0) - 1, "expected groups that increase from 0 to the number of rows");
+  check(costs.shape(0) + 1 == starts.shape(0), "expected a cost for each row");
+  check_numbers(view(order), 0, groups.shape(0) - 1, "expected existing examples");
   Averaged averaged = averaged_of(weights, total, count);
   const RowExamples examples{view(groups), view(starts), view(ids), view(values), view(costs)};
   nb::gil_scoped_release unlocked;
-  const Passed found = pass(examples, view(order), {logistic, rate}, averaged);
-  return {averaged.count, found.wrong, found.cost};
+  const Passed passed = pass(examples, view(order), {logistic, rate}, averaged);
+  return {averaged.count, passed.wrong, passed.cost};
 }
 
 auto score_rows(const Offsets& starts, const Numbers& ids, const Input<double>& values, const Input<float>& weights,
@@ -224,10 +224,10 @@ void bind_sequences(nb::module_& m) {
            "The cost of each label for each item: wrong labels from there on, completed by the mixture.")
       .def("learn", &KeptSequences::learn, "history"_a, "costs"_a.none(), "order"_a, "logistic"_a, "rate"_a,
            "weights"_a, "total"_a, "count"_a,
-           "A pass over items: the number of the next example, wrong ones and what they cost.");
+           "Train on items; return the next example number, the number of errors and their cost.");
   m.def("learn_rows", &learn_rows, "groups"_a, "starts"_a, "ids"_a, "values"_a, "costs"_a, "order"_a, "logistic"_a,
         "rate"_a, "weights"_a, "total"_a, "count"_a,
-        "A pass over examples: the number of the next example, wrong ones and what they cost.");
+        "Train on examples; return the next example number, the number of errors and their cost.");
   m.def("score_rows", &score_rows, "starts"_a, "ids"_a, "values"_a, "weights"_a, "policies"_a,
         "The score of each row by each policy (policies x rows).");
   m.def("chained", &chained, "key"_a, "number"_a, "Derive a new key from a key and a number.");

@@ -27,14 +27,14 @@ struct Judged {
 };
 
 Judged judge(const double* scores, const double* costs, std::size_t actions) {
-  Judged found{0, 0, costs[0], costs[0]};
+  Judged judged{0, 0, costs[0], costs[0]};
   for (std::size_t a = 1; a < actions; ++a) {
-    if (scores[a] > scores[found.best]) found.best = a;
-    if (costs[a] < found.least || (costs[a] == found.least && scores[a] > scores[found.right])) found.right = a;
-    found.least = std::min(found.least, costs[a]);
-    found.most = std::max(found.most, costs[a]);
+    if (scores[a] > scores[judged.best]) judged.best = a;
+    if (costs[a] < judged.least || (costs[a] == judged.least && scores[a] > scores[judged.right])) judged.right = a;
+    judged.least = std::min(judged.least, costs[a]);
+    judged.most = std::max(judged.most, costs[a]);
   }
-  return found;
+  return judged;
 }
 
 // rate * (range of costs) * (probability among the cheapest - probability among all), for each action.

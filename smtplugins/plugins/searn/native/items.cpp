@@ -42,25 +42,25 @@ void ItemFinder::find(std::int32_t sources, std::int32_t targets, std::span<cons
 void ItemFinder::link(std::int32_t sources, std::int32_t targets, std::span<const Point> links) {
   parents_.resize(at(sources) + at(targets));
   std::iota(parents_.begin(), parents_.end(), std::size_t{0});
-  for (const Point& one : links) {
-    if (one.source < 0 || one.source >= sources || one.target < 0 || one.target >= targets) {
+  for (const Point& point : links) {
+    if (point.source < 0 || point.source >= sources || point.target < 0 || point.target >= targets) {
       throw std::invalid_argument("expected links inside the sentences");
     }
-    parents_[root(at(sources) + at(one.target))] = root(at(one.source));
+    parents_[root(at(sources) + at(point.target))] = root(at(point.source));
   }
   groups_.clear();
   source_group_.assign(at(sources), -1);
   target_group_.assign(at(targets), -1);
   std::vector<std::int32_t> numbers(parents_.size(), -1);
-  for (const Point& one : links) {
-    std::int32_t& number = numbers[root(at(one.source))];
-    const Window here{one.source, one.source + 1, one.target, one.target + 1};
+  for (const Point& point : links) {
+    std::int32_t& number = numbers[root(at(point.source))];
+    const Window here{point.source, point.source + 1, point.target, point.target + 1};
     if (number < 0) {
       number = static_cast<std::int32_t>(groups_.size());
       groups_.push_back(here);
     }
     widen(groups_[at(number)], here);
-    source_group_[at(one.source)] = target_group_[at(one.target)] = number;
+    source_group_[at(point.source)] = target_group_[at(point.target)] = number;
   }
 }
 
@@ -76,10 +76,12 @@ void ItemFinder::close() {
 }
 
 bool ItemFinder::merge_overlaps(bool by_source) {
-  const auto first = [by_source](const Group& one) {
-    return by_source ? one.window.first_source : one.window.first_target;
+  const auto first = [by_source](const Group& group) {
+    return by_source ? group.window.first_source : group.window.first_target;
   };
-  const auto end = [by_source](const Group& one) { return by_source ? one.window.end_source : one.window.end_target; };
+  const auto end = [by_source](const Group& group) {
+    return by_source ? group.window.end_source : group.window.end_target;
+  };
   std::sort(blocks_.begin(), blocks_.end(), [&](const Group& a, const Group& b) { return first(a) < first(b); });
   std::size_t kept = 0;
   for (std::size_t i = 1; i < blocks_.size(); ++i) {
