@@ -573,11 +573,6 @@ class Scorer:
     def components(self) -> int:
         """How many values it gives an edge."""
 
-class PairScorer(Scorer):
-    """Sums of values of neighbouring words; -1 begins, -2 ends a sentence."""
-
-    def __init__(self, left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], other: float = 0.0) -> None: ...
-
 class LmScorer(Scorer):
     """log10 probabilities of a language model, <s> and </s> included."""
 

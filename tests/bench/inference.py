@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,11 @@ def inference(shared: Path) -> dict[str, Any]:
 def _measured(folder: Path, name: str) -> dict[str, Any]:
     from smtformats import all_formats, open_bytes
     from smtformats.files import Lines
-    from smtplugins.core import reference
     from smtplugins.core.graph import inference
     from smtplugins.core.graph.hypergraph import Hypergraph
+
+    sys.path.append(str(Path(__file__).resolve().parents[2]))
+    from tests.core import reference
 
     record = next(one for one in all_formats() if one.name == "cdec-binary-hypergraph")
     with open_bytes(folder / f"forest.nolm/{name}.bin.gz") as stream:

@@ -22,11 +22,11 @@ SENTENCES = slice(0, 300, 15)
 def tables(shared: Path, template: Path) -> dict[str, Any]:
     """CPU nanoseconds an edge, for 20 of cdec's sentences, above a search without stateful features."""
     from smtplugins.core.lm.ngram_model import read_lm
+    from smtplugins.core.search.linear_gain import LinearGain
     from smtplugins.core.search.stateful_search import (
         Stateful,
         contract_scorer,
         native_scorer,
-        pair_scorer,
         searcher,
         start_native,
     )
@@ -45,7 +45,7 @@ def tables(shared: Path, template: Path) -> dict[str, Any]:
         def run(kind: str) -> int:
             nonlocal own
             edges = 0
-            for forest, vocabulary in chosen:
+            for (forest, vocabulary), native in zip(chosen, natives, strict=True):
                 if kind == "C":
                     if own is None:
                         own = native_scorer(feature, vocabulary, sentence)
@@ -60,8 +60,9 @@ def tables(shared: Path, template: Path) -> dict[str, Any]:
             return edges
 
         # As many states as the repetitions have: two words.
-        native = pair_scorer({})
-        edges = {kind: run(kind) for kind in ("none", "C", "Python", "pairs in C++")}
+        texts = ([vocabulary.word(i) for i in range(len(vocabulary))] for _, vocabulary in chosen)
+        natives = [LinearGain([text], (0.0, 0.0, 0.0)).scorer_for(text) for text in texts]
+        edges = {kind: run(kind) for kind in ("none", "C", "Python", "bigrams in C++")}
         seconds = interleaved({kind: lambda kind=kind: run(kind) for kind in edges if kind != "Python"}, rounds=9)
         seconds |= interleaved({"Python": lambda: run("Python")}, rounds=3)
     assert edges["C"] == edges["Python"]

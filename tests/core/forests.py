@@ -17,6 +17,8 @@ from smtplugins.core._core import ArpaReader, Refined, Searcher, SearchForest
 
 WORDS = ["a", "b", "c", "d"]
 Words = tuple[int, ...]
+Pairs = dict[tuple[int, int], float]
+BEGIN, END = -1, -2
 
 
 @dataclass
@@ -187,6 +189,18 @@ def arpa(rng: random.Random, order: int, begin: str = "-99") -> bytes:
             backoff = f"\t{-rng.random():.4f}" if n < order and ngram[-1] != "</s>" else ""
             lines.append(f"{table[ngram]}\t{' '.join(ngram)}{backoff}")
     return "\n".join([*lines, "", "\\end\\", ""]).encode()
+
+
+def pair_model(pairs: Pairs, other: float) -> Any:
+    """A bigram model of these pairs of neighbours (none above 0), BEGIN and END among them; all others have `other`."""
+    spelt = {BEGIN: "<s>", END: "</s>", **dict(enumerate(WORDS))}
+    unigrams = [f"{other}\t{word}" + ("\t0" if word != "</s>" else "") for word in [*spelt.values(), "<unk>"]]
+    bigrams = [f"{value:.9f}\t{spelt[left]} {spelt[right]}" for (left, right), value in pairs.items()]
+    counts = [f"ngram {n}={len(ngrams)}" for n, ngrams in enumerate((unigrams, bigrams), 1)]
+    lines = ["\\data\\", *counts, "", "\\1-grams:", *unigrams, "", "\\2-grams:", *bigrams, "", "\\end\\", ""]
+    reader = ArpaReader()
+    reader.feed("\n".join(lines).encode())
+    return reader.finish()
 
 
 def language_model(rng: random.Random, order: int, begin: str = "-99") -> Any:

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smtplugins.core._core import PhraseGraph, PhraseSearcher, SearchForest
+from smtplugins.core._core import PhraseGraph, PhraseSearcher, Scorers, SearchForest
 from smtplugins.core.grammar.rules import Edges
 from smtplugins.core.search.phrases import distortion, phrase_searcher, reordering
-from smtplugins.core.search.stateful_search import Stateful, contract_scorer, lm_scorer, pair_scorer
+from smtplugins.core.search.stateful_search import Stateful, contract_scorer, lm_scorer
 from smtplugins.core.vocabulary import Vocabulary
 
-from .forests import WORDS, language_model, lm_score
+from .forests import WORDS, language_model, lm_score, pair_model
 
 Span = tuple[int, int]
 Step = tuple[int, int, int]  # first, last, rule
@@ -78,7 +78,7 @@ class Problem:
         self.weights = {name: rng.uniform(0.2, 1) for name in "ljp"}
         self.model = language_model(rng, 3)
         pairs = itertools.product([-1, *range(len(WORDS))], [-2, *range(len(WORDS))])
-        self.pairs = {pair: rng.uniform(-1, 1) for pair in pairs}
+        self.pairs = {pair: rng.uniform(-2, 0) for pair in pairs}
         self.models = list(models)
         self.rows = [self.of_rules(*model) for model in self.models]
         self.model_weights = [[rng.uniform(-0.2, 1) for _ in range(self.columns(*one))] for one in self.models]
@@ -121,13 +121,17 @@ class Problem:
     def searcher(self) -> PhraseSearcher:
         makers = {
             "l": lambda: Stateful(lm_scorer(self.model, WORDS), ("l",), (self.weights["l"],)),
-            "p": lambda: Stateful(pair_scorer(self.pairs), ("p",), (self.weights["p"],)),
+            "p": lambda: Stateful(self.pair_scorer(), ("p",), (self.weights["p"],)),
             "n": lambda: Stateful(contract_scorer(Neighbours(), Vocabulary(WORDS), 2), ("m", "n"), Neighbours.weights),
         }
         orders = [distortion(self.weights["j"])] if "j" in self.features else []
         for (kind, (backward, forward), collapsed), own in zip(self.models, self.model_weights, strict=True):
             orders.append(reordering(kind, own, backward=backward, forward=forward, collapsed=collapsed))
         return phrase_searcher([makers[one]() for one in self.features if one in makers], orders)
+
+    def pair_scorer(self) -> Scorers:
+        """Scored as any feature, without what is special to language models."""
+        return Scorers([lm_scorer(pair_model(self.pairs, -1.0), WORDS)])
 
     def search(self, searcher: PhraseSearcher | None = None, **options: Any) -> PhraseGraph:
         distances = None if self.distances is None else self.distances.reshape(-1)

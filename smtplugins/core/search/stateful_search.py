@@ -7,7 +7,7 @@ exact intersection looks at all. Both give every derivation they keep its exact 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -243,16 +243,6 @@ def contract_scorer(scorer: Any, vocabulary: Vocabulary, components: int = 1) ->
     from smtplugins.core._core import CallbackScorer
 
     return CallbackScorer(_Contract(scorer, vocabulary, components), components)
-
-
-def pair_scorer(pairs: Mapping[tuple[int, int], float], other: float = 0.0) -> _core.Scorer:
-    """Sums of the values of neighbouring words, ``other`` for a pair that has none; -1 begins, -2 ends a sentence."""
-    import numpy as np
-
-    from smtplugins.core._core import PairScorer
-
-    left, right = (_ints([pair[k] for pair in pairs]) for k in (0, 1))
-    return PairScorer(left, right, np.array(list(pairs.values()), dtype=np.float32), other)
 
 
 def lm_scorer(

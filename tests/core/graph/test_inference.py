@@ -13,9 +13,9 @@ from hypothesis import given, settings
 
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph.graph import Edge
-from smtplugins.core import reference
 from smtplugins.core.graph import inference
 from smtplugins.core.graph.hypergraph import Hypergraph, HypergraphBuilder
+from tests.core import reference
 from tests.core.graphs import CASES, SEEDS, all_paths, log_sum, random_case, score_of
 
 if TYPE_CHECKING:

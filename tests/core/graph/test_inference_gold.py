@@ -17,9 +17,9 @@ from smtformats import all_formats, detect, open_bytes
 from smtformats.files import Lines, head
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph.graph import Edge, GraphColumns
-from smtplugins.core import reference
 from smtplugins.core.graph import inference
 from smtplugins.core.graph.hypergraph import Hypergraph, HypergraphBuilder
+from tests.core import reference
 
 pytestmark = pytest.mark.shared
 NOLM = ("0", "1", "2", "3", "4", "6", "8", "9")

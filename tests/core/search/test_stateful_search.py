@@ -18,32 +18,34 @@ from hypothesis import strategies as st
 
 from smtplugins.core._core import CallbackScorer, Scorers
 from smtplugins.core.grammar.rules import Edges
-from smtplugins.core.search.stateful_search import SearchLimit, best, contract_scorer, lm_scorer, pair_scorer
+from smtplugins.core.search.stateful_search import SearchLimit, best, contract_scorer, lm_scorer
 from smtplugins.core.vocabulary import Vocabulary
 from tests.core.forests import (
+    BEGIN,
+    END,
     WORDS,
     Made,
+    Pairs,
     Words,
     glue_forest,
     language_model,
     lm_score,
+    pair_model,
     random_forest,
     refined_derivations,
     same,
     searcher,
 )
 
-Pairs = dict[tuple[int, int], float]
-BEGIN, END = -1, -2
-
 
 def random_pairs(rng: random.Random) -> Pairs:
     left, right = [BEGIN, *range(len(WORDS))], [*range(len(WORDS)), END]
-    return {pair: rng.uniform(-2, 1) for pair in itertools.product(left, right) if rng.random() < 0.8}
+    return {pair: rng.uniform(-3, 0) for pair in itertools.product(left, right) if rng.random() < 0.8}
 
 
 def native_pairs(pairs: Pairs, other: float = -0.5) -> Any:
-    return pair_scorer(pairs, other)
+    """Not the searcher that language models alone have, but that of any features."""
+    return Scorers([lm_scorer(pair_model(pairs, other), WORDS)])
 
 
 def pair_score(pairs: Pairs, words: Words, other: float = -0.5) -> float:

@@ -30,7 +30,6 @@ from smtplugins.core.search.stateful_search import (
     lm_scorer,
     native_scorer,
     native_words,
-    pair_scorer,
     start_native,
 )
 from smtplugins.core.search.stateful_search import (
@@ -45,6 +44,7 @@ from tests.core.forests import (
     glue_forest,
     language_model,
     lm_score,
+    pair_model,
     random_forest,
     refined_derivations,
     same,
@@ -382,7 +382,7 @@ def test_a_table_beside_other_features(library: Library, seed: int) -> None:
         lm_scorer(model, WORDS),
         native_scorer(library.stateless(), vocabulary, sentence()),
         native_scorer(library.feature(), vocabulary, sentence()),
-        pair_scorer({(0, 1): 1.0}, -0.5),
+        lm_scorer(pair_model({(0, 1): -1.0}, -0.5), WORDS),
     ]
     search = searcher(Scorers(parts), [1.5, 0.125, *WEIGHTS, 0.0])
     expected = [
@@ -392,17 +392,27 @@ def test_a_table_beside_other_features(library: Library, seed: int) -> None:
         same(refined_derivations(search.search(made.native(), **options), made), expected)
 
 
+class Pairs(SimpleStateful):
+    """The values of neighbouring words in Python."""
+
+    def combine_one(self, target: Sequence[str | int], tails: Sequence[Any]) -> tuple[float, Any]:
+        parts = [tails[symbol] if isinstance(symbol, int) else (symbol, symbol) for symbol in target]
+        parts = [part for part in parts if part]
+        score = sum(value(left[1], right[0]) for left, right in itertools.pairwise(parts))
+        return score, (parts[0][0], parts[-1][1]) if parts else ()
+
+    def finish_one(self, state: Any) -> float:
+        ends = [("<s>", "<s>"), *([state] if state else []), ("</s>", "</s>")]
+        return sum(value(left[1], right[0]) for left, right in itertools.pairwise(ends))
+
+
 def test_states_are_compared_as_bytes(library: Library) -> None:
     made = glue_forest(random.Random(5))
-    values = {
-        (i, j): value(left, right)
-        for i, left in [(-1, "<s>"), *enumerate(WORDS)]
-        for j, right in [*enumerate(WORDS), (-2, "</s>")]
-    }
     vocabulary = Vocabulary(WORDS)
-    table, native = native_scorer(library.feature(), vocabulary, sentence()), pair_scorer(values)
+    table = native_scorer(library.feature(), vocabulary, sentence())
+    python = contract_scorer(Pairs().start(sentence()), vocabulary)
     ours = searcher(table, [1.0, 0.0, 0.0]).search(made.native(), exact=True, early_begin=False)
-    theirs = searcher(native).search(made.native(), exact=True, early_begin=False)
+    theirs = searcher(python).search(made.native(), exact=True, early_begin=False)
     assert ours.node_of.tolist() == theirs.node_of.tolist()
     assert ours.edge_of.tolist() == theirs.edge_of.tolist()
     assert np.allclose(ours.scores, theirs.scores, atol=1e-5)

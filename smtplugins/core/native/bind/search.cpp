@@ -23,7 +23,6 @@
 #include "grammar/chart.hpp"
 #include "lm/lm.hpp"
 #include "search/lm_scorer.hpp"
-#include "search/pair_scorer.hpp"
 #include "search/scorer.hpp"
 #include "search/search.hpp"
 
@@ -128,15 +127,6 @@ SearchForest of_parsed(const ParsedForest& parsed, std::optional<Input<float>> s
   }
   check_finite(made.rules.scores);
   return made;
-}
-
-std::shared_ptr<PairScorer> make_pair_scorer(Input<std::int32_t> left, Input<std::int32_t> right, Input<float> values, float other) {
-  if (left.shape(0) != right.shape(0) || left.shape(0) != values.shape(0)) {
-    throw nb::value_error("left, right and values must be of one length");
-  }
-  auto scorer = std::make_shared<PairScorer>(other);
-  for (std::size_t i = 0; i < values.shape(0); ++i) scorer->add(left(i), right(i), values(i));
-  return scorer;
 }
 
 std::shared_ptr<AnyLmScorer> start_lm(const LanguageModel& model, bool memo, bool markers, double scale) {
@@ -405,8 +395,6 @@ void bind_search(nb::module_& m) {
 
   nb::class_<Scorer>(m, "Scorer", "A stateful feature at work in a search.")
       .def_prop_ro("components", &Scorer::components, "How many values it gives an edge.");
-  nb::class_<PairScorer, Scorer>(m, "PairScorer", "Sums of values of neighbouring words; -1 begins, -2 ends a sentence.")
-      .def(nb::new_(&make_pair_scorer), "left"_a, "right"_a, "values"_a, "other"_a = 0.0F);
   nb::class_<AnyLmScorer, Scorer>(m, "LmScorer", "log10 probabilities of a language model, <s> and </s> included.")
       .def(
           "set_words",

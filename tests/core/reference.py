@@ -1,6 +1,6 @@
-"""Inference in plain Python: what the native functions of ``inference`` are compared with, and to read.
+"""Inference in plain Python: the oracle of the native functions in ``smtplugins.core.graph.inference``.
 
-The same functions with the same arguments and results; see there.
+Functions, arguments and results are the same as there.
 """
 
 from __future__ import annotations
