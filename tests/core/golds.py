@@ -25,7 +25,8 @@ from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.grammar.shared.gather import Numbering
 from smtformats.hypergraph import plf
 from smtformats.hypergraph.graph import GraphColumns
-from smtplugins.core.grammar.parsing import Forest, Options, PassThrough, parse
+from smtplugins.core.grammar.parsed_forest import Forest
+from smtplugins.core.grammar.parsing import Options, PassThrough, parse
 from smtplugins.core.grammar.tables import Grammar, Tables, glue
 from smtplugins.core.graph import inference
 from smtplugins.core.graph.hypergraph import Hypergraph

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from smtplugins.core.grammar.parsing import Forest
+from smtplugins.core.grammar.parsed_forest import Forest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

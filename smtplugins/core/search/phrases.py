@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from smtplugins.core._core import OrderFeature as OrderFeature
     from smtplugins.core._core import PhraseGraph as PhraseGraph
     from smtplugins.core._core import PhraseSearcher as PhraseSearcher
-    from smtplugins.core.grammar.parsing import Forest
+    from smtplugins.core.grammar.parsed_forest import Forest
     from smtplugins.core.graph.hypergraph import Hypergraph
     from smtplugins.core.search.stateful_search import Stateful
 

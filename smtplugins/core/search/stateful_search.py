@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from smtplugins.core._core import Refined as Refined
     from smtplugins.core._core import Searcher as Searcher
     from smtplugins.core._core import SearchForest as SearchForest
-    from smtplugins.core.grammar.parsing import Forest
+    from smtplugins.core.grammar.parsed_forest import Forest
     from smtplugins.core.graph.hypergraph import Hypergraph, Part
     from smtplugins.core.vocabulary import Vocabulary
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from smtformats import Format, GrammarColumns
     from smtformats.grammar.rules import Rule
     from smtplugins.contracts.contracts import Sentence
-    from smtplugins.core.grammar.parsing import Forest
+    from smtplugins.core.grammar.parsed_forest import Forest
     from smtplugins.host.config.resources import Resources, Table
     from smtplugins.host.features.scoring import Active
 

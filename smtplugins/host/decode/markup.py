@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from smtformats import GrammarColumns
     from smtformats.corpus.segments import Mark
     from smtplugins.contracts.contracts import Sentence
-    from smtplugins.core.grammar.parsing import Forest
+    from smtplugins.core.grammar.parsed_forest import Forest
     from smtplugins.core.grammar.tables import Grammar, Tables
     from smtplugins.host.decode.phrase_conventions import PhraseConventions
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtplugins.core.grammar.parsing import TOP
+from smtplugins.core.grammar.parsed_forest import TOP
 from smtplugins.core.grammar.tables import own_label
 
 Node = tuple[int, int, str]  # a label over the words from the first position to before the second

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from smtformats.grammar import cdec as cdec_grammar
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtplugins.core.grammar.parsing import Arc, Forest, Lattice, Options, PassThrough, TooLarge, parse
+from smtplugins.core.grammar.parsed_forest import Forest
+from smtplugins.core.grammar.parsing import Arc, Lattice, Options, PassThrough, TooLarge, parse
 from smtplugins.core.grammar.tables import Grammar, Tables, glue
 from tests.core.charts import Edge, Plain, edges_of
 from tests.formats.hypergraph.inference import viterbi

@@ -22,7 +22,8 @@ from smtformats.grammar import joshua as joshua_grammar
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph import cdec_json, plf
 from smtformats.hypergraph.graph import GraphColumns
-from smtplugins.core.grammar.parsing import Forest, Lattice, Options, PassThrough, parse
+from smtplugins.core.grammar.parsed_forest import Forest
+from smtplugins.core.grammar.parsing import Lattice, Options, PassThrough, parse
 from smtplugins.core.grammar.tables import Grammar, Tables, glue
 from tests.core.charts import total
 from tests.formats.hypergraph.inference import kbest, log_partition, paths, text_of, viterbi

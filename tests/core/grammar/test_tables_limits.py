@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
 from smtformats.grammar.shared.gather import grammar_columns
 from smtplugins.core import _core
-from smtplugins.core.grammar.parsing import Forest, Options, parse
+from smtplugins.core.grammar.parsed_forest import Forest
+from smtplugins.core.grammar.parsing import Options, parse
 from smtplugins.core.grammar.tables import Grammar, Tables, fragment_scores, own_label
 from smtplugins.core.lm.ngram_model import read_native_lm
 from smtplugins.host.files.opening import load_grammar

@@ -16,7 +16,8 @@ from smtformats.columns import GrammarColumns, IndexedColumns, StringTable
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.grammar.shared.gather import grammar_columns
 from smtplugins.core import _core
-from smtplugins.core.grammar.parsing import Forest, Options, parse
+from smtplugins.core.grammar.parsed_forest import Forest
+from smtplugins.core.grammar.parsing import Options, parse
 from smtplugins.core.grammar.tables import Grammar, Part, Tables, glue, source_index
 from smtplugins.host.files.opening import load_grammar
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtplugins.core.grammar.parsing import Forest, Options, PassThrough, parse
+from smtplugins.core.grammar.parsed_forest import Forest
+from smtplugins.core.grammar.parsing import Options, PassThrough, parse
 from smtplugins.core.grammar.tables import Grammar, Tables
 from smtplugins.core.search.phrase_options import Put, edge_spans, edited
 from smtplugins.core.search.stateful_search import forest_of_parse

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from smtformats.columns import GrammarColumns
     from smtplugins.contracts.contracts import Built
-    from smtplugins.core.grammar.parsing import Forest
+    from smtplugins.core.grammar.parsed_forest import Forest
     from smtplugins.core.graph.hypergraph import Hypergraph
     from smtplugins.host.decode.forests import SentenceForest
     from smtplugins.plugins.searn._searn import AmasisGraph

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtplugins.contracts.contracts import Built
-    from smtplugins.core.grammar.parsing import Forest
+    from smtplugins.core.grammar.parsed_forest import Forest
     from smtplugins.plugins.umt.growing.search import Grown
 
     Array = NDArray[Any]

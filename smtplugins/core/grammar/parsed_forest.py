@@ -1,0 +1,330 @@
+"""A parsed sentence's forest: nodes and rules in native arrays, and the records and columns of its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from smtformats.grammar.rules import NonTerminal, Rule
+from smtformats.grammar.shared.gather import Numbering, grammar_columns
+from smtformats.hypergraph.graph import GraphColumns
+from smtplugins.core.grammar.tables import Part, Tables, gathered, joined
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from smtplugins.core._core import ParsedForest
+    from smtplugins.core.grammar.parsing import PassThrough
+
+TOP = "Goal"
+
+
+class MintedRules:
+    """The rules minted for words: arrays for the parser at once, records when somebody asks for them."""
+
+    def __init__(self, minting: PassThrough, words: Sequence[str], tables: Tables) -> None:
+        import numpy as np
+
+        from smtplugins.core._core import RuleTrie
+
+        self._minting = minting
+        self._words = [word for word in words if word not in minting.except_for] if minting.except_for else words
+        self._tables = tables
+        labels = len(minting.labels)
+        # Each word has a rule for each label.
+        source = np.repeat(np.arange(len(self._words), dtype=np.int32), labels)
+        offsets = np.arange(len(source) + 1, dtype=np.int64)
+        target, target_offsets, told = source, offsets, list(self._words)
+        if minting.target is not None:
+            targets = [minting.target(word) for word in self._words]
+            some = np.repeat(np.array([text != "" for text in targets], dtype=bool), labels)
+            target = source[some] + np.int32(len(told))
+            target_offsets = np.concatenate([offsets[:1], np.cumsum(some, dtype=np.int64)])
+            told += targets
+        self.trie = RuleTrie(
+            np.tile(np.arange(labels, dtype=np.int32), len(self._words)),
+            np.zeros(len(source), dtype=np.uint8),
+            source,
+            offsets,
+            target,
+            target_offsets,
+            np.array(tables.words.ids(told), dtype=np.int32),
+            np.array(tables.labels.ids(minting.labels), dtype=np.int32),
+        )
+
+    def __len__(self) -> int:
+        return len(self._words) * len(self._minting.labels)
+
+    def place(self, word: str) -> int:
+        """The number of the first rule for a word."""
+        return self._words.index(word) * len(self._minting.labels)
+
+    def target(self, i: int) -> tuple[str, ...]:
+        """The target side of rule i, as it is searched with."""
+        word = self._words[i // len(self._minting.labels)]
+        told = word if self._minting.target is None else self._minting.target(word)
+        return (told,) if told else ()
+
+    def scores(self, weights: Mapping[str, float]) -> NDArray[np.float32]:
+        """Weights times features of each rule."""
+        import numpy as np
+
+        minting = self._minting
+        if minting.features is None:
+            own = [weighted_sum(features, weights) for features in minting.labels.values()]
+            return np.tile(np.array(own, dtype=np.float32), len(self._words))
+        return self.part.scores(weights)
+
+    @cached_property
+    def part(self) -> Part:
+        """The same rules as others are."""
+        return Part(grammar_columns(self._minting.rules(self._words)), self._tables)
+
+
+def weighted_sum(features: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    return sum(value * weights.get(name, 0.0) for name, value in features.items())
+
+
+class Forest:
+    """A sentence's forest. Its rules have numbers of its own; ``native`` holds all arrays.
+
+    The rules of a bundle have numbers that follow each other, and two bundles have the same ones or none in common.
+    """
+
+    def __init__(
+        self,
+        native: ParsedForest,
+        tables: Tables,
+        parts: tuple[Part | MintedRules, ...],
+        featured: tuple[Mapping[str, float], ...],
+        goal: str,
+    ) -> None:
+        self.native = native
+        self.tables = tables
+        self._parts = parts
+        self._featured = featured
+        self._goal = goal
+
+    def __bool__(self) -> bool:
+        """Whether there is a derivation."""
+        return self.nodes > 0
+
+    def __repr__(self) -> str:
+        return f"<forest of {self.nodes} nodes, {self.bundles} bundles, {self.edges} edges>"
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are, the goal included."""
+        return len(self.native.nodes)
+
+    @property
+    def bundles(self) -> int:
+        """How many groups of edges with one head and the same tails there are."""
+        return len(self.native.rule_offsets) - 1
+
+    @property
+    def edges(self) -> int:
+        """How many edges there are, the one into the goal included."""
+        return len(self.native.rules)
+
+    @property
+    def goal_origin(self) -> int:
+        """The number in ``native.origins`` of the rule above the goal: those of grammars and minted ones are below."""
+        return sum(map(len, self._parts))
+
+    @property
+    def minted_from(self) -> int:
+        """The number in ``native.origins`` of the first minted rule; that of the goal's if there are none."""
+        return self.goal_origin - (len(self._parts[-1]) if isinstance(self._parts[-1], MintedRules) else 0)
+
+    def minted(self, word: str) -> int:
+        """The number in ``native.origins`` of the rule minted for a word of the input."""
+        last = self._parts[-1]
+        if not isinstance(last, MintedRules):
+            raise LookupError("no rules are minted")
+        return self.minted_from + last.place(word)
+
+    def searched_target(self, origin: int) -> tuple[str, ...]:
+        """The words of the target side of a rule without gaps, by its number in ``native.origins``."""
+        at = origin
+        for part in self._parts:
+            if at < len(part):
+                words = part.target(at) if isinstance(part, MintedRules) else part.columns.rule(at).target
+                return tuple(word for word in words if isinstance(word, str))
+            at -= len(part)
+        raise IndexError(f"no rule has the number {origin}")
+
+    def with_native(self, native: ParsedForest) -> Forest:
+        """The same with other nodes, edges and rules."""
+        return Forest(native, self.tables, self._parts, self._featured, self._goal)
+
+    def rule(self, i: int) -> Rule:
+        """Rule i of the forest as a record; features of arcs are not the rule's."""
+        at = int(self.native.origins[i])
+        for part in self._parts:
+            if at < len(part):
+                return _whole(part).columns.rule(at)
+            at -= len(part)
+        return self._goal_rule
+
+    @property
+    def _goal_rule(self) -> Rule:
+        below = (NonTerminal(self._goal, 1),)
+        return Rule(TOP, below, below)
+
+    def scores(self, weights: Mapping[str, float], known: Sequence[NDArray[Any]] = ()) -> NDArray[np.float32]:
+        """Weights times features of each rule, those of arcs added; ``known`` are those of the first grammars' rules.
+
+        ``known`` has an array for each set of columns of these grammars.
+        """
+        import numpy as np
+
+        origins = self.native.origins
+        found = np.zeros(len(origins), dtype=np.float32)
+        before = 0
+        for number, part in enumerate(self._parts):
+            here = np.flatnonzero((origins >= before) & (origins < before + len(part)))
+            if len(here):
+                own = known[number] if number < len(known) else part.scores(weights)
+                found[here] = own[origins[here] - before]
+            before += len(part)
+        for i in np.flatnonzero(self.native.chains >= 0).tolist():
+            found[i] += weighted_sum(self.arc_features(i), weights)
+        return found
+
+    def rule_features(self, i: int) -> dict[str, float]:
+        """The features of rule i of the forest, those of arcs added."""
+        at = int(self.native.origins[i])
+        found: dict[str, float] = {}
+        for part in self._parts:
+            if at < len(part):
+                own = _whole(part)
+                first, last = own.columns.feature_offsets[at : at + 2].tolist()
+                names = own.columns.features[first:last].tolist()
+                for name, value in zip(names, own.columns.values[first:last].tolist(), strict=True):
+                    found[own.names[name]] = found.get(own.names[name], 0.0) + value
+                break
+            at -= len(part)
+        if self.native.chains[i] >= 0:
+            for name, value in self.arc_features(i).items():
+                found[name] = found.get(name, 0.0) + value
+        return found
+
+    def in_parts(self, rules: NDArray[Any]) -> Iterator[tuple[Any, NDArray[np.int64], NDArray[np.int64]]]:
+        """The columns that these rules stand in, their numbers there, and their places among ``rules``."""
+        import numpy as np
+
+        origins = self.native.origins[rules]
+        before = 0
+        for part in self._parts:
+            here = np.flatnonzero((origins >= before) & (origins < before + len(part)))
+            if len(here):
+                yield _whole(part).columns, origins[here] - before, here
+            before += len(part)
+
+    def arc_features(self, i: int) -> dict[str, float]:
+        """The sums of the features of the arcs that rule i of the forest stands on."""
+        found: dict[str, float] = {}
+        link = int(self.native.chains[i])
+        while link >= 0:
+            link, features = map(int, self.native.links[link])
+            for name, value in self._featured[features].items():
+                found[name] = found.get(name, 0.0) + value
+        return found
+
+    @cached_property
+    def features(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """The features of rules, those of arcs added: offsets, numbers of names in ``tables``, values."""
+        import numpy as np
+
+        columns = self.rule_columns
+        names = np.array(self.tables.names.ids(columns.names[:]), dtype=np.int64)
+        offsets = np.asarray(columns.feature_offsets, dtype=np.int64)
+        ids, values = names[columns.features], columns.values.astype(np.float64)
+        changed = np.flatnonzero(self.native.chains >= 0)
+        if not len(changed):
+            return offsets, ids, values
+        rows = [range(first, last) for first, last in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)]
+        found = [dict(zip(ids[row].tolist(), values[row].tolist(), strict=True)) for row in map(_slice, rows)]
+        for i in changed.tolist():
+            for name, value in self.arc_features(i).items():
+                number = self.tables.names.id(name)
+                found[i][number] = found[i].get(number, 0.0) + value
+        return (
+            np.cumsum([0, *map(len, found)], dtype=np.int64),
+            np.array([number for row in found for number in row], dtype=np.int64),
+            np.array([value for row in found for value in row.values()], dtype=np.float64),
+        )
+
+    @cached_property
+    def rule_columns(self) -> Any:
+        """The rules of the forest as :class:`GrammarColumns`, by their numbers."""
+        import numpy as np
+
+        origins = self.native.origins
+        chosen: list[tuple[Part, NDArray[Any]]] = []
+        places: list[NDArray[np.int64]] = []
+        before = 0
+        for part in (*self._parts, Part(grammar_columns([self._goal_rule]), self.tables)):
+            here = np.flatnonzero((origins >= before) & (origins < before + len(part)))
+            if len(here):
+                chosen.append((_whole(part), origins[here] - before))
+                places.append(here)
+            before += len(part)
+        if not chosen:
+            return grammar_columns(())
+        order = np.empty(len(origins), dtype=np.int64)
+        order[np.concatenate(places)] = np.arange(len(origins))
+        return _reordered(joined(chosen, self.tables), order)
+
+    def to_hypergraph(self, id: str = "") -> GraphColumns:
+        """The forest as columns: an edge for each rule of a bundle, with the features of its rule and arcs."""
+        import numpy as np
+
+        native = self.native
+        bundle_of = np.repeat(np.arange(self.bundles), np.diff(native.rule_offsets))
+        tail_offsets, places = gathered(native.tail_offsets, bundle_of)
+        counts = np.diff(native.node_bundles)
+        heads = np.repeat(np.arange(self.nodes), counts)[bundle_of]
+        offsets, ids, values = self.features
+        feature_offsets, rows = gathered(offsets, native.rules)
+        used, numbers = np.unique(ids, return_inverse=True)
+        labels, own = np.unique(native.nodes[:, 0], return_inverse=True)
+        return GraphColumns(
+            id=id,
+            node_labels=own.astype(np.int32),
+            edge_offsets=native.rule_offsets[native.node_bundles] if self.nodes else np.zeros(1, np.int64),
+            tails=native.tails[places],
+            tail_offsets=tail_offsets,
+            rules=native.rules.copy(),
+            spans=native.nodes[heads, 1:],
+            features=numbers[rows].astype(np.int32),
+            values=values[rows],
+            feature_offsets=feature_offsets,
+            scores=None,
+            grammar=self.rule_columns,
+            labels=Numbering(map(self.tables.labels.word, labels.tolist())).table(),
+            names=Numbering(map(self.tables.names.word, used.tolist())).table(),
+        )
+
+
+def _whole(part: Part | MintedRules) -> Part:
+    return part.part if isinstance(part, MintedRules) else part
+
+
+def _slice(row: range) -> slice:
+    return slice(row.start, row.stop)
+
+
+def _reordered(columns: Any, order: NDArray[np.int64]) -> Any:
+    """The columns with their rules in another order."""
+    changed: dict[str, Any] = {"lhs": columns.lhs[order], "level": columns.level[order]}
+    for name in ("source", "target", "feature", "point"):
+        offsets, places = gathered(getattr(columns, f"{name}_offsets"), order)
+        changed[f"{name}_offsets"] = offsets
+        for column in {"feature": ("features", "values"), "point": ("points",)}.get(name, (name,)):
+            changed[column] = getattr(columns, column)[places]
+    return replace(columns, **changed)
