@@ -1,1 +1,1 @@
-"""Data structures and kernels: thin Python faces over the native core."""
+"""Data structures and algorithms: thin Python wrappers of the native core."""

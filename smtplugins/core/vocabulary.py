@@ -20,7 +20,7 @@ class Vocabulary:
         from smtplugins.core._core import Vocabulary as Native
 
         self._native = Native()
-        self._words: list[str] = []  # those that were asked for, and all before them
+        self._words: list[str] = []  # the first words, as far as they were looked up
         self.ids(words)
 
     def __len__(self) -> int:
@@ -41,14 +41,14 @@ class Vocabulary:
         return self._native.ids(words)
 
     def ids_of_table(self, table: StringTable) -> NDArray[np.int32]:
-        """The ids of the strings of a table, which are not made into Python's."""
+        """The ids of a table's strings, without making Python strings of them."""
         import numpy as np
 
         offsets = np.ascontiguousarray(table.offsets, dtype=np.int64)
         return self._native.ids_of_table(np.frombuffer(table.blob, dtype=np.uint8), offsets)
 
     def ids_in(self, model: LanguageModel, first: int = 0) -> NDArray[np.int32]:
-        """The ids that a language model has for the strings from id ``first`` on."""
+        """A language model's ids of the strings from id ``first`` on."""
         return self._native.ids_in(model, first)
 
     def word(self, number: int) -> str:

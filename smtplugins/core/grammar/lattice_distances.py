@@ -1,4 +1,4 @@
-"""How many arcs of a lattice are between its nodes: what a jump over a part of the input is worth there."""
+"""Shortest-path lengths between lattice nodes, used as distortion."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from smtformats.hypergraph.graph import GraphColumns
 
 UNREACHABLE = 100_000
-"""The distance where there is no path; Moses goes no way as long as that."""
+"""The distance between nodes without a path; Moses makes no jump as long as that."""
 
 
 def distances(lattice: GraphColumns) -> NDArray[Any]:
@@ -20,10 +20,10 @@ def distances(lattice: GraphColumns) -> NDArray[Any]:
     from smtformats.hypergraph.lattices import arcs_of
 
     positions, arcs = arcs_of(lattice)
-    found = np.full((positions, positions), UNREACHABLE, dtype=np.int32)
-    np.fill_diagonal(found, 0)
-    for arc in sorted(arcs, key=lambda one: -one.tail):
-        # All that leads on from the arc's end is known.
-        np.minimum(found[arc.tail], found[arc.head] + 1, out=found[arc.tail])
-    np.minimum(found, UNREACHABLE, out=found)
-    return found
+    lengths = np.full((positions, positions), UNREACHABLE, dtype=np.int32)
+    np.fill_diagonal(lengths, 0)
+    for arc in sorted(arcs, key=lambda arc: -arc.tail):
+        # The distances from the arc's head are final.
+        np.minimum(lengths[arc.tail], lengths[arc.head] + 1, out=lengths[arc.tail])
+    np.minimum(lengths, UNREACHABLE, out=lengths)
+    return lengths

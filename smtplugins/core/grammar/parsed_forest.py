@@ -23,7 +23,7 @@ TOP = "Goal"
 
 
 class MintedRules:
-    """The rules minted for words: arrays for the parser at once, records when somebody asks for them."""
+    """The rules minted for words: arrays for the parser at once, records on demand."""
 
     def __init__(self, minting: PassThrough, words: Sequence[str], tables: Tables) -> None:
         import numpy as np
@@ -37,13 +37,13 @@ class MintedRules:
         # Each word has a rule for each label.
         source = np.repeat(np.arange(len(self._words), dtype=np.int32), labels)
         offsets = np.arange(len(source) + 1, dtype=np.int64)
-        target, target_offsets, told = source, offsets, list(self._words)
+        target, target_offsets, spelt = source, offsets, list(self._words)
         if minting.target is not None:
             targets = [minting.target(word) for word in self._words]
             some = np.repeat(np.array([text != "" for text in targets], dtype=bool), labels)
-            target = source[some] + np.int32(len(told))
+            target = source[some] + np.int32(len(spelt))
             target_offsets = np.concatenate([offsets[:1], np.cumsum(some, dtype=np.int64)])
-            told += targets
+            spelt += targets
         self.trie = RuleTrie(
             np.tile(np.arange(labels, dtype=np.int32), len(self._words)),
             np.zeros(len(source), dtype=np.uint8),
@@ -51,7 +51,7 @@ class MintedRules:
             offsets,
             target,
             target_offsets,
-            np.array(tables.words.ids(told), dtype=np.int32),
+            np.array(tables.words.ids(spelt), dtype=np.int32),
             np.array(tables.labels.ids(minting.labels), dtype=np.int32),
         )
 
@@ -59,17 +59,17 @@ class MintedRules:
         return len(self._words) * len(self._minting.labels)
 
     def place(self, word: str) -> int:
-        """The number of the first rule for a word."""
+        """The number of the first rule of a word."""
         return self._words.index(word) * len(self._minting.labels)
 
     def target(self, i: int) -> tuple[str, ...]:
-        """The target side of rule i, as it is searched with."""
+        """The target side of rule i, as the search sees it."""
         word = self._words[i // len(self._minting.labels)]
-        told = word if self._minting.target is None else self._minting.target(word)
-        return (told,) if told else ()
+        translation = word if self._minting.target is None else self._minting.target(word)
+        return (translation,) if translation else ()
 
     def scores(self, weights: Mapping[str, float]) -> NDArray[np.float32]:
-        """Weights times features of each rule."""
+        """The weighted feature sum of each rule."""
         import numpy as np
 
         minting = self._minting
@@ -80,18 +80,20 @@ class MintedRules:
 
     @cached_property
     def part(self) -> Part:
-        """The same rules as others are."""
+        """The same rules as those of a table."""
         return Part(grammar_columns(self._minting.rules(self._words)), self._tables)
 
 
 def weighted_sum(features: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """The sum of weights times features; a feature without a weight counts 0."""
     return sum(value * weights.get(name, 0.0) for name, value in features.items())
 
 
 class Forest:
-    """A sentence's forest. Its rules have numbers of its own; ``native`` holds all arrays.
+    """A sentence's forest. It numbers its rules itself; ``native`` holds all arrays.
 
-    The rules of a bundle have numbers that follow each other, and two bundles have the same ones or none in common.
+    A bundle is the edges with one head and the same tails. The rules of a bundle have consecutive numbers, and two
+    bundles share all their rules or none.
     """
 
     def __init__(
@@ -117,38 +119,38 @@ class Forest:
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are, the goal included."""
+        """The number of nodes, the goal included."""
         return len(self.native.nodes)
 
     @property
     def bundles(self) -> int:
-        """How many groups of edges with one head and the same tails there are."""
+        """The number of bundles: groups of edges with one head and the same tails."""
         return len(self.native.rule_offsets) - 1
 
     @property
     def edges(self) -> int:
-        """How many edges there are, the one into the goal included."""
+        """The number of edges, the edge into the goal included."""
         return len(self.native.rules)
 
     @property
     def goal_origin(self) -> int:
-        """The number in ``native.origins`` of the rule above the goal: those of grammars and minted ones are below."""
+        """The number of the rule into the goal in ``native.origins``, above all others."""
         return sum(map(len, self._parts))
 
     @property
     def minted_from(self) -> int:
-        """The number in ``native.origins`` of the first minted rule; that of the goal's if there are none."""
+        """The number of the first minted rule in ``native.origins``; ``goal_origin`` if there are none."""
         return self.goal_origin - (len(self._parts[-1]) if isinstance(self._parts[-1], MintedRules) else 0)
 
     def minted(self, word: str) -> int:
-        """The number in ``native.origins`` of the rule minted for a word of the input."""
+        """The number in ``native.origins`` of the first rule minted for a word of the input."""
         last = self._parts[-1]
         if not isinstance(last, MintedRules):
-            raise LookupError("no rules are minted")
+            raise LookupError("this forest has no minted rules")
         return self.minted_from + last.place(word)
 
     def searched_target(self, origin: int) -> tuple[str, ...]:
-        """The words of the target side of a rule without gaps, by its number in ``native.origins``."""
+        """The target words of a rule without gaps, by its number in ``native.origins``."""
         at = origin
         for part in self._parts:
             if at < len(part):
@@ -158,11 +160,11 @@ class Forest:
         raise IndexError(f"no rule has the number {origin}")
 
     def with_native(self, native: ParsedForest) -> Forest:
-        """The same with other nodes, edges and rules."""
+        """The same forest with other nodes, edges and rules."""
         return Forest(native, self.tables, self._parts, self._featured, self._goal)
 
     def rule(self, i: int) -> Rule:
-        """Rule i of the forest as a record; features of arcs are not the rule's."""
+        """Rule i of the forest as a record, without the features of lattice arcs."""
         at = int(self.native.origins[i])
         for part in self._parts:
             if at < len(part):
@@ -176,45 +178,45 @@ class Forest:
         return Rule(TOP, below, below)
 
     def scores(self, weights: Mapping[str, float], known: Sequence[NDArray[Any]] = ()) -> NDArray[np.float32]:
-        """Weights times features of each rule, those of arcs added; ``known`` are those of the first grammars' rules.
+        """The weighted feature sum of each rule, features of lattice arcs included.
 
-        ``known`` has an array for each set of columns of these grammars.
+        ``known`` are the scores of the first grammars' rules, an array for each of their sets of columns.
         """
         import numpy as np
 
         origins = self.native.origins
-        found = np.zeros(len(origins), dtype=np.float32)
+        scores = np.zeros(len(origins), dtype=np.float32)
         before = 0
         for number, part in enumerate(self._parts):
             here = np.flatnonzero((origins >= before) & (origins < before + len(part)))
             if len(here):
                 own = known[number] if number < len(known) else part.scores(weights)
-                found[here] = own[origins[here] - before]
+                scores[here] = own[origins[here] - before]
             before += len(part)
         for i in np.flatnonzero(self.native.chains >= 0).tolist():
-            found[i] += weighted_sum(self.arc_features(i), weights)
-        return found
+            scores[i] += weighted_sum(self.arc_features(i), weights)
+        return scores
 
     def rule_features(self, i: int) -> dict[str, float]:
-        """The features of rule i of the forest, those of arcs added."""
+        """The features of rule i of the forest, features of lattice arcs included."""
         at = int(self.native.origins[i])
-        found: dict[str, float] = {}
+        features: dict[str, float] = {}
         for part in self._parts:
             if at < len(part):
                 own = _whole(part)
                 first, last = own.columns.feature_offsets[at : at + 2].tolist()
                 names = own.columns.features[first:last].tolist()
                 for name, value in zip(names, own.columns.values[first:last].tolist(), strict=True):
-                    found[own.names[name]] = found.get(own.names[name], 0.0) + value
+                    features[own.names[name]] = features.get(own.names[name], 0.0) + value
                 break
             at -= len(part)
         if self.native.chains[i] >= 0:
             for name, value in self.arc_features(i).items():
-                found[name] = found.get(name, 0.0) + value
-        return found
+                features[name] = features.get(name, 0.0) + value
+        return features
 
     def in_parts(self, rules: NDArray[Any]) -> Iterator[tuple[Any, NDArray[np.int64], NDArray[np.int64]]]:
-        """The columns that these rules stand in, their numbers there, and their places among ``rules``."""
+        """For each part with some of these rules: its columns, their numbers there, their positions in ``rules``."""
         import numpy as np
 
         origins = self.native.origins[rules]
@@ -226,18 +228,18 @@ class Forest:
             before += len(part)
 
     def arc_features(self, i: int) -> dict[str, float]:
-        """The sums of the features of the arcs that rule i of the forest stands on."""
-        found: dict[str, float] = {}
+        """The summed features of the lattice arcs that rule i of the forest covers."""
+        sums: dict[str, float] = {}
         link = int(self.native.chains[i])
         while link >= 0:
             link, features = map(int, self.native.links[link])
             for name, value in self._featured[features].items():
-                found[name] = found.get(name, 0.0) + value
-        return found
+                sums[name] = sums.get(name, 0.0) + value
+        return sums
 
     @cached_property
     def features(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """The features of rules, those of arcs added: offsets, numbers of names in ``tables``, values."""
+        """The features of rules, lattice arcs included: offsets, name ids in ``tables``, values."""
         import numpy as np
 
         columns = self.rule_columns
@@ -248,20 +250,20 @@ class Forest:
         if not len(changed):
             return offsets, ids, values
         rows = [range(first, last) for first, last in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)]
-        found = [dict(zip(ids[row].tolist(), values[row].tolist(), strict=True)) for row in map(_slice, rows)]
+        features = [dict(zip(ids[row].tolist(), values[row].tolist(), strict=True)) for row in map(_slice, rows)]
         for i in changed.tolist():
             for name, value in self.arc_features(i).items():
                 number = self.tables.names.id(name)
-                found[i][number] = found[i].get(number, 0.0) + value
+                features[i][number] = features[i].get(number, 0.0) + value
         return (
-            np.cumsum([0, *map(len, found)], dtype=np.int64),
-            np.array([number for row in found for number in row], dtype=np.int64),
-            np.array([value for row in found for value in row.values()], dtype=np.float64),
+            np.cumsum([0, *map(len, features)], dtype=np.int64),
+            np.array([number for row in features for number in row], dtype=np.int64),
+            np.array([value for row in features for value in row.values()], dtype=np.float64),
         )
 
     @cached_property
     def rule_columns(self) -> Any:
-        """The rules of the forest as :class:`GrammarColumns`, by their numbers."""
+        """The rules of the forest as :class:`GrammarColumns`, in the forest's order."""
         import numpy as np
 
         origins = self.native.origins
@@ -281,7 +283,7 @@ class Forest:
         return _reordered(joined(chosen, self.tables), order)
 
     def to_hypergraph(self, id: str = "") -> GraphColumns:
-        """The forest as columns: an edge for each rule of a bundle, with the features of its rule and arcs."""
+        """The forest as columns: an edge for each rule of a bundle, with the features of its rule and lattice arcs."""
         import numpy as np
 
         native = self.native

@@ -1,16 +1,16 @@
-"""Parsing sentences and lattices with synchronous grammars: the forest that decoders search.
+"""Parse sentences and lattices with synchronous grammars into the forests that decoders search.
 
     tables = Tables()
     grammar = Grammar(columns, tables, span_limit=15)
     options = Options(pass_through=PassThrough())
     forest = parse("ein haus".split(), [grammar, glue(tables)], options, weights)
 
-Conventions are those of cdec; where Joshua and Moses do otherwise, options say so:
+Defaults follow cdec; options give the conventions of Joshua and Moses:
 
-* Both put ``<s>`` and ``</s>`` around a sentence (``Lattice.between``), words that count for spans and that the
-  toolkits' own glue rules join. ``PassThrough.except_for`` names them.
+* Both put ``<s>`` and ``</s>`` around a sentence (``Lattice.between``). These words count towards span limits, and the
+  toolkits' own glue rules join them. ``PassThrough.except_for`` excludes them.
 * Joshua's span limit -1 is ``Grammar(from_start=True)``; Moses' glue rules have no limit.
-* Joshua has a rule for each word and label of its ``oov-list``, Moses for words without a rule alone
+* Joshua has a pass-through rule for each word and label of its ``oov-list``, Moses only for words without a rule
   (``unknown_only``).
 * Joshua takes ``<eps>`` for a word of its lattices: ``Lattice.of(graph, epsilon="<eps>")``.
 """
@@ -44,7 +44,7 @@ class TooLarge(ValueError):
 
 @dataclass(frozen=True)
 class Arc:
-    """From one position to a later one, with a word, or none that rules could see."""
+    """An arc from one position to a later one, with a word, or None if it is empty."""
 
     first: int
     last: int
@@ -54,28 +54,28 @@ class Arc:
 
 @dataclass(frozen=True)
 class Lattice:
-    """Arcs between positions from 0 on, of which the last one is the end."""
+    """Arcs between positions, numbered from 0; the last position is the end."""
 
     positions: int
     arcs: tuple[Arc, ...]
 
     @classmethod
     def of_words(cls, words: Iterable[str]) -> Lattice:
-        """A sentence."""
+        """The lattice of a sentence."""
         arcs = tuple(Arc(i, i + 1, word) for i, word in enumerate(words))
         return cls(len(arcs) + 1, arcs)
 
     @classmethod
     def of(cls, graph: GraphColumns, epsilon: str | None = None) -> Lattice:
-        """A lattice as it was read; ``epsilon`` is a word for arcs that have none."""
+        """A lattice from a file; ``epsilon`` is the word given to empty arcs."""
         from smtformats.hypergraph.lattices import arcs_of
 
         positions, arcs = arcs_of(graph)
-        found = (Arc(one.tail, one.head, one.words[0] if one.words else epsilon, one.features) for one in arcs)
-        return cls(positions, tuple(found))
+        own = (Arc(arc.tail, arc.head, arc.words[0] if arc.words else epsilon, arc.features) for arc in arcs)
+        return cls(positions, tuple(own))
 
     def between(self, first: str = "<s>", last: str = "</s>") -> Lattice:
-        """The lattice with a word before it and one behind it."""
+        """The lattice with one more word before it and one after it."""
         end = self.positions
         inside = (replace(arc, first=arc.first + 1, last=arc.last + 1) for arc in self.arcs)
         return Lattice(end + 2, (Arc(0, 1, first), *inside, Arc(end, end + 1, last)))
@@ -83,11 +83,11 @@ class Lattice:
 
 @dataclass(frozen=True)
 class PassThrough:
-    """Rules minted for words of the input, that translate each by itself, or by what ``target`` says ("": nothing).
+    """Rules minted for the words of the input: each word translates as itself, or as ``target(word)`` ("": nothing).
 
-    There is one for each of ``labels``, with these features and those that ``features`` gives for the word. Records of
-    rules have what ``shown`` makes of a translation, which features do not see. ``unknown_only`` leaves out words over
-    whose span there is another rule that begins with a word.
+    There is one rule for each of ``labels``, with the label's features and ``features(word)``. ``shown`` rewrites the
+    translation in rule records; features do not see it. ``unknown_only`` leaves out words over whose span another rule
+    applies that begins with a word.
     """
 
     labels: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: {"X": {"PassThrough": 1.0}})
@@ -100,25 +100,25 @@ class PassThrough:
 
     def rules(self, words: Iterable[str]) -> list[Rule]:
         """The rules for these words."""
-        found = []
+        rules = []
         for word in words:
             if word in self.except_for:
                 continue
-            told = word if self.target is None else self.target(word)
+            translation = word if self.target is None else self.target(word)
             more = _NONE if self.features is None else self.features(word)
             for label, features in self.labels.items():
                 both = {**features, **more}
-                target = (told if self.shown is None else self.shown(told),) if told else ()
-                alignment = ((0, 0),) if told else ()
-                found.append(Rule(label, (word,), target, tuple(both), tuple(both.values()), alignment))
-        return found
+                target = (translation if self.shown is None else self.shown(translation),) if translation else ()
+                alignment = ((0, 0),) if translation else ()
+                rules.append(Rule(label, (word,), target, tuple(both), tuple(both.values()), alignment))
+        return rules
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a sentence is parsed: up to one node of the label ``goal``, which a node ``Goal`` is put above.
+    """Parsing options. A parse ends in one node with the label ``goal``, below a node ``Goal``.
 
-    Without a goal (``None``) the forest has a node for each span that rules apply to, as phrase decoders want it.
+    Without a goal (``None``), the forest has a node for each span that rules apply to, as phrase-based decoders need.
     """
 
     goal: str | None = "S"
@@ -132,9 +132,9 @@ def parse(
     options: Options = Options(),
     weights: Mapping[str, float] = _NONE,
 ) -> Forest:
-    """The forest of a sentence's derivations; one without nodes if there are none.
+    """Parse a sentence; the forest is empty if there is no derivation.
 
-    Grammars that are not scored yet are scored with ``weights``, as are minted rules and arcs of a lattice.
+    Grammars without scores, minted rules and lattice arcs are scored with ``weights``.
     """
     return prepared(sentence, grammars, options, weights)()
 
@@ -145,40 +145,40 @@ def prepared(
     options: Options = Options(),
     weights: Mapping[str, float] = _NONE,
 ) -> Callable[[], Forest]:
-    """What parses a sentence as :func:`parse` does, with all ready that is made before."""
+    """Set up :func:`parse` for a sentence; return a function that parses."""
     import numpy as np
 
     from smtplugins.core._core import parse_arcs
 
     if not grammars:
         raise ValueError("expected one grammar or more")
-    scored = [one if isinstance(one, ScoredGrammar) else one.scored(weights) for one in grammars]
+    scored = [grammar if isinstance(grammar, ScoredGrammar) else grammar.scored(weights) for grammar in grammars]
     tables = scored[0].grammar.tables
-    if any(one.grammar.tables is not tables for one in scored):
-        raise ValueError("expected grammars that share their tables")
-    given = SentenceArcs.of(sentence, tables)
-    if given.positions > MAX_POSITIONS:
-        raise TooLarge(f"expected at most {MAX_POSITIONS} positions, found {given.positions}")
+    if any(each.grammar.tables is not tables for each in scored):
+        raise ValueError("expected grammars that share one Tables object")
+    source = SentenceArcs.of(sentence, tables)
+    if source.positions > MAX_POSITIONS:
+        raise TooLarge(f"expected at most {MAX_POSITIONS} positions, found {source.positions}")
     parts: list[Part | MintedRules] = []
     applied: list[Any] = []
-    for one in scored:
-        at = 0
-        for part in one.grammar.parts:
-            scores = one.scores[at : at + len(part)]
-            applied.append((part.trie, scores, one.grammar.span_limit, one.grammar.from_start, False))
+    for scored_grammar in scored:
+        grammar, at = scored_grammar.grammar, 0
+        for part in grammar.parts:
+            scores = scored_grammar.scores[at : at + len(part)]
+            applied.append((part.trie, scores, grammar.span_limit, grammar.from_start, False))
             parts.append(part)
             at += len(part)
     minting = options.pass_through
     if minting is not None:
-        minted = MintedRules(minting, given.words, tables)
+        minted = MintedRules(minting, source.words, tables)
         applied.append((minted.trie, minted.scores(weights), minting.span_limit, False, minting.unknown_only))
         parts.append(minted)
     goal, top = tables.labels.ids((options.goal or TOP, TOP))
     arguments = (
         applied,
-        given.arcs,
-        given.positions,
-        np.array([weighted_sum(features, weights) for features in given.featured], dtype=np.float64),
+        source.arcs,
+        source.positions,
+        np.array([weighted_sum(features, weights) for features in source.featured], dtype=np.float64),
         len(tables.labels),
         -1 if options.goal is None else goal,
         top,
@@ -188,16 +188,16 @@ def prepared(
     def run() -> Forest:
         native = parse_arcs(*arguments)
         if not native.complete:
-            most = f"at most {options.max_edges} edges"
-            raise TooLarge(f"expected {most}, found more (the option max_edges sets the limit)")
-        return Forest(native, tables, tuple(parts), given.featured, options.goal or TOP)
+            remedy = "(the option max_edges sets the limit)"
+            raise TooLarge(f"expected at most {options.max_edges} edges, found more {remedy}")
+        return Forest(native, tables, tuple(parts), source.featured, options.goal or TOP)
 
     return run
 
 
 @dataclass(frozen=True)
 class SentenceArcs:
-    """A sentence as arrays: from, to, word and features of each arc, -1 for none."""
+    """A sentence as arrays: tail, head, word and features of each arc, -1 for no word or no features."""
 
     positions: int
     arcs: Ints
@@ -207,7 +207,7 @@ class SentenceArcs:
     @classmethod
     def of(cls, sentence: Sequence[str] | Lattice | GraphColumns, tables: Tables) -> SentenceArcs:
         if isinstance(sentence, str):
-            raise TypeError("expected the words of a sentence, found one text")
+            raise TypeError("expected the words of a sentence, found one string")
         if isinstance(sentence, GraphColumns):
             sentence = Lattice.of(sentence)
         return cls._of_lattice(sentence, tables) if isinstance(sentence, Lattice) else cls._of_words(sentence, tables)

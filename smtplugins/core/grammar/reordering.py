@@ -1,4 +1,4 @@
-"""Lexicalised reordering tables: the scores of orientations by phrase pair, found by the text of the phrases."""
+"""Lexicalised reordering tables: orientation scores of phrase pairs, looked up by the text of the phrases."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BINARY = (".minlexr", ".binlexr.idx")
 class ReorderingTable:
     """Rows of scores: ``values[i]`` are natural logarithms of at least -100, in the order of the table's columns.
 
-    Of the same pair twice the later row counts, as in Moses.
+    If a phrase pair occurs twice, the later row counts, as in Moses.
     """
 
     def __init__(self, model: ReorderingModel, columns: ReorderingColumns) -> None:
@@ -38,7 +38,7 @@ class ReorderingTable:
         keys = columns.keys
         slots = _slots(columns) if columns.index is None else columns.index
         offsets = np.ascontiguousarray(keys.offsets, dtype=np.int64)
-        self._found = PairIndex(np.frombuffer(keys.blob, dtype=np.uint8), offsets, slots)
+        self._index = PairIndex(np.frombuffer(keys.blob, dtype=np.uint8), offsets, slots)
         self._paired = " ||| " in keys[0]
 
     def __len__(self) -> int:
@@ -48,11 +48,11 @@ class ReorderingTable:
     def load(
         cls, path: str | os.PathLike[str], *, model: str, scores: int = 0, cache: str | None = None
     ) -> ReorderingTable:
-        """A table in Moses' format, or what has its name and ``.gz``.
+        """Load a table in Moses' text format; ``path`` may leave out ``.gz``.
 
-        ``model`` is named as Moses does, and ``scores`` is how many weights it has, 0 if that is not said. What is
-        wrong with them is a BadField, with the file a FormatError. ``cache`` is the folder of the cache, or ``off``;
-        it is `$SMT_CACHE` or the user's own otherwise.
+        ``model`` is Moses' name of the model, and ``scores`` its number of weights, 0 if unknown. Raises BadField if
+        they are wrong, FormatError if the file is. ``cache`` is the cache folder, or ``off``; by default `$SMT_CACHE`
+        or the user's cache folder.
         """
         from smtformats.caching.folders import cache_folder, load_kept
         from smtformats.reordering.moses import FORMAT
@@ -64,17 +64,17 @@ class ReorderingTable:
         return cls(known, columns)
 
     def rows(self, sources: Sequence[str], targets: Sequence[str]) -> NDArray[np.int32]:
-        """The rows of pairs, words joined by single blanks; -1 for a pair that is not there.
+        """The rows of phrase pairs, words joined by single spaces; -1 for a pair that is not in the table.
 
-        In a table of source phrases alone the targets are not looked at.
+        A table of source phrases alone ignores the targets.
         """
-        return self._found.find(sources, targets if self._paired else None)
+        return self._index.find(sources, targets if self._paired else None)
 
     def rows_of_rules(self, columns: GrammarColumns, chosen: NDArray[Any]) -> NDArray[np.int32]:
-        """The rows of phrase pairs that are rules of a table, by their numbers there."""
+        """The rows of the ``chosen`` rules of a phrase table, by rule number."""
         import numpy as np
 
-        return self._found.find_rules(
+        return self._index.find_rules(
             np.frombuffer(columns.words.blob, dtype=np.uint8),
             np.ascontiguousarray(columns.words.offsets, dtype=np.int64),
             np.ascontiguousarray(columns.source, dtype=np.int32),
@@ -96,17 +96,17 @@ def _slots(columns: ReorderingColumns) -> NDArray[np.uint64]:
 
 
 def _indexed(columns: ReorderingColumns) -> ReorderingColumns:
-    """The columns with what rows are found by."""
+    """The columns with a hash index of their keys."""
     return replace(columns, index=_slots(columns))
 
 
 def find_table(path: str | os.PathLike[str]) -> Path:
-    """Where Moses looks for a text table: the name itself, then with ``.gz``."""
+    """Find a text table where Moses looks for it: the name itself, then with ``.gz``."""
     for name in (os.fspath(path), f"{os.fspath(path)}.gz"):
         if os.path.exists(name):
             return Path(name)
     for suffix in _BINARY:
         if os.path.exists(f"{os.fspath(path)}{suffix}"):
-            raise FormatError("the text of a reordering table", f"a binary one alone, {path}{suffix}", file=str(path))
+            raise FormatError("the text of a reordering table", f"only a binary table, {path}{suffix}", file=str(path))
     os.stat(path)
-    raise AssertionError("a file that is not there has no state")
+    raise AssertionError("unreachable: os.stat raises for a missing file")

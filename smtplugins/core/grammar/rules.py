@@ -1,4 +1,4 @@
-"""Rules and edges as columns: what features score in batches.
+"""Rules and edges as columns, which features score in batches.
 
 A target side is a run of int32: a word's id, or ``-1 - k`` for child k (children are numbered in target order).
 """
@@ -23,10 +23,10 @@ GLUE, MINTED = "glue", "oov"
 
 @dataclass(frozen=True)
 class Origins:
-    """Where a decoder's rules come from: those with numbers from ``starts[i]`` to before the next are ``owners[i]``'s.
+    """The sources of a decoder's rules: rules numbered ``starts[i]`` to before ``starts[i+1]`` belong to ``owners[i]``.
 
-    An owner is that of a table, or glue, or minted. ``columns()`` gives the whole rules: left-hand sides, source sides,
-    alignments and their own features.
+    An owner is the owner of a table, ``glue`` or ``oov`` (minted for words of the input). ``columns()`` gives the whole
+    rules: left-hand sides, source sides, alignments and features.
     """
 
     owners: tuple[str, ...]
@@ -35,7 +35,7 @@ class Origins:
     columns: Callable[[], GrammarColumns]
 
     def of(self, *owners: str) -> NDArray[Any]:
-        """Which rules are from one of these owners."""
+        """A flag for each rule: whether one of these owners has it."""
         import numpy as np
 
         flags = np.zeros(len(self.numbers), dtype=bool)
@@ -49,8 +49,8 @@ class Origins:
 class Rules:
     """Target sides of many rules; rule i is ``target[offsets[i]:offsets[i+1]]``.
 
-    ``symbols`` are the same, but for their children, which may be numbered otherwise unless ``ordered``. ``origins``
-    are known where a decoder asks, not on lists.
+    ``symbols`` are the same, except that children may be numbered in another order unless ``ordered``. ``origins`` are
+    set by decoders, not on lists.
     """
 
     vocabulary: Vocabulary
@@ -77,7 +77,7 @@ class Rules:
 
     @classmethod
     def from_words(cls, sentences: Iterable[Sequence[str]]) -> Rules:
-        """Rules without children, as whole sentences are."""
+        """Rules without children, one for each sentence."""
         import numpy as np
 
         words = Vocabulary()
@@ -89,7 +89,7 @@ class Rules:
 
     @cached_property
     def target(self) -> NDArray[Any]:
-        """The symbols of all target sides, children numbered as they stand there."""
+        """The symbols of all target sides, children numbered in target order."""
         import numpy as np
 
         from smtplugins.core._core import target_order
@@ -102,7 +102,7 @@ class Rules:
 
     @cached_property
     def is_word(self) -> NDArray[Any]:
-        """Which symbols are words."""
+        """A flag for each symbol: whether it is a word."""
         flags: NDArray[Any] = self.symbols >= 0
         return flags
 
@@ -112,11 +112,11 @@ class Rules:
         return [self.vocabulary.word(symbol) if symbol >= 0 else -1 - symbol for symbol in row]
 
     def word_counts(self) -> NDArray[Any]:
-        """How many words (not children) each target side has."""
+        """The number of words (not children) of each target side."""
         return self.counts(self.is_word)
 
     def counts(self, flags: NDArray[Any]) -> NDArray[Any]:
-        """How many symbols of each target side are marked by a flag."""
+        """The number of flagged symbols of each target side."""
         import numpy as np
 
         from smtplugins.core._core import count_flags
@@ -126,12 +126,12 @@ class Rules:
 
 @dataclass(frozen=True)
 class Edges:
-    """A batch of edges with one head and the same tails: rule i is that of edge i.
+    """A batch of edges with one head and the same tails; edge i applies rule i.
 
-    ``firsts`` and ``lasts`` are the source words ``[first, last)`` that each edge's own rule translates (of a lattice:
-    the nodes it goes between). They are known where derivations are made of phrases: child 0 of a phrase is what was
-    translated before it. An edge with ``first == last`` translates nothing: that which a derivation starts with, which
-    has no words and no children, and what may stand above the last phrase.
+    ``firsts`` and ``lasts`` are the source words ``[first, last)`` that each edge's own rule translates (in a lattice,
+    the nodes at its ends). They are set in phrase-based derivations, where child 0 of a phrase is the hypothesis it
+    extends. An edge with ``first == last`` translates nothing: the start of a derivation, which has no words and no
+    children, or an edge above the last phrase.
     """
 
     rules: Rules

@@ -1,6 +1,6 @@
-"""Synchronous grammars: columns as they were read, in the numbers that all of a run share, with a trie to parse with.
+"""Synchronous grammars: columns as read, the ids shared by a run, and a trie of source sides to parse with.
 
-The columns are not copied; what is made of them is the trie of their source sides and small tables of numbers.
+The columns are not copied; a grammar adds the trie and small tables of ids.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tables:
-    """The numbers of words, labels and feature names that the grammars and sentences of a run share."""
+    """The ids of words, labels and feature names, shared by the grammars and sentences of a run."""
 
     words: Vocabulary = field(default_factory=Vocabulary)
     labels: Vocabulary = field(default_factory=Vocabulary)
@@ -37,18 +37,18 @@ class Tables:
 
 
 def own_label(label: str) -> str:
-    """The label that derivations are made with: of Moses' pair `SOURCE][TARGET` the target's."""
+    """The label used in derivations: of Moses' pair `SOURCE][TARGET` the target label."""
     return label.rpartition("][")[2]
 
 
 def source_index(columns: GrammarColumns) -> GrammarColumns:
-    """The columns with the trie of their source sides, as arrays that can be kept with them."""
+    """The columns with the trie of their source sides, as arrays that can be cached with them."""
     import numpy as np
 
     from smtplugins.core._core import rule_index
 
     labels: dict[str, int] = {}
-    same = [labels.setdefault(own_label(one), i) for i, one in enumerate(columns.labels[:])]
+    same = [labels.setdefault(own_label(label), i) for i, label in enumerate(columns.labels[:])]
     index = rule_index(
         np.ascontiguousarray(columns.lhs, dtype=np.int32),
         np.ascontiguousarray(columns.level, dtype=np.uint8),
@@ -60,7 +60,7 @@ def source_index(columns: GrammarColumns) -> GrammarColumns:
 
 
 class Part:
-    """The rules of one set of columns."""
+    """The rules of one set of columns, with their trie."""
 
     def __init__(self, columns: GrammarColumns, tables: Tables) -> None:
         import numpy as np
@@ -71,7 +71,7 @@ class Part:
             return np.ascontiguousarray(getattr(columns, name), dtype=dtype)
 
         self.columns = columns
-        # What was kept with the columns has their own numbers.
+        # An index cached with the columns has their own ids.
         index: Any = columns.index if isinstance(columns, IndexedColumns) else None
         self.words = tables.words.ids_of_table(columns.words)
         labels = tables.labels.ids(map(own_label, columns.labels[:]))
@@ -93,22 +93,22 @@ class Part:
         return len(self.columns)
 
     def limited(self, estimates: Floats, limit: int) -> Part:
-        """The same columns, with the rules applied that have the highest estimates of their source side."""
+        """The same columns, of which the ``limit`` rules with the highest estimates apply for each source side."""
         import numpy as np
 
-        made = copy.copy(self)
-        made.trie = self.trie.limited(np.ascontiguousarray(estimates, dtype=np.float32), limit)
-        return made
+        part = copy.copy(self)
+        part.trie = self.trie.limited(np.ascontiguousarray(estimates, dtype=np.float32), limit)
+        return part
 
     def scores(self, weights: Mapping[str, float]) -> Floats:
-        """Weights times features of each rule."""
+        """The weighted feature sum of each rule."""
         columns = self.columns
         own = [weights.get(name, 0.0) for name in self.names]
         return row_scores(columns.features, columns.values, columns.feature_offsets, own)
 
 
 def row_scores(ids: Any, values: Any, offsets: Any, weights: Any) -> Floats:
-    """Weights times features of rows: row i has ``values[offsets[i]:offsets[i+1]]`` at the numbers ``ids[...]``."""
+    """The weighted feature sum of each row; row i has ``values[offsets[i]:offsets[i+1]]`` at the ids ``ids[...]``."""
     import numpy as np
 
     from smtplugins.core._core import rule_scores
@@ -122,11 +122,11 @@ def row_scores(ids: Any, values: Any, offsets: Any, weights: Any) -> Floats:
 
 
 class Grammar:
-    """The rules of one or more sets of columns, numbered through.
+    """The rules of one or more sets of columns, numbered consecutively.
 
-    A rule applies to spans of at most ``span_limit`` arcs on the shortest path, and with ``from_start`` to those alone
-    that begin where the sentence does, as glue rules do in cdec and Joshua. Labels that derivations are made with are
-    Moses' target labels. Rules of a level above 0 and those without a source side are never applied.
+    A rule applies to spans of at most ``span_limit`` arcs on the shortest path; with ``from_start`` only to spans that
+    begin at the start of the sentence, as glue rules do in cdec and Joshua. Derivations use Moses' target labels. Rules
+    of a level above 0 and rules without a source side are never applied.
     """
 
     def __init__(
@@ -140,14 +140,14 @@ class Grammar:
         self.tables = tables
         self.span_limit = span_limit
         self.from_start = from_start
-        several = [columns] if isinstance(columns, GrammarColumns) else columns
-        self.parts = tuple(Part(one, tables) for one in several)
+        column_sets = [columns] if isinstance(columns, GrammarColumns) else columns
+        self.parts = tuple(Part(rules, tables) for rules in column_sets)
 
     @classmethod
     def of_rules(
         cls, rules: Iterable[Rule], tables: Tables, *, span_limit: int | None = None, from_start: bool = False
     ) -> Grammar:
-        """A grammar of records."""
+        """A grammar made of rule records."""
         return cls(grammar_columns(rules), tables, span_limit=span_limit, from_start=from_start)
 
     def __len__(self) -> int:
@@ -160,49 +160,49 @@ class Grammar:
             if at < len(part):
                 return part.columns.rule(at)
             at -= len(part)
-        raise AssertionError("a number below the sum of the sizes is in one of them")
+        raise AssertionError("unreachable: the rule number is below the sum of the sizes")
 
     def scores(self, weights: Mapping[str, float]) -> Floats:
-        """Weights times features of each rule; a feature without a weight counts 0."""
+        """The weighted feature sum of each rule; a feature without a weight counts 0."""
         import numpy as np
 
         return np.concatenate([np.empty(0, np.float32), *(part.scores(weights) for part in self.parts)])
 
     def limited(self, estimates: Floats, limit: int) -> Grammar:
-        """The same rules by the same numbers, of which ``limit`` are applied for each source side, if it is above 0.
+        """The same rules under the same numbers, of which ``limit`` (if above 0) apply for each source side.
 
-        They are those with the highest estimates, the earlier ones of equal estimates. As in Moses and Joshua, the
-        left-hand sides of a source side are counted together, and each set of columns for itself.
+        Kept are the highest estimates, of equal ones the earlier rules. As in Moses and Joshua, all left-hand sides of
+        a source side are counted together, and each set of columns by itself.
         """
         if len(estimates) != len(self):
             raise ValueError(f"expected {len(self)} estimates, one for each rule, found {len(estimates)}")
         if limit <= 0:
             return self
-        made = copy.copy(self)
+        grammar = copy.copy(self)
         ends = list(itertools.accumulate(map(len, self.parts), initial=0))
-        made.parts = tuple(
+        grammar.parts = tuple(
             part.limited(estimates[first:last], limit)
             for part, (first, last) in zip(self.parts, itertools.pairwise(ends), strict=True)
         )
-        return made
+        return grammar
 
     def scored(self, weights: Mapping[str, float]) -> ScoredGrammar:
-        """The grammar with its scores, for many sentences."""
+        """The grammar with its rules scored, to parse many sentences."""
         return ScoredGrammar(self, self.scores(weights))
 
 
 @dataclass(frozen=True)
 class ScoredGrammar:
-    """A grammar, and the score of each rule."""
+    """A grammar with the score of each rule."""
 
     grammar: Grammar
     scores: Floats
 
 
 def fragment_scores(model: LanguageModel, columns: GrammarColumns, threads: int = 1, *, markers: bool = True) -> Floats:
-    """log10 of the words of each rule's target side, those between two gaps by themselves, without any context.
+    """log10 probability of each rule's target words without context, summed over the word runs between gaps.
 
-    With ``markers`` a ``<s>`` that such a piece begins with is where the sentence begins, and costs nothing.
+    With ``markers``, a ``<s>`` at the start of a run begins the sentence and costs nothing.
     """
     import numpy as np
 
@@ -220,7 +220,7 @@ def fragment_scores(model: LanguageModel, columns: GrammarColumns, threads: int 
 
 
 def glue(tables: Tables, goal: str = "S", label: str = "X") -> Grammar:
-    """The rules that cdec joins translations of spans with, from left to right."""
+    """cdec's glue rules, which join translated spans from left to right."""
     whole, part = NonTerminal(label, 1), NonTerminal(label, 2)
     before = NonTerminal(goal, 1)
     rules = (
@@ -231,7 +231,7 @@ def glue(tables: Tables, goal: str = "S", label: str = "X") -> Grammar:
 
 
 def gathered(offsets: Offsets, rows: NDArray[Any]) -> tuple[Offsets, Offsets]:
-    """Offsets of these rows one behind the other, and the places that their values have in the column."""
+    """The offsets of these rows joined in this order, and the position of each of their values in the column."""
     import numpy as np
 
     starts = offsets[rows].astype(np.int64)
@@ -241,7 +241,7 @@ def gathered(offsets: Offsets, rows: NDArray[Any]) -> tuple[Offsets, Offsets]:
 
 
 class _Used:
-    """Shared numbers made into those of a table with what is used alone."""
+    """Map shared ids to the ids of a table that holds only the strings in use."""
 
     def __init__(self, vocabulary: Vocabulary, numbers: Sequence[NDArray[Any]]) -> None:
         import numpy as np
@@ -256,7 +256,7 @@ class _Used:
 
 
 def joined(rows: Sequence[tuple[Part, NDArray[Any]]], tables: Tables) -> GrammarColumns:
-    """Columns of some rules of several parts, one part behind the other, with tables of their own."""
+    """The columns of some rules of several parts, part after part, with string tables of their own."""
     import numpy as np
 
     columns: dict[str, list[NDArray[Any]]] = {}
@@ -264,10 +264,10 @@ def joined(rows: Sequence[tuple[Part, NDArray[Any]]], tables: Tables) -> Grammar
     def put(name: str, values: NDArray[Any]) -> None:
         columns.setdefault(name, []).append(values)
 
-    for part, of in rows:
+    for part, numbers in rows:
         own = part.columns
         for name in ("source", "target", "feature", "point"):
-            offsets, places = gathered(getattr(own, f"{name}_offsets"), of)
+            offsets, places = gathered(getattr(own, f"{name}_offsets"), numbers)
             put(f"{name}_sizes", np.diff(offsets))
             if name == "feature":
                 names = np.fromiter(tables.names.ids(part.names), dtype=np.int64)
@@ -282,8 +282,8 @@ def joined(rows: Sequence[tuple[Part, NDArray[Any]]], tables: Tables) -> Grammar
                 if name == "source":
                     symbols[~words] = -1 - part.labels[-1 - symbols[~words]]
                 put(name, symbols)
-        put("lhs", part.labels[own.lhs[of]])
-        put("level", own.level[of])
+        put("lhs", part.labels[own.lhs[numbers]])
+        put("level", own.level[numbers])
     whole = {name: np.concatenate(values) for name, values in columns.items()}
     source, target = whole["source"], whole["target"]
     words = _Used(tables.words, [source[source >= 0], target[target >= 0]])

@@ -226,9 +226,9 @@ def test_what_is_too_large_is_refused() -> None:
         parse(["a"] * 9, [grammar], Options(max_edges=20))
     with pytest.raises(TooLarge, match="4096 positions"):
         parse(["a"] * 4096, [grammar])
-    with pytest.raises(ValueError, match="share their tables"):
+    with pytest.raises(ValueError, match="share one Tables object"):
         parse(["a"], [grammar, glue(Tables())])
     with pytest.raises(ValueError, match="later positions"):
         parse(Lattice(2, (Arc(1, 1, "a"),)), [grammar])
-    with pytest.raises(TypeError, match="one text"):
+    with pytest.raises(TypeError, match="found one string"):
         parse("ein haus", [grammar])

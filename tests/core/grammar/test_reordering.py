@@ -116,7 +116,7 @@ def test_what_moses_looks_for(tmp_path: Path) -> None:
         find_table(tmp_path / "absent")
     (tmp_path / "binary.minlexr").write_bytes(b"")
     with pytest.raises(
-        FormatError, match=r"expected the text of a reordering table, found a binary one alone, .*minlexr"
+        FormatError, match=r"expected the text of a reordering table, found only a binary table, .*minlexr"
     ):
         find_table(tmp_path / "binary")
 
