@@ -1,3 +1,3 @@
-"""Count phrase pairs and hierarchical rules of word-aligned text, on disk when memory is short."""
+"""Count phrase pairs and hierarchical rules of word-aligned text, on disk when they exceed the memory limit."""
 
 from __future__ import annotations

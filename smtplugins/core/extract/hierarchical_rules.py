@@ -1,8 +1,8 @@
-"""Hierarchical rules of word-aligned text and their tables.
+"""Extract hierarchical rules from word-aligned text and write their tables.
 
-Chiang (2007), section 3, has the rules, their limits and how an initial phrase pair shares its count among them. The
-limits of Moses' extract-rules, of cdec's extractor (Lopez 2007) and of Joshua's Thrax (Weese et al. 2011) are others;
-each finds here the rules that its own tool finds, with the same counts.
+Chiang (2007), section 3, defines the rules, their limits and how an initial phrase pair shares its count among them.
+Moses' extract-rules, cdec's extractor (Lopez 2007) and Joshua's Thrax (Weese et al. 2011) have other limits; with each
+tool's limits the rules and counts are those of the tool.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 MAX_SPAN = 255
 MAX_GAPS = 99
-"""As cdec numbers them."""
+"""The most gaps that cdec can number."""
 COUNTS = ("fractional", "unit", "places")
-"""An initial phrase pair shares a count of one among its rules; or gives one to each; or each place of a rule's source
-words counts one, however far the gaps at the rule's ends reach."""
+"""``fractional``: an initial phrase pair shares a count of one among its rules. ``unit``: it gives each rule one.
+``places``: each position of a rule's source words counts one, however far the gaps at the rule's ends reach."""
 
 RULE_FORMATS = ("moses-rules", "cdec-grammar", "joshua-grammar")
 
@@ -42,7 +42,7 @@ _GLUE: Mapping[str, str] = MappingProxyType(
 
 
 class BadRules(ValueError):
-    """Settings that no rules can be taken with. ``setting`` is a field of `RuleSettings`."""
+    """Invalid extraction settings. ``setting`` is a field of `RuleSettings`."""
 
     def __init__(self, setting: str, expected: str, found: str) -> None:
         super().__init__(setting, expected, found)
@@ -56,29 +56,29 @@ class BadRules(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class RuleSettings:
-    """Which rules are taken, and how they are counted; as it stands, those of Moses' `train-model`."""
+    """Which rules to extract and how to count them; the defaults are those of Moses' `train-model`."""
 
     max_span: int = 15
-    """Words of an initial phrase, on each side."""
+    """Maximum words of an initial phrase, on each side."""
     max_source_symbols: int = 5
-    """Words and gaps of a rule."""
+    """Maximum words and gaps of a rule."""
     max_target_symbols: int = _UNLIMITED
     max_source_words: int | None = None
-    """Words of a rule without gaps, if they may be more or fewer than symbols of one with gaps."""
+    """Maximum words of a rule without gaps, if it differs from the symbols of a rule with gaps."""
     max_target_words: int | None = None
     max_nonterminals: int = 2
     min_hole: int = 2
-    """Source words of a gap."""
+    """Minimum source words of a gap."""
     min_target_hole: int = 1
     min_words: int = 1
-    """Words of a rule with gaps, on each side."""
+    """Minimum words of a rule with gaps, on each side."""
     adjacent: bool = False
-    """Gaps may be neighbours on the source side."""
+    """Whether gaps may be adjacent on the source side."""
     adjacent_target: bool = True
     aligned: bool = True
-    """A rule with gaps has a pair of aligned words."""
+    """Whether a rule with gaps needs a pair of aligned words."""
     tight: bool = False
-    """No unaligned words at the ends of phrases."""
+    """Whether phrases may not begin or end with unaligned words."""
     counts: str = "fractional"
 
     def __post_init__(self) -> None:
@@ -100,19 +100,20 @@ class RuleSettings:
             self._check_room()
 
     def _check_room(self) -> None:
-        """A rule with a gap is possible, or its limits are there in vain."""
+        """Raise BadRules if no rule with a gap fits the limits."""
         room = self.min_words + 1
-        why = f"as for a gap and {self.min_words} word{'' if self.min_words == 1 else 's'}"
+        words = f"{self.min_words} word{'' if self.min_words == 1 else 's'}"
         for name in ("max_source_symbols", "max_target_symbols"):
             if getattr(self, name) < room:
-                raise BadRules(name, f"{room} or more, {why}", str(getattr(self, name)))
+                raise BadRules(name, f"{room} or more (a gap and {words})", str(getattr(self, name)))
         for hole in (self.min_hole, self.min_target_hole):
             if self.max_span < self.min_words + hole:
-                of = f"{hole} word{'' if hole == 1 else 's'}"
-                raise BadRules("max_span", f"{self.min_words + hole} or more, {why}, a gap of {of}", str(self.max_span))
+                least = self.min_words + hole
+                gap = f"a gap of {hole} word{'' if hole == 1 else 's'}"
+                raise BadRules("max_span", f"{least} or more ({gap} and {words})", str(self.max_span))
 
     def native(self) -> RuleLimits:
-        """For the extractor."""
+        """The settings for the native extractor."""
         from smtplugins.core._core import RuleLimits
 
         return RuleLimits(
@@ -145,23 +146,22 @@ LIMITS: Mapping[str, RuleSettings] = MappingProxyType(
         ),
     }
 )
-"""Whose limits: Moses' train-model, Chiang (2007), cdec's extractor, Joshua's Thrax."""
+"""The limits of Moses' train-model, Chiang (2007), cdec's extractor and Joshua's Thrax."""
 
 USUAL_LIMITS: Mapping[str, str] = MappingProxyType(dict(zip(RULE_FORMATS, ("moses", "cdec", "thrax"), strict=True)))
 
 
 def glue_grammar(table_format: str) -> str | None:
-    """The glue rules that go with a table; None for cdec, which makes them itself."""
+    """The glue rules of a table format; None for cdec, which makes them itself."""
     return _GLUE.get(table_format)
 
 
 class Rules:
-    """Counts the rules of a text that comes in pieces, and gives their table.
+    """Count the rules of a text fed in pieces, then give their table.
 
-    Without settings, they are those of the toolkit that the format is of. With ``skip_bad``, sentence pairs with links
-    outside of them are left out. ``lexical``: words are counted for lexical tables, as the toolkit does it. ``folder``
-    is an empty folder, where rules go when they need more than ``memory`` bytes. The table does not depend on
-    ``threads`` or ``memory``.
+    ``settings`` default to those of the format's toolkit. ``skip_bad`` leaves out sentence pairs with links outside the
+    sentences. ``lexical`` counts words for lexical tables, as the toolkit does. ``folder`` is an empty folder for rules
+    that need more than ``memory`` bytes. The table does not depend on ``threads`` or ``memory``.
     """
 
     def __init__(
@@ -178,7 +178,7 @@ class Rules:
         from smtplugins.core._core import RuleExtraction
 
         self._lexical = lexical
-        # Tables double as they grow, and sorting takes some more.
+        # Tables double as they grow, and sorting needs extra space.
         share = (default_memory() if memory is None else memory) // 2
         self._native: RuleExtraction = RuleExtraction(
             (settings or LIMITS[USUAL_LIMITS[table_format]]).native(),
@@ -191,15 +191,15 @@ class Rules:
         )
 
     def feed(self, source: bytes, target: bytes, alignment: bytes) -> None:
-        """Whole lines, as many of each."""
+        """Add sentence pairs: whole lines, equally many of each."""
         self._native.feed(source, target, alignment)
 
     def read_lexical(self, lines: bytes, *, forward: bool) -> None:
-        """Whole lines of a lexical table: of p(target word | source word) if ``forward``, lex.f2e, or lex.e2f."""
+        """Add whole lines of a lexical table: p(target word | source word), lex.f2e, if ``forward``, else lex.e2f."""
         self._native.read_lexical(forward, lines)
 
     def lexical(self, *, forward: bool) -> bytes:
-        """The lines of a lexical table, in the order of their bytes."""
+        """The lines of a lexical table, in byte order."""
         return self._native.lexical(forward)
 
     def table(self) -> Iterator[bytes]:
@@ -211,30 +211,30 @@ class Rules:
 
     @property
     def sentences(self) -> int:
-        """Sentence pairs that were fed."""
+        """The number of sentence pairs fed."""
         return self._native.sentences
 
     @property
     def empty(self) -> int:
-        """Those of which a side has no words."""
+        """The number of sentence pairs with an empty side."""
         return self._native.empty
 
     @property
     def skipped(self) -> int:
-        """Those with links outside of them."""
+        """The number of sentence pairs left out for links outside them."""
         return self._native.skipped
 
     @property
     def rules(self) -> int:
-        """Different rules, once they are counted up."""
+        """The number of distinct rules, once all are counted."""
         return self._native.rules
 
     @property
     def spilled(self) -> bool:
-        """Whether the memory did not suffice."""
+        """Whether counts went to disk."""
         return self._native.spilled
 
 
 def _bounded(limit: int) -> int:
-    """What is above all that can be is as good as the most that can be."""
+    """Cap a limit at a number that no rule can reach."""
     return min(limit, 1 << 20)

@@ -1,14 +1,14 @@
-"""Phrase pairs of word-aligned text and their tables, as Moses' `train-model` makes them (its steps 4 to 7).
+"""Extract phrase pairs from word-aligned text and write their tables, as Moses' `train-model` does (steps 4 to 7).
 
 Consistent pairs: Och, Tillmann & Ney (1999). Lexical weights: Koehn, Och & Marcu (2003), section 4.4. Orientations:
 Koehn et al. (2005), Galley & Manning (2008). Smoothing: Foster, Kuhn & Johnson (2006). Pairs are counted in memory up
-to a limit, and beyond it in sorted runs that are merged from disk; what comes out is the same. Words and the pairs of
-words that are linked stay in memory.
+to a limit, beyond it in sorted runs that are merged from disk; the output is the same. Words and linked word pairs stay
+in memory.
 
-Moses' own are kept: behind a phrase its extractor takes one that ends with the next target word for the neighbour
-(models `phrase` and `hier`), and never asks for one that would end at the last source word; a link written twice
-counts twice for words. Other than there, words that no reader of tables takes for words (with `|||`, in brackets, with
-the control characters 0x1c to 0x1f) and bad links are refused, and counts of 2^24 and more are exact.
+Moses' peculiarities are kept: after a phrase, its extractor takes a phrase that ends with the next target word for the
+neighbour (models `phrase` and `hier`), and never asks for one that would end at the last source word; a link written
+twice counts twice for words. Unlike in Moses, words that no reader of tables accepts (with `|||`, in brackets, with the
+control characters 0x1c to 0x1f) and bad links are refused, and counts of 2^24 and more are exact.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SIDES = ("source", "target", "alignment")
 SMOOTHINGS = ("none", "good-turing", "kneser-ney")
 MAX_PHRASE = 255
 EXTRACT_FILES = ("extract", "extract.inv", "extract.o")
-"""Moses' files of single occurrences, in the order of `Phrases.new_lines`."""
+"""Moses' files with a line per occurrence, in the order of `Phrases.new_lines`."""
 
 _EXTRACTIONS = ("wbe", "phrase", "hier")
 _KINDS: Mapping[str, int] = MappingProxyType({"monotonicity": 1, "msd": 2, "mslr": 3, "leftright": 3})
@@ -53,7 +53,7 @@ _PIECE_BYTES = 1 << 20
 
 
 class BadBitext(ValueError):
-    """A line that nothing can be extracted from; ``side`` is a place in ``SIDES``."""
+    """An invalid line; ``side`` is an index into ``SIDES``."""
 
     def __init__(self, side: int, line: int, expected: str, found: str) -> None:
         super().__init__(side, line, expected, found)
@@ -67,13 +67,13 @@ class BadBitext(ValueError):
 
 
 class NoSmoothing(ValueError):
-    """Counts of counts from which no smoothing follows, as of small or artificial texts."""
+    """The counts of counts allow no smoothing, as in small or artificial texts."""
 
 
 def read_bitext(
     source: str | os.PathLike[str], target: str | os.PathLike[str], alignment: str | os.PathLike[str]
 ) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Whole lines of three files (compressed or not), as many of each in every piece."""
+    """Read three files (compressed or not) in pieces of whole lines, equally many of each."""
     line = 0
     with ExitStack() as stack:
         streams = [stack.enter_context(open_bytes(path)) for path in (source, target, alignment)]
@@ -94,7 +94,7 @@ def read_bitext(
 
 
 def _lines(side: int, stream: BufferedReader, line: int, count: int | None = None) -> list[bytes]:
-    """Some more lines, or as many as are asked for if there are so many."""
+    """Read some more lines, or up to ``count``."""
     try:
         return stream.readlines(_BLOCK_BYTES) if count is None else list(itertools.islice(stream, count))
     except EOFError as error:
@@ -112,12 +112,12 @@ def _joined(side: int, lines: Sequence[bytes], line: int) -> bytes:
 
 
 class Phrases:
-    """Counts the phrase pairs of a text that comes in pieces, and gives their tables.
+    """Count the phrase pairs of a text fed in pieces, then give their tables.
 
-    Phrases have at most ``max_length`` words on either side. ``models`` are the tables of orientations to be made. With
-    ``skip_bad``, sentence pairs with links outside of them are left out, as Moses does. ``lexical``: words are counted
-    for lexical tables. ``keep_lines``: single occurrences are kept for ``new_lines``. ``folder`` is an empty folder,
-    where pairs go when they need more than ``memory`` bytes.
+    Phrases have at most ``max_length`` words on either side. ``models`` are the reordering tables to make. ``skip_bad``
+    leaves out sentence pairs with links outside the sentences, as Moses does. ``lexical`` counts words for lexical
+    tables. ``keep_lines`` keeps single occurrences for ``new_lines``. ``folder`` is an empty folder for pairs that need
+    more than ``memory`` bytes.
     """
 
     def __init__(
@@ -139,43 +139,43 @@ class Phrases:
             kinds[at] = max(kinds[at], _KINDS[model.orientation])
         self._models = models
         self._lexical = lexical
-        # Tables double as they grow, and sorting takes some more.
+        # Tables double as they grow, and sorting needs extra space.
         share = (default_memory() if memory is None else memory) // 2
         self._native: PhraseExtraction = PhraseExtraction(
             max_length, kinds, skip_bad, lexical, keep_lines, share, os.fspath(folder)
         )
 
     def feed(self, source: bytes, target: bytes, alignment: bytes) -> None:
-        """Whole lines, as many of each."""
+        """Add sentence pairs: whole lines, equally many of each."""
         self._native.feed(source, target, alignment)
 
     def feed_stretches(self, source: bytes, target: bytes, alignment: bytes, stretches: NDArray[np.int32]) -> None:
-        """Whole lines, of which only the given stretches are phrase pairs: each has a link, and none leads out.
+        """Add sentence pairs of which only the given stretches are phrase pairs; each has a link, and none leads out.
 
-        A row has the line (from 0), first and last source word, first and last target word; rows come in the order of
-        lines. Those that are too long are left out. There are no orientations.
+        A row has the line (from 0), first and last source word, first and last target word; rows are in line order.
+        Stretches that are too long are left out. There are no orientations.
         """
         self._native.feed_stretches(source, target, alignment, stretches)
 
     def new_lines(self) -> tuple[bytes, bytes, bytes]:
-        """Lines of Moses' files extract, extract.inv and extract.o, of what was fed since the last call."""
+        """Lines of Moses' files extract, extract.inv and extract.o for the text fed since the last call."""
         plain, inverse, oriented = self._native.take_lines()
         return plain, inverse, oriented
 
     def read_lexical(self, lines: bytes, *, forward: bool) -> None:
-        """Whole lines of a lexical table: of p(target word | source word) if ``forward``, lex.f2e, or lex.e2f."""
+        """Add whole lines of a lexical table: p(target word | source word), lex.f2e, if ``forward``, else lex.e2f."""
         self._native.read_lexical(forward, lines)
 
     def lexical(self, *, forward: bool) -> bytes:
-        """The lines of a lexical table, in the order of their bytes."""
+        """The lines of a lexical table, in byte order."""
         return self._native.lexical(forward)
 
     def tables(
         self, smoothing: str = "none", *, reordering_smoothing: float = 0.5, penalty: float = 0.0
     ) -> Iterator[list[bytes]]:
-        """Pieces of the phrase table and of each model's table, all in the order of `LC_ALL=C sort`.
+        """Pieces of the phrase table and of each reordering table, all in the order of `LC_ALL=C sort`.
 
-        A ``penalty`` is the last score of each phrase pair, as Moses had it, 2.718; 0 is none.
+        ``penalty`` is a last score for each phrase pair, as Moses once had (2.718); 0 is none.
         """
         tables = []
         for model in self._models:
@@ -192,42 +192,42 @@ class Phrases:
 
     @property
     def sentences(self) -> int:
-        """Sentence pairs that were fed."""
+        """The number of sentence pairs fed."""
         return self._native.sentences
 
     @property
     def empty(self) -> int:
-        """Those of which a side has no words."""
+        """The number of sentence pairs with an empty side."""
         return self._native.empty
 
     @property
     def skipped(self) -> int:
-        """Those with links outside of them."""
+        """The number of sentence pairs left out for links outside them."""
         return self._native.skipped
 
     @property
     def occurrences(self) -> int:
-        """Phrase pairs, each as often as it was seen."""
+        """The number of phrase pair occurrences."""
         return self._native.occurrences
 
     @property
     def pairs(self) -> int:
-        """Different phrase pairs, once they are counted up."""
+        """The number of distinct phrase pairs, once all are counted."""
         return self._native.pairs
 
     @property
     def spilled(self) -> bool:
-        """Whether the memory did not suffice."""
+        """Whether counts went to disk."""
         return self._native.spilled
 
 
 def read_lines(path: str | os.PathLike[str]) -> Iterator[bytes]:
-    """Whole lines of a file, in pieces."""
+    """Read a file in pieces of whole lines."""
     with open_bytes(path) as stream:
         while lines := stream.readlines(_BLOCK_BYTES):
             yield b"".join(lines)
 
 
 def default_memory() -> int:
-    """Half of the machine's."""
+    """Half of the machine's memory, in bytes."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

@@ -1,8 +1,8 @@
-"""N-gram models from text: interpolated modified Kneser-Ney, as KenLM's lmplz estimates it.
+"""Estimate n-gram models from text: interpolated modified Kneser-Ney, as KenLM's lmplz does.
 
-Chen & Goodman (1998) for the estimates, Heafield et al. (2013) for `<s>`, `<unk>` and pruning. The text is kept
-in memory: 14 bytes a word, and 12 for each n-gram of the model. The n-grams come in lmplz's order: by the last
-word, then the one before it, words numbered by first use.
+Chen & Goodman (1998) for the estimates, Heafield et al. (2013) for `<s>`, `<unk>` and pruning. Memory: 14 bytes per
+word of the text and 12 per n-gram of the model. N-grams are in lmplz's order: by the last word, then by the word before
+it, and so on, words numbered by first use.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from smtplugins.core._core import LanguageModel as NativeLanguageModel
 
 FALLBACK = (0.5, 1.0, 1.5)
-"""Discounts where none follow from the counts, as lmplz has them."""
+"""lmplz's discounts for orders whose counts allow no estimate."""
 
 MAX_ORDER = 16
-"""As of the language models that are read."""
+"""The highest order of the language models that can be read."""
 
 _MAX_THRESHOLD = (1 << 63) - 1
 _PIECE_BYTES = 1 << 20
@@ -30,11 +30,11 @@ _PIECE_ROWS = 1 << 14
 
 
 class BadSettings(ValueError):
-    """Settings that no model can be estimated with."""
+    """Invalid settings of an estimation."""
 
 
 class BadText(ValueError):
-    """A text that no model can be made from. Line 0 is the text as a whole."""
+    """A text that no model can be estimated from. Line 0 stands for the whole text."""
 
     def __init__(self, line: int, expected: str, found: str) -> None:
         super().__init__(line, expected, found)
@@ -48,7 +48,7 @@ class BadText(ValueError):
 
 
 class NoDiscounts(ValueError):
-    """Counts of counts from which no discounts follow, as of small or artificial texts."""
+    """The counts of counts allow no discounts, as in small or artificial texts."""
 
     def __init__(self, order: int, reason: str) -> None:
         super().__init__(order, reason)
@@ -84,32 +84,32 @@ class Estimate:
 
     @property
     def counts(self) -> list[int]:
-        """n-grams of each order."""
+        """The number of n-grams of each order."""
         return [self._model.count(order) for order in range(1, self.order + 1)]
 
     @property
     def discounts(self) -> list[tuple[float, float, float]]:
-        """For each order those of adjusted counts of 1, 2, and 3 or more."""
-        return [(one, two, more) for one, two, more in self._model.discounts]
+        """For each order the discounts of adjusted counts of 1, 2, and 3 or more."""
+        return [(once, twice, more) for once, twice, more in self._model.discounts]
 
     @property
     def fallen_back(self) -> list[int]:
-        """Orders that took the fallback discounts."""
+        """The orders that use the fallback discounts."""
         return self._model.fallen_back
 
     @property
     def sentences(self) -> int:
-        """Lines of the text."""
+        """The number of lines of the text."""
         return self._model.sentences
 
     @property
     def words(self) -> int:
-        """Words of the text."""
+        """The number of words of the text."""
         return self._model.words
 
     @property
     def peak_bytes(self) -> int:
-        """The most memory the estimation took."""
+        """The peak memory of the estimation, in bytes."""
         return self._model.peak_bytes
 
     def arpa(self) -> Iterator[bytes]:
@@ -129,7 +129,7 @@ class Estimate:
             out.writelines(self.arpa())
 
     def language_model(self) -> NativeLanguageModel:
-        """The model to score with, as if its ARPA file were read."""
+        """The model for scoring, as if read from its ARPA file."""
         from smtplugins.core._core import ArpaReader
 
         reader = ArpaReader()
@@ -147,12 +147,11 @@ def estimate(
     vocabulary: Iterable[str] | None = None,
     memory: int | None = None,
 ) -> Estimate:
-    r"""The model of a text that comes in pieces of any size, one sentence a line; space, tab, \r and NUL part words.
+    r"""Estimate a model from a text in pieces of any size, one sentence a line; space, tab, \r and NUL separate words.
 
-    `prune` has a threshold for each order (the last one also counts for the orders beyond): n-grams seen no more often
-    are left out, and their mass goes to the back-off. `fallback` are the discounts of orders whose counts give none.
-    With a `vocabulary`, n-grams with other words are left out. `memory` is a limit in bytes (default: 80 % of the
-    machine's).
+    `prune` has a threshold for each order (the last also holds for higher orders): n-grams with at most that count are
+    left out, and their mass goes to the back-off. `fallback` are the discounts of orders whose counts allow none. With
+    a `vocabulary`, n-grams with other words are left out. `memory` limits bytes (default: 80 % of the machine's).
     """
     from smtplugins.core._core import KneserNey
 
@@ -171,12 +170,12 @@ def _thresholds(order: int, prune: Sequence[int]) -> list[int]:
         raise BadSettings(f"order: expected 1 to {MAX_ORDER}, found {order}")
     if len(prune) > order:
         raise BadSettings(f"pruning: expected at most {order} thresholds, one for each order, found {len(prune)}")
-    found = " ".join(map(str, prune))
-    if not all(0 <= one <= _MAX_THRESHOLD for one in prune):
-        raise BadSettings(f"pruning: expected thresholds from 0 to {_MAX_THRESHOLD}, found {found}")
+    shown = " ".join(map(str, prune))
+    if not all(0 <= threshold <= _MAX_THRESHOLD for threshold in prune):
+        raise BadSettings(f"pruning: expected thresholds from 0 to {_MAX_THRESHOLD}, found {shown}")
     if sorted(prune) != list(prune):
-        # An n-gram would be kept whose context or suffix is not.
-        raise BadSettings(f"pruning: expected thresholds that do not fall, found {found}")
+        # Otherwise an n-gram would be kept without its context or suffix.
+        raise BadSettings(f"pruning: expected thresholds that do not fall, found {shown}")
     return [*prune, *([prune[-1] if prune else 0] * (order - len(prune)))]
 
 

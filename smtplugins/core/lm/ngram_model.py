@@ -1,4 +1,4 @@
-"""N-gram language models: ARPA and KenLM probing files natively, KenLM's other binary files through its package."""
+"""N-gram language models: ARPA and KenLM probing files natively, other KenLM binary files through the kenlm package."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PIECE_BYTES = 1 << 20
 
 
 class ArpaError(ValueError):
-    """A fault in the text of an ARPA file. `read_lm` adds the file's name and raises it as a FormatError."""
+    """An error in an ARPA file. `read_lm` adds the file name and raises it as a FormatError."""
 
     def __init__(self, line: int, expected: str, found: str) -> None:
         super().__init__(line, expected, found)
@@ -36,7 +36,7 @@ class ArpaError(ValueError):
 
 
 class KenlmFileError(ValueError):
-    """A fault in a KenLM probing file. `read_lm` adds the file's name and raises it as a FormatError."""
+    """An error in a KenLM probing file. `read_lm` adds the file name and raises it as a FormatError."""
 
     def __init__(self, expected: str, found: str) -> None:
         super().__init__(expected, found)
@@ -48,7 +48,7 @@ class KenlmFileError(ValueError):
 
 
 class KenlmMissing(RuntimeError):
-    """A KenLM binary file that is no probing file, and no kenlm package to read it."""
+    """A KenLM binary file that is not a probing file, and no kenlm package to read it."""
 
     def __init__(self, file: str) -> None:
         super().__init__(file)
@@ -62,7 +62,7 @@ class KenlmMissing(RuntimeError):
 
 
 class LanguageModel(Protocol):
-    """What `read_lm` gives. Scores are log10; spaces and tabs part words, nothing else does."""
+    """A language model from `read_lm`. Scores are log10; only spaces and tabs separate words."""
 
     @property
     def order(self) -> int:
@@ -74,11 +74,11 @@ class LanguageModel(Protocol):
         """Each sentence's log probability and number of unknown words."""
 
     def full_scores(self, sentence: str, bos: bool = True, eos: bool = True) -> list[tuple[float, int, bool]]:
-        """For each word its log probability, the length of the n-gram that matched, whether it is unknown."""
+        """For each word its log probability, the length of the matched n-gram, whether it is unknown."""
 
 
 class KenlmModel:
-    """A KenLM binary file behind the methods of a native model."""
+    """A KenLM binary file with the interface of a native model."""
 
     def __init__(self, file: str) -> None:
         try:
@@ -99,7 +99,7 @@ class KenlmModel:
     def score_sentences(
         self, sentences: list[str], bos: bool = True, eos: bool = True, threads: int = 1
     ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """Each sentence's log probability and number of unknown words; on one thread, as kenlm holds Python's lock."""
+        """Each sentence's log probability and number of unknown words; in one thread, as kenlm holds the GIL."""
         import numpy as np
 
         probs = np.zeros(len(sentences), np.float64)
@@ -111,11 +111,11 @@ class KenlmModel:
         return probs, unknown
 
     def full_scores(self, sentence: str, bos: bool = True, eos: bool = True) -> list[tuple[float, int, bool]]:
-        """For each word its log probability, the length of the n-gram that matched, whether it is unknown."""
+        """For each word its log probability, the length of the matched n-gram, whether it is unknown."""
         return list(self._scores(sentence, bos, eos))
 
     def _scores(self, sentence: str, bos: bool, eos: bool) -> Iterator[tuple[float, int, bool]]:
-        # Word by word: kenlm's own methods part words at other characters too.
+        # Word by word: kenlm's own methods split at other characters, too.
         words = [word for word in sentence.replace("\t", " ").split(" ") if word]
         if eos:
             words.append("</s>")
@@ -133,14 +133,14 @@ class KenlmModel:
 def read_lm(path: str | os.PathLike[str], *, copy: bool = False) -> LanguageModel:
     """Read an ARPA file (compressed or not, ``-`` is standard input) or a KenLM binary file.
 
-    A probing file is mapped: loading takes no time, and processes share its pages. With `copy` it is read into memory
-    of our own, in large pages where the system has them.
+    A probing file is memory-mapped: it loads at once, and processes share its pages. `copy` reads it into private
+    memory instead, in huge pages where the system has them.
     """
     return _native(path, copy) or KenlmModel(os.fspath(path))
 
 
 def read_native_lm(path: str | os.PathLike[str], *, copy: bool = False) -> NativeLanguageModel:
-    """The same for whoever needs ids and states: an ARPA file or a KenLM probing file, and nothing else."""
+    """Read a model with word ids and states: an ARPA file or a KenLM probing file only."""
     model = _native(path, copy)
     if model is None:
         raise FormatError("an ARPA file or a KenLM probing file", "another kind of KenLM file", file=shown_name(path))
@@ -148,8 +148,8 @@ def read_native_lm(path: str | os.PathLike[str], *, copy: bool = False) -> Nativ
 
 
 def write_lm(model: NativeLanguageModel, path: str | os.PathLike[str]) -> None:
-    """Write a KenLM probing file, which KenLM loads, too. A file that is there is replaced when all is written."""
-    # Through links; and a device or a pipe cannot be replaced by renaming.
+    """Write a KenLM probing file, which KenLM loads, too. An existing file is replaced once all is written."""
+    # Follow links; a device or a pipe cannot be replaced by renaming.
     name = os.path.realpath(path)
     if os.path.exists(name) and not os.path.isfile(name):
         raise OSError(errno.EINVAL, "a language model is written to a file of its own", os.fspath(path))
@@ -179,11 +179,11 @@ def _native(path: str | os.PathLike[str], copy: bool) -> NativeLanguageModel | N
 
 
 def check_lm(path: str | os.PathLike[str]) -> None:
-    """Refuse a file that does not begin as a language model does: for those who will need one hours later."""
+    """Check that a file begins like a language model: an early error for runs that load it hours later."""
     from smtplugins.core._core import ArpaReader
 
     if not stat.S_ISREG(os.stat(path).st_mode):
-        # What can be read once is left to the reader.
+        # Pipes can be read only once: the reader will check them.
         return
     reader = ArpaReader()
     with open_bytes(path) as stream, _arpa_errors(shown_name(path)):
@@ -201,7 +201,7 @@ def _read_arpa(path: str | os.PathLike[str], name: str) -> NativeLanguageModel:
     with open_bytes(path) as stream, _arpa_errors(name):
         piece = stream.read(_PIECE_BYTES)
         if piece.startswith(_KENLM_MAGIC):
-            raise FormatError("a KenLM file that can be mapped", "a compressed one, or a stream", file=name)
+            raise FormatError("a KenLM file that can be mapped", "a compressed file or a stream", file=name)
         while piece:
             reader.feed(piece)
             piece = stream.read(_PIECE_BYTES)
@@ -210,7 +210,7 @@ def _read_arpa(path: str | os.PathLike[str], name: str) -> NativeLanguageModel:
 
 @contextlib.contextmanager
 def _arpa_errors(name: str) -> Iterator[None]:
-    """What goes wrong while an ARPA file is read, with its name."""
+    """Raise errors of reading an ARPA file as FormatErrors with its name."""
     try:
         yield
     except ArpaError as error:

@@ -1,3 +1,3 @@
-"""Search with stateful features: cube pruning over forests, phrase-based stacks, linear BLEU."""
+"""Search with stateful features: cube pruning of forests, stacks of phrase hypotheses, linear BLEU."""
 
 from __future__ import annotations

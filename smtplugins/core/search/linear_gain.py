@@ -1,7 +1,7 @@
-"""Linear BLEU: a gain for each word, and one for each n-gram that a reference has; a stateful feature of graphs.
+"""Linear BLEU, a stateful feature: a gain for each word, and for each n-gram that occurs in a reference.
 
 R. Tromble, S. Kumar, F. Och and W. Macherey, "Lattice Minimum Bayes-Risk Decoding for Statistical Machine Translation"
-(2008), equation 5: ``G(E) = t0 |E| + sum over n of tn * (n-grams of E that a reference has)``, counts not clipped, with
+(2008), equation 5: ``G(E) = t0 |E| + sum over n of tn * (n-grams of E in a reference)``, counts not clipped, with
 ``t0 = -1/T`` and ``tn = 1 / (N T p r^(n-1))`` for n-grams up to N, unigram precision p and decay r. Here T is 1.
 """
 
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
     from smtplugins.core.vocabulary import Vocabulary
 
 Ends = tuple[tuple[str, ...], tuple[str, ...]]
-"""The first and the last words of a piece, one fewer than the longest n-gram has; all of a shorter one, twice."""
+"""The first and the last words of a string, up to the longest n-gram's length minus one each."""
 
 
 def published_gains(order: int = 4, precision: float = 0.85, decay: float = 0.7) -> tuple[float, ...]:
-    """The gain of a word, and of an n-gram of each length."""
+    """The gains of a word and of an n-gram of each length."""
     if order < 1 or not precision > 0 or not decay > 0:
-        found = f"{order}, {precision}, {decay}"
-        raise ValueError(f"expected an order of 1 or more, precision and decay above 0, found {found}")
+        values = f"{order}, {precision}, {decay}"
+        raise ValueError(f"expected an order of 1 or more, precision and decay above 0, found {values}")
     return (-1.0, *(1 / (order * precision * decay**n) for n in range(order)))
 
 
 def ngrams_of(words: tuple[str, ...], n: int) -> list[tuple[str, ...]]:
-    """The n-grams of a text."""
+    """The n-grams of a string of words."""
     return [words[i : i + n] for i in range(len(words) - n + 1)]
 
 
 class LinearGain:
-    """The feature, for the references of one sentence (their words). It is native in searches.
+    """Linear BLEU against the references of one sentence, given as words. Searches use the native scorer.
 
-    ``fold`` makes words of graphs what they are among the references, as lower-casing does. ``shares`` are factors of
-    n-grams, such as their posterior probabilities: each gains that share only, one that is not there nothing.
+    ``fold`` maps words of graphs to words of the references, such as lower-casing. ``shares`` are factors of the gains
+    of n-grams, such as posterior probabilities; an n-gram that is not among them gains nothing.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class LinearGain:
         fold: Callable[[str], str] | None = None,
         shares: Mapping[tuple[str, ...], float] | None = None,
     ) -> None:
-        self._references = [tuple(one) for one in references]
+        self._references = [tuple(reference) for reference in references]
         self.gains = tuple(gains)
         self._fold = fold
         self._numbers: dict[str, int] = {}
@@ -65,11 +65,11 @@ class LinearGain:
         }
 
     def with_shares(self, shares: Mapping[tuple[str, ...], float]) -> LinearGain:
-        """The same with factors of n-grams."""
+        """The same feature with factors of n-grams."""
         return LinearGain(self._references, self.gains, self._fold, shares)
 
     def gain(self, words: Sequence[str]) -> float:
-        """The gain of a whole output, from its words alone."""
+        """The gain of a whole translation, from its words."""
         folded = self.folded(words)
         total = self.gains[0] * len(folded)
         for n in range(1, len(self.gains)):
@@ -77,21 +77,21 @@ class LinearGain:
         return total
 
     def folded(self, words: Iterable[str]) -> tuple[str, ...]:
-        """Words as the references have them."""
+        """Words in the spelling of the references."""
         return tuple(words) if self._fold is None else tuple(map(self._fold, words))
 
     def start(self, sentence: Any) -> GainScorer:
-        """A scorer in Python."""
+        """A scorer in Python, for one sentence."""
         return GainScorer(self)
 
     def native(self) -> _core.GainScorer:
-        """A scorer of native searches."""
+        """A scorer for native searches."""
         import numpy as np
 
         from smtplugins.core._core import GainScorer as Native
 
         numbers = self._numbers
-        rows = [np.array([numbers[word] for word in one], dtype=np.int32) for one in self._references]
+        rows = [np.array([numbers[word] for word in words], dtype=np.int32) for words in self._references]
         scorer = Native(rows, np.array(self.gains, dtype=np.float64))
         if self._shared:
             for gram, gain in self.ngrams.items():
@@ -99,31 +99,31 @@ class LinearGain:
         return scorer
 
     def numbers(self, vocabulary: Vocabulary) -> NDArray[Any]:
-        """What the native scorer calls the words of a vocabulary."""
+        """The native scorer's ids of the words of a vocabulary."""
         return self.numbers_of(vocabulary.word(i) for i in range(len(vocabulary)))
 
     def numbers_of(self, words: Iterable[str]) -> NDArray[Any]:
-        """What the native scorer calls these words, -1 for one that no reference has."""
+        """The native scorer's ids of these words, -1 for words in no reference."""
         import numpy as np
 
         return np.array([self._numbers.get(word, -1) for word in self.folded(words)], dtype=np.int32)
 
     def scorer_for(self, words: Iterable[str]) -> _core.GainScorer:
-        """A native scorer whose target sides number these words, as ``graph.grammar.words`` does those of a graph."""
+        """A native scorer for target sides whose word i is the i-th of ``words``, such as ``graph.grammar.words``."""
         scorer = self.native()
         scorer.set_words(self.numbers_of(words))
         return scorer
 
 
 class GainScorer:
-    """The scorer of one sentence in plain Python, the native one's oracle."""
+    """The scorer of one sentence in plain Python; the oracle of the native scorer."""
 
     def __init__(self, feature: LinearGain) -> None:
         self._feature = feature
         self._width = len(feature.gains) - 2
 
     def combine(self, edges: Edges, tails: Sequence[Sequence[Ends]]) -> tuple[list[float], list[Ends]]:
-        """Gains and states of edges."""
+        """The gains and states of edges."""
         results = [self._joined(edges.rules.target_of(i), tails[i]) for i in range(len(edges))]
         return [gain for gain, _ in results], [ends for _, ends in results]
 
@@ -132,8 +132,8 @@ class GainScorer:
         return [0.0] * len(states)
 
     def estimate(self, edges: Edges) -> list[float]:
-        """The words between gaps by themselves."""
-        found = []
+        """The gains of the word runs between gaps."""
+        estimates = []
         for i in range(len(edges)):
             total, run = 0.0, list[str]()
             for symbol in [*edges.rules.target_of(i), 0]:
@@ -141,8 +141,8 @@ class GainScorer:
                     total, run = total + self._feature.gain(run), []
                 else:
                     run.append(symbol)
-            found.append(total)
-        return found
+            estimates.append(total)
+        return estimates
 
     def _joined(self, target: Sequence[str | int], tails: Sequence[Ends]) -> tuple[float, Ends]:
         total = 0.0
@@ -161,7 +161,7 @@ class GainScorer:
         return total, (left, right)
 
     def _across(self, right: tuple[str, ...], first: tuple[str, ...]) -> float:
-        """What the n-grams across a seam gain."""
+        """The gain of the n-grams across the seam of two strings."""
         gains, ngrams = self._feature.gains, self._feature.ngrams
         total = 0.0
         for a in range(1, len(right) + 1):

@@ -1,8 +1,7 @@
-"""Options of a sentence edited: phrases left out where they may not stand, others put in at places of their own.
+"""Edit the translation options of a sentence: remove phrases from spans, add others.
 
-What a parser made without a goal is a node for each span that phrases apply to (``core/grammar/parsing.py``). An edited
-one has the same arrays, but for two things: rules may have no place left, and those of a span need no longer follow
-each other.
+A parse without a goal is a node for each span that phrases apply to (``core/grammar/parsing.py``). An edited forest has
+the same arrays, but some rules may be in no bundle, and the rules of a span need not have consecutive numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Put:
-    """A rule put in for the source words ``[first, last)``: its number among those of all grammars, and its score."""
+    """An added option for the source words ``[first, last)``: its number in ``native.origins``, and its score."""
 
     first: int
     last: int
@@ -48,7 +47,7 @@ class EditedForest:
     complete: bool = True
 
     def search_forest(self, scores: NDArray[Any] | None = None) -> SearchForest:
-        """The same for searches."""
+        """The forest for searches."""
         import numpy as np
 
         from smtplugins.core._core import SearchForest
@@ -71,7 +70,7 @@ class EditedForest:
 
 
 def edge_spans(forest: Forest) -> NDArray[Any]:
-    """The source words ``[first, last)`` of each edge, a row each: edges are in the order of ``native.rules``."""
+    """The source words ``[first, last)`` of each edge, a row each, in the order of ``native.rules``."""
     import numpy as np
 
     native = forest.native
@@ -82,27 +81,27 @@ def edge_spans(forest: Forest) -> NDArray[Any]:
 
 
 def edited(forest: Forest, kept: NDArray[Any], put: Sequence[Put], label: str) -> Forest:
-    """The options of a forest that are ``kept``, a flag for each edge, and those ``put`` in under this label."""
+    """The forest with the ``kept`` options (a flag for each edge) and those in ``put``, added under ``label``."""
     import numpy as np
 
     native = forest.native
     if len(native.tails):
         raise ValueError("expected phrases, found rules with gaps")
     spans = edge_spans(forest)[kept]
-    ends = [(one.first, one.last) for one in put]
+    ends = [(option.first, option.last) for option in put]
     firsts_lasts = np.concatenate([spans, np.array(ends, dtype=np.int32).reshape(-1, 2)])
-    # New rules stand before that of the goal, which is the last one.
+    # New rules come before the goal rule, which is the last.
     before = len(native.origins) - 1
     rules = np.concatenate([native.rules[kept], before + np.arange(len(put))]).astype(np.int32)
     labels = np.repeat(native.nodes[:, 0], np.diff(native.rule_offsets[native.node_bundles]))[kept]
     labels = np.concatenate([labels, np.full(len(put), forest.tables.labels.id(label))]).astype(np.int32)
-    # A node with one bundle for each span and label, as they come.
+    # A node with one bundle for each span and label, in order of first occurrence.
     keys = np.column_stack([labels, firsts_lasts])
     nodes, first_at, node_of = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(first_at))
     order = np.argsort(rank[node_of.reshape(-1)], kind="stable")
     counts = np.bincount(rank[node_of.reshape(-1)], minlength=len(nodes))
-    texts = [forest.searched_target(one.origin) for one in put]
+    texts = [forest.searched_target(option.origin) for option in put]
     added = [forest.tables.words.ids(text) for text in texts]
     last = native.target_offsets[before]
     sizes = np.diff(native.target_offsets)
@@ -111,7 +110,7 @@ def edited(forest: Forest, kept: NDArray[Any], put: Sequence[Put], label: str) -
     def with_put(column: NDArray[Any], values: Sequence[Any]) -> NDArray[Any]:
         return np.concatenate([column[:before], np.array(values, dtype=column.dtype), column[before:]])
 
-    made = EditedForest(
+    native_forest = EditedForest(
         nodes=nodes[np.argsort(rank)].astype(np.int32).reshape(-1, 3),
         node_bundles=np.arange(len(nodes) + 1, dtype=np.int64),
         tail_offsets=np.zeros(len(nodes) + 1, dtype=np.int64),
@@ -120,11 +119,11 @@ def edited(forest: Forest, kept: NDArray[Any], put: Sequence[Put], label: str) -
         rules=rules[order],
         target_offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         targets=np.concatenate(
-            [native.targets[:last], np.array([one for row in added for one in row]), native.targets[last:]]
+            [native.targets[:last], np.array([word for row in added for word in row]), native.targets[last:]]
         ).astype(np.int32),
-        scores=with_put(native.scores, [one.score for one in put]),
-        origins=with_put(native.origins, [one.origin for one in put]),
+        scores=with_put(native.scores, [option.score for option in put]),
+        origins=with_put(native.origins, [option.origin for option in put]),
         chains=with_put(native.chains, [-1] * len(put)),
         links=native.links,
     )
-    return forest.with_native(cast("ParsedForest", made))
+    return forest.with_native(cast("ParsedForest", native_forest))

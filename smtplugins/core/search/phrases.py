@@ -1,8 +1,8 @@
-"""Phrase-based search: options of a sentence in, hypotheses out.
+"""Phrase-based search: from the translation options of a sentence to a graph of hypotheses.
 
 P. Koehn, F. J. Och and D. Marcu, "Statistical Phrase-Based Translation" (2003), with cube pruning of stacks (L. Huang
-and D. Chiang, 2007) as the other way to fill them. The options are a forest that was parsed without a goal: a node for
-each span of the input, its edges the phrases for it; a sentence ends where the last of these spans does.
+and D. Chiang, 2007) as an alternative. The options are a forest that was parsed without a goal: a node for each span of
+the input, whose edges are the span's phrases. The sentence ends where the last span ends.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LABEL = "X"
 
 
 def distortion(weight: float) -> OrderFeature:
-    """Minus the length of the jump from the end of a phrase to the beginning of the next."""
+    """Linear distortion: minus the length of the jump from the end of a phrase to the beginning of the next."""
     import numpy as np
 
     from smtplugins.core._core import OrderFeature
@@ -39,7 +39,7 @@ def reordering(
 ) -> OrderFeature:
     """Lexicalised reordering with the orientations ``msd``, ``mslr``, ``monotonicity`` or ``leftright``.
 
-    The search is given the rows of rules: a number for each orientation, backward before forward.
+    The search takes a row for each rule: a score for each orientation, backward before forward.
     """
     import numpy as np
 
@@ -49,17 +49,16 @@ def reordering(
 
 
 def phrase_searcher(features: Sequence[Stateful], orders: Sequence[OrderFeature]) -> PhraseSearcher:
-    """Searches sentences, one after another, in one thread at a time; what a language model said is kept between them.
+    """A searcher for one sentence after another, in one thread at a time; it caches language model scores.
 
-    ``search(forest, rows, ...)`` takes what :func:`smtplugins.core.search.stateful_search.forest_of_parse` made of
-    options, and the rows of each reordering model, a rule behind the other. Values of edges are those of ``features``,
-    then ``orders``.
+    ``search(forest, rows, ...)`` takes the options from :func:`smtplugins.core.search.stateful_search.forest_of_parse`
+    and the rows of each reordering model, rule after rule. Edges have the values of ``features``, then of ``orders``.
     """
     import numpy as np
 
     from smtplugins.core._core import PhraseSearcher
 
-    scorers = [(one.scorer, np.array(one.weights, dtype=np.float64)) for one in features]
+    scorers = [(feature.scorer, np.array(feature.weights, dtype=np.float64)) for feature in features]
     return PhraseSearcher(scorers, list(orders))
 
 
@@ -70,11 +69,11 @@ def hypergraph_of_phrases(
     names: Sequence[str],
     id: str = "",
 ) -> Hypergraph:
-    """The hypotheses that a search kept, as a hypergraph: a step is an edge with one tail, what was translated before.
+    """The hypotheses of a search as a hypergraph: each step is an edge with one tail, the hypothesis it extends.
 
-    Its rule has a gap for that tail in front, its span is that of the source words of its own phrase. ``rule_features``
-    are those of the forest's rules: offsets, numbers in ``forest.tables.names``, values. ``names`` are those of the
-    search's own values, in their order.
+    An edge's rule begins with a gap for the tail; its span is the source words of its own phrase. ``rule_features`` are
+    the features of the forest's rules: offsets, ids in ``forest.tables.names``, values. ``names`` are the names of the
+    search's own values, in order.
     """
     import numpy as np
 
@@ -111,12 +110,12 @@ def hypergraph_of_phrases(
 
 
 def steps_of(rules: GrammarColumns) -> GrammarColumns:
-    """Phrases as steps of a phrase decoder: each with a gap in front, on both sides, but the last one, the goal's."""
+    """Phrases as search steps, each with a gap in front on both sides; the last rule, the goal's, is dropped."""
     from dataclasses import replace
 
     import numpy as np
 
-    # A sentence without words has no rules at all.
+    # A sentence without words has no rules.
     count = max(len(rules) - 1, 0)
     added = np.minimum(np.arange(len(rules) + 1), count)
     lhs = rules.lhs[:count]

@@ -1,4 +1,4 @@
-"""What a search kept of a parser's forest, as a hypergraph with all features."""
+"""The part of a parsed forest that a search kept, as a hypergraph with all features."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ if TYPE_CHECKING:
 
 
 class Kept(Protocol):
-    """What a search kept (``Refined`` of ``core/search/stateful_search.py`` is one): nodes of the forest, with bundles
-    of its edges.
+    """The result of a search, such as ``Refined`` of ``core/search/stateful_search.py``: nodes with bundles of edges.
 
-    ``node_of`` and ``edge_of`` lead back to the forest; ``tails`` by bundle are nodes of what was kept; ``scores`` and
-    ``values``, as many in a row as the search has names for, are those of edges.
+    ``node_of`` and ``edge_of`` are nodes and edges of the forest searched; ``tails`` are nodes of the result. Each edge
+    has one of ``scores`` and a row of ``values``, with a column for each of the search's names.
     """
 
     @property
@@ -47,10 +46,10 @@ def hypergraph_of(
     names: Sequence[str],
     id: str = "",
 ) -> Hypergraph:
-    """The nodes and edges that a search kept; edges have scores.
+    """The nodes and edges that a search kept, with scores.
 
-    ``rule_features`` are those of the forest's rules: offsets, numbers in ``forest.tables.names``, values. ``names``
-    are those of the search's own values, in their order.
+    ``rule_features`` are the features of the forest's rules: offsets, ids in ``forest.tables.names``, values. ``names``
+    are the names of the search's own values, in order.
     """
     import numpy as np
 

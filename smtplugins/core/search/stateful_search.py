@@ -1,7 +1,7 @@
-"""Searches with stateful features: a forest without states in, one that knows them out.
+"""Search forests with stateful features: intersect a forest with the features' states.
 
-Cube pruning (L. Huang and D. Chiang, "Forest Rescoring", 2007) looks at the best edges of each node and nothing else;
-exact intersection looks at all. Both give every derivation they keep its exact score.
+Cube pruning (L. Huang and D. Chiang, "Forest Rescoring", 2007) expands only the best edges of each node; exact
+intersection expands all. Both give every derivation they keep its exact score.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 
 class SearchLimit(RuntimeError):
-    """More edges than a search was allowed to look at."""
+    """A search needed more edges than allowed."""
 
 
 class NativeFault(RuntimeError):
-    """A feature in C failed, or did what its header forbids."""
+    """A feature in C failed or broke the contract of its header."""
 
 
 @dataclass(frozen=True)
 class Derivation:
-    """One derivation of a refined forest; `edges` go from the goal, each before its children's."""
+    """One derivation of a refined forest; `edges` start at the goal, each before those of its children."""
 
     edges: NDArray[Any]
     words: NDArray[Any]
@@ -45,11 +45,11 @@ class Derivation:
 def forest_of(
     graph: GraphColumns | Hypergraph, scores: Any, *, phrases: bool = False
 ) -> tuple[_core.SearchForest, NDArray[Any]]:
-    """A graph for searches, and which edge of the graph each of its edges is, -1 for what a start begins with.
+    """Convert a graph for searches; also return the graph's edge behind each edge, -1 for edges into start nodes.
 
-    ``scores`` are numbers for the graph's edges, what stateful features will add left out. Target sides hold the word
-    numbers of ``graph.grammar.words``. With ``phrases`` features see which source words each edge's own rule
-    translates; a graph that does not say so is a ``NoPhrases``.
+    ``scores`` are the scores of the graph's edges without the stateful features. Words of target sides are numbered as
+    in ``graph.grammar.words``. With ``phrases``, features see the source words that each edge's own rule translates;
+    raises ``NoPhrases`` if the graph does not have them.
     """
     import numpy as np
 
@@ -57,13 +57,13 @@ def forest_of(
 
     grammar = graph.grammar
     if len(graph.rules) and int(np.min(graph.rules)) < 0:
-        raise ValueError("a search needs the rule of every edge")
+        raise ValueError("a search needs a rule for every edge, found edges without one")
     heads = graph.heads.astype(np.int64)
     edge_scores = np.asarray(scores, dtype=np.float32)
     if edge_scores.shape != heads.shape:
         raise ValueError(f"expected {len(heads)} scores, one for each edge, found shape {edge_scores.shape}")
 
-    # A start is derived from nothing: by a rule without words.
+    # A start node gets an edge without tails, whose rule has no words.
     starts = np.flatnonzero(np.diff(graph.edge_offsets) == 0)
     edges = np.concatenate([np.arange(len(heads)), np.full(len(starts), -1, dtype=np.int64)])
     heads = np.concatenate([heads, starts])
@@ -72,7 +72,7 @@ def forest_of(
     tails = np.full((len(heads), widest), -1, dtype=np.int64)
     tails[np.arange(widest) < widths[:, None]] = graph.tails
 
-    # Edges by head and tails; those of a group stay in their order.
+    # Group edges by head and tails, in stable order.
     order = np.lexsort([*tails.T[::-1], heads])
     keys = np.column_stack([heads, tails])[order]
     fresh = np.ones(len(order), dtype=bool)
@@ -80,14 +80,14 @@ def forest_of(
     firsts = np.flatnonzero(fresh)
     bundle_heads, bundle_tails = keys[firsts, 0], keys[firsts, 1:]
 
-    # A rule for each rule of the grammar, each score and each place it comes with.
+    # One rule for each combination of grammar rule, score and span.
     numbers = np.concatenate([graph.rules, np.full(len(starts), -1, dtype=np.int64)]).astype(np.int64)
     all_scores = np.concatenate([edge_scores, np.zeros(len(starts), dtype=np.float32)])
     fields: list[tuple[str, Any, Any]] = [("rule", np.int64, numbers), ("score", np.float32, all_scores)]
     if phrases:
         from smtplugins.core.search.phrase_spans import phrase_spans
 
-        ends = [np.concatenate([one, np.zeros(len(starts), dtype=np.int32)]) for one in phrase_spans(graph)]
+        ends = [np.concatenate([column, np.zeros(len(starts), dtype=np.int32)]) for column in phrase_spans(graph)]
         fields += [("first", np.int32, ends[0]), ("last", np.int32, ends[1])]
     pairs = np.empty(len(order), dtype=[(name, kind) for name, kind, _ in fields])
     for name, _, column in fields:
@@ -107,7 +107,7 @@ def forest_of(
         rules=_ints(kind_of.reshape(-1)[order]),
         rule_offsets=np.append(firsts, len(order)).astype(np.int64),
         targets=_ints(np.concatenate([np.empty(0, dtype=np.int32), *targets])),
-        target_offsets=_ends([len(one) for one in targets]),
+        target_offsets=_ends([len(target) for target in targets]),
         scores=np.ascontiguousarray(kinds["score"]),
         rule_firsts=_ints(kinds["first"]) if phrases else None,
         rule_lasts=_ints(kinds["last"]) if phrases else None,
@@ -116,29 +116,29 @@ def forest_of(
 
 
 def forest_of_parse(forest: Forest, scores: Any = None) -> _core.SearchForest:
-    """What a parser made, for searches; ``scores`` of its rules replace those it was parsed with."""
+    """Convert a parsed forest for searches; ``scores`` replace the scores of its rules."""
     import numpy as np
 
     from smtplugins.core._core import ParsedForest, SearchForest
 
     if not isinstance(forest.native, ParsedForest):
-        # One that was edited (``core/search/phrase_options.py``).
+        # An edited forest (``core/search/phrase_options.py``).
         return forest.native.search_forest(scores)
     return SearchForest.of_parsed(forest.native, None if scores is None else np.ascontiguousarray(scores, np.float32))
 
 
 def best(refined: _core.Refined, forest: _core.SearchForest) -> Derivation | None:
-    """The best derivation of a refined forest; ``None`` if there is none."""
+    """The best derivation of a refined forest, None if there is none."""
     edges, words, score = refined.derivation(forest)
     return Derivation(edges, words, score) if len(edges) else None
 
 
 class _Contract:
-    """A scorer of the contracts (``combine``, ``finish``, ``estimate``) as native searches call one.
+    """Adapt a scorer of the contracts (``combine``, ``finish``, ``estimate``) to native searches.
 
-    States are numbered as they come: native code compares numbers. The native order of an edge's tails is that of its
-    source side, that of the contracts follows the target side. A scorer that takes edges one by one may have
-    ``combine_targets``, whose target sides are lists that were made once.
+    States are numbered in order of arrival; native code compares the numbers. Natively the tails of an edge are in
+    source order, in the contracts in target order. A scorer that takes edges one by one may have ``combine_targets``,
+    which gets target sides as cached lists.
     """
 
     def __init__(self, scorer: Any, vocabulary: Vocabulary, components: int) -> None:
@@ -169,9 +169,9 @@ class _Contract:
         self._rules: list[list[int]] = []
         self._gaps: list[list[int]] = []
         for first, last in itertools.pairwise(offsets.tolist()):
-            gaps = [-1 - one for one in symbols[first:last] if one < 0]
+            gaps = [-1 - symbol for symbol in symbols[first:last] if symbol < 0]
             places = {gap: -1 - k for k, gap in enumerate(gaps)}
-            self._rules.append([one if one >= 0 else places[-1 - one] for one in symbols[first:last]])
+            self._rules.append([symbol if symbol >= 0 else places[-1 - symbol] for symbol in symbols[first:last]])
             self._gaps.append(gaps)
         if not self._rules:
             return np.empty(0, dtype=np.float32)
@@ -191,7 +191,7 @@ class _Contract:
             scores, results = self._scorer.combine(self._edges(chosen), states)
         else:
             scores, results = self._by_targets(list(map(self._target, chosen)), states)
-        return self._values(scores, len(chosen)), np.array([self._number(one) for one in results], dtype=np.int64)
+        return self._values(scores, len(chosen)), np.array([self._number(state) for state in results], dtype=np.int64)
 
     def finish(self, state: int) -> NDArray[Any]:
         known = self._finished.get(state)
@@ -200,13 +200,13 @@ class _Contract:
         return known
 
     def _target(self, rule: int) -> list[str | int]:
-        found = self._targets.get(rule)
-        if found is None:
+        target = self._targets.get(rule)
+        if target is None:
             word = self._vocabulary.word
-            found = [word(symbol) if symbol >= 0 else -1 - symbol for symbol in self._rules[rule]]
-            self._targets[rule] = found
-        # A copy: whoever gets it may change it.
-        return found.copy()
+            target = [word(symbol) if symbol >= 0 else -1 - symbol for symbol in self._rules[rule]]
+            self._targets[rule] = target
+        # A copy, as the scorer may change it.
+        return target.copy()
 
     def _edges(self, chosen: Iterable[int]) -> Any:
         import numpy as np
@@ -214,7 +214,7 @@ class _Contract:
         from smtplugins.core.grammar.rules import Edges, Rules
 
         numbers = list(chosen)
-        rows = [self._rules[one] for one in numbers]
+        rows = [self._rules[rule] for rule in numbers]
         flat = np.array([symbol for row in rows for symbol in row], dtype=np.int32)
         rules = Rules(self._vocabulary, flat, _ends([len(row) for row in rows]))
         if self._firsts is None or self._lasts is None:
@@ -239,7 +239,7 @@ class _Contract:
 
 
 def contract_scorer(scorer: Any, vocabulary: Vocabulary, components: int = 1) -> _core.Scorer:
-    """A scorer of the contracts, made for one sentence, for native searches; words are ids of ``vocabulary``."""
+    """Adapt a scorer of the contracts, started for a sentence, to native searches; words are ids of ``vocabulary``."""
     from smtplugins.core._core import CallbackScorer
 
     return CallbackScorer(_Contract(scorer, vocabulary, components), components)
@@ -248,13 +248,13 @@ def contract_scorer(scorer: Any, vocabulary: Vocabulary, components: int = 1) ->
 def lm_scorer(
     model: Any, words: Iterable[str], *, memo: bool = True, markers: bool = False, scale: float = 1.0
 ) -> _core.LmScorer:
-    """A language model for searches; word i of target sides is the i-th of ``words``. Its value is a log10 times scale.
+    """A language model scorer; word i of target sides is the i-th of ``words``. Values are log10 times ``scale``.
 
-    ``markers``: the rules hold ``<s>`` and ``</s>`` themselves, as the glue rules of Moses and Joshua do. ``<s>`` at
-    the start of a target side begins the sentence then, ``</s>`` is a word, and the goal adds nothing.
+    ``markers``: the rules contain ``<s>`` and ``</s>``, as the glue rules of Moses and Joshua do. Then ``<s>`` at the
+    start of a target side begins the sentence, ``</s>`` is a word, and the goal adds nothing.
 
-    ``scorer.add_words(model.ids(more))`` puts words behind those that it has. ``scorer.share_words(other)`` takes the
-    words of another scorer of the model without copying those that one was made with.
+    ``scorer.add_words(model.ids(more))`` appends words. ``scorer.share_words(other)`` takes the words of another scorer
+    of the model; only words appended to that one are copied.
     """
     from smtplugins.core._core import lm_scorer as native
 
@@ -263,19 +263,19 @@ def lm_scorer(
     return scorer
 
 
-# The words of vocabularies as features in C read them.
+# The words of each vocabulary as features in C read them.
 _WORDS: WeakKeyDictionary[Vocabulary, _core.WordTexts] = WeakKeyDictionary()
 
 
 def is_lm_scorer(scorer: Any) -> bool:
-    """Whether a scorer is that of a language model."""
+    """Whether a scorer is a language model."""
     from smtplugins.core._core import LmScorer
 
     return isinstance(scorer, LmScorer)
 
 
 def native_words(vocabulary: Vocabulary) -> _core.WordTexts:
-    """A vocabulary for features in C; called again it has the words that came since, for sentences begun before too."""
+    """A vocabulary for features in C; calling again adds its new words, also for sentences that have started."""
     from smtplugins.core._core import WordTexts
 
     words = _WORDS.get(vocabulary)
@@ -287,10 +287,10 @@ def native_words(vocabulary: Vocabulary) -> _core.WordTexts:
 
 
 def native_scorer(feature: Any, vocabulary: Vocabulary, sentence: Any, *, name: str = "") -> _core.TableScorer:
-    """A feature in C for searches: a capsule ``smt_feature_v1`` (see ``smt_feature.h``), or an object that has one.
+    """A scorer of a feature in C: a capsule ``smt_feature_v1`` (see ``smt_feature.h``), or an object that has one.
 
-    Words of target sides are ids of ``vocabulary``. The scorer is for one thread; :func:`start_native` takes it to the
-    next sentence. ``scorer.names`` are those of its components; ``name`` is the feature's.
+    Words of target sides are ids of ``vocabulary``. The scorer is for one thread; :func:`start_native` starts the next
+    sentence. ``scorer.names`` are the names of its components; ``name`` is the name of the feature.
     """
     from smtplugins.core._core import TableScorer
 
@@ -300,14 +300,14 @@ def native_scorer(feature: Any, vocabulary: Vocabulary, sentence: Any, *, name: 
 
 
 def start_native(scorer: _core.TableScorer, vocabulary: Vocabulary, sentence: Any) -> None:
-    """Lets the scorer's next search begin a sentence (``id``, ``tokens``, ``annotations``) with the words known now."""
+    """Start a sentence (``id``, ``tokens``, ``annotations``) for the scorer's next search, with the words known now."""
     notes = {str(name): str(value) for name, value in sentence.annotations.items()}
     scorer.start(sentence.id, list(sentence.tokens), list(notes), list(notes.values()), native_words(vocabulary))
 
 
 @dataclass(frozen=True)
 class Stateful:
-    """A stateful feature for :func:`refine`: its scorer, and a name and a weight for each of its components."""
+    """A stateful feature for :func:`refine`: its scorer, and a name and a weight for each component."""
 
     scorer: _core.Scorer
     names: tuple[str, ...]
@@ -315,7 +315,7 @@ class Stateful:
 
 
 def searcher(features: Sequence[Stateful]) -> _core.Searcher:
-    """Searches forests, one after another, in one thread at a time; joins of language models are kept between them.
+    """A searcher for one forest after another, in one thread at a time; it caches language model scores between them.
 
     ``search(forest, ...)`` takes the options of :func:`refine`.
     """
@@ -329,7 +329,7 @@ def searcher(features: Sequence[Stateful]) -> _core.Searcher:
 
 
 def joint_scorer(features: Sequence[Stateful]) -> _core.Scorer:
-    """Features as one, whose components are those of all in their order; of one feature, its own scorer."""
+    """One scorer with the components of all features in order; of a single feature, its own scorer."""
     from smtplugins.core._core import Scorers
 
     for feature in features:
@@ -341,11 +341,11 @@ def joint_scorer(features: Sequence[Stateful]) -> _core.Scorer:
 
 
 def refine(graph: Hypergraph, features: Sequence[Stateful], *, phrases: bool = False, **options: Any) -> Part:
-    """Intersect a graph that has scores with stateful features: nodes of the result know the features' states.
+    """Intersect a scored graph with stateful features: each node of the result has one state of the features.
 
-    ``options`` are those of the search: ``exact=True`` for all derivations, or ``pop_limit``, ``adapt``, ``beam``,
-    ``early_begin``, ``all_edges``; ``max_edges`` for both. Each edge keeps its features and gets the stateful ones' in
-    columns of ``dense``. Words of target sides are numbered as in ``graph.grammar.words``; ``phrases`` as for
+    ``options`` are search options: ``exact=True`` for all derivations, or ``pop_limit``, ``adapt``, ``beam``,
+    ``early_begin``, ``all_edges``; ``max_edges`` for both. Each edge keeps its features; the stateful features are
+    added as columns of ``dense``. Words of target sides are numbered as in ``graph.grammar.words``; ``phrases`` as for
     :func:`forest_of`.
     """
     import numpy as np
@@ -354,7 +354,7 @@ def refine(graph: Hypergraph, features: Sequence[Stateful], *, phrases: bool = F
     from smtplugins.core.graph.hypergraph import Part, core_graph
 
     if graph.edge_scores is None:
-        raise ValueError("a search needs the scores of edges: graph.reweighted(weights) has them")
+        raise ValueError("a search needs edge scores: take graph.reweighted(weights)")
     forest, edges = forest_of(graph, graph.edge_scores, phrases=phrases)
     refined = searcher(features).search(forest, **options)
 
@@ -364,12 +364,13 @@ def refine(graph: Hypergraph, features: Sequence[Stateful], *, phrases: bool = F
     tails = refined.tails[np.repeat(starts - tail_offsets[:-1], widths) + np.arange(tail_offsets[-1])]
     chosen = edges[refined.edge_of]
     core = core_graph(refined.rule_offsets[refined.node_bundles], tails, tail_offsets)
-    made = graph.part(core, refined.node_of, chosen, refined.scores.copy())
+    refined_graph = graph.part(core, refined.node_of, chosen, refined.scores.copy())
 
     numbering = Numbering(graph.names)
     names = [numbering.add(name) for feature in features for name in feature.names]
-    dense = np.column_stack([made.dense, refined.values.reshape(len(chosen), len(names))])
-    named = replace(made, names=numbering.table(), dense=dense, dense_names=_ints([*made.dense_names.tolist(), *names]))
+    dense = np.column_stack([refined_graph.dense, refined.values.reshape(len(chosen), len(names))])
+    dense_names = _ints([*refined_graph.dense_names.tolist(), *names])
+    named = replace(refined_graph, names=numbering.table(), dense=dense, dense_names=dense_names)
     return Part(named, chosen)
 
 

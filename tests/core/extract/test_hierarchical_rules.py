@@ -323,10 +323,10 @@ def test_a_finished_extraction_takes_no_more(tmp_path: Path) -> None:
         ({"min_hole": 0}, "min_hole: expected 1 or more, found 0"),
         ({"max_source_words": 0}, "max_source_words: expected 1 or more, found 0"),
         ({"counts": "all"}, "counts: expected one of fractional, unit, places, found 'all'"),
-        ({"max_source_symbols": 1}, "max_source_symbols: expected 2 or more, as for a gap and 1 word, found 1"),
-        ({"min_words": 5}, "max_source_symbols: expected 6 or more, as for a gap and 5 words, found 5"),
-        ({"max_target_symbols": 1}, "max_target_symbols: expected 2 or more, as for a gap and 1 word, found 1"),
-        ({"max_span": 2}, "max_span: expected 3 or more, as for a gap and 1 word, a gap of 2 words, found 2"),
+        ({"max_source_symbols": 1}, "max_source_symbols: expected 2 or more (a gap and 1 word), found 1"),
+        ({"min_words": 5}, "max_source_symbols: expected 6 or more (a gap and 5 words), found 5"),
+        ({"max_target_symbols": 1}, "max_target_symbols: expected 2 or more (a gap and 1 word), found 1"),
+        ({"max_span": 2}, "max_span: expected 3 or more (a gap of 2 words and 1 word), found 2"),
     ],
 )
 def test_settings_that_no_rule_can_meet(settings: dict[str, object], message: str) -> None:

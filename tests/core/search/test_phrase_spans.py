@@ -102,9 +102,9 @@ def test_spans_of_phrases() -> None:
 @pytest.mark.parametrize(
     ("edge", "gap_first", "message"),
     [
-        (((0, 1), (0, 2), "b"), True, "one tail at most"),
+        (((0, 1), (0, 2), "b"), True, "at most one tail"),
         (((1,), (-1, -1), "b"), True, "does not say which source words"),
-        (((1,), (0, 2), "b"), True, "of what is below it"),
+        (((1,), (0, 2), "b"), True, "found those of its tail"),
         (((1,), (1, 2), "b"), False, "found words before it"),
     ],
 )
