@@ -18,7 +18,7 @@ import numpy as np
 from smtplugins.core.graph.acceptors import acceptor
 from smtplugins.core.graph.derivations import Covariance, Derivation, Derivations, Expectation, Gradient, Posteriors
 from smtplugins.core.graph.hypergraph import Part, core_graph
-from smtplugins.core.graph.inference import MAX_EDGES, NO_DERIVATION, product_part, pruned
+from smtplugins.core.graph.inference import MAX_EDGES, NO_DERIVATION, product_part, prune_by_max_marginals
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -42,10 +42,10 @@ def edges_of(graph: Hypergraph) -> list[range]:
     return [range(a, b) for a, b in itertools.pairwise(graph.edge_offsets.tolist())]
 
 
-def _checked(graph: Hypergraph, scores: ArrayLike | None) -> list[float]:
+def _check_scores(graph: Hypergraph, scores: ArrayLike | None) -> list[float]:
     found = graph.scores_or(scores)
     if found.shape != (len(graph),):
-        raise ValueError("one number for each edge is wanted")
+        raise ValueError(f"expected {len(graph)} scores, one for each edge, found shape {found.shape}")
     if np.any(np.isnan(found) | (found == np.inf)):
         raise ValueError("scores must be numbers or -inf")
     checked: list[float] = found.tolist()
@@ -64,7 +64,7 @@ def _plus(semiring: str, values: list[float]) -> float:
 
 def inside(graph: Hypergraph, scores: ArrayLike | None = None, semiring: str = "log") -> Floats:
     """For each node the sum or the best over its derivations."""
-    by, tails = _checked(graph, scores), tails_of(graph)
+    by, tails = _check_scores(graph, scores), tails_of(graph)
     inner: list[float] = []
     for edges in edges_of(graph):
         sums = [by[edge] + sum(inner[tail] for tail in tails[edge]) for edge in edges]
@@ -74,7 +74,7 @@ def inside(graph: Hypergraph, scores: ArrayLike | None = None, semiring: str = "
 
 def outside(graph: Hypergraph, scores: ArrayLike | None = None, semiring: str = "log") -> Floats:
     """For each node the sum or the best over what can be around it."""
-    by, tails, inner = _checked(graph, scores), tails_of(graph), inside(graph, scores, semiring).tolist()
+    by, tails, inner = _check_scores(graph, scores), tails_of(graph), inside(graph, scores, semiring).tolist()
     around: list[list[float]] = [[] for _ in range(graph.nodes)]
     outer = [0.0] * graph.nodes
     for node, edges in reversed(list(enumerate(edges_of(graph)))):
@@ -90,7 +90,7 @@ def posteriors(graph: Hypergraph, scores: ArrayLike | None = None, semiring: str
     """Expected counts of edges and nodes, or max-marginals."""
     inner, outer = inside(graph, scores, semiring), outside(graph, scores, semiring)
     total = float(inner[-1]) if graph.nodes else IMPOSSIBLE
-    by = _checked(graph, scores)
+    by = _check_scores(graph, scores)
     edges = np.array(
         [outer[head] + by[edge] + sum(inner[tail] for tail in tails)
          for edge, (head, tails) in enumerate(zip(graph.heads, tails_of(graph), strict=True))],
@@ -128,7 +128,7 @@ def paths(graph: Hypergraph) -> int:
 
 def viterbi(graph: Hypergraph, scores: ArrayLike | None = None) -> Derivation | None:
     """The best derivation, or None."""
-    by, tails, inner = _checked(graph, scores), tails_of(graph), inside(graph, scores, "max").tolist()
+    by, tails, inner = _check_scores(graph, scores), tails_of(graph), inside(graph, scores, "max").tolist()
     if not inner or inner[-1] == IMPOSSIBLE:
         return None
     edges_into = edges_of(graph)
@@ -154,7 +154,7 @@ Ranked = tuple[float, int, tuple[int, ...]]  # cost, edge, a rank in the list of
 
 def kbest(graph: Hypergraph, scores: ArrayLike | None = None, k: int = 1, *, unique: bool = False) -> Derivations:
     """The k best derivations, not lazily: at each node the k best of the products of its tails' lists."""
-    by, tails = _checked(graph, scores), tails_of(graph)
+    by, tails = _check_scores(graph, scores), tails_of(graph)
     best: list[list[Ranked]] = []
     texts: list[list[tuple[int, ...]]] = []
     for edges in edges_of(graph):
@@ -233,7 +233,7 @@ def _derivations(graph: Hypergraph, found: list[tuple[float, list[int]]]) -> Der
 
 def sample(graph: Hypergraph, scores: ArrayLike | None = None, count: int = 1, *, seed: int = 0) -> Derivations:
     """Derivations drawn with their probabilities (others than the native function's, from another generator)."""
-    by, tails, inner = _checked(graph, scores), tails_of(graph), inside(graph, scores).tolist()
+    by, tails, inner = _check_scores(graph, scores), tails_of(graph), inside(graph, scores).tolist()
     if not inner or inner[-1] == IMPOSSIBLE:
         raise ValueError(NO_DERIVATION)
     rng = random.Random(seed)
@@ -263,7 +263,7 @@ def prune(
     words: int | None = None,
 ) -> Part:
     """The graph without edges whose max-marginal is low."""
-    return pruned(graph, scores, posteriors(graph, scores, "max"), beam, density, words)
+    return prune_by_max_marginals(graph, scores, posteriors(graph, scores, "max"), beam, density, words)
 
 
 Item = tuple[int, int, int]  # a node, with the states before and behind its words
@@ -332,7 +332,7 @@ def intersect(
         goal = goals[0][0]
     else:
         items[goal] = [(-1, [item], weight) for item, weight in goals]
-    return _product(graph, items, goal if goals else None, _checked(graph, scores))
+    return _product(graph, items, goal if goals else None, _check_scores(graph, scores))
 
 
 def _product(graph: Hypergraph, items: dict[Item, list[Match]], goal: Item | None, scores: list[float]) -> Part:
@@ -372,7 +372,7 @@ def covariance(graph: Hypergraph, scores: ArrayLike | None, values: ArrayLike) -
 def _moments(graph: Hypergraph, scores: ArrayLike | None, values: ArrayLike) -> tuple[float, Floats, Floats]:
     """log Z; for each node the mean below; for each edge its probability times how far the mean of the derivations with
     it lies from that of all."""
-    by, tails, inner = _checked(graph, scores), tails_of(graph), inside(graph, scores).tolist()
+    by, tails, inner = _check_scores(graph, scores), tails_of(graph), inside(graph, scores).tolist()
     if not inner or inner[-1] == IMPOSSIBLE:
         raise ValueError(NO_DERIVATION)
     value = np.asarray(values, dtype=np.float64).tolist()
@@ -407,6 +407,6 @@ def risk(graph: Hypergraph, scores: ArrayLike | None, losses: ArrayLike) -> Grad
 
 def entropy(graph: Hypergraph, scores: ArrayLike | None = None) -> Gradient:
     """The entropy of the derivations, in nats, and its gradient."""
-    by = np.array(_checked(graph, scores), dtype=np.float64)
+    by = np.array(_check_scores(graph, scores), dtype=np.float64)
     found = covariance(graph, by, np.where(np.isneginf(by), 0.0, by))
     return Gradient(found.log_z - found.mean, -_feature_sums(graph, found.edges))

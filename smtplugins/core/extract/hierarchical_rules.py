@@ -118,14 +118,14 @@ class RuleSettings:
 
         return RuleLimits(
             span=self.max_span,
-            source_words=_bounded(self.max_source_symbols if self.max_source_words is None else self.max_source_words),
-            target_words=_bounded(self.max_target_symbols if self.max_target_words is None else self.max_target_words),
-            source_symbols=_bounded(self.max_source_symbols),
-            target_symbols=_bounded(self.max_target_symbols),
-            gaps=_bounded(self.max_nonterminals),
-            source_gap=_bounded(self.min_hole),
-            target_gap=_bounded(self.min_target_hole),
-            words=_bounded(self.min_words),
+            source_words=_cap(self.max_source_symbols if self.max_source_words is None else self.max_source_words),
+            target_words=_cap(self.max_target_symbols if self.max_target_words is None else self.max_target_words),
+            source_symbols=_cap(self.max_source_symbols),
+            target_symbols=_cap(self.max_target_symbols),
+            gaps=_cap(self.max_nonterminals),
+            source_gap=_cap(self.min_hole),
+            target_gap=_cap(self.min_target_hole),
+            words=_cap(self.min_words),
             adjacent_source=self.adjacent,
             adjacent_target=self.adjacent_target,
             linked_word=self.aligned,
@@ -235,6 +235,6 @@ class Rules:
         return self._native.spilled
 
 
-def _bounded(limit: int) -> int:
+def _cap(limit: int) -> int:
     """Cap a limit at a number that no rule can reach."""
     return min(limit, 1 << 20)

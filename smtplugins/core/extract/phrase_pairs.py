@@ -89,7 +89,7 @@ def read_bitext(
                     raise BadBitext(side, line + 1, f"{line} lines, as the source side has", "more")
             if not count:
                 return
-            yield _joined(0, lines[0], line), _joined(1, lines[1], line), _joined(2, lines[2], line)
+            yield _join_utf8(0, lines[0], line), _join_utf8(1, lines[1], line), _join_utf8(2, lines[2], line)
             line += count
 
 
@@ -101,7 +101,7 @@ def _lines(side: int, stream: BufferedReader, line: int, count: int | None = Non
         raise BadBitext(side, line + 1, "a complete compressed file", str(error)) from error
 
 
-def _joined(side: int, lines: Sequence[bytes], line: int) -> bytes:
+def _join_utf8(side: int, lines: Sequence[bytes], line: int) -> bytes:
     block = b"".join(lines)
     try:
         block.decode()

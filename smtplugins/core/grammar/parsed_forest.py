@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.grammar.shared.gather import Numbering, grammar_columns
 from smtformats.hypergraph.graph import GraphColumns
-from smtplugins.core.grammar.tables import Part, Tables, gathered, joined
+from smtplugins.core.grammar.tables import Part, Tables, gathered, join_parts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -168,7 +168,7 @@ class Forest:
         at = int(self.native.origins[i])
         for part in self._parts:
             if at < len(part):
-                return _whole(part).columns.rule(at)
+                return _as_part(part).columns.rule(at)
             at -= len(part)
         return self._goal_rule
 
@@ -203,7 +203,7 @@ class Forest:
         features: dict[str, float] = {}
         for part in self._parts:
             if at < len(part):
-                own = _whole(part)
+                own = _as_part(part)
                 first, last = own.columns.feature_offsets[at : at + 2].tolist()
                 names = own.columns.features[first:last].tolist()
                 for name, value in zip(names, own.columns.values[first:last].tolist(), strict=True):
@@ -224,7 +224,7 @@ class Forest:
         for part in self._parts:
             here = np.flatnonzero((origins >= before) & (origins < before + len(part)))
             if len(here):
-                yield _whole(part).columns, origins[here] - before, here
+                yield _as_part(part).columns, origins[here] - before, here
             before += len(part)
 
     def arc_features(self, i: int) -> dict[str, float]:
@@ -273,14 +273,14 @@ class Forest:
         for part in (*self._parts, Part(grammar_columns([self._goal_rule]), self.tables)):
             here = np.flatnonzero((origins >= before) & (origins < before + len(part)))
             if len(here):
-                chosen.append((_whole(part), origins[here] - before))
+                chosen.append((_as_part(part), origins[here] - before))
                 places.append(here)
             before += len(part)
         if not chosen:
             return grammar_columns(())
         order = np.empty(len(origins), dtype=np.int64)
         order[np.concatenate(places)] = np.arange(len(origins))
-        return _reordered(joined(chosen, self.tables), order)
+        return _reorder_rules(join_parts(chosen, self.tables), order)
 
     def to_hypergraph(self, id: str = "") -> GraphColumns:
         """The forest as columns: an edge for each rule of a bundle, with the features of its rule and lattice arcs."""
@@ -313,7 +313,7 @@ class Forest:
         )
 
 
-def _whole(part: Part | MintedRules) -> Part:
+def _as_part(part: Part | MintedRules) -> Part:
     return part.part if isinstance(part, MintedRules) else part
 
 
@@ -321,7 +321,7 @@ def _slice(row: range) -> slice:
     return slice(row.start, row.stop)
 
 
-def _reordered(columns: Any, order: NDArray[np.int64]) -> Any:
+def _reorder_rules(columns: Any, order: NDArray[np.int64]) -> Any:
     """The columns with their rules in another order."""
     changed: dict[str, Any] = {"lhs": columns.lhs[order], "level": columns.level[order]}
     for name in ("source", "target", "feature", "point"):

@@ -255,7 +255,7 @@ class _Used:
         return np.searchsorted(self._used, numbers).astype(np.int32)
 
 
-def joined(rows: Sequence[tuple[Part, NDArray[Any]]], tables: Tables) -> GrammarColumns:
+def join_parts(rows: Sequence[tuple[Part, NDArray[Any]]], tables: Tables) -> GrammarColumns:
     """The columns of some rules of several parts, part after part, with string tables of their own."""
     import numpy as np
 

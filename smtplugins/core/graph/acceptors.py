@@ -18,8 +18,10 @@ NOWHERE = float("-inf")
 
 @dataclass(frozen=True)
 class Acceptor:
-    """States, 0 to begin with; arcs from state i are ``offsets[i]`` to ``offsets[i+1]``. Words are a graph's, -1 for
-    one that it does not have. ``finals`` are weights, -inf for a state that is not final."""
+    """A weighted acceptor whose start state is 0; the arcs of state i are ``offsets[i]`` to ``offsets[i+1]``.
+
+    Words are ids of a graph, -1 for unknown words. ``finals`` are final weights, -inf for states that are not final.
+    """
 
     offsets: NDArray[np.int64]
     words: NDArray[np.int32]
@@ -32,7 +34,7 @@ Arcs = list[tuple[str, int, float]]
 
 
 def acceptor(target: str | Sequence[str] | Hypergraph, graph: Hypergraph, semiring: str) -> Acceptor:
-    """What takes a text (split at white space), a sequence of words, or the paths of a lattice, in a graph's words."""
+    """Accept a text (split at white space), a sequence of words, or the paths of a lattice, in a graph's word ids."""
     import numpy as np
 
     if isinstance(target, str):
@@ -54,10 +56,10 @@ def acceptor(target: str | Sequence[str] | Hypergraph, graph: Hypergraph, semiri
 
 
 def _of_lattice(lattice: Hypergraph, plus: np.ufunc) -> tuple[list[Arcs], list[float]]:
-    """State 0 lies before all nodes, state 1 + v is node v, then those between the words of one edge.
+    """Arcs and final weights. State 0 is before all nodes, state 1 + v is node v; more states are within edges.
 
-    An empty arc is taken together with the word behind it, and with the end. Several ways of empty arcs between two
-    states are one, by the semiring's sum.
+    Empty arcs are removed: joined with the word after them and with the final weight. Parallel paths of empty arcs are
+    added up by the semiring.
     """
     if not lattice.nodes:
         return [[]], [NOWHERE]
@@ -73,17 +75,17 @@ def _of_lattice(lattice: Hypergraph, plus: np.ufunc) -> tuple[list[Arcs], list[f
             tail, weight, states = states, 0.0, states + 1
         arcs[tail].append((words[-1], head, weight))
     end = lattice.nodes
-    found: list[Arcs] = []
+    outgoing: list[Arcs] = []
     finals: list[float] = []
     for state in range(states):
         within = _closure(state, empty, plus)
-        found.append([(word, to, by + weight) for at, by in within.items() for word, to, weight in arcs.get(at, ())])
+        outgoing.append([(word, to, by + weight) for at, by in within.items() for word, to, weight in arcs.get(at, ())])
         finals.append(within.get(end, NOWHERE))
-    return found, finals
+    return outgoing, finals
 
 
 def _closure(state: int, empty: dict[int, list[tuple[int, float]]], plus: np.ufunc) -> dict[int, float]:
-    """The states that empty arcs lead to, and what they weigh together. Nodes are numbered in topological order."""
+    """The states reachable by empty arcs, with their summed weights. Nodes are numbered in topological order."""
     import heapq
 
     weights = {state: 0.0}
@@ -99,7 +101,7 @@ def _closure(state: int, empty: dict[int, list[tuple[int, float]]], plus: np.ufu
 
 
 def _edges(lattice: Hypergraph) -> Iterator[tuple[int, int, list[str], float]]:
-    """State before, state behind, words and weight of all edges and starts."""
+    """The first state, last state, words and weight of all edges and start nodes."""
     scores = lattice.scores_or(None).tolist()
     grammar = lattice.grammar
     for node, (first, last) in enumerate(
@@ -118,6 +120,6 @@ def _edges(lattice: Hypergraph) -> Iterator[tuple[int, int, list[str], float]]:
                 or symbols[: len(tails)] != [-1][: len(tails)]
                 or min(symbols[len(tails) :], default=0) < 0
             ):
-                raise ValueError(f"edge {edge}: expected one of a lattice, its words behind its only tail")
-            words = [lattice.words[one] for one in symbols[len(tails) :]]
+                raise ValueError(f"edge {edge}: expected a lattice edge, at most one tail followed by words")
+            words = [lattice.words[word] for word in symbols[len(tails) :]]
             yield (tails[0] + 1 if tails else 0), node + 1, words, scores[edge]

@@ -1,6 +1,6 @@
-"""A graph without what none of its edges needs: a search keeps few of the rules that its forest had.
+"""Drop rules, words and feature names that no edge of a graph uses: a search keeps few of its forest's rules.
 
-Rules keep their order, and so do words and names; whatever is asked of the graph gets the same answer.
+Rules, words and names keep their order; the graph is equivalent otherwise.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def compacted(graph: Hypergraph) -> Hypergraph:
-    """The same graph with the rules that its edges have, their words, and the names of features that are there."""
+    """The same graph with only the rules that edges use, their words, and the names of features in use."""
     import numpy as np
 
     used = np.unique(graph.rules)
     rows = used[used >= 0].astype(np.int64)
     numbers = np.full(len(graph.grammar) + 1, -1, dtype=np.int32)
     numbers[rows] = np.arange(len(rows), dtype=np.int32)
-    (ids, values), offsets = _taken(graph.rule_feature_offsets, rows, graph.rule_feature_ids, graph.rule_values)
+    (ids, values), offsets = _take_rows(graph.rule_feature_offsets, rows, graph.rule_feature_ids, graph.rule_values)
     wanted = np.zeros(len(graph.names), dtype=bool)
     for column in (ids, graph.dense_names, graph.features):
         wanted[column] = True
@@ -40,25 +40,25 @@ def compacted(graph: Hypergraph) -> Hypergraph:
         rule_feature_offsets=offsets,
         dense_names=named[graph.dense_names],
         features=named[graph.features],
-        names=_kept(graph.names, np.flatnonzero(wanted)),
+        names=_keep_strings(graph.names, np.flatnonzero(wanted)),
         grammar=_rules(graph.grammar, rows),
     )
 
 
 def _rules(grammar: GrammarColumns, rows: Array) -> GrammarColumns:
-    """Some rules of a grammar with their words."""
+    """Some rules of a grammar, with only their words."""
     import numpy as np
 
-    (source,), source_offsets = _taken(grammar.source_offsets, rows, grammar.source)
-    (target,), target_offsets = _taken(grammar.target_offsets, rows, grammar.target)
-    (features, values), feature_offsets = _taken(grammar.feature_offsets, rows, grammar.features, grammar.values)
-    (points,), point_offsets = _taken(grammar.point_offsets, rows, grammar.points)
+    (source,), source_offsets = _take_rows(grammar.source_offsets, rows, grammar.source)
+    (target,), target_offsets = _take_rows(grammar.target_offsets, rows, grammar.target)
+    (features, values), feature_offsets = _take_rows(grammar.feature_offsets, rows, grammar.features, grammar.values)
+    (points,), point_offsets = _take_rows(grammar.point_offsets, rows, grammar.points)
     words = np.unique(np.concatenate([source, target]))
     words = words[words >= 0]
 
     def renumbered(symbols: Array) -> Array:
-        found: Array = np.where(symbols >= 0, np.searchsorted(words, symbols), symbols).astype(np.int32)
-        return found
+        ids: Array = np.where(symbols >= 0, np.searchsorted(words, symbols), symbols).astype(np.int32)
+        return ids
 
     return replace(
         grammar,
@@ -73,19 +73,19 @@ def _rules(grammar: GrammarColumns, rows: Array) -> GrammarColumns:
         feature_offsets=feature_offsets,
         points=points,
         point_offsets=point_offsets,
-        words=_kept(grammar.words, words),
+        words=_keep_strings(grammar.words, words),
     )
 
 
-def _taken(offsets: Array, rows: Array, *columns: Array) -> tuple[list[Array], Array]:
-    """The parts of columns that belong to some rows, and where each begins."""
+def _take_rows(offsets: Array, rows: Array, *columns: Array) -> tuple[list[Array], Array]:
+    """The values of some rows in columns, and their new offsets."""
     import numpy as np
 
     counts = np.diff(offsets)[rows]
-    made = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    at = np.repeat(np.asarray(offsets)[:-1][rows] - made[:-1], counts) + np.arange(made[-1])
-    return [np.asarray(one)[at] for one in columns], made
+    new = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    at = np.repeat(np.asarray(offsets)[:-1][rows] - new[:-1], counts) + np.arange(new[-1])
+    return [np.asarray(column)[at] for column in columns], new
 
 
-def _kept(table: StringTable, which: Array) -> StringTable:
+def _keep_strings(table: StringTable, which: Array) -> StringTable:
     return string_table([table[i] for i in which.tolist()])

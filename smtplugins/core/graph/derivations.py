@@ -1,4 +1,4 @@
-"""What inference gives: derivations, posteriors, moments."""
+"""Results of inference: derivations, posteriors, moments."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Derivation:
-    """A tree of edges, from the goal down: each edge before those of its tails, tails in their order."""
+    """A derivation: its edges in preorder from the goal, tails in order."""
 
     graph: Hypergraph
     score: float
     edges: NDArray[np.int32]
 
     def __len__(self) -> int:
-        """How many edges it has."""
+        """The number of edges."""
         return len(self.edges)
 
     @property
     def text(self) -> str:
-        """Its words, with a space between."""
+        """The words, joined by spaces."""
         import numpy as np
 
         return Derivations(self.graph, np.array([self.score]), np.array([0, len(self)]), self.edges).texts()[0]
 
     def features(self) -> Floats:
-        """The sums of its edges' features, by the graph's names."""
+        """The summed features of its edges, in the order of the graph's names."""
         import numpy as np
 
         return self.graph.feature_sums(np.bincount(self.edges, minlength=len(self.graph)).astype(np.float64))
@@ -44,7 +44,7 @@ class Derivation:
 
 @dataclass(frozen=True, eq=False)
 class Derivations(Sequence[Derivation]):
-    """Derivations as columns; the edges of number i are ``edges[offsets[i]:offsets[i+1]]``."""
+    """Derivations as columns; derivation i has ``edges[offsets[i]:offsets[i+1]]``."""
 
     graph: Hypergraph
     scores: Floats
@@ -65,20 +65,20 @@ class Derivations(Sequence[Derivation]):
         return Derivation(self.graph, float(self.scores[at]), self.edges[self.offsets[at] : self.offsets[at + 1]])
 
     def word_ids(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The words of each, as offsets and numbers of ``graph.words``."""
+        """The words of each derivation, as offsets and ids in ``graph.words``."""
         return self.graph.core.spell(self.offsets, self.edges, *self.graph.targets)
 
     def texts(self) -> list[str]:
-        """The words of each, with a space between."""
+        """The words of each derivation, joined by spaces."""
         offsets, ids = self.word_ids()
         words = self.graph.words
-        spelt = [words[one] for one in ids.tolist()]
+        spelt = [words[word] for word in ids.tolist()]
         return [" ".join(spelt[a:b]) for a, b in itertools.pairwise(offsets.tolist())]
 
 
 @dataclass(frozen=True)
 class Posteriors:
-    """For ``log`` how often edges and nodes are expected to occur, and log Z; for ``max`` the best scores with them."""
+    """For ``log``, log Z and expected counts of edges and nodes; for ``max``, the best score and max-marginals."""
 
     total: float
     edges: Floats
@@ -87,7 +87,7 @@ class Posteriors:
 
 @dataclass(frozen=True)
 class Expectation:
-    """The mean of a sum over edges' values, and the mean below each node (0 where nothing can be derived)."""
+    """The mean of a sum of edge values, and the mean below each node (0 for nodes without a derivation)."""
 
     log_z: float
     mean: float
@@ -96,14 +96,14 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Covariance:
-    """How a sum over edges' values varies: with another such sum, by the product of its edges' values and these."""
+    """Covariances of a sum of edge values: ``edges`` times another sum's values, summed, is the covariance with it."""
 
     log_z: float
     mean: float
     edges: Floats
 
     def of(self, values: ArrayLike) -> float:
-        """The covariance with the sum over other edges' values."""
+        """The covariance with the sum of other edge values."""
         import numpy as np
 
         return float(self.edges @ np.asarray(values, dtype=np.float64))
@@ -111,9 +111,9 @@ class Covariance:
 
 @dataclass(frozen=True)
 class Gradient:
-    """A value and what the graph's features do to it, by the graph's names, when scores are their weighted sums.
+    """A value and its gradient by the feature weights, in the order of the graph's names.
 
-    With scores ``gamma`` times as large, the derivative by the weights is ``gamma`` times as large, too.
+    Scores are taken to be weighted feature sums; if they are scaled by ``gamma``, multiply the gradient by ``gamma``.
     """
 
     value: float

@@ -1,4 +1,4 @@
-"""A hypergraph drawn: Graphviz' language."""
+"""Draw a hypergraph in Graphviz' language."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def dot(graph: Hypergraph) -> str:
-    """Nodes are boxes, each edge a point with arrows from its tails and to its head."""
+    """The graph as text: nodes are boxes, each edge a point with arrows from its tails and to its head."""
     return "".join(f"{line}\n" for line in _lines(graph))
 
 
@@ -37,7 +37,7 @@ def _target(graph: Hypergraph, rule: int) -> str:
         return ""
     grammar = graph.grammar
     symbols = grammar.target[grammar.target_offsets[rule] : grammar.target_offsets[rule + 1]].tolist()
-    return " ".join(graph.words[one] if one >= 0 else f"[{-one}]" for one in symbols)
+    return " ".join(graph.words[symbol] if symbol >= 0 else f"[{-symbol}]" for symbol in symbols)
 
 
 def _quoted(text: str) -> str:

@@ -1,7 +1,7 @@
-"""The hypergraph that decoders make, readers fill and inference reads: immutable columns, features in three places.
+"""The hypergraph of decoders, readers and inference: immutable columns, with features in three places.
 
-What all edges of a rule share lies on the rule, so that new weights cost one product over rules and a gather; what most
-edges have lies in a dense block, a column a feature; the rest in sparse rows.
+Features shared by all edges of a rule are stored on the rule, so that new weights cost one product over rules and a
+gather; features of most edges in a dense block, a column for each; the rest in sparse rows.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ COLUMNS = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Hypergraph:
-    """One sentence's hypergraph; the part of edge e in a column c is ``c[c_offsets[e]:c_offsets[e+1]]``.
+    """One sentence's hypergraph; edge e has ``c[c_offsets[e]:c_offsets[e+1]]`` of a column c.
 
-    Nodes, edges, tails, rules and spans are as in ``GraphColumns``: nodes in topological order, the goal last, none at
-    all if there was no parse; the edges into a node together; a node without edges is a start, derived from nothing.
-    The features of an edge are those of its rule (``rule_feature_ids``, ``rule_values``), of its row in ``dense``
-    (columns ``dense_names``), and its own sparse ones (``features``, ``values``); all are numbers in ``names``.
-    ``edge_scores`` are natural logarithms, made from weights or given. All arrays are read-only.
+    Nodes, edges, tails, rules and spans are as in ``GraphColumns``: nodes in topological order, the goal last, no nodes
+    if there was no parse; the edges into a node are adjacent; a node without edges is a start node. The features of an
+    edge are those of its rule (``rule_feature_ids``, ``rule_values``), its row of ``dense`` (columns ``dense_names``)
+    and its own sparse features (``features``, ``values``); all feature ids are indices into ``names``. ``edge_scores``
+    are natural logarithms, from weights or from a file. All arrays are read-only.
     """
 
     id: str
@@ -92,7 +92,7 @@ class Hypergraph:
             _expect(bool(np.isfinite(getattr(self, name)).all()), name, "finite numbers")
 
     def __len__(self) -> int:
-        """How many edges there are."""
+        """The number of edges."""
         return self.core.edges
 
     def __repr__(self) -> str:
@@ -100,39 +100,39 @@ class Hypergraph:
         return f"<Hypergraph {self.id!r}: {about}>"
 
     def __eq__(self, other: object) -> bool:
-        """Whether all columns are the same."""
+        """Whether all columns are equal."""
         import numpy as np
 
         if not isinstance(other, Hypergraph):
             return NotImplemented
-        one, two = self._arrays(), other._arrays()
-        return one.keys() == two.keys() and all(np.array_equal(one[name], two[name]) for name in one)
+        mine, theirs = self._arrays(), other._arrays()
+        return mine.keys() == theirs.keys() and all(np.array_equal(mine[name], theirs[name]) for name in mine)
 
     __hash__ = None  # type: ignore[assignment]
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return self.core.nodes
 
     @cached_property
     def edge_offsets(self) -> NDArray[np.int64]:
-        """Where the edges into each node begin."""
+        """The offsets of the edges into each node."""
         return self.core.edge_offsets
 
     @cached_property
     def tails(self) -> NDArray[np.int32]:
-        """The tails of all edges, in their order."""
+        """The tails of all edges, edge by edge."""
         return self.core.tails
 
     @cached_property
     def tail_offsets(self) -> NDArray[np.int64]:
-        """Where the tails of each edge begin."""
+        """The offsets of the tails of each edge."""
         return self.core.tail_offsets
 
     @property
     def heads(self) -> NDArray[np.int32]:
-        """The node each edge leads to."""
+        """The head of each edge."""
         import numpy as np
 
         return np.repeat(np.arange(self.nodes, dtype=np.int32), np.diff(self.edge_offsets))
@@ -144,15 +144,15 @@ class Hypergraph:
 
     @cached_property
     def word_ids(self) -> dict[str, int]:
-        """The words' numbers; the first of a word that is there twice."""
-        found: dict[str, int] = {}
+        """The id of each word; the first id of a word that occurs twice."""
+        ids: dict[str, int] = {}
         for number, word in enumerate(self.words):
-            found.setdefault(word, number)
-        return found
+            ids.setdefault(word, number)
+        return ids
 
     @cached_property
     def targets(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
-        """The rules of the edges, and offsets and symbols of target sides, as native functions take them."""
+        """The rules of edges, and the offsets and symbols of target sides, as arguments of native functions."""
         import numpy as np
 
         symbols = np.ascontiguousarray(self.grammar.target, dtype=np.int32)
@@ -163,47 +163,47 @@ class Hypergraph:
         return np.ascontiguousarray(self.rules, dtype=np.int32), offsets, symbols
 
     def rule_features(self, rule: int) -> dict[str, float]:
-        """What all edges of a rule share."""
+        """The features shared by all edges of a rule."""
         part = slice(self.rule_feature_offsets[rule], self.rule_feature_offsets[rule + 1])
         return {self.names[i]: value for i, value in _pairs(self.rule_feature_ids[part], self.rule_values[part])}
 
     def edge_features(self, edge: int) -> dict[str, float]:
-        """All features of an edge that are not 0."""
+        """All non-zero features of an edge."""
         rule = int(self.rules[edge])
-        found = self.rule_features(rule) if rule >= 0 else {}
+        features = self.rule_features(rule) if rule >= 0 else {}
         part = slice(self.feature_offsets[edge], self.feature_offsets[edge + 1])
         own = [*_pairs(self.dense_names, self.dense[edge]), *_pairs(self.features[part], self.values[part])]
         for name, value in own:
             if value:
-                found[self.names[name]] = found.get(self.names[name], 0.0) + value
-        return found
+                features[self.names[name]] = features.get(self.names[name], 0.0) + value
+        return features
 
     def weight_column(self, weights: Weights) -> Floats:
-        """A weight for each name, 0 for one that is not given."""
+        """A weight for each feature name, 0 for names without a weight."""
         import numpy as np
 
         if isinstance(weights, Mapping):
             return np.array([weights.get(name, 0.0) for name in self.names], dtype=np.float64)
-        found = np.ascontiguousarray(weights, dtype=np.float64)
-        if found.shape != (len(self.names),):
-            raise ValueError(f"expected {len(self.names)} weights, one for each name, found shape {found.shape}")
-        return found
+        column = np.ascontiguousarray(weights, dtype=np.float64)
+        if column.shape != (len(self.names),):
+            raise ValueError(f"expected {len(self.names)} weights, one for each name, found shape {column.shape}")
+        return column
 
     def scores(self, weights: Weights) -> Floats:
-        """The weighted feature sums of all edges: a sparse product over rules, gathered, and what edges add."""
+        """The weighted feature sums of all edges: a sparse product over rules, gathered, plus the edges' own."""
         import numpy as np
 
         by = self.weight_column(weights)
         of_rules = _core.sparse_scores(self.rule_feature_offsets, self.rule_feature_ids, self.rule_values, by)
-        found: Floats = np.append(of_rules, 0.0)[self.rules]  # -1, no rule, is the last one
+        sums: Floats = np.append(of_rules, 0.0)[self.rules]  # -1, no rule, takes the last
         if len(self.dense_names):
-            found += self.dense @ by[self.dense_names]
+            sums += self.dense @ by[self.dense_names]
         if len(self.values):
-            found += _core.sparse_scores(self.feature_offsets, self.features, self.values, by)
-        return found
+            sums += _core.sparse_scores(self.feature_offsets, self.features, self.values, by)
+        return sums
 
     def feature_sums(self, mass: ArrayLike) -> Floats:
-        """The features of all edges, each edge counted with its mass: what gradients are made of."""
+        """The sum of all edges' features, each edge times its mass: used for gradients."""
         import numpy as np
 
         by = np.ascontiguousarray(mass, dtype=np.float64)
@@ -225,11 +225,11 @@ class Hypergraph:
         return replace(self, edge_scores=scores)  # type: ignore[arg-type]  # __post_init__ converts
 
     def reweighted(self, weights: Weights) -> Hypergraph:
-        """The same graph with the scores that weights give; nothing else is copied."""
+        """The same graph scored with these weights; nothing else is copied."""
         return self.with_scores(self.scores(weights))
 
     def scores_or(self, scores: ArrayLike | None) -> Floats:
-        """These scores, or else the graph's own, or else 0 for each edge."""
+        """These scores, or the graph's own if None, or 0 for each edge if it has none."""
         import numpy as np
 
         if scores is None:
@@ -241,20 +241,20 @@ class Hypergraph:
         return Bundles(*self.core.bundles())
 
     def restricted(self, keep: ArrayLike, scores: ArrayLike | None = None) -> Part:
-        """What is left when only some edges (a flag each) stay: what can be derived and leads to the goal."""
+        """Keep only some edges (a flag for each), without nodes that have no derivation or do not lead to the goal."""
         import numpy as np
 
         core, nodes, edges = self.core.restricted(np.ascontiguousarray(keep, dtype=np.bool_))
         return Part(self.part(core, nodes, edges, self.scores_or(scores)[edges]), edges)
 
     def part(self, core: _core.Graph, nodes: Ints, edges: Ints, scores: Floats) -> Hypergraph:
-        """A graph whose nodes and edges are those of this one, each any number of times; -1 for a new one."""
+        """A graph of copies of this graph's nodes and edges, any number of each; -1 for a new node or edge."""
         import numpy as np
 
         def taken(column: NDArray[Any], which: Ints, empty: int) -> NDArray[Any]:
-            found = np.full((len(which), *column.shape[1:]), empty, dtype=column.dtype)
-            found[which >= 0] = column[which[which >= 0]]
-            return found
+            rows = np.full((len(which), *column.shape[1:]), empty, dtype=column.dtype)
+            rows[which >= 0] = column[which[which >= 0]]
+            return rows
 
         counts = taken(np.diff(self.feature_offsets), edges, 0)
         offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -274,10 +274,10 @@ class Hypergraph:
 
     @classmethod
     def from_columns(cls, columns: GraphColumns) -> Hypergraph:
-        """What a reader gave, its features put where they belong."""
+        """Convert a reader's columns, placing features on rules, in the dense block or on edges."""
         import numpy as np
 
-        from smtplugins.core.graph.placing import placed
+        from smtplugins.core.graph.placing import place_features
 
         return cls(
             id=columns.id,
@@ -289,14 +289,14 @@ class Hypergraph:
             grammar=columns.grammar,
             labels=columns.labels,
             names=columns.names,
-            **placed(columns),
+            **place_features(columns),
         )
 
     def to_columns(self) -> GraphColumns:
         """The columns that formats write, all features on edges."""
-        from smtplugins.core.graph.placing import spread
+        from smtplugins.core.graph.placing import spread_features
 
-        ids, values, offsets = spread(self)
+        ids, values, offsets = spread_features(self)
         return GraphColumns(
             id=self.id,
             node_labels=self.node_labels,
@@ -326,14 +326,14 @@ class Hypergraph:
         return arrays(self)
 
     def save(self, path: str | Path) -> None:
-        """Keep it: in one file if the path ends in .npz, else in a folder with an .npy file for each column."""
+        """Save to one file if the path ends in .npz, else to a folder with an .npy file for each column."""
         from smtplugins.core.graph.storage import save
 
         save(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Hypergraph:
-        """What ``save`` kept; every column is checked."""
+        """Load what ``save`` wrote, checking every column."""
         from smtplugins.core.graph.storage import load
 
         return load(path)
@@ -341,7 +341,7 @@ class Hypergraph:
 
 @dataclass(frozen=True)
 class Bundles:
-    """Edges with the same head and tails; group b is ``edges[offsets[b]:offsets[b+1]]``, those of node v are groups
+    """Edges grouped by head and tails. Bundle b is ``edges[offsets[b]:offsets[b+1]]``; node v has the bundles
     ``node_offsets[v]`` to ``node_offsets[v+1]``, in the order of their tails."""
 
     node_offsets: NDArray[np.int64]
@@ -354,17 +354,17 @@ class Bundles:
 
 @dataclass(frozen=True)
 class Part:
-    """A graph made from another one's edges: ``edges`` says which one each was, -1 for a new one."""
+    """A graph made from another graph's edges; ``edges`` are their indices there, -1 for a new edge."""
 
     graph: Hypergraph
     edges: NDArray[np.int64]
 
 
 class HypergraphBuilder(GraphBuilder):
-    """Takes nodes, each with the edges into it, in topological order."""
+    """Build a graph from nodes in topological order, each with the edges into it."""
 
     def build(self, id: str, rules: Iterable[Rule]) -> Hypergraph:
-        """The graph of all that was added."""
+        """The graph of all nodes added."""
         return Hypergraph.from_columns(self.graph(id, rules))
 
 
@@ -398,15 +398,15 @@ def _check_offsets(name: str, offsets: Ints, rows: int, end: int) -> None:
     good = (
         offsets.shape == (rows + 1,) and offsets[0] == 0 and offsets[-1] == end and bool(np.all(np.diff(offsets) >= 0))
     )
-    _expect(good, name, f"{rows + 1} numbers that rise from 0 to {end}")
+    _expect(good, name, f"{rows + 1} offsets that increase from 0 to {end}")
 
 
 def _frozen(name: str, values: ArrayLike, kind: str) -> NDArray[Any]:
     """A read-only view, or a copy if the kind of number differs."""
     import numpy as np
 
-    found = np.asarray(values)
-    _expect(found.dtype.kind == np.dtype(kind).kind or not found.size, name, f"an array of {kind}")
-    kept: NDArray[Any] = np.ascontiguousarray(found, dtype=kind).view()
+    array = np.asarray(values)
+    _expect(array.dtype.kind == np.dtype(kind).kind or not array.size, name, f"an array of {kind}")
+    kept: NDArray[Any] = np.ascontiguousarray(array, dtype=kind).view()
     kept.flags.writeable = False
     return kept

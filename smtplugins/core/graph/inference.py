@@ -1,8 +1,8 @@
-"""Inference over a hypergraph whose edges have scores; the native functions. ``reference`` has them in plain Python.
+"""Inference over scored hypergraphs: the native functions. ``tests/core/reference.py`` has them in plain Python.
 
-Scores are natural logarithms, -inf for an edge that cannot be; None takes the graph's own ``edge_scores``, or 0 for
-each edge. The score of a derivation is the sum over its edges; a start has one derivation, of score 0. ``semiring`` is
-``log`` for sums over derivations, ``max`` for the best one. An edge with the same node twice as a tail is two places.
+Scores are natural logarithms, -inf for an impossible edge; None takes the graph's own ``edge_scores``, or 0 for each
+edge. The score of a derivation is the sum over its edges; a start node has one derivation, with score 0. ``semiring``
+is ``log`` for sums over derivations, ``max`` for the best. A node that is a tail of an edge twice is derived twice.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ SLACK = 1e-9  # max-marginals of the edges of one derivation differ by rounding
 
 
 def inside(graph: Hypergraph, scores: ArrayLike | None = None, semiring: str = "log") -> Floats:
-    """For each node the sum or the best over its derivations."""
+    """Inside scores: for each node the sum or the best over its derivations."""
     return graph.core.inside(graph.scores_or(scores), _best(semiring))
 
 
 def outside(graph: Hypergraph, scores: ArrayLike | None = None, semiring: str = "log") -> Floats:
-    """For each node the sum or the best over what can be around it."""
+    """Outside scores: for each node the sum or the best over its contexts."""
     by = graph.scores_or(scores)
     return graph.core.outside(by, graph.core.inside(by, _best(semiring)), _best(semiring))
 
 
 def posteriors(graph: Hypergraph, scores: ArrayLike | None = None, semiring: str = "log") -> Posteriors:
-    """Expected counts of edges and nodes (probabilities, where none comes twice); or max-marginals."""
+    """Expected counts of edges and nodes (probabilities if no derivation repeats them), or max-marginals."""
     by, best = graph.scores_or(scores), _best(semiring)
     inner = graph.core.inside(by, best)
     total = float(inner[-1]) if graph.nodes else -float("inf")
@@ -50,23 +50,23 @@ def posteriors(graph: Hypergraph, scores: ArrayLike | None = None, semiring: str
 
 
 def feature_expectations(graph: Hypergraph, scores: ArrayLike | None = None) -> Floats:
-    """The expected sums of the features, by the graph's names."""
+    """The expected feature sums, in the order of the graph's names."""
     return graph.feature_sums(posteriors(graph, scores).edges)
 
 
 def paths(graph: Hypergraph) -> float:
-    """How many derivations there are, whatever their scores."""
+    """The number of derivations, whatever their scores."""
     return graph.core.paths()
 
 
 def viterbi(graph: Hypergraph, scores: ArrayLike | None = None) -> Derivation | None:
-    """The best derivation; of equal ones that of the first edge at each node. None if there is none."""
-    found = Derivations(graph, *graph.core.viterbi(graph.scores_or(scores)))
-    return found[0] if len(found) else None
+    """The best derivation, None if there is none; of equal edges into a node the first wins."""
+    derivations = Derivations(graph, *graph.core.viterbi(graph.scores_or(scores)))
+    return derivations[0] if len(derivations) else None
 
 
 def kbest(graph: Hypergraph, scores: ArrayLike | None = None, k: int = 1, *, unique: bool = False) -> Derivations:
-    """The k best derivations, or, unique, the best ones of k different texts.
+    """The k best derivations, or with ``unique`` the best derivations of k distinct texts.
 
     L. Huang and D. Chiang, "Better k-best Parsing" (2005), algorithm 3.
     """
@@ -74,11 +74,11 @@ def kbest(graph: Hypergraph, scores: ArrayLike | None = None, k: int = 1, *, uni
 
 
 def sample(graph: Hypergraph, scores: ArrayLike | None = None, count: int = 1, *, seed: int = 0) -> Derivations:
-    """Derivations drawn with their probabilities; the same ones for the same seed."""
-    found = Derivations(graph, *graph.core.sample(graph.scores_or(scores), count, seed % 2**64))
-    if len(found) < count:
+    """Sample derivations by their probabilities; the same seed gives the same sample."""
+    derivations = Derivations(graph, *graph.core.sample(graph.scores_or(scores), count, seed % 2**64))
+    if len(derivations) < count:
         raise ValueError(NO_DERIVATION)
-    return found
+    return derivations
 
 
 def prune(
@@ -89,17 +89,17 @@ def prune(
     density: float | None = None,
     words: int | None = None,
 ) -> Part:
-    """The graph without edges whose max-marginal is low, and which of its edges each one is.
+    """Drop edges with a low max-marginal.
 
-    ``beam``: the best derivation with an edge is at most this far from the best of all. ``density``: that many edges a
-    word, the best ones, but never less than the best derivation; ``words`` counts the source words, by default up to
-    the last one of a span, or the best derivation's own words when spans are not known. R. Zens and H. Ney, "Word
+    ``beam``: keep edges whose best derivation scores at most this much below the best of all. ``density``: keep the
+    best edges, this many for each source word, and always the best derivation. ``words`` is the number of source words,
+    by default the end of the last span, or the best derivation's words if spans are unknown. R. Zens and H. Ney, "Word
     Graphs for Statistical Machine Translation" (2005).
     """
-    return pruned(graph, scores, posteriors(graph, scores, "max"), beam, density, words)
+    return prune_by_max_marginals(graph, scores, posteriors(graph, scores, "max"), beam, density, words)
 
 
-def pruned(
+def prune_by_max_marginals(
     graph: Hypergraph,
     scores: ArrayLike | None,
     best: Posteriors,
@@ -107,7 +107,7 @@ def pruned(
     density: float | None,
     words: int | None,
 ) -> Part:
-    """``prune``, with the max-marginals known."""
+    """As ``prune``, with known max-marginals."""
     import numpy as np
 
     if (beam is None) == (density is None):
@@ -129,13 +129,13 @@ def pruned(
 
 
 def _limit(best: Posteriors, count: int, slack: float) -> float:
-    """The least max-marginal of the edges that stay, so that no more than a number of them do; equal ones together."""
+    """The lowest max-marginal to keep, so that at most ``count`` edges stay; equal ones stay or go together."""
     import numpy as np
 
     falling = np.sort(best.edges[best.edges > -np.inf])[::-1]
     if len(falling) <= count:
         return float(falling[-1]) if len(falling) else best.total
-    # Among equal ones that would exceed the number, none stays: a derivation is kept or dropped as a whole.
+    # If equal max-marginals would exceed the count, none stays: a derivation is kept or dropped as a whole.
     above = falling[:count][falling[:count] > falling[count] + 2 * slack]
     return min(best.total, float(above[-1])) if len(above) else best.total
 
@@ -144,8 +144,7 @@ def _words(graph: Hypergraph, scores: ArrayLike | None) -> int:
     last = int(graph.spans[:, 1].max(initial=-1))
     if last > 0:
         return last
-    found = kbest(graph, scores, 1)
-    return len(found.word_ids()[1])
+    return len(kbest(graph, scores, 1).word_ids()[1])
 
 
 def intersect(
@@ -156,11 +155,11 @@ def intersect(
     semiring: str = "log",
     max_edges: int = MAX_EDGES,
 ) -> Part:
-    """The derivations that have these words (forced decoding), or those of a path of a lattice.
+    """Keep the derivations with these words (forced decoding), or with the words of a path of a lattice.
 
-    The result's ``edge_scores`` are the scores with those of the lattice's arcs. A derivation comes once for each path;
-    ways through empty arcs alone are added up by the semiring. Edges and nodes of the result are those of the graph;
-    when a lattice ends in several states or with empty arcs, there is a goal on top.
+    The result's ``edge_scores`` include the scores of lattice arcs. A derivation occurs once for each path; paths that
+    differ in empty arcs only are added up by the semiring. Edges and nodes of the result are copies of the graph's; if
+    the lattice ends in several states or with empty arcs, a new goal is on top.
     """
     _best(semiring)
     arcs = acceptor(target, graph, semiring)
@@ -174,24 +173,25 @@ def intersect(
 
 
 def product_part(graph: Hypergraph, core: Any, nodes: Any, edges: Any, scores: Floats, weights: Floats) -> Part:
-    """The graph that an intersection makes."""
+    """The graph of an intersection."""
     import numpy as np
 
     if scores.shape != (len(graph),):
-        raise ValueError("one number for each edge is wanted")
+        raise ValueError(f"expected {len(graph)} scores, one for each edge, found shape {scores.shape}")
     return Part(graph.part(core, nodes, edges, np.append(scores, 0.0)[edges] + weights), edges)
 
 
 def expectation(graph: Hypergraph, scores: ArrayLike | None, values: ArrayLike) -> Expectation:
-    """The mean over derivations of the sum of edges' values."""
+    """The mean over derivations of the sum of edge values."""
     log_z, mean, nodes, _ = _moments(graph, scores, values)
     return Expectation(log_z, mean, nodes)
 
 
 def covariance(graph: Hypergraph, scores: ArrayLike | None, values: ArrayLike) -> Covariance:
-    """What the covariances of the sum of edges' values with others are made of.
+    """The covariances of the sum of edge values with other such sums.
 
-    Z. Li and J. Eisner, "First- and Second-Order Expectation Semirings" (2009), as probabilities and conditional means.
+    Z. Li and J. Eisner, "First- and Second-Order Expectation Semirings" (2009), computed with probabilities and
+    conditional means.
     """
     log_z, mean, _, edges = _moments(graph, scores, values)
     return Covariance(log_z, mean, edges)
@@ -200,16 +200,16 @@ def covariance(graph: Hypergraph, scores: ArrayLike | None, values: ArrayLike) -
 def _moments(graph: Hypergraph, scores: ArrayLike | None, values: ArrayLike) -> tuple[float, float, Floats, Floats]:
     import numpy as np
 
-    found = graph.core.moments(graph.scores_or(scores), np.ascontiguousarray(values, dtype=np.float64))
-    if found[0] == -float("inf"):
+    moments = graph.core.moments(graph.scores_or(scores), np.ascontiguousarray(values, dtype=np.float64))
+    if moments[0] == -float("inf"):
         raise ValueError(NO_DERIVATION)
-    return found
+    return moments
 
 
 def risk(graph: Hypergraph, scores: ArrayLike | None, losses: ArrayLike) -> Gradient:
-    """The expected loss, a sum over edges, and its gradient."""
-    found = covariance(graph, scores, losses)
-    return Gradient(found.mean, graph.feature_sums(found.edges))
+    """The expected loss (a sum over edges) and its gradient."""
+    loss = covariance(graph, scores, losses)
+    return Gradient(loss.mean, graph.feature_sums(loss.edges))
 
 
 def entropy(graph: Hypergraph, scores: ArrayLike | None = None) -> Gradient:
@@ -217,8 +217,8 @@ def entropy(graph: Hypergraph, scores: ArrayLike | None = None) -> Gradient:
     import numpy as np
 
     by = graph.scores_or(scores)
-    found = covariance(graph, by, np.where(np.isneginf(by), 0.0, by))
-    return Gradient(found.log_z - found.mean, -graph.feature_sums(found.edges))
+    score = covariance(graph, by, np.where(np.isneginf(by), 0.0, by))
+    return Gradient(score.log_z - score.mean, -graph.feature_sums(score.edges))
 
 
 def _best(semiring: str) -> bool:

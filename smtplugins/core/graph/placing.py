@@ -1,4 +1,4 @@
-"""Features of edges put where they cost least: on rules, into a dense block, or left on single edges; and back."""
+"""Place edge features where they cost least: on rules, in a dense block, or on single edges; and back."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.integer]
 
-DENSE_SHARE = 0.25  # a feature that this share of the edges has gets a column
+DENSE_SHARE = 0.25  # a feature of at least this share of the edges gets a column
 MOST_DENSE = 32
 
 
-def placed(columns: GraphColumns) -> dict[str, Any]:
+def place_features(columns: GraphColumns) -> dict[str, Any]:
     """The feature columns of a ``Hypergraph``, by name.
 
-    A feature with one value on all edges of each rule belongs to rules. One that differs between edges of a rule, as
-    that of a language model, belongs to edges, all of it; so does what edges without a rule have. Zeros are left out.
+    A feature that has the same value on all edges of each rule goes on rules. A feature that differs between edges of
+    a rule, such as a language model, goes on edges altogether, as do features of edges without a rule. Zeros are
+    dropped.
     """
     import numpy as np
 
@@ -29,7 +30,7 @@ def placed(columns: GraphColumns) -> dict[str, Any]:
     edge_of, name_of, values = _entries(columns)
     rule_of = np.asarray(columns.rules, dtype=np.int64)[edge_of]
     known = rule_of >= 0
-    # Groups of one rule and one name.
+    # Groups of entries with the same rule and name.
     groups, group_of = np.unique(rule_of[known] * names + name_of[known], return_inverse=True)
     group_rule, group_name = np.divmod(groups, max(names, 1))
     sizes = np.bincount(columns.rules[columns.rules >= 0], minlength=rules)
@@ -64,7 +65,7 @@ def placed(columns: GraphColumns) -> dict[str, Any]:
 
 
 def _entries(columns: GraphColumns) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-    """Edges, names and values of all features that are not 0, each once an edge."""
+    """Edges, names and values of all non-zero features, each name once per edge."""
     import numpy as np
 
     edge_of = np.repeat(np.arange(len(columns), dtype=np.int64), np.diff(columns.feature_offsets))
@@ -82,14 +83,14 @@ def _entries(columns: GraphColumns) -> tuple[NDArray[np.int64], NDArray[np.int64
         at_first = int(wrong[0])
         name = columns.names[int(name_of[at_first])]
         raise ValueError(
-            f"edge {edge_of[at_first]}, {name}: expected a number that float32 holds, found {values[at_first]}"
+            f"edge {edge_of[at_first]}, {name}: expected a number within the range of float32, found {values[at_first]}"
         )
     some = kept != 0
     return edge_of[some], name_of[some], kept[some]
 
 
-def spread(graph: Hypergraph) -> tuple[Ints, NDArray[np.float64], Ints]:
-    """All features on edges: names, values and offsets."""
+def spread_features(graph: Hypergraph) -> tuple[Ints, NDArray[np.float64], Ints]:
+    """All features as features of edges: name ids, values, offsets."""
     import numpy as np
 
     edges = len(graph)

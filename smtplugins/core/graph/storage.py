@@ -23,23 +23,23 @@ TABLES = ("words", "labels", "names")
 
 
 def arrays(graph: Hypergraph) -> dict[str, Array]:
-    """All that a graph is, as arrays by name."""
+    """All columns of a graph, as arrays by name."""
     import numpy as np
 
-    found: dict[str, Array] = {"version": np.array([VERSION], dtype=np.int32), "id": _bytes(graph.id.encode())}
-    found |= {name: getattr(graph, name) for name in (*CORE, *COLUMNS)}
+    columns: dict[str, Array] = {"version": np.array([VERSION], dtype=np.int32), "id": _bytes(graph.id.encode())}
+    columns |= {name: getattr(graph, name) for name in (*CORE, *COLUMNS)}
     if graph.edge_scores is not None:
-        found["edge_scores"] = graph.edge_scores
+        columns["edge_scores"] = graph.edge_scores
     for prefix, owner in (("", graph), ("grammar.", graph.grammar)):
         for name in TABLES:
             table = getattr(owner, name) if (prefix or name != "words") else None
             if table is not None:
-                found[f"{prefix}{name}.text"] = _bytes(bytes(table.blob))
-                found[f"{prefix}{name}.offsets"] = table.offsets
-    for one in fields(GrammarColumns):
-        if one.name not in TABLES:
-            found[f"grammar.{one.name}"] = getattr(graph.grammar, one.name)
-    return found
+                columns[f"{prefix}{name}.text"] = _bytes(bytes(table.blob))
+                columns[f"{prefix}{name}.offsets"] = table.offsets
+    for field in fields(GrammarColumns):
+        if field.name not in TABLES:
+            columns[f"grammar.{field.name}"] = getattr(graph.grammar, field.name)
+    return columns
 
 
 def _bytes(text: bytes) -> Array:
@@ -49,21 +49,21 @@ def _bytes(text: bytes) -> Array:
 
 
 def save(graph: Hypergraph, path: str | Path) -> None:
-    """Write the arrays aside, then put them in their place."""
+    """Write each file under a temporary name, then rename it."""
     import numpy as np
 
     path = Path(path)
-    found = arrays(graph)
+    columns = arrays(graph)
     if path.suffix == ".npz":
         aside = path.with_name(f".{path.name}.{os.getpid()}")
         with aside.open("wb") as stream:
-            np.savez(stream, **found)  # type: ignore[arg-type]
+            np.savez(stream, **columns)  # type: ignore[arg-type]
         aside.replace(path)
         return
     path.mkdir(parents=True, exist_ok=True)
-    for old in set(path.glob("*.npy")) - {path / f"{name}.npy" for name in found}:
+    for old in set(path.glob("*.npy")) - {path / f"{name}.npy" for name in columns}:
         old.unlink()
-    for name, values in found.items():
+    for name, values in columns.items():
         aside = path / f".{name}.{os.getpid()}"
         with aside.open("wb") as stream:
             np.save(stream, values)
@@ -71,20 +71,20 @@ def save(graph: Hypergraph, path: str | Path) -> None:
 
 
 def load(path: str | Path) -> Hypergraph:
-    """Read the arrays and check them; what is wrong is a ValueError that names the column."""
+    """Read and check the arrays; raises ValueError with the name of a wrong column."""
     import numpy as np
 
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"no such file or folder: {path}")
     if path.is_dir():
-        return _graph(_Columns({one.stem: one for one in path.glob("*.npy")}, str(path)))
+        return _graph(_Columns({file.stem: file for file in path.glob("*.npy")}, str(path)))
     with np.load(path, allow_pickle=False) as kept:
         return _graph(_Columns(kept, str(path)))
 
 
 class _Columns:
-    """Arrays by name, read when asked for."""
+    """Arrays by name, read on demand."""
 
     def __init__(self, kept: Mapping[str, Any], where: str) -> None:
         self.kept = kept
@@ -99,29 +99,29 @@ class _Columns:
         if name not in self.kept:
             raise ValueError(f"{self.where}: expected a column {name}, found none")
         try:
-            one = self.kept[name]
-            found: Array = np.load(one, allow_pickle=False) if isinstance(one, Path) else one
+            stored = self.kept[name]
+            array: Array = np.load(stored, allow_pickle=False) if isinstance(stored, Path) else stored
         except (ValueError, EOFError) as error:
             raise ValueError(f"{self.where}, {name}: {error}") from error
-        if found.dtype.kind not in kinds or found.ndim != dimensions:
+        if array.dtype.kind not in kinds or array.ndim != dimensions:
             wanted = f"{dimensions} dimensions of kind {' or '.join(kinds)}"
-            raise ValueError(f"{self.where}, {name}: expected {wanted}, found {found.dtype}, shape {found.shape}")
-        return found
+            raise ValueError(f"{self.where}, {name}: expected {wanted}, found {array.dtype}, shape {array.shape}")
+        return array
 
     def offsets(self, name: str, rows: int | None, end: int) -> Array:
         import numpy as np
 
-        found = self.get(name, "i")
-        good = len(found) and found[0] == 0 and found[-1] == end and bool(np.all(np.diff(found) >= 0))
-        if not good or (rows is not None and len(found) != rows + 1):
-            raise ValueError(f"{self.where}, {name}: expected offsets that rise from 0 to {end}")
-        return found
+        offsets = self.get(name, "i")
+        good = len(offsets) and offsets[0] == 0 and offsets[-1] == end and bool(np.all(np.diff(offsets) >= 0))
+        if not good or (rows is not None and len(offsets) != rows + 1):
+            raise ValueError(f"{self.where}, {name}: expected offsets that increase from 0 to {end}")
+        return offsets
 
     def numbers(self, name: str, least: int, end: int) -> Array:
-        found = self.get(name, "i")
-        if len(found) and (found.min() < least or found.max() >= end):
+        numbers = self.get(name, "i")
+        if len(numbers) and (numbers.min() < least or numbers.max() >= end):
             raise ValueError(f"{self.where}, {name}: expected numbers from {least} to below {end}")
-        return found
+        return numbers
 
     def table(self, name: str) -> StringTable:
         text = self.get(f"{name}.text", "u").astype("uint8").tobytes()

@@ -1,4 +1,4 @@
-"""A graph's features under the numbers of a larger set of names, looked up once for those who ask again and again."""
+"""A graph's features under the ids of a larger set of names, mapped once for repeated scoring."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class Weighing:
-    """Scores of edges by weights of all names, and sums of features by all names.
+    """Score edges with weights of all names, and sum features over all names.
 
-    ``own`` is the number of each of the graph's names, ``width`` how many there are in all and the number of a name
-    that is none of them. The answers are those of the graph (``scores``, ``feature_sums``).
+    ``own`` is the id of each of the graph's names; ``width`` is the number of all names, and as an id it stands for a
+    name that is not among them. Results equal those of the graph (``scores``, ``feature_sums``).
     """
 
     def __init__(self, graph: Hypergraph, own: Array, width: int) -> None:
@@ -29,7 +29,7 @@ class Weighing:
         self._of_rules = numbers[graph.rule_feature_ids]
         self._of_edges = numbers[graph.features]
         self._dense = numbers[graph.dense_names]
-        # An edge without a rule has one behind the last.
+        # An edge without a rule gets the row after the last.
         self._rules = np.where(graph.rules < 0, len(graph.grammar), graph.rules).astype(np.int64)
 
     def scores(self, weights: Array) -> Array:
@@ -38,22 +38,22 @@ class Weighing:
 
         graph, by = self._graph, np.append(weights, 0.0)
         rows = _core.sparse_scores(graph.rule_feature_offsets, self._of_rules, graph.rule_values, by)
-        found: Array = np.append(rows, 0.0)[self._rules]
+        scores: Array = np.append(rows, 0.0)[self._rules]
         if len(self._dense):
-            found += graph.dense @ by[self._dense]
+            scores += graph.dense @ by[self._dense]
         if len(self._of_edges):
-            found += _core.sparse_scores(graph.feature_offsets, self._of_edges, graph.values, by)
-        return found
+            scores += _core.sparse_scores(graph.feature_offsets, self._of_edges, graph.values, by)
+        return scores
 
     def sums(self, mass: Array) -> Array:
-        """The features of all edges, each counted with its mass."""
+        """The sum of all edges' features, each edge times its mass."""
         import numpy as np
 
         graph, width = self._graph, self._width + 1
         rows = np.bincount(self._rules, mass, len(graph.grammar) + 1)[:-1].astype(np.float64)  # ints if empty
-        found: Array = _core.sparse_sums(graph.rule_feature_offsets, self._of_rules, graph.rule_values, rows, width)
+        sums: Array = _core.sparse_sums(graph.rule_feature_offsets, self._of_rules, graph.rule_values, rows, width)
         if len(self._dense):
-            np.add.at(found, self._dense, mass @ graph.dense)
+            np.add.at(sums, self._dense, mass @ graph.dense)
         if len(self._of_edges):
-            found += _core.sparse_sums(graph.feature_offsets, self._of_edges, graph.values, mass, width)
-        return found[:-1]
+            sums += _core.sparse_sums(graph.feature_offsets, self._of_edges, graph.values, mass, width)
+        return sums[:-1]

@@ -1,9 +1,9 @@
-"""Upper envelopes of lines, on lists and on hypergraphs, and what they make of a corpus metric's statistics.
+"""Upper envelopes of lines on n-best lists and hypergraphs, and the corpus statistics along them, for MERT.
 
 F. J. Och, "Minimum Error Rate Training in Statistical Machine Translation" (2003), section 5, for lists; W. Macherey,
 F. J. Och, I. Thayer and J. Uszkoreit, "Lattice-based Minimum Error Rate Training for Statistical Machine Translation"
-(2008) and S. Kumar, W. Macherey, C. Dyer and F. J. Och (2009) for graphs. Along a line through weight space each
-hypothesis has a score that is a line itself, value + t * slope; the hypotheses that win somewhere are the envelope.
+(2008) and S. Kumar, W. Macherey, C. Dyer and F. J. Och (2009) for graphs. Along a line through weight space the score
+of each hypothesis is a line, value + t * slope; the hypotheses that are best for some t form the envelope.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Envelope:
-    """Line ``lines[k]`` is the highest from ``starts[k]``, the first of which is minus infinity, to the next start."""
+    """Line ``lines[k]`` is the highest from ``starts[k]`` to the next start; the first start is minus infinity."""
 
     starts: Floats
     lines: NDArray[np.int32]
 
     def __len__(self) -> int:
-        """How many lines are the highest somewhere."""
+        """The number of lines on the envelope."""
         return len(self.lines)
 
 
 @dataclass(frozen=True, eq=False)
 class GraphEnvelope:
-    """Derivation k, a line of ``values[k]`` and ``slopes[k]``, is the best one from ``starts[k]`` to the next start."""
+    """Derivation k, a line with ``values[k]`` and ``slopes[k]``, is the best from ``starts[k]`` to the next start."""
 
     starts: Floats
     values: Floats
@@ -46,7 +46,7 @@ class GraphEnvelope:
     derivations: Derivations
 
     def __len__(self) -> int:
-        """How many derivations are the best somewhere."""
+        """The number of derivations on the envelope."""
         return len(self.starts)
 
 
@@ -54,9 +54,9 @@ class GraphEnvelope:
 class Surfaces:
     """Summed statistics along directions.
 
-    Direction d has the intervals from ``offsets[d]`` to before ``offsets[d+1]``; interval i begins at ``starts[i]``,
-    the first of a direction at minus infinity, and has the statistics ``sums[i]``.
-    ``present`` are those at t = 0, of the first of equally good hypotheses.
+    Direction d has the intervals ``offsets[d]`` to before ``offsets[d+1]``. Interval i begins at ``starts[i]`` (the
+    first of a direction at minus infinity) and has the statistics ``sums[i]``. ``present`` are the statistics at t = 0,
+    where of equally good hypotheses the first counts.
     """
 
     offsets: NDArray[np.int64]
@@ -65,7 +65,7 @@ class Surfaces:
     present: Floats | None = None
 
     def __len__(self) -> int:
-        """How many directions there are."""
+        """The number of directions."""
         return len(self.offsets) - 1
 
     def parts(self) -> Iterator[slice]:
@@ -75,37 +75,37 @@ class Surfaces:
 
     @classmethod
     def joined(cls, each: Sequence[Surfaces]) -> Surfaces:
-        """Several as one, their directions one after the other."""
+        """Several surfaces as one, with the directions of all in order."""
         import numpy as np
 
-        counts = np.concatenate([np.diff(one.offsets) for one in each])
+        counts = np.concatenate([np.diff(surfaces.offsets) for surfaces in each])
         return cls(
             np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-            np.concatenate([one.starts for one in each]),
-            np.concatenate([one.sums for one in each]),
+            np.concatenate([surfaces.starts for surfaces in each]),
+            np.concatenate([surfaces.sums for surfaces in each]),
             each[0].present,
         )
 
 
 def upper_envelope(values: ArrayLike, slopes: ArrayLike) -> Envelope:
-    """The lines that are the highest somewhere, by rising slope; of equal lines the first."""
+    """The lines of the upper envelope, by increasing slope; of equal lines the first."""
     return Envelope(*_core.upper_envelope(_doubles(values), _doubles(slopes)))
 
 
 def graph_envelope(graph: Hypergraph, values: ArrayLike, slopes: ArrayLike) -> GraphEnvelope:
-    """The derivations that are the best somewhere when edge e scores ``values[e] + t * slopes[e]``.
+    """The derivations that are best for some t, when edge e scores ``values[e] + t * slopes[e]``.
 
-    A dynamic program over nodes: lines of tails are added up between their starts, those of edges joined.
+    A dynamic program over nodes: envelopes of tails are added interval by interval, envelopes of edges merged.
     """
     starts, at, by, offsets, edges = _core.graph_envelope(graph.core, _doubles(values), _doubles(slopes))
     return GraphEnvelope(starts, at, by, Derivations(graph, at, offsets, edges))
 
 
 class ListSearch:
-    """N-best lists with dense features, for line after line through their weights.
+    """N-best lists with dense features, for searches along lines through weight space.
 
-    List k is the columns ``lists[k]`` to before ``lists[k+1]`` of ``table``, which has a row a feature; ``stats`` has
-    a row a hypothesis. The arrays are kept, not copied, if they are contiguous arrays of doubles.
+    List k is the columns ``lists[k]`` to before ``lists[k+1]`` of ``table``, which has a row for each feature;
+    ``stats`` has a row for each hypothesis. Contiguous arrays of doubles are not copied.
     """
 
     def __init__(self, lists: ArrayLike, table: ArrayLike, stats: ArrayLike) -> None:
@@ -116,25 +116,25 @@ class ListSearch:
         self._native = _core.ListSearch(np.ascontiguousarray(lists, dtype=np.int64), _doubles(table), rows)
 
     def surfaces(self, weights: ArrayLike, directions: ArrayLike) -> Surfaces:
-        """The envelopes of all lists from weights along each direction (a row), as statistics summed over the lists."""
+        """The statistics, summed over the lists, of their envelopes from ``weights`` along each direction (a row)."""
         return _surfaces(self._native.surfaces(_doubles(weights), _doubles(directions)), self._width)
 
 
 def summed_surface(items: ArrayLike, starts: ArrayLike, rows: ArrayLike, stats: ArrayLike) -> Surfaces:
-    """The same of one direction from envelopes that are known.
+    """The summed statistics along one direction, from known envelopes.
 
-    That of item k are the lines ``items[k]`` to before ``items[k+1]``: where each begins, and its row of ``stats``.
+    The envelope of item k is the lines ``items[k]`` to before ``items[k+1]``, each with its start and its row of
+    ``stats``.
     """
     import numpy as np
 
     table = _doubles(stats)
-    columns = (np.ascontiguousarray(one, dtype=np.int64) for one in (items, rows))
-    first, which = columns
+    first, which = (np.ascontiguousarray(column, dtype=np.int64) for column in (items, rows))
     return _surfaces(_core.summed_surface(first, _doubles(starts), which, table), table.shape[1])
 
 
-def _surfaces(found: tuple[NDArray[np.int64], Floats, Floats, Floats], width: int) -> Surfaces:
-    offsets, starts, sums, present = found
+def _surfaces(native: tuple[NDArray[np.int64], Floats, Floats, Floats], width: int) -> Surfaces:
+    offsets, starts, sums, present = native
     return Surfaces(offsets, starts, sums.reshape(len(starts), width), present if len(present) else None)
 
 

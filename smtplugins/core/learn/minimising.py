@@ -1,11 +1,11 @@
-"""Minimising functions of many weights with bounds and penalties: L-BFGS in numpy alone.
+"""Minimise functions of many weights with bounds and penalties: L-BFGS in plain numpy.
 
 D. Liu and J. Nocedal, "On the Limited Memory BFGS Method" (1989). Bounds as in D. Bertsekas' two-metric projection
-(1982): weights that a bound holds stay out of the direction. Steps are those of A. Lewis and M. Overton, "Nonsmooth
-Optimization via Quasi-Newton Methods" (2013), which pass edges such as that of a brevity penalty.
+(1982): weights held at a bound are left out of the direction. The line search is that of A. Lewis and M. Overton,
+"Nonsmooth Optimization via Quasi-Newton Methods" (2013), which copes with kinks such as the brevity penalty's.
 
-scipy has L-BFGS-B, but calls BLAS for it, whose threads wait for each other: with two threads on a busy machine it took
-4 to 20 times the CPU time of what is here.
+scipy's L-BFGS-B calls BLAS, whose threads wait for each other: with two threads on a busy machine it took 4 to 20 times
+the CPU time of this module.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ _TRIALS = 40
 
 @dataclass(frozen=True)
 class Space:
-    """Where weights may be: which are free, and the least and greatest value of each."""
+    """The weights' bounds: which weights are free, and the lowest and highest value of each."""
 
     free: Array
     low: Array
     high: Array
 
     def clipped(self, weights: Array, ids: Array | None = None) -> Array:
-        """The nearest weights within the bounds, fixed ones as they are; with ``ids``, of those numbers only."""
+        """Clip free weights to the bounds; with ``ids``, ``weights`` are the weights with these ids only."""
         import numpy as np
 
-        free, low, high = (one if ids is None else one[ids] for one in (self.free, self.low, self.high))
-        found: Array = np.where(free, np.clip(weights, low, high), weights)
-        return found
+        free, low, high = (column if ids is None else column[ids] for column in (self.free, self.low, self.high))
+        clipped: Array = np.where(free, np.clip(weights, low, high), weights)
+        return clipped
 
 
 @dataclass(frozen=True)
 class Minimum:
-    """Where a minimiser stopped."""
+    """The point where a minimiser stopped."""
 
     weights: Array
     value: float
@@ -66,9 +66,9 @@ def minimise(
 ) -> Minimum:
     """Minimise an objective plus l1 * |w| + l2 / 2 * |w|^2 over the free weights, within bounds.
 
-    With l1, each weight is the difference of two that are not negative, so that the penalty is smooth (T. Goodman,
-    "Exponential Priors for Maximum Entropy Models", 2004). Fixed weights are not penalised. ``tolerance`` is the least
-    relative decrease that is worth another iteration.
+    With l1, each weight is the difference of two non-negative parts, so that the penalty is smooth (T. Goodman,
+    "Exponential Priors for Maximum Entropy Models", 2004). Fixed weights are not penalised. The descent stops when the
+    relative decrease of an iteration is at most ``tolerance``.
     """
     import numpy as np
 
@@ -105,7 +105,7 @@ def minimise(
     while True:
         first, value, taken = _descend(smooth, first, low, high, iterations - done, tolerance)
         done += taken
-        # Two parts of one weight that are both there cost more than their difference: without, and on from there.
+        # If both parts of a weight are above their bounds, subtract the common amount, which costs less, and continue.
         twice = np.minimum(first[:count] - low[:count], first[count:] - low[count:]) if l1 else np.zeros(1)
         if not np.any(twice > 0):
             return Minimum(spread(first), value, done)
@@ -114,17 +114,17 @@ def minimise(
             return Minimum(spread(first), smooth(first)[0], done)
 
 
-def dot(one: Array, other: Array) -> float:
-    """The sum of products, without BLAS and its threads."""
+def dot(first: Array, second: Array) -> float:
+    """The dot product, without BLAS and its threads."""
     import numpy as np
 
-    return float(np.einsum("i,i->", one, other))
+    return float(np.einsum("i,i->", first, second))
 
 
 def _descend(
     objective: Objective, at: Array, low: Array, high: Array, iterations: int, tolerance: float
 ) -> tuple[Array, float, int]:
-    """Where the descent stops, the value there, and after how many iterations."""
+    """Descend; return the final point, its value and the number of iterations."""
     import numpy as np
 
     value, slopes = objective(at)
@@ -139,15 +139,15 @@ def _descend(
         if not dot(way, open_slopes) < 0:
             memory.clear()
             way = -open_slopes
-        # Without a memory the length of the slopes says nothing: a first step of length 1.
+        # Without a memory the gradient's length has no scale: the first step has length 1.
         length = 1.0 if memory else min(1.0, 1 / float(np.sqrt(dot(way, way))))
-        found = _step(objective, at, value, slopes, way, length, low, high)
-        if found is None:
+        step = _step(objective, at, value, slopes, way, length, low, high)
+        if step is None:
             if not memory:
                 return at, value, done
             memory.clear()
             continue
-        there, less, behind = found
+        there, less, behind = step
         moved, change = there - at, behind - slopes
         if dot(moved, change) > 1e-10 * dot(change, change):
             memory.append((moved, change))
@@ -159,29 +159,29 @@ def _descend(
 
 
 def _direction(slopes: Array, free: Array, memory: deque[tuple[Array, Array]]) -> Array:
-    """Downwards by the curvature of the steps before, among free weights: the two loops."""
+    """The L-BFGS direction over the free weights: the two-loop recursion over past steps."""
     way = -slopes
     whole = bool(free.all())
     pairs = []
     for moved, change in reversed(memory):
-        one, two = (moved, change) if whole else (moved * free, change * free)
-        product = dot(one, two)
-        if product > 1e-10 * dot(two, two):
-            share = dot(one, way) / product
-            way = way - share * two
-            pairs.append((one, two, product, share))
+        step, bend = (moved, change) if whole else (moved * free, change * free)
+        product = dot(step, bend)
+        if product > 1e-10 * dot(bend, bend):
+            share = dot(step, way) / product
+            way = way - share * bend
+            pairs.append((step, bend, product, share))
     if pairs:
-        one, two, product, _ = pairs[0]
-        way = way * (product / dot(two, two))
-    for one, two, product, share in reversed(pairs):
-        way = way + (share - dot(two, way) / product) * one
+        _, bend, product, _ = pairs[0]
+        way = way * (product / dot(bend, bend))
+    for step, bend, product, share in reversed(pairs):
+        way = way + (share - dot(bend, way) / product) * step
     return way
 
 
 def _step(
     objective: Objective, at: Array, value: float, slopes: Array, way: Array, length: float, low: Array, high: Array
 ) -> tuple[Array, float, Array] | None:
-    """A point along the way, bent at bounds, that is low enough, and behind which the slope is less steep."""
+    """Line search along ``way``, clipped to the bounds: a point with enough decrease and a flatter slope, or None."""
     import numpy as np
 
     least, most = 0.0, np.inf

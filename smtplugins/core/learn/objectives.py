@@ -1,10 +1,10 @@
-"""What learners of linear weights are made of: sparse rows, objectives with their gradients, steps of several cuts.
+"""Building blocks of linear learners: sparse feature rows, objectives with gradients, steps with several cuts.
 
 An objective is a function of the weights that gives its value and its gradient. A hypothesis of list k, row r, has the
 probability exp(scale * w.x_r) / Z_k.
 
-Products of long arrays are ``einsum``, not ``@``: as fast, and without the threads that BLAS would start for them, and
-that wait for each other on a busy machine.
+Products of long arrays use ``einsum``, not ``@``: as fast, and without BLAS threads, which on a busy machine wait for
+each other.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class FeatureRows:
 
     @cached_property
     def table(self) -> tuple[Array, Array] | None:
-        """Columns and values of rows that are all alike; features once a row."""
+        """The ids and the dense values if all rows have the same ids in the same order, each once; else None."""
         import numpy as np
 
         size = len(self.ids) // max(len(self), 1)
@@ -61,10 +61,10 @@ class FeatureRows:
 
         if self.table is not None:
             columns, values = self.table
-            found: Array = np.einsum("ij,j->i", values, weights[columns])
+            sums: Array = np.einsum("ij,j->i", values, weights[columns])
         else:
-            found = self._sparse @ weights
-        return found
+            sums = self._sparse @ weights
+        return sums
 
     def part_scores(self, first: int, last: int, weights: Array) -> Array:
         """The weighted sums of the rows from first to before last."""
@@ -72,28 +72,28 @@ class FeatureRows:
 
         if self.table is not None:
             columns, values = self.table
-            found: Array = np.einsum("ij,j->i", values[first:last], weights[columns])
+            sums: Array = np.einsum("ij,j->i", values[first:last], weights[columns])
         else:
             bounds = self.offsets[first : last + 1]
             part = slice(bounds[0], bounds[-1])
             rows = np.repeat(np.arange(last - first), np.diff(bounds))
-            found = np.bincount(rows, self.values[part] * weights[self.ids[part]], last - first)
-        return found
+            sums = np.bincount(rows, self.values[part] * weights[self.ids[part]], last - first)
+        return sums
 
     def sums(self, mass: Array) -> Array:
-        """The features of all rows, each row counted with its mass."""
+        """The sum of all rows' features, each row times its mass."""
         import numpy as np
 
         if self.table is not None:
             columns, values = self.table
-            found: Array = np.zeros(self.width)
-            found[columns] = np.einsum("i,ij->j", mass, values)
+            totals: Array = np.zeros(self.width)
+            totals[columns] = np.einsum("i,ij->j", mass, values)
         else:
-            found = self._sparse.T @ mass
-        return found
+            totals = self._sparse.T @ mass
+        return totals
 
     def row(self, index: int) -> tuple[Array, Array]:
-        """The features of a row: numbers and values."""
+        """The features of a row: ids and values."""
         part = slice(self.offsets[index], self.offsets[index + 1])
         return self.ids[part], self.values[part]
 
@@ -107,12 +107,12 @@ class FeatureRows:
         return FeatureRows(offsets, self.ids[places], self.values[places], self.width)
 
 
-def difference(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Array, Array]:
-    """One sparse row without another: numbers that ascend, and values that are not 0."""
+def difference(first: tuple[Array, Array], second: tuple[Array, Array]) -> tuple[Array, Array]:
+    """The difference of two sparse rows: ascending ids and their non-zero values."""
     import numpy as np
 
-    ids, where = np.unique(np.concatenate([one[0], other[0]]), return_inverse=True)
-    values = np.bincount(where.reshape(-1), np.concatenate([one[1], -other[1]]), len(ids))
+    ids, where = np.unique(np.concatenate([first[0], second[0]]), return_inverse=True)
+    values = np.bincount(where.reshape(-1), np.concatenate([first[1], -second[1]]), len(ids))
     kept = values != 0
     return ids[kept], values[kept]
 
@@ -137,11 +137,11 @@ def pair_loss(rows: FeatureRows, better: Array, worse: Array) -> Objective:
 
 @dataclass(frozen=True)
 class ListRisk:
-    """The expected value of lists, and their entropy: D. Smith and J. Eisner, "Minimum Risk Annealing" (2006).
+    """The expected value of n-best lists, and their entropy: D. Smith and J. Eisner, "Minimum Risk Annealing" (2006).
 
-    ``worth`` takes the probabilities of all rows and gives a value and its derivative by each; a function of the
-    expected statistics, as the score of a corpus, is one such. The objective is minus the value minus ``temperature``
-    times the mean entropy of the lists.
+    ``worth`` maps the probabilities of all rows to a value and its derivatives by them; for example the
+    corpus score of expected statistics. The objective is minus the value minus ``temperature`` times the lists' mean
+    entropy.
     """
 
     rows: FeatureRows
@@ -149,7 +149,7 @@ class ListRisk:
     worth: Callable[[Array], tuple[float, Array]]
 
     def probabilities(self, weights: Array, scale: float = 1.0) -> tuple[Array, Array]:
-        """The probability of each row, and its logarithm."""
+        """The probability and log probability of each row."""
         import numpy as np
 
         sizes, firsts = np.diff(self.lists), self.lists[:-1]
@@ -162,7 +162,7 @@ class ListRisk:
         return masses, scores
 
     def objective(self, scale: float = 1.0, temperature: float = 0.0) -> Objective:
-        """The objective for some sharpness and temperature."""
+        """The objective for a sharpness and a temperature."""
         import numpy as np
 
         sizes, firsts = np.diff(self.lists), self.lists[:-1]
@@ -172,7 +172,7 @@ class ListRisk:
             value, slopes = self.worth(masses)
             value, slopes = -value, -slopes
             if temperature:
-                # d(p log p)/dp is log p + 1; the 1 vanishes, as the probabilities of a list stay 1 together.
+                # d(p log p)/dp is log p + 1; the 1 cancels, as the probabilities of a list sum to 1.
                 weight = temperature / len(sizes)
                 value += weight * float(np.einsum("i,i->", masses, logs))
                 slopes = slopes + weight * logs
@@ -183,7 +183,7 @@ class ListRisk:
 
 
 def score_of_sums(stats: Array, score: Callable[[Array], Array], unit: float) -> Callable[[Array], tuple[float, Array]]:
-    """The score of expected statistics, for :class:`ListRisk`; its few derivatives are differences of scores."""
+    """The score of expected statistics, for :class:`ListRisk`; derivatives are finite differences."""
     import numpy as np
 
     width = stats.shape[1]
@@ -211,33 +211,33 @@ def mean_of_gains(gains: Array, count: int) -> Callable[[Array], tuple[float, Ar
 
 
 def simplex_step(gram: Array, losses: Array, total: float, start: Array | None = None, rounds: int = 1000) -> Array:
-    """Maximise losses.a - a.gram.a / 2 with a >= 0 and sum(a) <= total: the dual of a step with several constraints.
+    """Maximise losses.a - a.gram.a / 2 subject to a >= 0 and sum(a) <= total: the dual of a step with several cuts.
 
-    Pairs of coordinates by turns, the slack being one of them, as in sequential minimal optimisation (D. Chiang, "Hope
+    Optimises pairs of coordinates, the slack among them, by sequential minimal optimisation (D. Chiang, "Hope
     and Fear for Discriminative Training of Statistical Translation Models", 2012).
     """
     import numpy as np
 
-    # The slack takes what the others do not: a constraint that is always met.
+    # The slack, the last coordinate, takes up the rest of the total.
     count = len(losses)
     wide = np.zeros((count + 1, count + 1))
     wide[:count, :count] = gram
     gains = np.append(losses, 0.0)
-    found = np.zeros(count + 1)
+    point = np.zeros(count + 1)
     if start is not None:
-        found[: len(start)] = start
-    found[count] = total - found[:count].sum()
+        point[: len(start)] = start
+    point[count] = total - point[:count].sum()
     close = 1e-10 * max(1.0, float(np.abs(gains).max()))
     for _ in range(rounds):
-        slopes = gains - wide @ found
+        slopes = gains - wide @ point
         up = int(np.argmax(slopes))
-        down = int(np.argmin(np.where(found > 0, slopes, np.inf)))
+        down = int(np.argmin(np.where(point > 0, slopes, np.inf)))
         if slopes[up] - slopes[down] <= close:
             break
         bend = wide[up, up] + wide[down, down] - 2 * wide[up, down]
-        move = found[down] if bend <= 0 else min(found[down], (slopes[up] - slopes[down]) / bend)
-        found[up] += move
-        found[down] -= move
+        move = point[down] if bend <= 0 else min(point[down], (slopes[up] - slopes[down]) / bend)
+        point[up] += move
+        point[down] -= move
         if move == 0:
             break
-    return found[:count]
+    return point[:count]

@@ -1,6 +1,6 @@
 """Sufficient statistics of metrics, resampling and paired tests.
 
-Metrics that users name are in the plugin `standard`.
+The metrics that users select by name are in the plugin `standard`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Resampling over additive statistics: the bootstrap (Koehn 2004) and approximate randomisation (Noreen 1989).
 
-Samples are drawn as sacrebleu draws them, so that p-values are the same for the same seed. Everything is summed in
-blocks of samples: memory does not grow with their number times the number of segments.
+Samples are drawn as in sacrebleu, so that the same seed gives the same p-values. Sums are taken in blocks of samples,
+so that memory does not grow with samples times segments.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BLOCK = 1 << 21
-"""Numbers drawn at once."""
+"""Random numbers drawn at once."""
 
 
 def bootstrap_sums(stats: NDArray[Any], samples: int, seed: int) -> NDArray[Any]:
-    """The summed statistics of each sample of segments with replacement: samples x columns.
+    """The summed statistics of bootstrap samples (segments drawn with replacement): samples x columns.
 
-    Statistics of several systems are systems x segments x columns, and so are the sums. Each system's are a product of
-    their own: in one for all, what a column's rounding is would depend on where it stands.
+    For several systems, statistics are systems x segments x columns and sums are systems x samples x columns. Each
+    system has its own matrix product: in a joint product, rounding would depend on a column's position.
     """
     import numpy as np
 
@@ -36,13 +36,13 @@ def bootstrap_sums(stats: NDArray[Any], samples: int, seed: int) -> NDArray[Any]
 
 
 def swapped_sums(stats: NDArray[Any], trials: int, seed: int) -> NDArray[Any]:
-    """The summed statistics of segments that a coin picks, in each trial: trials x columns, for systems as above."""
+    """The summed statistics of the segments picked by coin in each trial: trials x columns; for systems as above."""
     import numpy as np
 
     segments = stats.shape[-2]
     generator = np.random.default_rng(seed)
     sums = np.empty((*stats.shape[:-2], trials, stats.shape[-1]))
-    # numpy makes 32 coins of each number and throws away what a call leaves over: blocks are whole numbers of 32.
+    # numpy makes 32 coins of each random number and discards unused ones after a call: blocks are multiples of 32.
     for start, end in _blocks(trials, segments, 32):
         picked = generator.integers(2, size=(end - start, segments), dtype=bool)
         sums[..., start:end, :] = picked.astype(np.float64) @ stats
@@ -50,7 +50,7 @@ def swapped_sums(stats: NDArray[Any], trials: int, seed: int) -> NDArray[Any]:
 
 
 def regrouped_sums(pool: NDArray[Any], taken: int, trials: int, seed: int) -> NDArray[Any]:
-    """The summed statistics of ``taken`` rows of each segment, drawn anew in each trial: trials x columns.
+    """The summed statistics of ``taken`` random rows of each segment in each trial: trials x columns.
 
     ``pool`` is segments x rows x columns; each choice of rows is as likely as any other.
     """
@@ -74,7 +74,7 @@ def _blocks(samples: int, width: int, multiple: int = 1) -> Iterator[tuple[int, 
 
 
 def interval(scores: NDArray[Any], level: float = 0.95) -> tuple[float, float]:
-    """The central interval of sampled scores."""
+    """The central interval of sampled scores that holds the share ``level`` of them."""
     import numpy as np
 
     low, high = np.quantile(scores, [(1 - level) / 2, (1 + level) / 2])
@@ -84,8 +84,8 @@ def interval(scores: NDArray[Any], level: float = 0.95) -> tuple[float, float]:
 def bootstrap_p(base: NDArray[Any], system: NDArray[Any], difference: float) -> float:
     """p-value of a difference between two systems, from their scores on the same samples.
 
-    The sampled absolute differences are centred; p is the share above the real one, never below 1/(samples + 1).
-    Systems that never differ get 1, where sacrebleu gives that least value.
+    The sampled absolute differences are centred; p is the share above the observed difference, at least
+    1/(samples + 1). Systems that never differ get 1, where sacrebleu gives that minimum.
     """
     import numpy as np
 
@@ -96,11 +96,11 @@ def bootstrap_p(base: NDArray[Any], system: NDArray[Any], difference: float) -> 
 
 
 def randomisation_p(first: NDArray[Any], second: NDArray[Any], difference: float, same: NDArray[Any]) -> float:
-    """p-value of a difference between two systems, from the scores of randomly exchanged ones.
+    """p-value of a difference between two systems, from the scores after random exchanges of segments.
 
-    It is the share of greater differences, never below 1/(trials + 1). Trials that exchange nothing or everything
-    (``same``) count, too, unlike in sacrebleu, where two systems that differ in one sentence only, and are as
-    different in every trial, get the least p there is.
+    It is the share of greater differences, at least 1/(trials + 1). Trials that exchange nothing or everything
+    (``same``) count as greater. In sacrebleu they do not, so that two systems that differ in a single sentence, hence
+    equally in every trial, get the minimum.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Tests on the differences of paired values: the sign test, and signed ranks (Wilcoxon 1945)."""
+"""Tests on the differences of paired values: the sign test and the signed-rank test (Wilcoxon 1945)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 EXACT = 25
-"""Up to so many differences Wilcoxon's test is exact."""
+"""The most differences for which Wilcoxon's test is exact."""
 
 
 def differences(base: NDArray[Any], system: NDArray[Any]) -> NDArray[Any]:
-    """What the system has more, as whole multiples of the least difference that is not taken for an error of rounding.
+    """System minus base, in whole multiples of the smallest difference that is not a rounding error.
 
-    Scores that are the same on paper can differ in their last digit, which is no difference to count or to rank.
+    Mathematically equal scores can differ in their last digit; such differences must not be counted or ranked.
     """
     import numpy as np
 
@@ -24,7 +24,7 @@ def differences(base: NDArray[Any], system: NDArray[Any]) -> NDArray[Any]:
 
 
 def sign_p(differences: NDArray[Any]) -> float:
-    """One-tailed: how likely at least as many positive differences are by the toss of a coin. Zeros are dropped."""
+    """One-tailed p-value: the probability of at least as many positive signs by coin tosses. Zeros are dropped."""
     above, below = int((differences > 0).sum()), int((differences < 0).sum())
     if above == 0:
         return 1.0
@@ -34,10 +34,10 @@ def sign_p(differences: NDArray[Any]) -> float:
 
 
 def wilcoxon_p(differences: NDArray[Any]) -> float:
-    """Two-tailed, zeros dropped, equal sizes at the mean of their ranks.
+    """Two-tailed p-value; zeros are dropped, ties get the mean of their ranks.
 
-    Up to 25 differences the p-value is exact, whether sizes are equal or not; above that it comes from the normal
-    distribution, with the corrections for equal sizes and for continuity.
+    Up to 25 differences the p-value is exact, also with ties; above, it comes from the normal distribution, with the
+    corrections for ties and continuity.
     """
     import numpy as np
 
@@ -45,7 +45,7 @@ def wilcoxon_p(differences: NDArray[Any]) -> float:
     if len(kept) == 0:
         return 1.0
     _, places, sizes = np.unique(np.abs(kept), return_inverse=True, return_counts=True)
-    # Twice the mean rank of each group of equals: a whole number.
+    # Twice the mean rank of each group of ties: a whole number.
     twice = (2 * np.cumsum(sizes) - sizes + 1)[places]
     positive = int(twice[kept > 0].sum())
     if len(kept) <= EXACT:
@@ -58,7 +58,7 @@ def wilcoxon_p(differences: NDArray[Any]) -> float:
 
 
 def _exact(ranks: list[int], positive: int) -> float:
-    """The share of all signs whose sum of positive ranks is as far out, on either side."""
+    """The share of sign assignments whose sum of positive ranks is at least as extreme, on either side."""
     ways: list[int] = [1]
     for rank in ranks:
         longer = ways + [0] * rank

@@ -1,8 +1,8 @@
-"""Statistics of hypotheses against references, and scores of statistics; the native functions.
+"""Sufficient statistics of hypotheses against references, and scores from statistics: the native functions.
 
 ``MetricReferences`` holds the references of segments for one metric and compares any number of hypotheses with them,
-as texts or as ids of words; words are parted where ``str.split`` does. ``bleu_scores`` and ``chrf_scores`` are
-sacrebleu's formulas.
+as texts or as word ids; words are split as by ``str.split``. ``bleu_scores`` and ``chrf_scores`` are sacrebleu's
+formulas.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 def score_rows(stats: Any, score: Any) -> NDArray[Any]:
-    """``score`` of a table of rows, for statistics with any leading axes."""
+    """Apply ``score``, a function of a table of rows, to statistics with any leading axes."""
     import numpy as np
 
     rows = np.asarray(stats, dtype=np.float64)
     flat = np.ascontiguousarray(rows.reshape(-1, rows.shape[-1]))
-    found: NDArray[Any] = np.asarray(score(flat)).reshape(rows.shape[:-1])
-    return found
+    scores: NDArray[Any] = np.asarray(score(flat)).reshape(rows.shape[:-1])
+    return scores
 
 
 def edit_rates(stats: NDArray[Any]) -> NDArray[Any]:
-    """Edits by reference length in percent; as TER has it, 100 for edits where the reference is empty."""
+    """Edits per reference word in percent; as in TER, edits against an empty reference are 100."""
     import numpy as np
 
     edits, length = stats[:, 0], stats[:, 1]
@@ -38,16 +38,16 @@ def edit_rates(stats: NDArray[Any]) -> NDArray[Any]:
 
 
 def f_measures(stats: NDArray[Any], part: str = "f") -> NDArray[Any]:
-    """``precision``, ``recall`` or ``f`` in percent, of rows that hold the size of a match and both lengths."""
+    """``precision``, ``recall`` or ``f`` in percent, of rows of match size, hypothesis length, reference length."""
     import numpy as np
 
     size, length, reference = stats[:, 0], stats[:, 1], stats[:, 2]
     above = 2 * size if part == "f" else size
     below = {"precision": length, "recall": reference, "f": length + reference}[part]
-    found: NDArray[Any] = 100 * above / np.where(below > 0, below, 1.0)
-    return found
+    scores: NDArray[Any] = 100 * above / np.where(below > 0, below, 1.0)
+    return scores
 
 
 def segments_of(references: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Streams of references as a list for each segment; ``None`` in a stream is no reference, as in sacrebleu."""
+    """Turn streams of references into a list for each segment; None is a missing reference, as in sacrebleu."""
     return [[text for text in texts if text is not None] for texts in zip(*references, strict=True)]

@@ -124,7 +124,7 @@ class GainScorer:
 
     def combine(self, edges: Edges, tails: Sequence[Sequence[Ends]]) -> tuple[list[float], list[Ends]]:
         """The gains and states of edges."""
-        results = [self._joined(edges.rules.target_of(i), tails[i]) for i in range(len(edges))]
+        results = [self._join(edges.rules.target_of(i), tails[i]) for i in range(len(edges))]
         return [gain for gain, _ in results], [ends for _, ends in results]
 
     def finish(self, states: Sequence[Ends]) -> list[float]:
@@ -144,7 +144,7 @@ class GainScorer:
             estimates.append(total)
         return estimates
 
-    def _joined(self, target: Sequence[str | int], tails: Sequence[Ends]) -> tuple[float, Ends]:
+    def _join(self, target: Sequence[str | int], tails: Sequence[Ends]) -> tuple[float, Ends]:
         total = 0.0
         left: tuple[str, ...] = ()
         right: tuple[str, ...] = ()
