@@ -13,39 +13,39 @@ class RuleTrie:
 
     @overload
     def __init__(self, lhs: numpy.typing.NDArray[numpy.int32], level: numpy.typing.NDArray[numpy.uint8], source: numpy.typing.NDArray[numpy.int32], source_offsets: numpy.typing.NDArray[numpy.int64], target: numpy.typing.NDArray[numpy.int32], target_offsets: numpy.typing.NDArray[numpy.int64], words: numpy.typing.NDArray[numpy.int32], labels: numpy.typing.NDArray[numpy.int32]) -> None:
-        """`words` and `labels` are the shared numbers of the grammar's own."""
+        """`words` and `labels` map the grammar's own ids to the shared ones."""
 
     @overload
     def __init__(self, lhs: numpy.typing.NDArray[numpy.int32], level: numpy.typing.NDArray[numpy.uint8], source: numpy.typing.NDArray[numpy.int32], source_offsets: numpy.typing.NDArray[numpy.int64], target: numpy.typing.NDArray[numpy.int32], target_offsets: numpy.typing.NDArray[numpy.int64], words: numpy.typing.NDArray[numpy.int32], labels: numpy.typing.NDArray[numpy.int32], index: Sequence[numpy.typing.NDArray[numpy.int32]]) -> None:
-        """With what `rule_index` made of the columns, if it fits them."""
+        """With the index that `rule_index` made of the columns, if it fits them."""
 
     def limited(self, estimates: numpy.typing.NDArray[numpy.float32], limit: int) -> RuleTrie:
         """
-        Of the same columns, with the best rules of each source side alone, whatever their left-hand sides.
+        A trie of the same columns with only the best rules of each source side, whatever their left-hand sides.
         """
 
     @property
     def nodes(self) -> int:
-        """How many nodes the trie has."""
+        """The number of nodes of the trie."""
 
     @property
     def bins(self) -> int:
-        """How many different source sides with left-hand sides there are."""
+        """The number of distinct pairs of source side and left-hand side."""
 
     @property
     def rules(self) -> numpy.typing.NDArray[numpy.int32]:
         """
-        The numbers of the rules that are applied, by source side and left-hand side.
+        The numbers of the applicable rules, ordered by source side and left-hand side.
         """
 
 def rule_index(lhs: numpy.typing.NDArray[numpy.int32], level: numpy.typing.NDArray[numpy.uint8], source: numpy.typing.NDArray[numpy.int32], source_offsets: numpy.typing.NDArray[numpy.int64], labels: numpy.typing.NDArray[numpy.int32]) -> tuple[numpy.typing.NDArray[numpy.int32], ...]:
     """
-    A trie in the columns' own numbers, as arrays that can be kept: places, symbols, bins, unaries, order.
-    `labels` says which of the labels each one is the same as.
+    A trie in the columns' own ids, as arrays that can be cached: places, symbols, bins, unaries, order.
+    `labels` gives for each label the first label equal to it.
     """
 
 def rule_scores(features: numpy.typing.NDArray[numpy.int32], values: numpy.typing.NDArray[numpy.float32], offsets: numpy.typing.NDArray[numpy.int64], weights: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float32]:
-    """Weights times features of all rules."""
+    """The weighted feature sum of each rule."""
 
 class ParsedForest:
     """A sentence's forest and its rules, as arrays that it owns."""
@@ -60,11 +60,11 @@ class ParsedForest:
 
     @property
     def node_bundles(self) -> numpy.typing.NDArray[numpy.int64]:
-        """Where the bundles of each node begin."""
+        """The offsets of each node's bundles."""
 
     @property
     def tail_offsets(self) -> numpy.typing.NDArray[numpy.int64]:
-        """Where the tails of each bundle begin."""
+        """The offsets of each bundle's tails."""
 
     @property
     def tails(self) -> numpy.typing.NDArray[numpy.int32]:
@@ -72,7 +72,7 @@ class ParsedForest:
 
     @property
     def rule_offsets(self) -> numpy.typing.NDArray[numpy.int64]:
-        """Where the rules of each bundle begin."""
+        """The offsets of each bundle's rules."""
 
     @property
     def rules(self) -> numpy.typing.NDArray[numpy.int32]:
@@ -80,7 +80,7 @@ class ParsedForest:
 
     @property
     def target_offsets(self) -> numpy.typing.NDArray[numpy.int64]:
-        """Where the target side of each rule begins."""
+        """The offsets of each rule's target side."""
 
     @property
     def targets(self) -> numpy.typing.NDArray[numpy.int32]:
@@ -92,9 +92,7 @@ class ParsedForest:
 
     @property
     def origins(self) -> numpy.typing.NDArray[numpy.int32]:
-        """
-        The number of each rule among those of all grammars, one grammar behind the other.
-        """
+        """The number of each rule, counted through all grammars."""
 
     @property
     def chains(self) -> numpy.typing.NDArray[numpy.int32]:
@@ -106,55 +104,55 @@ class ParsedForest:
 
 def parse_arcs(grammars: Sequence[tuple[RuleTrie, numpy.typing.NDArray[numpy.float32] | None, int | None, bool, bool]], arcs: numpy.typing.NDArray[numpy.int32], positions: int, feature_scores: numpy.typing.NDArray[numpy.float64], labels: int, goal: int, top: int, max_edges: int) -> ParsedForest:
     """
-    The forest over arcs (from, to, word or -1, features or -1). A grammar is a trie, scores of its rules, the
-    longest span, whether it applies from position 0 alone, and whether to unknown arcs alone. With -1 for a goal
-    all nodes are given.
+    Parse arcs (from, to, word or -1, features or -1) into a forest. A grammar is a trie, scores of its rules,
+    the longest span, whether it applies only from position 0, and whether only to unknown arcs. With -1 for the
+    goal the forest has all nodes.
     """
 
 def text_slots(text: numpy.typing.NDArray[numpy.uint8], offsets: numpy.typing.NDArray[numpy.int64]) -> numpy.typing.NDArray[numpy.uint64]:
     """
-    A hash table over texts, as an array that can be kept. Of equal texts the last one is found.
+    A hash table of texts, as an array that can be cached. Of equal texts the last counts.
     """
 
 class PairIndex:
-    """Phrase pairs, `source ||| target`, or phrases, found among texts."""
+    """Look up phrase pairs, `source ||| target`, or phrases among texts."""
 
     def __init__(self, text: numpy.typing.NDArray[numpy.uint8], offsets: numpy.typing.NDArray[numpy.int64], slots: numpy.typing.NDArray[numpy.uint64]) -> None:
-        """`slots` are those that `text_slots` made of the texts."""
+        """`slots` is the result of `text_slots` for the texts."""
 
     def find(self, sources: Sequence[str], targets: Sequence[str] | None) -> numpy.typing.NDArray[numpy.int32]:
         """
-        The numbers of texts, or -1 where they are not there; without targets those of phrases.
+        The numbers of phrase pairs, or of phrases without targets; -1 for missing ones.
         """
 
     def find_rules(self, words: numpy.typing.NDArray[numpy.uint8], word_offsets: numpy.typing.NDArray[numpy.int64], source: numpy.typing.NDArray[numpy.int32], source_offsets: numpy.typing.NDArray[numpy.int64], target: numpy.typing.NDArray[numpy.int32], target_offsets: numpy.typing.NDArray[numpy.int64], chosen: numpy.typing.NDArray[numpy.int32], paired: bool) -> numpy.typing.NDArray[numpy.int32]:
         """
-        The same of phrase pairs that are rows of columns; not `paired`, of their source sides alone.
+        The numbers of the `chosen` rows of columns as phrase pairs; of their source sides if not `paired`.
         """
 
 def upper_envelope(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], slopes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
-    """Where each line of the envelope begins, and which."""
+    """The start and index of each line of the envelope."""
 
 def graph_envelope(graph: Graph, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], slopes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
     """
-    Where each line begins, values, slopes, and derivations as offsets and edges.
+    The start, value and slope of each line, and derivations as offsets and edges.
     """
 
 class ListSearch:
-    """N-best lists with dense features, for lines through their weights."""
+    """N-best lists with dense features, for searches along lines."""
 
     def __init__(self, lists: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], stats: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
 
     def surfaces(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], directions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """
-        Offsets by direction, where intervals begin, sums of statistics, and those at t = 0.
+        Offsets by direction, starts of intervals, sums of statistics, and the sums at t = 0.
         """
 
 def summed_surface(items: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], stats: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-    """The same of one direction, from envelopes one behind the other."""
+    """The summed statistics along one direction, from consecutive envelopes."""
 
 class PhraseExtraction:
-    """Takes word-aligned text and gives the tables of its phrase pairs."""
+    """Extract the phrase pairs of word-aligned text into tables."""
 
     def __init__(self, max_length: int, orientations: Sequence[int], skip_bad: bool, count_words: bool, keep_lines: bool, memory: int, folder: str) -> None:
         """
@@ -162,22 +160,22 @@ class PhraseExtraction:
         """
 
     def feed(self, source: bytes, target: bytes, links: bytes) -> None:
-        """Whole lines, as many of each side."""
+        """Feed whole lines, equally many of each side."""
 
     def feed_stretches(self, source: bytes, target: bytes, links: bytes, stretches: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
         """
-        The same, but phrase pairs are those stretches: rows of the sentence pair (from 0, here), first and last source word, first and last target word, in the order of the pairs.
+        Feed lines of which only these stretches are phrase pairs: rows of sentence pair (from 0, in this call), first and last source word, first and last target word, in the order of the pairs.
         """
 
     def take_lines(self) -> list[bytes]:
-        """New lines of the files extract, extract.inv and extract.o."""
+        """New lines of Moses' files extract, extract.inv and extract.o."""
 
     def count_lexical(self) -> None:
-        """Lexical tables from the words that were counted."""
+        """Make lexical tables from the counted words."""
 
     def read_lexical(self, forward: bool, lines: bytes) -> None:
         """
-        Whole lines of a lexical table; forward: of target words given source words.
+        Add whole lines of a lexical table; forward: p(target word | source word).
         """
 
     def lexical(self, forward: bool) -> bytes:
@@ -185,51 +183,49 @@ class PhraseExtraction:
 
     def finish(self, smoothing: int, tables: Sequence[tuple[int, Sequence[Sequence[int]], bool, bool, bool]], reordering_smoothing: float, penalty: float = 0.0) -> None:
         """
-        Counts all up. smoothing: 0 none, 1 Good-Turing, 2 Kneser-Ney. tables: extraction, the orientations of each column, whether there are columns for what comes before and behind, and whether the target side counts. penalty: a last score of each phrase pair, unless it is 0.
+        Finish counting. smoothing: 0 none, 1 Good-Turing, 2 Kneser-Ney. tables: extraction, the orientations of each column, whether there are columns for the previous and the next phrase, and whether the target side counts. penalty: a last score of each phrase pair, unless it is 0.
         """
 
     def next(self, bytes: int) -> list[bytes] | None:
-        """
-        Some more lines of the phrase table and of each table of orientations, or None.
-        """
+        """More lines of the phrase table and of each reordering table, or None."""
 
     @property
     def sentences(self) -> int: ...
 
     @property
     def empty(self) -> int:
-        """Pairs of which a side has no words."""
+        """The number of pairs with an empty side."""
 
     @property
     def skipped(self) -> int:
-        """Pairs with links outside of the sentences."""
+        """The number of pairs with links outside the sentences."""
 
     @property
     def occurrences(self) -> int:
-        """Phrase pairs, each as often as it was seen."""
+        """The number of phrase pair occurrences."""
 
     @property
     def pairs(self) -> int:
-        """Phrase pairs of the table."""
+        """The number of distinct phrase pairs."""
 
     @property
     def spilled(self) -> bool:
-        """Whether the memory did not suffice."""
+        """Whether counts went to disk."""
 
 class RuleLimits:
-    """What rules are taken: see core.extraction_rules."""
+    """Limits of rules: see core.extract.hierarchical_rules."""
 
     def __init__(self, *, span: int, source_words: int, target_words: int, source_symbols: int, target_symbols: int, gaps: int, source_gap: int, target_gap: int, words: int, adjacent_source: bool, adjacent_target: bool, linked_word: bool, tight: bool, counts: int) -> None:
         """counts: 0 shares, 1 phrases, 2 places."""
 
 class RuleExtraction:
-    """Takes word-aligned text and gives the table of its rules."""
+    """Extract the rules of word-aligned text into a table."""
 
     def __init__(self, limits: RuleLimits, format: int, skip_bad: bool, count_words: bool, threads: int, memory: int, folder: str) -> None:
         """format: 0 Moses, 1 cdec, 2 Joshua."""
 
     def feed(self, source: bytes, target: bytes, links: bytes) -> None:
-        """Whole lines, as many of each side."""
+        """Feed whole lines, equally many of each side."""
 
     def count_lexical(self) -> None:
         """
@@ -238,36 +234,36 @@ class RuleExtraction:
 
     def read_lexical(self, forward: bool, lines: bytes) -> None:
         """
-        Whole lines of a lexical table; forward: of target words given source words.
+        Add whole lines of a lexical table; forward: p(target word | source word).
         """
 
     def lexical(self, forward: bool) -> bytes:
         """The lines of a lexical table."""
 
     def finish(self) -> None:
-        """Counts all up."""
+        """Finish counting."""
 
     def next(self) -> bytes:
-        """Some more lines of the table, none at the end."""
+        """More lines of the table; empty at the end."""
 
     @property
     def sentences(self) -> int: ...
 
     @property
     def empty(self) -> int:
-        """Pairs of which a side has no words."""
+        """The number of pairs with an empty side."""
 
     @property
     def skipped(self) -> int:
-        """Pairs with links outside of the sentences."""
+        """The number of pairs with links outside the sentences."""
 
     @property
     def rules(self) -> int:
-        """Rules of the table."""
+        """The number of distinct rules."""
 
     @property
     def spilled(self) -> bool:
-        """Whether the memory did not suffice."""
+        """Whether counts went to disk."""
 
 class Graph:
     """
@@ -292,58 +288,64 @@ class Graph:
     def tail_offsets(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
 
     def inside(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], best: bool = False) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """A sum (or the best) for each node."""
+        """The sum (or the best) for each node."""
 
     def outside(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], inside: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], best: bool = False) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """A sum (or the best) for each node."""
+        """The sum (or the best) for each node."""
 
     def posteriors(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], inside: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Expected counts of edges and of nodes."""
 
     def max_marginals(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], inside: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], outside: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """For each edge the best score of a derivation with it."""
+        """For each edge the best score of a derivation that contains it."""
 
     def paths(self) -> float:
-        """How many derivations there are."""
+        """The number of derivations."""
 
     def viterbi(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
-        """The best derivation: scores, offsets, edges. None if none has a score."""
+        """
+        The best derivation: scores, offsets, edges; empty if no derivation has a score.
+        """
 
     def kbest(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], k: int, rules: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, target_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, target: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
         """
-        The k best derivations: scores, offsets, edges. With rules, those with different words.
+        The k best derivations: scores, offsets, edges. With rules, the best of k distinct texts.
         """
 
     def sample(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], count: int, seed: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
-        """Derivations drawn: scores, offsets, edges."""
+        """Sampled derivations: scores, offsets, edges."""
 
     def spell(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rules: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
         """The words of derivations: offsets, words."""
 
     def moments(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """
-        log Z, the mean of the values' sum, the means below nodes, and what makes covariances of edges' values.
+        log Z, the mean of the sum of values, the mean below each node, and edge coefficients for covariances.
         """
 
     def bundles(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """Offsets by node, offsets by bundle, edges."""
 
     def restricted(self, keep: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Graph, Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
-        """What is left when only some edges stay; its nodes and edges."""
+        """The graph of the kept edges; its nodes and edges."""
 
     def intersect(self, rules: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arc_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], arc_words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arc_targets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arc_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], finals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_edges: int) -> tuple[Graph, Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """
-        The derivations that an acceptor takes: graph, nodes, edges, states, weights.
+        The derivations whose words an acceptor accepts: graph, nodes, edges, states, weights.
         """
 
 def sparse_scores(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-    """Of each row the sum of its values times those of their columns."""
+    """
+    The weighted sum of each row of a sparse table: values times the weights of their columns.
+    """
 
 def sparse_sums(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-    """Of each column the sum of its values times those of their rows."""
+    """
+    The weighted sum of each column of a sparse table: values times the weights of their rows.
+    """
 
 class LmState:
-    """The words that a language model has to know to score the next one."""
+    """The words that a language model needs to score the next word."""
 
     def __eq__(self, other: object, /) -> bool: ...
 
@@ -351,11 +353,11 @@ class LmState:
 
     @property
     def words(self) -> list[int]:
-        """Their ids, the latest first."""
+        """The ids of the words, the latest first."""
 
 class LmChartState:
     """
-    What a language model has to know of a piece of text to score what comes before and after it.
+    A chart state: what a language model needs of a string to score the words before and after it.
     """
 
     def __eq__(self, other: object, /) -> bool: ...
@@ -364,16 +366,20 @@ class LmChartState:
 
     @property
     def open(self) -> int:
-        """How many of the first words may score otherwise behind other words."""
+        """
+        The number of first words whose probabilities may depend on preceding words.
+        """
 
     @property
     def full(self) -> bool:
-        """Whether what follows does not depend on what precedes."""
+        """
+        Whether the words after the string are independent of the words before it.
+        """
 
     @property
     def words(self) -> list[int]:
         """
-        The ids of the last words, the latest first, as far as what follows depends on them.
+        The ids of the last words on which following words may depend, the latest first.
         """
 
 class LanguageModel:
@@ -404,65 +410,63 @@ class LanguageModel:
 
     def score_sentences(self, sentences: list[str], bos: bool = True, eos: bool = True, threads: int = 1) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]:
         """
-        Each sentence's log10 probability and number of unknown words. Spaces and tabs part words.
+        Each sentence's log10 probability and number of unknown words. Spaces and tabs separate words.
         """
 
     def score_ids(self, ids: numpy.typing.NDArray[numpy.int32], offsets: numpy.typing.NDArray[numpy.int64], bos: bool = True, eos: bool = True, threads: int = 1) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]:
-        """The same for word ids: sentence i is ids[offsets[i]:offsets[i + 1]]."""
+        """
+        Score sentences of word ids: sentence i is ids[offsets[i]:offsets[i + 1]].
+        """
 
     def full_scores(self, sentence: str, bos: bool = True, eos: bool = True) -> list[tuple[float, int, bool]]:
         """
-        For each word its log10 probability, the length of the n-gram that matched, and whether it is unknown.
+        For each word its log10 probability, the length of the matched n-gram, and whether it is unknown.
         """
 
     def begin_state(self) -> LmState:
-        """The state behind <s>."""
+        """The state after <s>."""
 
     def null_state(self) -> LmState:
-        """The state without any word."""
+        """The state without words."""
 
     def score_word(self, state: LmState, word_id: int) -> tuple[float, LmState]:
         """
-        The log10 probability of a word behind a state, and the state behind it.
+        The log10 probability of a word after a state, and the state after the word.
         """
 
     def states(self, size: int, bos: bool = True) -> numpy.typing.NDArray[numpy.int32]:
         """
-        Begin states (null states without `bos`) as rows of an array. The first `order` numbers of a row, its length and its words, say which state it is; what follows are the bits of back-offs.
+        Begin states (null states without `bos`) as rows of an array. The first `order` numbers of a row, its length and words, identify the state; the rest are the bits of back-offs.
         """
 
     def step(self, states: numpy.typing.NDArray[numpy.int32], words: numpy.typing.NDArray[numpy.int32]) -> tuple[numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.int32]]:
         """
-        The log10 probabilities of words, each behind the state in its row, and the states behind them.
+        The log10 probabilities of words, each after the state in its row, and the states after the words.
         """
 
     def score_rule(self, symbols: Sequence[int], gaps: Sequence[LmChartState] = (), bos: bool = False) -> tuple[float, LmChartState]:
         """
-        What words (ids, 0 or more) and gaps (-1 - k stands for gaps[k]) score together, beyond what the gaps scored by themselves, and the state of the whole. `bos`: <s> stands before them.
+        The score of words (ids, 0 or more) and gaps (-1 - k stands for gaps[k]) beyond the gaps' own scores, and the state of the whole. `bos`: <s> precedes them.
         """
 
     def write_binary(self, path: str) -> None:
         """Write a KenLM probing file, which KenLM loads, too."""
 
 def load_binary(path: str, copy: bool = False) -> LanguageModel | None:
-    """
-    Maps a KenLM probing file, or copies it. None if it is a KenLM file of another kind.
-    """
+    """Map or copy a KenLM probing file. None for other kinds of KenLM files."""
 
 class ArpaReader:
-    """
-    Reads the text of an ARPA file, fed in pieces of any size. Faults are ArpaErrors.
-    """
+    """Read an ARPA file fed in pieces of any size. Raises ArpaError."""
 
     def __init__(self) -> None: ...
 
     def feed(self, data: bytes) -> None: ...
 
     def finish(self) -> LanguageModel:
-        """The language model; the reader is spent."""
+        """The language model; the reader is used up."""
 
 class Vocabulary:
-    """Strings numbered in the order of their first coming."""
+    """Strings numbered in order of first use."""
 
     def __init__(self) -> None: ...
 
@@ -472,23 +476,23 @@ class Vocabulary:
         """The number of a string, or -1."""
 
     def id(self, word: str) -> int:
-        """The number of a string, a new one if it is not there."""
+        """The number of a string; a new string gets the next number."""
 
     def ids(self, words: Iterable[str]) -> list[int]:
         """The numbers of many strings."""
 
     def ids_of_table(self, text: numpy.typing.NDArray[numpy.uint8], offsets: numpy.typing.NDArray[numpy.int64]) -> numpy.typing.NDArray[numpy.int32]:
-        """The numbers of strings that are bytes of UTF-8."""
+        """The numbers of strings given as UTF-8 bytes."""
 
     def words_from(self, first: int) -> list[str]:
         """The strings from a number on."""
 
     def ids_in(self, model: LanguageModel, first: int = 0) -> numpy.typing.NDArray[numpy.int32]:
-        """What a language model calls the strings from a number on."""
+        """A language model's ids of the strings from a number on."""
 
 def fragment_scores(model: LanguageModel, target: numpy.typing.NDArray[numpy.int32], offsets: numpy.typing.NDArray[numpy.int64], text: numpy.typing.NDArray[numpy.uint8], text_offsets: numpy.typing.NDArray[numpy.int64], markers: bool = True, threads: int = 1) -> numpy.typing.NDArray[numpy.float32]:
     """
-    log10 of the words of each target side, those between two gaps by themselves; `text` spells the words.
+    log10 probability of the words of each target side, summed over runs between gaps; `text` spells the words.
     """
 
 class KneserNeyModel:
@@ -499,34 +503,36 @@ class KneserNeyModel:
         """The length of the longest n-grams."""
 
     def count(self, order: int) -> int:
-        """n-grams of an order."""
+        """The number of n-grams of an order."""
 
     @property
     def discounts(self) -> list[list[float]]:
-        """For each order those of adjusted counts of 1, 2, and 3 or more."""
+        """
+        For each order the discounts of adjusted counts of 1, 2, and 3 or more.
+        """
 
     @property
     def fallen_back(self) -> list[int]:
-        """Orders that took the fallback discounts."""
+        """The orders that use the fallback discounts."""
 
     @property
     def sentences(self) -> int:
-        """Lines of the text."""
+        """The number of lines of the text."""
 
     @property
     def words(self) -> int:
-        """Words of the text, sentence ends not counted."""
+        """The number of words of the text, without sentence ends."""
 
     @property
     def peak_bytes(self) -> int:
-        """The most memory the estimation took."""
+        """The peak memory of the estimation, in bytes."""
 
     def rows(self, order: int, begin: int, end: int) -> bytes:
         """The lines of n-grams from begin to end."""
 
 class KneserNey:
     """
-    Takes a text in pieces of any size, a sentence a line, and gives its model.
+    Estimate a model from a text fed in pieces of any size, a sentence a line.
     """
 
     def __init__(self, order: int, prune: Sequence[int], fallback: Sequence[float] | None, memory: int) -> None: ...
@@ -535,14 +541,14 @@ class KneserNey:
 
     def finish(self, vocabulary: Sequence[str] | None = None) -> KneserNeyModel:
         """
-        The model; the object is spent. With a vocabulary, n-grams with other words are left out.
+        The model; the object is used up. With a vocabulary, n-grams with other words are left out.
         """
 
 def count_flags(flags: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """How many values of each part are marked."""
 
 def target_order(target: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
-    """Target sides with their gaps numbered as they stand there."""
+    """Target sides with their gaps numbered in target order."""
 
 class SearchForest:
     """A sentence's forest without stateful features, and its rules."""
@@ -550,12 +556,12 @@ class SearchForest:
     @staticmethod
     def of(labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], firsts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], lasts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], node_bundles: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], tails: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], tail_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rules: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule_firsts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, rule_lasts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> SearchForest:
         """
-        From columns: nodes, goal last; their bundles; tails and rules of bundles; targets and scores of rules, and the source words [first, last) that each itself translates, if that is known.
+        From columns: nodes, goal last; their bundles; tails and rules of bundles; targets and scores of rules, and the source words [first, last) that each rule itself translates, if known.
         """
 
     @staticmethod
     def of_parsed(parsed: ParsedForest, scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> SearchForest:
-        """What a parser made, with other scores of its rules if they are given."""
+        """A parsed forest; `scores` replace the scores of its rules."""
 
     @property
     def nodes(self) -> int: ...
@@ -571,27 +577,27 @@ class Scorer:
 
     @property
     def components(self) -> int:
-        """How many values it gives an edge."""
+        """The number of values for each edge."""
 
 class LmScorer(Scorer):
     """log10 probabilities of a language model, <s> and </s> included."""
 
     def set_words(self, words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
-        The model's ids of the words of target sides. Not while a search goes on, nor the next two.
+        Set the model's ids of the words of target sides. Not during a search, as all changes of words.
         """
 
     def add_words(self, words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Ids of further words, behind those that are there."""
+        """Append ids of further words."""
 
     def share_words(self, other: LmScorer) -> None:
         """
-        The words of another scorer of the same model: those it was set to are shared, those it was added copied.
+        Take the words of another scorer of the same model: shares those it was set to, copies those it appended.
         """
 
     @property
     def words(self) -> int:
-        """How many words it knows."""
+        """The number of words it knows."""
 
 def lm_scorer(model: LanguageModel, memo: bool = True, markers: bool = False, scale: float = 1.0) -> LmScorer: ...
 
@@ -606,11 +612,11 @@ class Scorers(Scorer):
     def __init__(self, parts: Sequence[Scorer]) -> None: ...
 
 class Refined:
-    """A forest whose nodes know the states of stateful features."""
+    """A forest whose nodes have states of stateful features."""
 
     @property
     def node_of(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)]:
-        """Which node of the forest searched each node was."""
+        """The node of the searched forest that each node comes from."""
 
     @property
     def best(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]:
@@ -624,7 +630,7 @@ class Refined:
 
     @property
     def tail_offsets(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]:
-        """Of the bundles."""
+        """Offsets of bundles."""
 
     @property
     def rules(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)]:
@@ -632,45 +638,43 @@ class Refined:
 
     @property
     def rule_offsets(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]:
-        """Of the bundles."""
+        """Offsets of bundles."""
 
     @property
     def edge_of(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]:
-        """Which edge of the forest searched each edge was."""
+        """The edge of the searched forest that each edge comes from."""
 
     @property
     def scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]:
-        """Of each edge alone."""
+        """The score of each edge by itself."""
 
     @property
     def values(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), writable=False)]:
-        """What stateful features gave: edges times components."""
+        """The values of stateful features: edges times components."""
 
     @property
     def pops(self) -> int: ...
 
     @property
     def evaluated(self) -> int:
-        """Edges that stateful features scored."""
+        """The number of edges scored by stateful features."""
 
     @property
     def found(self) -> int:
-        """Nodes before those useless were dropped."""
+        """The number of nodes before useless ones were dropped."""
 
     def derivation(self, forest: SearchForest) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32], float]:
-        """
-        The best derivation: its edges, each before its children's, its words, its score.
-        """
+        """The best derivation: its edges in preorder, its words, its score."""
 
 class Searcher:
-    """Searches one forest after another with stateful features."""
+    """Search one forest after another with stateful features."""
 
     def __init__(self, scorer: Scorer, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     def search(self, forest: SearchForest, exact: bool = False, pop_limit: int = 30, adapt: float = 0.5, beam: float = float('inf'), early_begin: bool = True, all_edges: bool = True, max_edges: int = 268435456) -> Refined: ...
 
     def score_words(self, words: numpy.typing.NDArray[numpy.int32]) -> numpy.typing.NDArray[numpy.float32]:
-        """The values of a whole output, from the words alone."""
+        """The values of a whole translation, from its words."""
 
 class OrderFeature:
     """A feature of the order of phrases: distortion, or a reordering model."""
@@ -682,14 +686,14 @@ class OrderFeature:
 
     @property
     def columns(self) -> int:
-        """The numbers that a phrase pair has in the model."""
+        """The number of scores of a phrase pair in the model."""
 
 class PhraseGraph:
     """Hypotheses and the steps between them, the goal last."""
 
     @property
     def covered(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
-        """Source positions that each node has translated."""
+        """The number of source positions that each node covers."""
 
     @property
     def best(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
@@ -712,11 +716,11 @@ class PhraseGraph:
 
     @property
     def scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Of each edge alone."""
+        """The score of each edge by itself."""
 
     @property
     def values(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
-        """What stateful features gave, edge by edge."""
+        """The values of stateful features, edge by edge."""
 
     @property
     def path(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
@@ -727,14 +731,14 @@ class PhraseGraph:
 
     @property
     def made(self) -> int:
-        """Hypotheses that were made."""
+        """The number of hypotheses created."""
 
     @property
     def asked(self) -> int:
-        """Moves that stateful features were asked for."""
+        """The number of steps scored by stateful features."""
 
 class PhraseSearcher:
-    """Phrase-based search, one sentence after the other."""
+    """Phrase-based search of one sentence after another."""
 
     def __init__(self, scorers: Sequence[tuple[Scorer, Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], orders: Sequence[OrderFeature]) -> None: ...
 
@@ -746,7 +750,7 @@ class MetricReferences:
     @staticmethod
     def bleu(references: list[list[str]], order: int = 4) -> MetricReferences:
         """
-        Rows: length, length of the closest reference, matches of each order, n-grams of each order.
+        Rows: length, closest reference length, matches of each order, n-grams of each order.
         """
 
     @staticmethod
@@ -758,33 +762,31 @@ class MetricReferences:
     @staticmethod
     def error_rate(references: list[list[str]], characters: bool = False) -> MetricReferences:
         """
-        Rows: edits and length of the reference that has the least edits a word or character.
+        Rows: edits and length of the reference with the fewest edits per word or character.
         """
 
     @staticmethod
     def gtm(references: list[list[str]], exponent: float = 1.0) -> MetricReferences:
-        """
-        Rows: size of the match, length, length of the reference with the best F.
-        """
+        """Rows: match size, length, length of the reference with the best F."""
 
     def __len__(self) -> int: ...
 
     @property
     def width(self) -> int:
-        """How many numbers a row has."""
+        """The length of a row."""
 
     def stats(self, hypotheses: list[str], segments: numpy.typing.NDArray[numpy.int32] | None = None, threads: int = 1) -> numpy.typing.NDArray[numpy.float64]:
         """
-        A row for each hypothesis against the references of its segment; by default that of its own number.
+        A row for each hypothesis against the references of its segment; by default hypothesis i is of segment i.
         """
 
     def stats_of_ids(self, offsets: numpy.typing.NDArray[numpy.int64], ids: numpy.typing.NDArray[numpy.int32], segments: numpy.typing.NDArray[numpy.int32] | None = None, threads: int = 1) -> numpy.typing.NDArray[numpy.float64]:
         """
-        The same for words by their `numbers`: hypothesis i is ids[offsets[i]:offsets[i + 1]].
+        A row for each hypothesis of word `numbers`: hypothesis i is ids[offsets[i]:offsets[i + 1]].
         """
 
     def numbers(self, words: list[str]) -> numpy.typing.NDArray[numpy.int32]:
-        """What the references call words, -1 for one that is in none."""
+        """The references' ids of words, -1 for words in no reference."""
 
     def matrix(self, hypotheses: list[str], threads: int = 1) -> numpy.typing.NDArray[numpy.float64]:
         """
@@ -798,28 +800,26 @@ def chrf_scores(stats: numpy.typing.NDArray[numpy.float64], characters: int, wor
     """chrF of each row."""
 
 class GainScorer(Scorer):
-    """Fixed gains of words and of n-grams that references have."""
+    """Fixed gains of words and of n-grams of references."""
 
     def __init__(self, references: Sequence[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]], gains: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     def set_gain(self, ngram: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], gain: float) -> None:
-        """
-        Another gain for an n-gram that a reference has. Not while a search goes on.
-        """
+        """Set the gain of an n-gram of the references. Not during a search."""
 
     def set_words(self, words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
-        The references' numbers of the words of target sides, negative for none. Not while a search goes on.
+        The references' ids of the words of target sides, negative for none. Not during a search.
         """
 
 class WordTexts:
-    """The words behind numbers, for features in C."""
+    """The words of ids, for features in C."""
 
     def __init__(self) -> None: ...
 
     def add(self, first: int, words: list[str]) -> None:
         """
-        Numbers words from `first` on; those that have a word already are passed over.
+        Add words with the numbers from `first` on; numbers that have a word are skipped.
         """
 
     @property
@@ -828,13 +828,13 @@ class WordTexts:
     def __len__(self) -> int: ...
 
 class TableScorer(Scorer):
-    """A table of C functions (smt_feature.h) at work in a search."""
+    """The scorer of a feature in C, a function table (smt_feature.h)."""
 
     def __init__(self, capsule: object, name: str) -> None: ...
 
     def start(self, id: str, tokens: list[str], names: list[str], values: list[str], words: WordTexts) -> None:
         """
-        The next search begins this sentence; names and values are those of annotations.
+        Start this sentence for the next search; names and values are annotations.
         """
 
     @property

@@ -35,14 +35,14 @@ class Plain:
 def distances(arcs: Sequence[Arc], positions: int) -> list[list[int]]:
     """The fewest arcs from each position to each other one."""
     far = 10**9
-    found = [[0 if i == j else far for j in range(positions)] for i in range(positions)]
+    lengths = [[0 if i == j else far for j in range(positions)] for i in range(positions)]
     for arc in arcs:
-        found[arc.first][arc.last] = 1
+        lengths[arc.first][arc.last] = 1
     for k in range(positions):
         for i in range(positions):
             for j in range(positions):
-                found[i][j] = min(found[i][j], found[i][k] + found[k][j])
-    return found
+                lengths[i][j] = min(lengths[i][j], lengths[i][k] + lengths[k][j])
+    return lengths
 
 
 def without_cycles(rules: Sequence[Plain], goal: str, labels: Sequence[str]) -> set[int]:
@@ -101,7 +101,7 @@ def edges_of(
                     yield end, tails, (*here, *used)
 
     while True:
-        found: Counter[Edge] = Counter()
+        derived: Counter[Edge] = Counter()
         for i, rule in enumerate(rules):
             if not rule.source or (rule.unary and i not in unaries):
                 continue
@@ -110,10 +110,10 @@ def edges_of(
                     continue
                 for end, tails, used in matches(rule, start, 0, rule.unary):
                     if rule.limit is None or far[start][end] <= rule.limit:
-                        found[i, (rule.lhs, start, end), tails, used] += 1
-        if found == edges:
+                        derived[i, (rule.lhs, start, end), tails, used] += 1
+        if derived == edges:
             break
-        edges = found
+        edges = derived
         nodes = {head for _, head, _, _ in edges}
     useful = {(goal, 0, positions - 1)} & nodes
     while True:
@@ -125,8 +125,8 @@ def edges_of(
 
 def total(features: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The sums of features."""
-    found: dict[str, float] = {}
-    for one in features:
-        for name, value in one.items():
-            found[name] = found.get(name, 0.0) + value
-    return found
+    sums: dict[str, float] = {}
+    for row in features:
+        for name, value in row.items():
+            sums[name] = sums.get(name, 0.0) + value
+    return sums

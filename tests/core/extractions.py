@@ -71,14 +71,14 @@ def consistent(links: Links, stretch: Stretch) -> bool:
 
 def stretches(pair: Pair, limit: int) -> list[Stretch]:
     """By target, then from where the links begin outwards, the source side growing to the right first."""
-    found = [
+    boxes = [
         (a, b, c, d)
         for c in range(len(pair.target))
         for d in range(c, min(len(pair.target), c + limit))
         for a in reversed(range(len(pair.source)))
         for b in range(a, min(len(pair.source), a + limit))
     ]
-    return [one for one in found if consistent(pair.links, one)]
+    return [box for box in boxes if consistent(pair.links, box)]
 
 
 def linked(pair: Pair, source: int, target: int) -> bool:
@@ -113,12 +113,12 @@ class Orienter:
                 result.append("")
                 continue
             if extraction == 0:
-                found = self.by_words(kind, near, far, target, beyond_near, beyond_far)
+                orientation = self.by_words(kind, near, far, target, beyond_near, beyond_far)
             else:
                 most = self.limit if extraction == 1 else max(len(self.pair.source), len(self.pair.target))
-                found = self.by_stretches(kind, near, far, target, beyond_near, beyond_far, behind, most, known)
-                known = found if extraction == 1 else known
-            result.append(found or OTHER[kind])
+                orientation = self.by_stretches(kind, near, far, target, beyond_near, beyond_far, behind, most, known)
+                known = orientation if extraction == 1 else known
+            result.append(orientation or OTHER[kind])
         return result
 
     def by_words(
@@ -147,8 +147,8 @@ class Orienter:
         most: int,
         known: str,
     ) -> str:
-        neighbours = [one for one in stretches(self.pair, most) if one[3] == target]
-        ends, begins = {one[1] for one in neighbours}, {one[0] for one in neighbours}
+        neighbours = [stretch for stretch in stretches(self.pair, most) if stretch[3] == target]
+        ends, begins = {stretch[1] for stretch in neighbours}, {stretch[0] for stretch in neighbours}
         nearest, farthest = (begins, ends) if behind else (ends, begins)
         at_near, at_far = linked(self.pair, near, target), linked(self.pair, far, target)
         if known == "mono" or (at_near and not at_far) or near in nearest:
@@ -190,11 +190,15 @@ class Extraction:
         order = ("wbe", "phrase", "hier")
         kinds = [
             max(
-                ("mslr" if m.orientation == "leftright" else m.orientation for m in self.models if m.extraction == one),
+                (
+                    "mslr" if m.orientation == "leftright" else m.orientation
+                    for m in self.models
+                    if m.extraction == kind
+                ),
                 key=RICHNESS.index,
                 default="",
             )
-            for one in order
+            for kind in order
         ]
         self.kinds = (kinds[0], kinds[1], kinds[2])
         self.pairs: defaultdict[tuple[Words, Words], Seen] = defaultdict(Seen)
@@ -211,14 +215,14 @@ class Extraction:
         links = frozenset((s - a, t - c) for s, t in pair.links if a <= s <= b and c <= t <= d)
         seen = self.pairs[source, target]
         seen.alignments[links] += 1
-        for extraction, (one, other) in enumerate(zip(before, behind, strict=True)):
-            seen.orientations[extraction, False, one] += 1
-            seen.orientations[extraction, True, other] += 1
+        for extraction, (first, second) in enumerate(zip(before, behind, strict=True)):
+            seen.orientations[extraction, False, first] += 1
+            seen.orientations[extraction, True, second] += 1
         f, e = " ".join(source), " ".join(target)
-        points = sorted(links, key=lambda one: (one[1], one[0]))
+        points = sorted(links, key=lambda link: (link[1], link[0]))
         self.occurrences[0].append(f"{f} ||| {e} ||| {' '.join(f'{s}-{t}' for s, t in points)}")
         self.occurrences[1].append(f"{e} ||| {f} ||| {' '.join(f'{t}-{s}' for s, t in points)}")
-        said = [f"{one} {other}".strip() for one, other in zip(before, behind, strict=True)]
+        said = [f"{first} {second}".strip() for first, second in zip(before, behind, strict=True)]
         shown = " | ".join(said) if self.kinds[1] or self.kinds[2] else said[0]
         self.occurrences[2].append(f"{f} ||| {e} ||| {shown}")
 
@@ -250,7 +254,7 @@ class Extraction:
         lines = []
         for (source, target), seen in self.pairs.items():
             links = best(seen.alignments, len(target))
-            turned = Counter({frozenset((t, s) for s, t in one): count for one, count in seen.alignments.items()})
+            turned = Counter({frozenset((t, s) for s, t in links): count for links, count in seen.alignments.items()})
             back = best(turned, len(source))
             direct, inverse = discounted(source, target, seen.count)
             scores = [
@@ -259,7 +263,7 @@ class Extraction:
                 np.float32(direct) / np.float32(by_source[source]),
                 np.float32(weight(f2e, source, target, links)),
             ]
-            points = " ".join(f"{s}-{t}" for s, t in sorted(links, key=lambda one: (one[1], one[0])))
+            points = " ".join(f"{s}-{t}" for s, t in sorted(links, key=lambda link: (link[1], link[0])))
             shown = " ".join(f"{score:.6g}" for score in scores)
             counts = f"{by_target[target]} {by_source[source]} {seen.count}"
             lines.append(f"{' '.join(source)} ||| {' '.join(target)} ||| {shown} ||| {points} ||| {counts} ||| |||")
@@ -281,8 +285,8 @@ class Extraction:
             )
         if name == "kneser-ney":
             y = f(n[1]) / (f(n[1]) + f(2) * f(n[2]))
-            found = [f(i) - f(i + 1) * y * f(n[i + 1]) / f(n[i]) for i in (1, 2, 3)]
-            limits = [min(one, f(most)) for one, most in zip(found, (0.9, 1.9, 2.9), strict=True)]
+            estimates = [f(i) - f(i + 1) * y * f(n[i + 1]) / f(n[i]) for i in (1, 2, 3)]
+            limits = [min(discount, f(most)) for discount, most in zip(estimates, (0.9, 1.9, 2.9), strict=True)]
             sources = Counter(source for source, _ in self.pairs)
             targets = Counter(target for _, target in self.pairs)
             total = f(len(self.pairs))

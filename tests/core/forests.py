@@ -64,19 +64,19 @@ class Made:
 
     def derivations(self) -> list[tuple[float, Words]]:
         """All derivations of the goal: score of the rules, words."""
-        found: list[list[tuple[float, Words]]] = []
+        below: list[list[tuple[float, Words]]] = []
         for node in self.nodes:
             here = []
             for tails, rules in node:
-                for parts in itertools.product(*[found[tail] for tail in tails]):
+                for parts in itertools.product(*[below[tail] for tail in tails]):
                     for rule in rules:
                         words: Words = ()
                         for symbol in self.targets[rule]:
                             words += (symbol,) if symbol >= 0 else parts[-1 - symbol][1]
                         score = float(np.float32(self.scores[rule])) + sum(score for score, _ in parts)
                         here.append((score, words))
-            found.append(here)
-        return found[-1] if found else []
+            below.append(here)
+        return below[-1] if below else []
 
     def shuffled(self, rng: random.Random) -> Made:
         return Made([rng.sample(node, len(node)) for node in self.nodes], self.targets, self.scores)
@@ -146,7 +146,7 @@ def searcher(scorer: Any, weights: Sequence[float] = (1.0,)) -> Searcher:
 
 def refined_derivations(refined: Refined, made: Made) -> list[tuple[float, Words]]:
     """All derivations of what a search found, by the scores of its edges."""
-    found: list[list[tuple[float, Words]]] = []
+    derivations: list[list[tuple[float, Words]]] = []
     rules, scores = refined.rules.tolist(), refined.scores.tolist()
     tail_offsets, tails = refined.tail_offsets.tolist(), refined.tails.tolist()
     rule_offsets = refined.rule_offsets.tolist()
@@ -154,20 +154,20 @@ def refined_derivations(refined: Refined, made: Made) -> list[tuple[float, Words
         here = []
         for b in range(first, last):
             below = tails[tail_offsets[b] : tail_offsets[b + 1]]
-            for parts in itertools.product(*[found[tail] for tail in below]):
+            for parts in itertools.product(*[derivations[tail] for tail in below]):
                 for e in range(rule_offsets[b], rule_offsets[b + 1]):
                     words: Words = ()
                     for symbol in made.targets[rules[e]]:
                         words += (symbol,) if symbol >= 0 else parts[-1 - symbol][1]
                     here.append((scores[e] + sum(score for score, _ in parts), words))
-        found.append(here)
-    return found[-1] if found else []
+        derivations.append(here)
+    return derivations[-1] if derivations else []
 
 
-def same(found: list[tuple[float, Words]], expected: list[tuple[float, Words]]) -> None:
+def same(actual: list[tuple[float, Words]], expected: list[tuple[float, Words]]) -> None:
     """Equal as multisets, scores to 1e-5."""
-    assert Counter(words for _, words in found) == Counter(words for _, words in expected)
-    ours, theirs = (sorted((words, score) for score, words in one) for one in (found, expected))
+    assert Counter(words for _, words in actual) == Counter(words for _, words in expected)
+    ours, theirs = (sorted((words, score) for score, words in side) for side in (actual, expected))
     for (_, a), (_, b) in zip(ours, theirs, strict=True):
         assert a == pytest.approx(b, abs=1e-5)
 

@@ -146,12 +146,12 @@ def edge_rows(graph: GraphColumns | Hypergraph, names: Sequence[str], numbers: d
     return np.sort(whole.view(f"V{whole.itemsize * whole.shape[1]}").ravel())
 
 
-def rule_text(one: Rule) -> str:
+def rule_text(rule: Rule) -> str:
     shown = (
         " ".join(f"[{symbol.index}]" if isinstance(symbol, NonTerminal) else symbol for symbol in side)
-        for side in (one.source, one.target)
+        for side in (rule.source, rule.target)
     )
-    return " ||| ".join((one.lhs, *shown))
+    return " ||| ".join((rule.lhs, *shown))
 
 
 def with_lm(graph: Hypergraph, weights: dict[str, float], model: Any, **options: Any) -> Hypergraph:
@@ -171,16 +171,16 @@ class Listed:
 
 
 def pairs(features: str) -> dict[str, float]:
-    return {name: float(value) for name, _, value in (one.rpartition("=") for one in features.split())}
+    return {name: float(value) for name, _, value in (feature.rpartition("=") for feature in features.split())}
 
 
 def lists_of(path: Path) -> dict[str, list[Listed]]:
     """The lists of a file by the ids of sentences."""
-    found: dict[str, list[Listed]] = {}
+    lists: dict[str, list[Listed]] = {}
     for line in lines_of(path):
         key, text, features, score = line.split(" ||| ")
-        found.setdefault(key, []).append(Listed(text, pairs(features), float(score)))
-    return found
+        lists.setdefault(key, []).append(Listed(text, pairs(features), float(score)))
+    return lists
 
 
 STAGES = {"Init. forest": "first", "Pass1 forest": "second", "Constr. forest": "constrained"}
@@ -189,17 +189,17 @@ SUMS = {"Partition": "first", "Pass1 partition": "second", "Contst. partition": 
 
 def said(log: str) -> list[dict[str, dict[str, str]]]:
     """What cdec's log says of each sentence: for its stages the size, paths, score, translation, and log Z."""
-    found: list[dict[str, dict[str, str]]] = []
+    sections: list[dict[str, dict[str, str]]] = []
     for line in log.splitlines():
         key, _, value = line.strip().partition(": ")
         key = " ".join(key.split())
         if key == "Init. forest (nodes/edges)":
-            found.append({})
+            sections.append({})
         for names, cut in ((STAGES, " forest"), (SUMS, "artition")):
             name = key[: key.find(cut) + len(cut)]
             if cut in key and name in names:
-                found[-1].setdefault(names[name], {})[key.removeprefix(name).strip()] = value.strip()
-    return found
+                sections[-1].setdefault(names[name], {})[key.removeprefix(name).strip()] = value.strip()
+    return sections
 
 
 def assert_said(graph: Hypergraph, log: Mapping[str, str], *, above: int = 0, text: bool = True) -> None:
@@ -215,12 +215,12 @@ def assert_said(graph: Hypergraph, log: Mapping[str, str], *, above: int = 0, te
 
 def assert_listed(graph: Hypergraph, wanted: list[Listed], k: int = 100, *, unique: bool = False) -> None:
     """The k best derivations: all scores; texts and features, but for those as good as the last one of a full list."""
-    found = inference.kbest(graph, None, k, unique=unique)
-    assert found.scores.tolist() == pytest.approx([one.score for one in wanted], rel=1e-6, abs=1e-4)
+    derivations = inference.kbest(graph, None, k, unique=unique)
+    assert derivations.scores.tolist() == pytest.approx([line.score for line in wanted], rel=1e-6, abs=1e-4)
     last = wanted[-1].score + 1e-3 if len(wanted) == k else -math.inf
     left: dict[str, list[Any]] = {}
-    for text, one in zip(found.texts(), found, strict=True):
-        left.setdefault(text, []).append(one.features())
+    for text, derivation in zip(derivations.texts(), derivations, strict=True):
+        left.setdefault(text, []).append(derivation.features())
     for line in wanted:
         if line.score > last:
             mine = left.get(line.text, [])
@@ -239,7 +239,7 @@ def same_sums(graph: Hypergraph, sums: Any, features: Mapping[str, float]) -> bo
 def objective_of(line: str) -> tuple[float, dict[str, float]]:
     """The objective and the features of a line of cdec's sums, which are logarithms, (-) before those of negatives."""
     objective, _, rest = line.partition("\t")[2].partition(";")
-    values = (one.rpartition("=") for one in rest.split())
+    values = (value.rpartition("=") for value in rest.split())
     return float(objective.rpartition("=")[2]), {
         name: math.exp(float(value.removeprefix("(-)"))) * (-1 if value.startswith("(-)") else 1)
         for name, _, value in values

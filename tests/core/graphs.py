@@ -49,7 +49,7 @@ def random_columns(rng: random.Random) -> GraphColumns:
                     tails = list(edges[-1].tails)
                 rule = -1
                 if rng.random() < 0.9:
-                    same = [i for i, one in enumerate(rules) if len(one.source) == arity and one.source != ("s",)]
+                    same = [i for i, rule in enumerate(rules) if len(rule.source) == arity and rule.source != ("s",)]
                     if same and rng.random() < 0.5:
                         rule = rng.choice(same)
                     else:
@@ -70,11 +70,11 @@ def random_scores(rng: random.Random, edges: int) -> Floats:
     """Scores, some of them -inf, some equal."""
     spread = rng.choice((0.5, 2.0, 2.0, 50.0))
     impossible = rng.choice((0.0, 0.0, 0.15))
-    found = [-math.inf if rng.random() < impossible else rng.gauss(0, spread) for _ in range(edges)]
+    scores = [-math.inf if rng.random() < impossible else rng.gauss(0, spread) for _ in range(edges)]
     for i in range(1, edges):
         if rng.random() < 0.1:
-            found[i] = found[i - 1]
-    return np.array(found, dtype=np.float64)
+            scores[i] = scores[i - 1]
+    return np.array(scores, dtype=np.float64)
 
 
 def random_case(seed: int) -> tuple[Hypergraph, Floats]:
@@ -92,17 +92,17 @@ Path = tuple[int, ...]
 
 def all_paths(graph: Hypergraph) -> list[list[tuple[Path, tuple[str, ...]]]]:
     """Of each node all derivations: their edges from the top down, and their words."""
-    found: list[list[tuple[Path, tuple[str, ...]]]] = []
+    paths: list[list[tuple[Path, tuple[str, ...]]]] = []
     for node in range(graph.nodes):
         first, last = int(graph.edge_offsets[node]), int(graph.edge_offsets[node + 1])
         here: list[tuple[Path, tuple[str, ...]]] = [((), ())] if first == last else []
         for edge in range(first, last):
             tails = graph.tails[graph.tail_offsets[edge] : graph.tail_offsets[edge + 1]].tolist()
-            for below in itertools.product(*(found[tail] for tail in tails)):
+            for below in itertools.product(*(paths[tail] for tail in tails)):
                 edges = (edge, *itertools.chain.from_iterable(path for path, _ in below))
                 here.append((edges, words_of(graph, edge, [words for _, words in below])))
-        found.append(here)
-    return found
+        paths.append(here)
+    return paths
 
 
 def words_of(graph: Hypergraph, edge: int, below: list[tuple[str, ...]]) -> tuple[str, ...]:

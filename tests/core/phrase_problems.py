@@ -37,7 +37,7 @@ class Neighbours:
         assert edges.firsts is not None and edges.lasts is not None
         scores, states = [], []
         for i, (first, last, below) in enumerate(zip(edges.firsts, edges.lasts, tails, strict=True)):
-            words = [one for one in edges.rules.target_of(i) if isinstance(one, str)]
+            words = [symbol for symbol in edges.rules.target_of(i) if isinstance(symbol, str)]
             before, word = below[0] if below else (0, "a")
             scores.append(self.values(before, word, first, last, words) if below else (0.0, 0.0))
             states.append((int(first), words[-1] if words else word))
@@ -81,7 +81,7 @@ class Problem:
         self.pairs = {pair: rng.uniform(-2, 0) for pair in pairs}
         self.models = list(models)
         self.rows = [self.of_rules(*model) for model in self.models]
-        self.model_weights = [[rng.uniform(-0.2, 1) for _ in range(self.columns(*one))] for one in self.models]
+        self.model_weights = [[rng.uniform(-0.2, 1) for _ in range(self.columns(*model))] for model in self.models]
         self.distances: Any = None
 
     def rule(self) -> int:
@@ -92,7 +92,7 @@ class Problem:
         """Rows of a reordering model; some of them equal."""
         classes = max(CLASSES[kind]) + 1
         some = [[self.rng.uniform(-2, 0) for _ in range(classes)] for _ in range(3)]
-        rows = [[self.rng.choice(some) for one in directions if one] for _ in self.targets]
+        rows = [[self.rng.choice(some) for used in directions if used] for _ in self.targets]
         return np.array(rows, dtype=np.float32).reshape(len(self.targets), -1)
 
     def columns(self, kind: str, directions: tuple[bool, bool], collapsed: bool) -> int:
@@ -127,7 +127,7 @@ class Problem:
         orders = [distortion(self.weights["j"])] if "j" in self.features else []
         for (kind, (backward, forward), collapsed), own in zip(self.models, self.model_weights, strict=True):
             orders.append(reordering(kind, own, backward=backward, forward=forward, collapsed=collapsed))
-        return phrase_searcher([makers[one]() for one in self.features if one in makers], orders)
+        return phrase_searcher([makers[name]() for name in self.features if name in makers], orders)
 
     def pair_scorer(self) -> Scorers:
         """Scored as any feature, without what is special to language models."""
@@ -135,7 +135,7 @@ class Problem:
 
     def search(self, searcher: PhraseSearcher | None = None, **options: Any) -> PhraseGraph:
         distances = None if self.distances is None else self.distances.reshape(-1)
-        rows = [one.reshape(-1) for one in self.rows]
+        rows = [table.reshape(-1) for table in self.rows]
         return (searcher or self.searcher()).search(self.forest(), rows, distances, **options)
 
     # The definitions.
@@ -149,7 +149,7 @@ class Problem:
 
     def ways(self, order: str = "free", distortion_limit: int = -1) -> dict[Steps, float]:
         """All derivations with their scores."""
-        found: dict[Steps, float] = {}
+        scored: dict[Steps, float] = {}
         for segments in self.segmentations() if self.positions else ():
             for places in itertools.permutations(range(len(segments))):
                 spans = [segments[place] for place in places]
@@ -163,11 +163,11 @@ class Problem:
                 if allowed:
                     for rules in itertools.product(*[self.spans[span] for span in spans]):
                         steps = tuple((*span, rule) for span, rule in zip(spans, rules, strict=True))
-                        found[steps] = self.score(steps)
-        return found
+                        scored[steps] = self.score(steps)
+        return scored
 
-    def distance(self, one: int, other: int) -> int:
-        low, high = sorted((one, other))
+    def distance(self, start: int, end: int) -> int:
+        low, high = sorted((start, end))
         return high - low if self.distances is None else int(self.distances[low, high])
 
     def reaches(self, spans: Sequence[Span], limit: int, *, jumps: bool = True) -> bool:
@@ -201,19 +201,19 @@ class Problem:
             yield self.oriented(steps, number, *model)
 
     def neighbours(self, steps: Steps) -> list[float]:
-        before, word, found = 0, "a", []
+        before, word, values = 0, "a", []
         for first, last, rule in steps:
-            texts = [WORDS[one] for one in self.targets[rule]]
-            found += Neighbours().values(before, word, first, last, texts)
+            texts = [WORDS[word_id] for word_id in self.targets[rule]]
+            values += Neighbours().values(before, word, first, last, texts)
             before, word = first, texts[-1] if texts else word
-        return [weight * value for weight, value in zip(itertools.cycle(Neighbours.weights), [*found, before, 1.0])]
+        return [weight * value for weight, value in zip(itertools.cycle(Neighbours.weights), [*values, before, 1.0])]
 
     def oriented(
         self, steps: Steps, number: int, kind: str, directions: tuple[bool, bool], collapsed: bool
     ) -> list[float]:
         backward, forward = directions
         classes = max(CLASSES[kind]) + 1
-        rows, weights, found = self.rows[number], self.model_weights[number], []
+        rows, weights, values = self.rows[number], self.model_weights[number], []
         for before, (first, last, rule) in zip([None, *steps], steps, strict=False):
             if before is None:
                 orientation = 0 if first == 0 else 3
@@ -222,11 +222,11 @@ class Problem:
                 orientation = places.index(True)
             c = CLASSES[kind][orientation]
             if backward:
-                found.append(weights[0 if collapsed else c] * rows[rule, c])
+                values.append(weights[0 if collapsed else c] * rows[rule, c])
             if forward and before is not None:
                 column = c + classes * backward
-                found.append(weights[int(backward) if collapsed else column] * rows[before[2], column])
-        return found
+                values.append(weights[int(backward) if collapsed else column] * rows[before[2], column])
+        return values
 
 
 def derivations(graph: PhraseGraph) -> list[tuple[Steps, float]]:
@@ -241,11 +241,11 @@ def derivations(graph: PhraseGraph) -> list[tuple[Steps, float]]:
         if node == 0:
             assert ends[1] == 0
             return [((), 0.0)]
-        found = []
+        ways = []
         for tail, first, last, rule, score in edges[ends[node] : ends[node + 1]]:
             own: Steps = ((first, last, rule),) if first < last else ()
-            found += [((*steps, *own), total + score) for steps, total in below(tail)]
-        return found
+            ways += [((*steps, *own), total + score) for steps, total in below(tail)]
+        return ways
 
     return below(graph.nodes - 1) if graph.nodes else []
 
@@ -258,9 +258,9 @@ def path_of(graph: PhraseGraph) -> tuple[Steps, float]:
 
 def same(graph: PhraseGraph, wanted: dict[Steps, float]) -> None:
     """All derivations, each once, and the best of them first."""
-    found = derivations(graph)
-    assert sorted(steps for steps, _ in found) == sorted(wanted)
-    for steps, score in found:
+    ways = derivations(graph)
+    assert sorted(steps for steps, _ in ways) == sorted(wanted)
+    for steps, score in ways:
         assert score == pytest.approx(wanted[steps], abs=1e-4)
     if wanted:
         steps, score = path_of(graph)
@@ -312,7 +312,7 @@ class Long(Problem):
 
     @cache  # noqa: B019
     def prob(self, history: tuple[int, ...], word: int) -> float:
-        text = ["</s>" if one == -2 else WORDS[one] for one in (*history, word) if one != -1]
+        text = ["</s>" if number == -2 else WORDS[number] for number in (*history, word) if number != -1]
         begun = history[:1] == (-1,)
         if word == -2:
             told = self.model.full_scores(" ".join(text[:-1]), bos=begun, eos=True)
@@ -326,13 +326,13 @@ class Long(Problem):
         at[0][(-1,), 0] = 0.0
         for place in range(self.positions):
             for (history, end), score in at[place].items():
-                for one in self.spans:
-                    if one[0] != place:
+                for span in self.spans:
+                    if span[0] != place:
                         continue
-                    self.add(at[one[1]], history, end, score, [one])
+                    self.add(at[span[1]], history, end, score, [span])
                     for two in self.spans if swaps else ():
-                        if two[0] == one[1]:
-                            self.add(at[two[1]], history, end, score, [two, one])
+                        if two[0] == span[1]:
+                            self.add(at[two[1]], history, end, score, [two, span])
         return max(score + self.prob(history, -2) for (history, _), score in at[-1].items())
 
     def add(self, there: dict[Any, float], history: Any, end: int, score: float, spans: Sequence[Span]) -> None:

@@ -43,12 +43,12 @@ def edges_of(graph: Hypergraph) -> list[range]:
 
 
 def _check_scores(graph: Hypergraph, scores: ArrayLike | None) -> list[float]:
-    found = graph.scores_or(scores)
-    if found.shape != (len(graph),):
-        raise ValueError(f"expected {len(graph)} scores, one for each edge, found shape {found.shape}")
-    if np.any(np.isnan(found) | (found == np.inf)):
+    numbers = graph.scores_or(scores)
+    if numbers.shape != (len(graph),):
+        raise ValueError(f"expected {len(graph)} scores, one for each edge, found shape {numbers.shape}")
+    if np.any(np.isnan(numbers) | (numbers == np.inf)):
         raise ValueError("scores must be numbers or -inf")
-    checked: list[float] = found.tolist()
+    checked: list[float] = numbers.tolist()
     return checked
 
 
@@ -132,15 +132,15 @@ def viterbi(graph: Hypergraph, scores: ArrayLike | None = None) -> Derivation | 
     if not inner or inner[-1] == IMPOSSIBLE:
         return None
     edges_into = edges_of(graph)
-    found: list[int] = []
+    derivation: list[int] = []
     todo = [graph.nodes - 1]
     while todo:
         edges = edges_into[todo.pop()]
         if edges:
             best = max(edges, key=lambda edge: by[edge] + sum(inner[tail] for tail in tails[edge]))
-            _add(found, best)
+            _add(derivation, best)
             todo += reversed(tails[best])
-    return Derivation(graph, inner[-1], np.array(found, dtype=np.int32))
+    return Derivation(graph, inner[-1], np.array(derivation, dtype=np.int32))
 
 
 def _add(edges: list[int], edge: int) -> None:
@@ -158,30 +158,31 @@ def kbest(graph: Hypergraph, scores: ArrayLike | None = None, k: int = 1, *, uni
     best: list[list[Ranked]] = []
     texts: list[list[tuple[int, ...]]] = []
     for edges in edges_of(graph):
-        heap = [one for edge in edges if (one := _ranked(edge, (0,) * len(tails[edge]), by, tails, best))]
+        heap = [candidate for edge in edges if (candidate := _ranked(edge, (0,) * len(tails[edge]), by, tails, best))]
         heapq.heapify(heap)
-        seen = {one[1:] for one in heap}
-        found: list[Ranked] = [] if edges else [(0.0, -1, ())]
+        seen = {candidate[1:] for candidate in heap}
+        ranked: list[Ranked] = [] if edges else [(0.0, -1, ())]
         spelt: list[tuple[int, ...]] = [] if edges else [()]
         known: set[tuple[int, ...]] = set()
-        while heap and len(found) < k:
+        while heap and len(ranked) < k:
             cost, edge, ranks = heapq.heappop(heap)
             text = _text(
                 graph, edge, [texts[tail][at] for tail, at in zip(tails[edge], ranks, strict=True)] if unique else []
             )
             if not unique or text not in known:
                 known.add(text)
-                found.append((cost, edge, ranks))
+                ranked.append((cost, edge, ranks))
                 spelt.append(text)
             for place in range(len(ranks)):
                 more = (*ranks[:place], ranks[place] + 1, *ranks[place + 1 :])
-                if (edge, more) not in seen and (one := _ranked(edge, more, by, tails, best)):
+                if (edge, more) not in seen and (candidate := _ranked(edge, more, by, tails, best)):
                     seen.add((edge, more))
-                    heapq.heappush(heap, one)
-        best.append(found)
+                    heapq.heappush(heap, candidate)
+        best.append(ranked)
         texts.append(spelt)
     chosen = best[-1][:k] if best else []
-    return _derivations(graph, [(-one[0], _edges(graph.nodes - 1, at, tails, best)) for at, one in enumerate(chosen)])
+    goal = graph.nodes - 1
+    return _derivations(graph, [(-cost, _edges(goal, at, tails, best)) for at, (cost, _, _) in enumerate(chosen)])
 
 
 def _ranked(
@@ -206,8 +207,8 @@ def _symbols(graph: Hypergraph, edge: int) -> list[int]:
     rule = int(rules[edge])
     if rule < 0:
         return [-1 - k for k in range(int(graph.tail_offsets[edge + 1] - graph.tail_offsets[edge]))]
-    found: list[int] = symbols[offsets[rule] : offsets[rule + 1]].tolist()
-    return found
+    target: list[int] = symbols[offsets[rule] : offsets[rule + 1]].tolist()
+    return target
 
 
 def _edges(node: int, rank: int, tails: list[list[int]], best: list[list[Ranked]]) -> list[int]:
@@ -222,12 +223,12 @@ def _edges(node: int, rank: int, tails: list[list[int]], best: list[list[Ranked]
     return edges
 
 
-def _derivations(graph: Hypergraph, found: list[tuple[float, list[int]]]) -> Derivations:
+def _derivations(graph: Hypergraph, scored: list[tuple[float, list[int]]]) -> Derivations:
     return Derivations(
         graph,
-        np.array([score for score, _ in found], dtype=np.float64),
-        np.cumsum([0, *(len(edges) for _, edges in found)]).astype(np.int64),
-        np.array([edge for _, edges in found for edge in edges], dtype=np.int32),
+        np.array([score for score, _ in scored], dtype=np.float64),
+        np.cumsum([0, *(len(edges) for _, edges in scored)]).astype(np.int64),
+        np.array([edge for _, edges in scored for edge in edges], dtype=np.int32),
     )
 
 
@@ -238,7 +239,7 @@ def sample(graph: Hypergraph, scores: ArrayLike | None = None, count: int = 1, *
         raise ValueError(NO_DERIVATION)
     rng = random.Random(seed)
     edges_into = edges_of(graph)
-    found: list[tuple[float, list[int]]] = []
+    drawn_paths: list[tuple[float, list[int]]] = []
     for _ in range(count):
         drawn: list[int] = []
         todo = [graph.nodes - 1]
@@ -247,11 +248,11 @@ def sample(graph: Hypergraph, scores: ArrayLike | None = None, count: int = 1, *
             edges = edges_into[node]
             if edges:
                 sums = (by[edge] + sum(inner[tail] for tail in tails[edge]) for edge in edges)
-                (edge,) = rng.choices(edges, [math.exp(one - inner[node]) for one in sums])
+                (edge,) = rng.choices(edges, [math.exp(total - inner[node]) for total in sums])
                 _add(drawn, edge)
                 todo += reversed(tails[edge])
-        found.append((sum(by[edge] for edge in drawn), drawn))
-    return _derivations(graph, found)
+        drawn_paths.append((sum(by[edge] for edge in drawn), drawn))
+    return _derivations(graph, drawn_paths)
 
 
 def prune(
@@ -314,7 +315,7 @@ def intersect(
             for edge in edges:
                 here = tails[edge]
                 symbols = _symbols(graph, edge)
-                if sorted(one for one in symbols if one < 0) != list(range(-len(here), 0)):
+                if sorted(symbol for symbol in symbols if symbol < 0) != list(range(-len(here), 0)):
                     raise ValueError("a rule must use each tail once to be intersected")
                 for to, filled, weight in read(symbols, 0, state, {}, 0.0):
                     if (node, state, to) not in items:
@@ -341,14 +342,14 @@ def _product(graph: Hypergraph, items: dict[Item, list[Match]], goal: Item | Non
     todo = list(reached)
     while todo:
         for _, filled, _ in items[todo.pop()]:
-            todo += {one for one in filled if one not in reached}
+            todo += {item for item in filled if item not in reached}
             reached.update(filled)
     order = sorted(reached)
     number = {item: at for at, item in enumerate(order)}
     matches = [match for item in order for match in items[item]]
     core = core_graph(
         np.cumsum([0, *(len(items[item]) for item in order)]),
-        np.array([number[one] for _, filled, _ in matches for one in filled], dtype=np.int32),
+        np.array([number[item] for _, filled, _ in matches for item in filled], dtype=np.int32),
         np.cumsum([0, *(len(filled) for _, filled, _ in matches)]),
     )
     nodes = np.array([item[0] if item[0] < graph.nodes else -1 for item in order], dtype=np.int32)
@@ -387,26 +388,26 @@ def _moments(graph: Hypergraph, scores: ArrayLike | None, values: ArrayLike) -> 
         means.append(sum(given[edge] * whole[edge] for edge in edges))
     reached, around = [0.0] * graph.nodes, [0.0] * graph.nodes
     reached[-1] = 1.0
-    found = np.zeros(len(graph))
+    coefficients = np.zeros(len(graph))
     for node, edges in reversed(list(enumerate(edges_of(graph)))):
         outer = around[node] / reached[node] if reached[node] else 0.0
         for edge in edges:
             posterior = reached[node] * given[edge]
-            found[edge] = posterior * (outer + whole[edge] - means[-1])
+            coefficients[edge] = posterior * (outer + whole[edge] - means[-1])
             for tail in tails[edge]:
                 reached[tail] += posterior
                 around[tail] += posterior * (outer + whole[edge] - means[tail])
-    return inner[-1], np.array(means), found
+    return inner[-1], np.array(means), coefficients
 
 
 def risk(graph: Hypergraph, scores: ArrayLike | None, losses: ArrayLike) -> Gradient:
     """The expected loss, a sum over edges, and its gradient."""
-    found = covariance(graph, scores, losses)
-    return Gradient(found.mean, _feature_sums(graph, found.edges))
+    loss = covariance(graph, scores, losses)
+    return Gradient(loss.mean, _feature_sums(graph, loss.edges))
 
 
 def entropy(graph: Hypergraph, scores: ArrayLike | None = None) -> Gradient:
     """The entropy of the derivations, in nats, and its gradient."""
     by = np.array(_check_scores(graph, scores), dtype=np.float64)
-    found = covariance(graph, by, np.where(np.isneginf(by), 0.0, by))
-    return Gradient(found.log_z - found.mean, -_feature_sums(graph, found.edges))
+    score = covariance(graph, by, np.where(np.isneginf(by), 0.0, by))
+    return Gradient(score.log_z - score.mean, -_feature_sums(graph, score.edges))

@@ -33,7 +33,7 @@ class Rule:
         """The sides as Moses spells them."""
         sides = []
         for side in (self.source, self.target):
-            sides.append(" ".join(["[X][X]" if is_gap(one) else one for one in side] + ["[X]"]))
+            sides.append(" ".join(["[X][X]" if is_gap(symbol) else symbol for symbol in side] + ["[X]"]))
         return sides[0], sides[1]
 
 
@@ -55,13 +55,13 @@ def is_gap(symbol: str) -> bool:
 
 def initial_phrases(pair: Pair, settings: RuleSettings) -> list[Phrase]:
     sources, targets = {s for s, _ in pair.links}, {t for _, t in pair.links}
-    found = []
+    phrases = []
     for a, b in spans(len(pair.source), settings.max_span):
         for c, d in spans(len(pair.target), settings.max_span):
             loose_end = not {a, b} <= sources or not {c, d} <= targets
             if consistent(pair.links, (a, b, c, d)) and not (settings.tight and loose_end):
-                found.append((a, b, c, d))
-    return found
+                phrases.append((a, b, c, d))
+    return phrases
 
 
 def spans(length: int, longest: int) -> Iterator[tuple[int, int]]:
@@ -72,19 +72,19 @@ def gap_sets(phrase: Phrase, phrases: list[Phrase], settings: RuleSettings) -> I
     """All sets of phrases inside of one that may be gaps together, each in the order of the source."""
     a, b, c, d = phrase
     inside = [
-        one
-        for one in phrases
-        if a <= one[0]
-        and one[1] <= b
-        and c <= one[2]
-        and one[3] <= d
-        and (one[2], one[3]) != (c, d)
-        and one[1] - one[0] + 1 >= settings.min_hole
-        and one[3] - one[2] + 1 >= settings.min_target_hole
+        hole
+        for hole in phrases
+        if a <= hole[0]
+        and hole[1] <= b
+        and c <= hole[2]
+        and hole[3] <= d
+        and (hole[2], hole[3]) != (c, d)
+        and hole[1] - hole[0] + 1 >= settings.min_hole
+        and hole[3] - hole[2] + 1 >= settings.min_target_hole
     ]
     for count in range(1, settings.max_nonterminals + 1):
         for gaps in itertools.combinations(sorted(inside), count):
-            by_target = sorted(gaps, key=lambda one: one[2])
+            by_target = sorted(gaps, key=lambda gap: gap[2])
             space, target_space = (0 if ok else 1 for ok in (settings.adjacent, settings.adjacent_target))
             if all(x[1] + space < y[0] for x, y in itertools.pairwise(gaps)) and all(
                 x[3] + target_space < y[2] for x, y in itertools.pairwise(by_target)
@@ -123,19 +123,19 @@ def rules_of(pair: Pair, settings: RuleSettings) -> Iterator[list[tuple[Rule, Li
         settings.max_target_symbols if settings.max_target_words is None else settings.max_target_words,
     )
     for phrase in phrases:
-        found = []
+        rules = []
         plain = rule_of(pair, phrase, ())
         if len(plain[0].source) <= most[0] and len(plain[0].target) <= most[1]:
-            found.append(plain)
+            rules.append(plain)
         for gaps in gap_sets(phrase, phrases, settings):
-            rule, links, words = one = rule_of(pair, phrase, gaps)
+            rule, links, words = entry = rule_of(pair, phrase, gaps)
             fits = len(rule.source) <= settings.max_source_symbols and len(rule.target) <= settings.max_target_symbols
             target_words = len(rule.target) - len(gaps)
             enough = len(words) >= settings.min_words and target_words >= settings.min_words
             aligned = len(links) > len(gaps) or not (words or target_words)
             if fits and enough and (aligned or not settings.aligned):
-                found.append(one)
-        yield found
+                rules.append(entry)
+        yield rules
 
 
 def counted(text: list[Pair], settings: RuleSettings) -> dict[Rule, Counted]:
@@ -145,12 +145,12 @@ def counted(text: list[Pair], settings: RuleSettings) -> dict[Rule, Counted]:
         if not pair.source or not pair.target:
             continue
         places = set()
-        for found in rules_of(pair, settings):
-            for rule, links, words in found:
+        for rules in rules_of(pair, settings):
+            for rule, links, words in rules:
                 if settings.counts == "places" and (rule, links, words) in places:
                     continue
                 places.add((rule, links, words))
-                count = Fraction(1, len(found)) if settings.counts == "fractional" else Fraction(1)
+                count = Fraction(1, len(rules)) if settings.counts == "fractional" else Fraction(1)
                 table[rule].count += count
                 table[rule].alignments[links] += count
     return dict(table)

@@ -50,9 +50,9 @@ def test_exact_searches_of_our_own_forests_are_cdecs(shared: Path, name: str, lm
         early = with_lm(graph, weights, model, exact=True, early_begin=True)
         assert inference.paths(early) == inference.paths(exact)
         assert inference.inside(early)[-1] == pytest.approx(inference.inside(exact)[-1], abs=1e-4)
-        for one in (exact, early):
-            assert_listed(one, lists[str(number)])
-            assert_listed(one, unique[str(number)], unique=True)
+        for refined in (exact, early):
+            assert_listed(refined, lists[str(number)])
+            assert_listed(refined, unique[str(number)], unique=True)
         # New weights on the search's result are as good as a search with them.
         again = {feature: 0.5 * weight for feature, weight in weights.items()}
         anew = with_lm(weighted(forest, again), again, model, exact=True, early_begin=False)

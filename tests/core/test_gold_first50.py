@@ -42,8 +42,8 @@ def test_forests_without_lm_are_cdecs(shared: Path, number: int) -> None:
     theirs = graph_of(gold / f"first50/forest.nolm/{number}.bin.gz")
     assert (ours.nodes, len(ours)) == (theirs.nodes, len(theirs))
     numbers: dict[Any, int] = {}
-    one, other = (edge_rows(graph, sorted(weights), numbers) for graph in (ours, theirs))
-    assert (one == other).all()
+    our_rows, their_rows = (edge_rows(graph, sorted(weights), numbers) for graph in (ours, theirs))
+    assert (our_rows == their_rows).all()
     assert_said(ours, said(text_of(gold / "first50/onebest.log.gz"))[number]["first"])
 
 
@@ -60,8 +60,9 @@ def test_lists_without_lm_are_cdecs(shared: Path, kind: str) -> None:
         assert len(wanted) == 100
         assert_listed(graph, wanted, unique=kind != "")
         # Of the best ones, which are as good, cdec shows one.
-        found = inference.kbest(graph, None, 100, unique=True)
-        texts = [text for text, one in zip(found.texts(), found, strict=True) if one.score > found.scores[0] - 1e-6]
+        derivations = inference.kbest(graph, None, 100, unique=True)
+        least = derivations.scores[0] - 1e-6
+        texts = [text for text, score in zip(derivations.texts(), derivations.scores, strict=True) if score > least]
         assert best[segment.id] in texts
 
 
@@ -105,16 +106,16 @@ def test_a_list_of_an_exact_search_is_not_worse_than_cdecs(shared: Path) -> None
     graph = weighted(cdec_forest(gold, segments(gold / "test300.in")[32], weights), weights)
     exact = with_lm(graph, weights, model, exact=True)
     assert inference.paths(exact) == pytest.approx(inference.paths(graph))
-    found = inference.kbest(exact, None, 200)
+    derivations = inference.kbest(exact, None, 200)
     ours: dict[str, list[float]] = {}
-    for text, score in zip(found.texts(), found.scores.tolist(), strict=True):
+    for text, score in zip(derivations.texts(), derivations.scores.tolist(), strict=True):
         ours.setdefault(text, []).append(score)
     wanted = lists_of(gold / "first50/kbest100.txt.gz")["32"]
-    assert (found.scores[:100] > np.array([line.score for line in wanted]) - 1e-4).all()
+    assert (derivations.scores[:100] > np.array([line.score for line in wanted]) - 1e-4).all()
     for line in wanted:
         same = [score for score in ours.get(line.text, ()) if abs(score - line.score) < 1e-4]
-        assert same or line.score < found.scores[-1] + 1e-3, line
+        assert same or line.score < derivations.scores[-1] + 1e-3, line
         if same:
             ours[line.text].remove(same[0])
     pruned = inference.kbest(with_lm(graph, weights, model, pop_limit=2000), None, 100)
-    assert pruned.scores == pytest.approx(found.scores[:100], abs=1e-4)
+    assert pruned.scores == pytest.approx(derivations.scores[:100], abs=1e-4)

@@ -52,8 +52,8 @@ class Case:
         lines = (self.folder / config).read_text().splitlines()
         if (path := self.folder / "weights").exists():
             lines += path.read_text().splitlines()
-        found = (line.split() for line in lines if "=" not in line and not line.startswith("#"))
-        return {fields[0]: float(fields[1]) for fields in found if len(fields) == 2}
+        rows = (line.split() for line in lines if "=" not in line and not line.startswith("#"))
+        return {fields[0]: float(fields[1]) for fields in rows if len(fields) == 2}
 
     def grammars(self, main: str, glue: str, weights: Mapping[str, float]) -> list[Grammar]:
         path = self.folder / main
@@ -96,23 +96,24 @@ def sentences(path: Path) -> list[Lattice]:
     return [Lattice.of_words(line.translate(ESCAPED).split()) for line in lines_of(path)]
 
 
-def bare(one: Derivation) -> str:
-    text = one.text.removeprefix("<s> ").removesuffix(" </s>")
+def bare(derivation: Derivation) -> str:
+    text = derivation.text.removeprefix("<s> ").removesuffix(" </s>")
     return text.replace("-lsb-", "[").replace("-rsb-", "]").replace("-pipe-", "|")
 
 
-def assert_features(graph: Hypergraph, one: Derivation, features: str, score: str) -> None:
+def assert_features(graph: Hypergraph, derivation: Derivation, features: str, score: str) -> None:
     """The sums that Joshua prints, and no others."""
     wanted = pairs(features)
-    found = {name: value for name, value in zip(graph.names, one.features().tolist(), strict=True) if abs(value) > 1e-6}
-    assert found.keys() <= wanted.keys()
-    assert {name: found.get(name, 0.0) for name in wanted} == pytest.approx(wanted, abs=ROUNDED)
-    assert one.score == pytest.approx(float(score), rel=1e-6, abs=ROUNDED)
+    sums = zip(graph.names, derivation.features().tolist(), strict=True)
+    actual = {name: value for name, value in sums if abs(value) > 1e-6}
+    assert actual.keys() <= wanted.keys()
+    assert {name: actual.get(name, 0.0) for name in wanted} == pytest.approx(wanted, abs=ROUNDED)
+    assert derivation.score == pytest.approx(float(score), rel=1e-6, abs=ROUNDED)
 
 
-def tree_of(graph: Hypergraph, one: Derivation) -> str:
+def tree_of(graph: Hypergraph, derivation: Derivation) -> str:
     """The rules' target sides in brackets, the goal left out: labels and spans."""
-    edges = iter(one.edges.tolist())
+    edges = iter(derivation.edges.tolist())
 
     def told() -> str:
         edge = next(edges)
@@ -160,12 +161,12 @@ def test_options_of_a_source_side(shared: Path, config: str, main: str, output: 
     grammars = case.grammars(main, "glue-grammar", weights)
     ((source, lines),) = [(source, lines_of(folder / output)) for source in sentences(folder / "input")]
     graph = case.graph(source, grammars, weights)
-    found = inference.kbest(graph, None, 5, unique=True)
-    assert len(found) == len(lines) == 4  # three, and the words themselves
-    for one, line in zip(found, lines, strict=True):
+    derivations = inference.kbest(graph, None, 5, unique=True)
+    assert len(derivations) == len(lines) == 4  # three, and the words themselves
+    for derivation, line in zip(derivations, lines, strict=True):
         score, text, features = line.split(" ||| ")
-        assert bare(one) == text
-        assert_features(graph, one, features, score)
+        assert bare(derivation) == text
+        assert_features(graph, derivation, features, score)
 
 
 def test_labels_of_unknown_words(shared: Path) -> None:
@@ -194,15 +195,15 @@ def test_all_derivations_of_a_reordering_rule(shared: Path, main: str) -> None:
     lines = lines_of(folder / "output.gold")
     (source,) = sentences(folder / "input")
     graph = case.graph(source, grammars, weights)
-    found = inference.kbest(graph, None, 100)
-    assert len(found) == len(lines) == 8
-    for one, line in zip(found, lines, strict=True):
+    derivations = inference.kbest(graph, None, 100)
+    assert len(derivations) == len(lines) == 8
+    for derivation, line in zip(derivations, lines, strict=True):
         _, _, text, features, score, _, tree = line.split(" ||| ")
-        assert bare(one) == text
-        assert_features(graph, one, features, score)
+        assert bare(derivation) == text
+        assert_features(graph, derivation, features, score)
         # Joshua puts the trees of gaps that change places into each other's place.
         if " c1 " not in text:
-            assert tree_of(graph, one) == tree
+            assert tree_of(graph, derivation) == tree
 
 
 @pytest.mark.parametrize(("config", "main"), [("joshua.config", "grammar"), ("joshua-packed.config", "grammar.packed")])
@@ -279,16 +280,16 @@ def test_short_lattices(shared: Path) -> None:
         number, *fields = line.split(" ||| ")
         expected.setdefault(int(number), []).append(fields)
     with open_lines(folder / "input") as lines:
-        sources = [Lattice.of(one, epsilon="<eps>") for one in plf.parse(lines, name="SourcePath")]
+        sources = [Lattice.of(lattice, epsilon="<eps>") for lattice in plf.parse(lines, name="SourcePath")]
     for number, source in enumerate(sources):
         graph = case.graph(source, grammars, weights)
         scored: dict[str, tuple[float, Any]] = {}
-        for one in inference.kbest(graph, None, 100):
-            total = one.score + weights[LM] * flat(model, bare(one).split())
-            if total > scored.get(bare(one), (-math.inf, None))[0]:
-                scored[bare(one)] = total, one
-        found = sorted(scored.items(), key=lambda item: -item[1][0])[:6]
-        assert [score for _, (score, _) in found] == pytest.approx(
+        for derivation in inference.kbest(graph, None, 100):
+            total = derivation.score + weights[LM] * flat(model, bare(derivation).split())
+            if total > scored.get(bare(derivation), (-math.inf, None))[0]:
+                scored[bare(derivation)] = total, derivation
+        best = sorted(scored.items(), key=lambda item: -item[1][0])[:6]
+        assert [score for _, (score, _) in best] == pytest.approx(
             [float(fields[-1]) for fields in expected[number]], abs=ROUNDED
         )
         for text, features, score in expected[number]:

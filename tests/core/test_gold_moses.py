@@ -34,13 +34,13 @@ UNKNOWN = PassThrough({"X": {"UnknownWordPenalty0": -100.0}}, unknown_only=True,
 
 
 def sections(path: Path) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    lines_by_section: dict[str, list[str]] = {}
     for line in map(str.strip, lines_of(path)):
         if line.startswith("["):
-            here = found.setdefault(line.strip("[]"), [])
+            here = lines_by_section.setdefault(line.strip("[]"), [])
         elif line and not line.startswith("#"):
             here.append(line)
-    return found
+    return lines_by_section
 
 
 @dataclass
@@ -89,7 +89,7 @@ def decoder(folder: Path) -> Decoder:
 
 def listed(path: Path, only: int) -> dict[int, list[tuple[str, dict[str, float], float]]]:
     """Texts, features and totals of the first sentences."""
-    found: dict[int, list[tuple[str, dict[str, float], float]]] = {}
+    lists: dict[int, list[tuple[str, dict[str, float], float]]] = {}
     for line in lines_of(path):
         number, text, features, total = line.split("|||")[:4]
         if int(number) >= only:
@@ -98,8 +98,8 @@ def listed(path: Path, only: int) -> dict[int, list[tuple[str, dict[str, float],
         for name, numbers in re.findall(r"(\S+)= ((?:[-+.\de]+ ?)+)", features):
             several = [float(value) for value in numbers.split()]
             values |= {name: several[0]} if len(several) == 1 else {f"{name}[{i}]": v for i, v in enumerate(several)}
-        found.setdefault(int(number), []).append((text.strip(), values, float(total)))
-    return found
+        lists.setdefault(int(number), []).append((text.strip(), values, float(total)))
+    return lists
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 4, 6, 7, 9])
@@ -111,11 +111,11 @@ def test_lists_are_those_of_moses(shared: Path, number: int) -> None:
     wanted = listed(folder / "hiero/nbest100.labeled.txt.gz", 10)[number]
     graph = moses.graph(source)
     made = moses.search(graph, pop_limit=1000)
-    found = inference.kbest(made, None, 100)
+    derivations = inference.kbest(made, None, 100)
     totals = np.array([total for *_, total in wanted])
-    assert (found.scores > totals - 6e-4).all()  # with an unknown word they are below -100, with three digits
-    assert found.scores[0] == pytest.approx(totals[0], abs=6e-4)
-    assert found.texts()[0] == f"<s> {wanted[0][0]} </s>"
+    assert (derivations.scores > totals - 6e-4).all()  # with an unknown word they are below -100, with three digits
+    assert derivations.scores[0] == pytest.approx(totals[0], abs=6e-4)
+    assert derivations.texts()[0] == f"<s> {wanted[0][0]} </s>"
 
     features = {name: at for at, name in enumerate(graph.names)}
     forced: dict[str, np.ndarray[Any, Any]] = {}
@@ -124,7 +124,7 @@ def test_lists_are_those_of_moses(shared: Path, number: int) -> None:
         assert values.pop(LM) == pytest.approx(log * LOG10, rel=1e-5)
         if text not in forced:
             part = inference.intersect(graph, f"<s> {text} </s>").graph
-            forced[text] = np.array([one.features() for one in inference.kbest(part, None, 500)])
+            forced[text] = np.array([derivation.features() for derivation in inference.kbest(part, None, 500)])
         sums = forced[text][:, [features[name] for name in values]]
         same = np.isclose(sums, list(values.values()), rtol=1e-5, atol=1e-5).all(axis=1)
         assert same.any(), (text, values)
@@ -179,5 +179,5 @@ def test_unknown_words_are_those_of_moses(shared: Path) -> None:
     for number in range(0, 50, 4):
         graph = moses.graph(lines_of(folder / "in/test300.de")[number])
         rules = map(graph.grammar.rule, range(len(graph.grammar)))
-        found = [str(rule.target[0]) for rule in rules if "UnknownWordPenalty0" in rule.names]
-        assert sorted(found) == sorted(unknown[number].split())
+        words = [str(rule.target[0]) for rule in rules if "UnknownWordPenalty0" in rule.names]
+        assert sorted(words) == sorted(unknown[number].split())

@@ -42,8 +42,8 @@ class Case:
         self.folder = gold / "system_tests" / name
         path = self.folder / "weights"
         self.weights = weights_of(path) if path.exists() else {}
-        found = text_of(gold / "systests_values.txt").partition(f"== {name} ")[2].partition("\n== ")[0]
-        self.logs = said(found)
+        section = text_of(gold / "systests_values.txt").partition(f"== {name} ")[2].partition("\n== ")[0]
+        self.logs = said(section)
         self.tables = Tables()
         self.grammars: list[Grammar] = []
         if grammar is not None:

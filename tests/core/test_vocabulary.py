@@ -54,12 +54,12 @@ def test_unknown_number() -> None:
 @given(st.lists(st.text()), st.lists(st.text(), max_size=5))
 def test_a_table_is_numbered_as_its_strings_are(words: list[str], before: list[str]) -> None:
     table = Numbering(words).table()
-    one, other = Vocabulary(before), Vocabulary(before)
-    ids = one.ids_of_table(table)
+    batch, other = Vocabulary(before), Vocabulary(before)
+    ids = batch.ids_of_table(table)
     assert ids.dtype == np.int32
     assert ids.tolist() == other.ids(table[:])
-    assert [one.word(number) for number in ids.tolist()] == table[:]
-    assert len(one) == len(other)
+    assert [batch.word(number) for number in ids.tolist()] == table[:]
+    assert len(batch) == len(other)
 
 
 def test_many_strings() -> None:
@@ -98,7 +98,7 @@ def test_what_is_no_string_is_refused(words: list[Any]) -> None:
 
 
 def test_a_table_that_leads_out_is_refused() -> None:
-    found = Vocabulary()._native
+    native = Vocabulary()._native
     for text, offsets, message in (([97], [0, 2], "out of"), ([97], [1, 0], "fall"), ([97], [], "offset more")):
         with pytest.raises(ValueError, match=message):
-            found.ids_of_table(np.array(text, np.uint8), np.array(offsets, np.int64))
+            native.ids_of_table(np.array(text, np.uint8), np.array(offsets, np.int64))

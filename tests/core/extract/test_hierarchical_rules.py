@@ -57,8 +57,8 @@ def some_settings(rng: random.Random) -> RuleSettings:
             pass
 
 
-def near(found: str, expected: float) -> bool:
-    return math.isclose(float(found), expected, rel_tol=2e-5, abs_tol=1e-12)
+def near(shown: str, expected: float) -> bool:
+    return math.isclose(float(shown), expected, rel_tol=2e-5, abs_tol=1e-12)
 
 
 def weight(table: Table, given: Words, words: Words, links: Links) -> float:
@@ -77,8 +77,8 @@ def turned(links: Links) -> Links:
 
 def totals(table: dict[Rule, Counted], side: Callable[[Rule], object]) -> dict[object, Fraction]:
     sums: dict[object, Fraction] = defaultdict(Fraction)
-    for rule, one in table.items():
-        sums[side(rule)] += one.count
+    for rule, entry in table.items():
+        sums[side(rule)] += entry.count
     return sums
 
 
@@ -92,20 +92,20 @@ def test_as_the_definitions_say(tmp_path: Path, seed: int) -> None:
     by_source, by_target = totals(table, lambda rule: rule.moses()[0]), totals(table, lambda rule: rule.moses()[1])
     forward, backward = Extraction(text).lexical()
     expected = {}
-    for rule, one in table.items():
-        for links in one.best():
+    for rule, entry in table.items():
+        for links in entry.best():
             points = " ".join(sorted(f"{s}-{t}" for s, t in links))
-            expected[(*rule.moses(), points)] = rule, one, links
+            expected[(*rule.moses(), points)] = rule, entry, links
     assert len(lines) == len(table)
     for line in lines:
         source, target, scores, points, counts, _, _ = line.split(" |||")
-        rule, one, links = expected[source.strip(), target.strip(), points.strip()]
+        rule, entry, links = expected[source.strip(), target.strip(), points.strip()]
         source_count, target_count = by_source[source.strip()], by_target[target.strip()]
-        assert all(map(near, counts.split(), map(float, (target_count, source_count, one.count))))
+        assert all(map(near, counts.split(), map(float, (target_count, source_count, entry.count))))
         first, second, third, fourth = scores.split()
-        assert near(first, one.count / target_count)
-        assert any(near(second, weight(backward, rule.target, rule.source, turned(other))) for other in one.best())
-        assert near(third, one.count / source_count)
+        assert near(first, entry.count / target_count)
+        assert any(near(second, weight(backward, rule.target, rule.source, turned(other))) for other in entry.best())
+        assert near(third, entry.count / source_count)
         assert near(fourth, weight(forward, rule.source, rule.target, links))
     assert lines == sorted(lines, key=lambda line: [field.encode() for field in line.split("||| ")[:2]])
 
@@ -122,8 +122,8 @@ def test_grammars_of_cdec(tmp_path: Path, seed: int) -> None:
 
     def most(lexical: Table, given: Words, words: Words) -> float:
         costs = []
-        for word in (one for one in words if not is_gap(one)):
-            best = max(lexical.get((word, one), 0.0) for one in (*given, "NULL"))
+        for word in (other for other in words if not is_gap(other)):
+            best = max(lexical.get((word, other), 0.0) for other in (*given, "NULL"))
             costs.append(-math.log10(best) if best else 99.0)
         return sum(costs)
 
@@ -132,23 +132,23 @@ def test_grammars_of_cdec(tmp_path: Path, seed: int) -> None:
     for line in lines:
         head, source, target, features, points = (field.strip() for field in line.split("|||"))
         rule = Rule(tuple(source.split()), tuple(target.split()))
-        one = table[rule]
+        entry = table[rule]
         assert head == "[X]"
         names, values = zip(*(feature.split("=") for feature in features.split()), strict=True)
         expected = {
-            "EgivenF": -math.log10(one.count / by_source[rule.source]),
-            "FgivenE": -math.log10(one.count / by_target[rule.target]),
-            "CountEF": math.log10(1 + one.count),
+            "EgivenF": -math.log10(entry.count / by_source[rule.source]),
+            "FgivenE": -math.log10(entry.count / by_target[rule.target]),
+            "CountEF": math.log10(1 + entry.count),
             "MaxLexFgivenE": most(backward, rule.target, rule.source),
             "MaxLexEgivenF": most(forward, rule.source, rule.target),
             "IsSingletonF": by_source[rule.source] == 1,
-            "IsSingletonFE": one.count == 1,
+            "IsSingletonFE": entry.count == 1,
         }
         assert names == tuple(expected)
         # The lexical tables of the check are rounded as Moses' files are.
         for value, wanted in zip(values, expected.values(), strict=True):
             assert math.isclose(float(value), wanted, rel_tol=1e-4, abs_tol=1e-5), line
-        words = [" ".join(f"{s}-{t}" for s, t in links if not is_gap(rule.source[s])) for links in one.best()]
+        words = [" ".join(f"{s}-{t}" for s, t in links if not is_gap(rule.source[s])) for links in entry.best()]
         assert points in words
 
 
@@ -166,23 +166,23 @@ def test_grammars_of_joshua(tmp_path: Path, seed: int) -> None:
         head, source, target, features, points, count = (field.strip() for field in line.split("|||"))
         assert ("|||  ||| " in line) == (not points)
         rule = Rule(tuple(source.split()), tuple(target.split()))
-        one = table[rule]
-        found = dict(feature.split("=") for feature in features.split())
-        assert list(found) == sorted(found)
-        costs = [-math.log(weight(forward, rule.source, rule.target, links)) for links in one.best()]
-        turned_costs = [-math.log(weight(backward, rule.target, rule.source, turned(links))) for links in one.best()]
+        entry = table[rule]
+        values = dict(feature.split("=") for feature in features.split())
+        assert list(values) == sorted(values)
+        costs = [-math.log(weight(forward, rule.source, rule.target, links)) for links in entry.best()]
+        turned_costs = [-math.log(weight(backward, rule.target, rule.source, turned(links))) for links in entry.best()]
         expected = {
             "e_given_f_lex": costs,
-            "e_given_f_phrase": [-math.log(one.count / by_source[rule.source])],
+            "e_given_f_phrase": [-math.log(entry.count / by_source[rule.source])],
             "f_given_e_lex": turned_costs,
-            "f_given_e_phrase": [-math.log(one.count / by_target[rule.target])],
+            "f_given_e_phrase": [-math.log(entry.count / by_target[rule.target])],
             "phrase_penalty": [1],
-            "rarity": [math.exp(1 - one.count)],
+            "rarity": [math.exp(1 - entry.count)],
         }
         for name, wanted in expected.items():
-            assert any(math.isclose(float(found[name]), value, abs_tol=2e-5) for value in wanted), (line, name)
+            assert any(math.isclose(float(values[name]), value, abs_tol=2e-5) for value in wanted), (line, name)
         assert head == "[X]"
-        assert near(count, float(one.count))
+        assert near(count, float(entry.count))
 
 
 def thrax_tables(text: Sequence[Pair]) -> tuple[Table, Table]:
@@ -222,12 +222,12 @@ def test_neither_memory_nor_threads_change_anything(tmp_path: Path, table_format
 
 def test_an_example(tmp_path: Path) -> None:
     lines = lines_of(tmp_path, EXAMPLE, RuleSettings(max_span=4, max_source_symbols=3, min_hole=1))
-    found = dict(tuple(line.split(" ||| ")[:2]) for line in lines)
-    assert found["[X][X] ist [X][X] [X]"] == "[X][X] is [X][X] [X]"
-    assert found["das [X][X] [X]"] == "the [X][X] [X]"
-    assert "das [X][X] klein [X]" in found
-    assert "das haus ist klein [X]" not in found
-    assert not any("[X][X] [X][X] " in source for source in found)
+    rules = dict(tuple(line.split(" ||| ")[:2]) for line in lines)
+    assert rules["[X][X] ist [X][X] [X]"] == "[X][X] is [X][X] [X]"
+    assert rules["das [X][X] [X]"] == "the [X][X] [X]"
+    assert "das [X][X] klein [X]" in rules
+    assert "das haus ist klein [X]" not in rules
+    assert not any("[X][X] [X][X] " in source for source in rules)
 
 
 def test_gaps_that_change_places(tmp_path: Path) -> None:
@@ -268,10 +268,10 @@ def test_counts_that_single_precision_would_lose(tmp_path: Path) -> None:
     for _ in range(30):
         rules.feed(source.encode(), target.encode(), links.encode())
     table = b"".join(rules.table()).decode().splitlines()
-    found = {line.split(" ||| ")[0]: line.split(" ||| ")[4] for line in table}
+    counts = {line.split(" ||| ")[0]: line.split(" ||| ")[4] for line in table}
     # 0.333333 three hundred thousand times; single precision alone comes to 100004 or so.
-    assert found["a b [X]"].split()[2] == "99999.9"
-    assert found["a [X]"].split()[2] == "300000"
+    assert counts["a b [X]"].split()[2] == "99999.9"
+    assert counts["a [X]"].split()[2] == "300000"
 
 
 def test_words_in_brackets_are_gaps_to_everybody(tmp_path: Path) -> None:

@@ -65,16 +65,16 @@ def test_cdec_rules_with_rare_words(shared: Path, text: list[tuple[str, str, str
     for name, forward in (("lex.f2e.gz", True), ("lex.e2f.gz", False)):
         lines = unpacked(shared / "gold/moses/train" / name)
         rules.read_lexical("".join(lines).encode(), forward=forward)
-    feed(rules, [one for one in text if rare.intersection(one[0].split())])
-    found = {
+    feed(rules, [lines for lines in text if rare.intersection(lines[0].split())])
+    table = {
         (source, target): (features, points)
         for source, target, features, points in cdec_rules(b"".join(rules.table()).decode().splitlines())
         if source in sources
     }
     assert len(gold) == 1_948
-    assert set(found) == set(gold)
+    assert set(table) == set(gold)
     for rule, (wanted, points) in gold.items():
-        features, found_points = found[rule]
+        features, found_points = table[rule]
         for name in ("CountEF", "MaxLexFgivenE", "MaxLexEgivenF", "IsSingletonF", "IsSingletonFE"):
             # Moses' lexical tables have seven decimals.
             assert math.isclose(features[name], wanted[name], rel_tol=3e-4, abs_tol=3e-6), (rule, name)
@@ -84,7 +84,7 @@ def test_cdec_rules_with_rare_words(shared: Path, text: list[tuple[str, str, str
 def cdec_rules(lines: list[str]) -> Iterator[tuple[str, str, Features, str]]:
     for line in lines:
         _, source, target, features, points = line.rstrip("\n").split(" ||| ")
-        pairs = (one.split("=") for one in features.split())
+        pairs = (feature.split("=") for feature in features.split())
         yield source, target, {name: float(value) for name, value in pairs}, points
 
 
@@ -97,8 +97,8 @@ def test_thrax_example(shared: Path, tmp_path: Path) -> None:
     gold = shared / "gold/joshua/thrax"
     rules = Rules(tmp_path, table_format="joshua-grammar")
     feed(rules, thrax_text(gold / "toy.unified"))
-    found = b"".join(rules.table()).decode().splitlines()
-    assert sorted(found) == sorted((gold / "hiero-l.grammar").read_text().splitlines())
+    lines = b"".join(rules.table()).decode().splitlines()
+    assert sorted(lines) == sorted((gold / "hiero-l.grammar").read_text().splitlines())
 
 
 def test_thrax_of_100_pairs(shared: Path, tmp_path: Path) -> None:
@@ -106,20 +106,20 @@ def test_thrax_of_100_pairs(shared: Path, tmp_path: Path) -> None:
     rules = Rules(tmp_path, table_format="joshua-grammar", threads=2)
     feed(rules, thrax_text(gold / "train.thrax"))
     table = b"".join(rules.table()).decode().splitlines()
-    found = {tuple(fields[1:3]): fields[3:] for fields in (line.split(" ||| ") for line in table)}
+    actual = {tuple(fields[1:3]): fields[3:] for fields in (line.split(" ||| ") for line in table)}
     lines = (gold / "train.grammar").read_text(encoding="utf-8").splitlines()
     expected = {tuple(fields[1:3]): fields[3:] for fields in (line.split(" ||| ") for line in lines)}
-    assert set(found) == set(expected)
+    assert set(actual) == set(expected)
     others = 0
     for rule, (features, points, count) in expected.items():
-        values = dict(one.split("=") for one in found[rule][0].split())
-        wanted = dict(one.split("=") for one in features.split())
-        others += found[rule][1] != points
-        assert found[rule][2] == count
+        values = dict(feature.split("=") for feature in actual[rule][0].split())
+        wanted = dict(feature.split("=") for feature in features.split())
+        others += actual[rule][1] != points
+        assert actual[rule][2] == count
         for name in set(values) & set(wanted):
             if name.endswith("_lex"):  # Thrax adds up in single precision
                 close = math.isclose(float(values[name]), float(wanted[name]), abs_tol=1.01e-5)
-                assert close or found[rule][1] != points, (rule, name)
+                assert close or actual[rule][1] != points, (rule, name)
             else:
                 assert values[name] == wanted[name], (rule, name)
     # Two rules have two alignments that are as frequent, of which Thrax takes the other.

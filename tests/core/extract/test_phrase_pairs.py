@@ -35,19 +35,19 @@ def files(text: Sequence[Pair]) -> tuple[bytes, bytes, bytes]:
 
 def tables(phrases: Phrases, smoothing: str = "none") -> list[bytes]:
     pieces = list(phrases.tables(smoothing))
-    return [b"".join(one) for one in zip(*pieces, strict=True)]
+    return [b"".join(parts) for parts in zip(*pieces, strict=True)]
 
 
 def extracted(folder: Path, text: Sequence[Pair], *, memory: int = HUGE, limit: int = 7, models: Sequence[str] = (),
               smoothing: str = "none") -> list[bytes]:  # fmt: skip
-    chosen = [ReorderingModel.parse(one) for one in models]
+    chosen = [ReorderingModel.parse(model) for model in models]
     phrases = Phrases(folder, max_length=limit, models=chosen, memory=memory)
     phrases.feed(*files(text))
-    found = tables(phrases, smoothing)
+    made = tables(phrases, smoothing)
     if phrases.pairs:
         assert phrases.spilled == (memory < HUGE)
     assert not list(folder.iterdir()) or phrases.spilled
-    return [*found, phrases.lexical(forward=True), phrases.lexical(forward=False)]
+    return [*made, phrases.lexical(forward=True), phrases.lexical(forward=False)]
 
 
 def joined(lines: Sequence[str]) -> bytes:
@@ -60,22 +60,22 @@ def test_as_the_definitions_say(tmp_path: Path, seed: int) -> None:
     text = random_text(rng, rng.randint(1, 8))
     limit = rng.choice([1, 2, 3, 7])
     models = rng.sample(MODELS, rng.randint(0, len(MODELS)))
-    chosen = [ReorderingModel.parse(one) for one in models]
+    chosen = [ReorderingModel.parse(model) for model in models]
     oracle = Extraction(text, limit, chosen)
     expected = [oracle.phrase_table(), *(oracle.reordering_table(model) for model in chosen)]
     expected += [list(lexical_lines(table)) for table in oracle.lexical()]
-    found = extracted(tmp_path, text, limit=limit, models=models)
+    actual = extracted(tmp_path, text, limit=limit, models=models)
     if not oracle.pairs:
-        assert found[:-2] == []
+        assert actual[:-2] == []
     else:
-        assert found == [joined(lines) for lines in expected]
+        assert actual == [joined(lines) for lines in expected]
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_single_occurrences_in_the_order_of_the_text(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     text = random_text(rng, 3, longest=8)
-    models = [ReorderingModel.parse(one) for one in rng.sample(MODELS, 3)]
+    models = [ReorderingModel.parse(model) for model in rng.sample(MODELS, 3)]
     phrases = Phrases(tmp_path, max_length=3, models=models, keep_lines=True, memory=HUGE)
     lines: list[list[str]] = [[], [], []]
     for pair in text:
@@ -94,10 +94,10 @@ def test_smoothing_and_the_way_over_the_disk(tmp_path: Path, smoothing: str) -> 
     rng = random.Random(3)
     text = random_text(rng, 120, longest=4)
     oracle = Extraction(text, 2)
-    found = extracted(tmp_path, text, limit=2, models=MODELS, smoothing=smoothing)
-    assert found[0] == joined(oracle.phrase_table(smoothing))
-    assert extracted(tmp_path, text, limit=2, models=MODELS, smoothing=smoothing, memory=0) == found
-    assert extracted(tmp_path, text, limit=2, models=MODELS, smoothing=smoothing, memory=20_000) == found
+    actual = extracted(tmp_path, text, limit=2, models=MODELS, smoothing=smoothing)
+    assert actual[0] == joined(oracle.phrase_table(smoothing))
+    assert extracted(tmp_path, text, limit=2, models=MODELS, smoothing=smoothing, memory=0) == actual
+    assert extracted(tmp_path, text, limit=2, models=MODELS, smoothing=smoothing, memory=20_000) == actual
     assert not list(tmp_path.iterdir())
 
 
@@ -125,9 +125,9 @@ def test_bad_lexical_tables(tmp_path: Path, line: bytes) -> None:
 
 
 def test_links_may_stand_in_any_order_and_twice(tmp_path: Path) -> None:
-    one = extracted(tmp_path, [Pair(("a", "b"), ("c", "d"), ((0, 1), (1, 0), (0, 0)))])
+    repeated = extracted(tmp_path, [Pair(("a", "b"), ("c", "d"), ((0, 1), (1, 0), (0, 0)))])
     other = extracted(tmp_path, [Pair(("a", "b"), ("c", "d"), ((1, 0), (0, 0), (0, 1)))])
-    assert one == other
+    assert repeated == other
     # A link that is there twice is one for phrases, and two for words, as for Moses.
     twice = extracted(tmp_path, [Pair(("a",), ("c",), ((0, 0), (0, 0)))])
     assert twice[0] == b"a ||| c ||| 1 1 1 1 ||| 0-0 ||| 1 1 1 ||| |||\n"
@@ -202,7 +202,7 @@ def test_files_in_step(tmp_path: Path) -> None:
     paths[2].write_bytes(gzip.compress(b"0-0\n" * lines))
     pieces = list(read_bitext(*paths))
     assert len(pieces) > 1
-    assert all(len({one.rstrip(b"\n").count(b"\n") for one in piece}) == 1 for piece in pieces)
+    assert all(len({block.rstrip(b"\n").count(b"\n") for block in piece}) == 1 for piece in pieces)
     assert [sum(len(piece[side]) for piece in pieces) for side in range(3)] == [4 * lines, 2 * lines - 1, 4 * lines]
     assert b"".join(read_lines(paths[2])) == b"0-0\n" * lines
 
@@ -246,10 +246,10 @@ def test_chosen_stretches(tmp_path: Path, seed: int, memory: int) -> None:
     ]
     phrases = Phrases(tmp_path, max_length=limit, memory=memory)
     phrases.feed_stretches(*files(text), np.array(rows, np.int32).reshape(-1, 5))
-    found = tables(phrases)
+    actual = tables(phrases)
     (tmp_path / "all").mkdir()
     expected = extracted(tmp_path / "all", text, limit=limit)[:-2]
-    assert found == expected
+    assert actual == expected
 
     # Some of them, with a last score.
     chosen = [row for row in rows if rng.random() < 0.5]

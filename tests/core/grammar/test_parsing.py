@@ -43,31 +43,31 @@ def found_edges(forest: Forest, grammars: Sequence[Grammar], lattice: Lattice) -
     native = forest.native
     labels = forest.tables.labels
     nodes = [(labels.word(label), first, last) for label, first, last in native.nodes.tolist()]
-    found: Counter[Edge] = Counter()
+    edges: Counter[Edge] = Counter()
     for head in range(forest.nodes - 1):
         for bundle in range(native.node_bundles[head], native.node_bundles[head + 1]):
             tails = native.tails[native.tail_offsets[bundle] : native.tail_offsets[bundle + 1]].tolist()
             assert all(tail < head for tail in tails)
             rules = native.rules[native.rule_offsets[bundle] : native.rule_offsets[bundle + 1]].tolist()
             assert rules == list(range(rules[0], rules[0] + len(rules)))
-            for one in rules:
+            for rule in rules:
                 arcs: list[int] = []
-                link = int(native.chains[one])
+                link = int(native.chains[rule])
                 while link >= 0:
                     link, number = native.links[link].tolist()
                     arcs.insert(0, featured[number])
-                edge = int(native.origins[one]), nodes[head], tuple(nodes[tail] for tail in tails), tuple(arcs)
-                found[edge] += 1
-    return found
+                edge = int(native.origins[rule]), nodes[head], tuple(nodes[tail] for tail in tails), tuple(arcs)
+                edges[edge] += 1
+    return edges
 
 
 def plain(grammar: Grammar) -> list[Plain]:
-    def symbol(one: str | NonTerminal) -> Any:
-        return one if isinstance(one, str) else (one.label,)
+    def symbol(item: str | NonTerminal) -> Any:
+        return item if isinstance(item, str) else (item.label,)
 
     rules = [grammar.rule(i) for i in range(len(grammar))]
     limits = grammar.span_limit, grammar.from_start
-    return [Plain(one.lhs, tuple(map(symbol, one.source)), *limits) for one in rules]
+    return [Plain(rule.lhs, tuple(map(symbol, rule.source)), *limits) for rule in rules]
 
 
 def names(tables: Tables) -> list[str]:
@@ -83,7 +83,7 @@ def check(rules: Sequence[Sequence[Rule]], limits: Sequence[tuple[int | None, bo
     ]
     forest = parse(lattice, grammars, Options(goal="A"))
     expected = edges_of(
-        [one for grammar in grammars for one in plain(grammar)], lattice.arcs, lattice.positions, "A", names(tables)
+        [rule for grammar in grammars for rule in plain(grammar)], lattice.arcs, lattice.positions, "A", names(tables)
     )
     assert found_edges(forest, grammars, lattice) == expected
     assert bool(forest) == bool(expected)
@@ -96,7 +96,7 @@ def check(rules: Sequence[Sequence[Rule]], limits: Sequence[tuple[int | None, bo
 
 
 symbols = st.one_of(st.sampled_from(WORDS), st.sampled_from([f"[{label}]" for label in LABELS]))
-sources = st.lists(symbols, min_size=1, max_size=4).filter(lambda some: sum("[" in one for one in some) <= 3)
+sources = st.lists(symbols, min_size=1, max_size=4).filter(lambda some: sum("[" in symbol for symbol in some) <= 3)
 rules = st.builds(lambda lhs, source: rule(lhs, " ".join(source)), st.sampled_from(LABELS), sources)
 unaries = st.builds(lambda lhs, gap: rule(lhs, f"[{gap}]"), st.sampled_from(LABELS), st.sampled_from(LABELS))
 labels = st.sampled_from(LABELS)
@@ -183,13 +183,13 @@ def test_rules_of_a_bundle_are_scored_and_shown() -> None:
     assert graph.id == "7"
     by_text = {}
     for edge in range(len(graph)):
-        one = int(graph.rules[edge])
-        shown = graph.grammar.rule(one)
-        assert shown == forest.rule(one)
+        number = int(graph.rules[edge])
+        shown = graph.grammar.rule(number)
+        assert shown == forest.rule(number)
         text = cdec_grammar.compose(shown, str).strip()
         by_text[text.partition(" ||| 0-0")[0], int(graph.spans[edge][0])] = graph.edge_features(edge)
         score = sum(value * weights.get(name, 0.0) for name, value in graph.edge_features(edge).items())
-        assert forest.native.scores[one] == pytest.approx(score)
+        assert forest.native.scores[number] == pytest.approx(score)
     assert by_text["[X] ||| a ||| A ||| F=2.0", 0] == {"F": 3.0, "P": 0.25}
     assert by_text["[X] ||| a ||| A ||| F=2.0", 1] == {"F": 2.0}
     assert by_text["[X] ||| a ||| a ||| PassThrough=1.0 Is_a=1.0", 0] == {
@@ -207,7 +207,7 @@ def test_words_are_passed_through_as_told() -> None:
         forest = parse(["a", "b", "c"], [grammar, glue(tables)], Options(pass_through=PassThrough(**options)))
         shown = (forest.rule(i) for i in range(len(forest.native.origins)))
         return sorted(
-            f"{one.lhs} {one.source[0]} {' '.join(one.target)}" for one in shown if one.target and one.lhs in "XY"
+            f"{rule.lhs} {rule.source[0]} {' '.join(rule.target)}" for rule in shown if rule.target and rule.lhs in "XY"
         )
 
     assert minted() == ["X a a", "X b b", "X c c"]

@@ -62,7 +62,7 @@ def described(graph: GraphColumns) -> dict[Any, list[list[Any]]]:
     spans = graph.spans[graph.edge_offsets[:-1]].tolist()
     nodes = [(graph.labels[label], *span) for label, span in zip(graph.node_labels, spans, strict=True)]
     texts = [rule_text(graph.grammar.rule(i)) for i in range(len(graph.grammar))]
-    found: dict[Any, list[list[Any]]] = {}
+    features_of: dict[Any, list[list[Any]]] = {}
     for edge, head in enumerate(graph.heads.tolist()):
         tails = graph.tails[graph.tail_offsets[edge] : graph.tail_offsets[edge + 1]].tolist()
         features = sorted((name, value) for name, value in graph.edge_features(edge).items() if value)
@@ -72,25 +72,25 @@ def described(graph: GraphColumns) -> dict[Any, list[list[Any]]]:
             tuple(nodes[tail] for tail in tails),
             *(name for name, _ in features),
         )
-        found.setdefault(key, []).append([value for _, value in features])
-    return found
+        features_of.setdefault(key, []).append([value for _, value in features])
+    return features_of
 
 
 def same_edges(ours: GraphColumns, theirs: GraphColumns) -> None:
     """The same edges, as often, with the same features."""
-    one, other = described(ours), described(theirs)
-    assert {key: len(edges) for key, edges in one.items()} == {key: len(edges) for key, edges in other.items()}
-    for key, edges in one.items():
+    mine, other = described(ours), described(theirs)
+    assert {key: len(edges) for key, edges in mine.items()} == {key: len(edges) for key, edges in other.items()}
+    for key, edges in mine.items():
         assert np.allclose(sorted(edges), sorted(other[key]), rtol=1e-5), key
     assert (ours.nodes, len(ours)) == (theirs.nodes, len(theirs))
 
 
-def rule_text(one: Rule) -> str:
+def rule_text(rule: Rule) -> str:
     shown = (
         " ".join(f"[{symbol.index}]" if isinstance(symbol, NonTerminal) else symbol for symbol in side)
-        for side in (one.source, one.target)
+        for side in (rule.source, rule.target)
     )
-    return " ||| ".join((one.lhs, *shown))
+    return " ||| ".join((rule.lhs, *shown))
 
 
 @pytest.mark.parametrize("number", [1, 4, 8])
@@ -127,7 +127,7 @@ def test_lattices_are_those_of_cdec(shared: Path) -> None:
     lists = lines_of(folder / "gold.stdout")
     with open_lines(folder / "input.txt") as lines:
         forests = [parse(lattice, grammars, Options(), weights) for lattice in plf.parse(lines)]
-    assert [(one.nodes, one.edges) for one in forests] == [(6, 10), (3, 6)]
+    assert [(forest.nodes, forest.edges) for forest in forests] == [(6, 10), (3, 6)]
     for forest, logged, number, count in zip(forests, (-0.225, 999.9), "01", (5, 4), strict=True):
         graph = forest.to_hypergraph()
         listed = kbest(graph, forest.native.scores[graph.rules], 1000)
@@ -141,7 +141,7 @@ def test_lattices_are_those_of_cdec(shared: Path) -> None:
 
 
 def pairs(features: str) -> list[tuple[str, str]]:
-    return [(name, value) for name, _, value in (one.rpartition("=") for one in features.split())]
+    return [(name, value) for name, _, value in (feature.rpartition("=") for feature in features.split())]
 
 
 def features_of(graph: GraphColumns, edges: Sequence[int]) -> frozenset[tuple[str, float]]:
@@ -153,16 +153,16 @@ def test_empty_arcs_are_skipped_as_cdec_skips_them(shared: Path) -> None:
     folder = shared / "gold/cdec/quirks"
     tables = Tables()
     grammars = [cdec_grammar_of(folder / "plf.scfg", tables, span_limit=10), glue(tables)]
-    found = {}
+    sizes = {}
     for path in folder.glob("plf_*.err"):
         log = SIZES.search(path.read_text())
         if log is not None and (source := path.with_suffix(".in")).read_text().startswith("((("):
             with open_lines(source) as lines:
                 forest = parse(next(plf.parse(lines)), grammars)
-            found[path.stem] = (forest.nodes, forest.edges, paths(forest.to_hypergraph()))
-            assert found[path.stem] == tuple(map(int, log.groups())), path
-    assert found["plf_eps"] == (9, 12, 4)
-    assert len(found) >= 5
+            sizes[path.stem] = (forest.nodes, forest.edges, paths(forest.to_hypergraph()))
+            assert sizes[path.stem] == tuple(map(int, log.groups())), path
+    assert sizes["plf_eps"] == (9, 12, 4)
+    assert len(sizes) >= 5
 
 
 def test_small_cases_have_the_sizes_that_cdec_logged(shared: Path) -> None:

@@ -46,10 +46,10 @@ def table(path: Path, text: str = TABLE, model: str = MODEL, scores: int = 0, fo
     ],
 )  # fmt: skip
 def test_models(text: str, model: ReorderingModel, scores: int, weights: int) -> None:
-    found = ReorderingModel.parse(text)
-    assert found == model
-    assert (found.scores, found.weights) == (scores, weights)
-    assert len(found.classes) * len(found.directions) == scores
+    parsed = ReorderingModel.parse(text)
+    assert parsed == model
+    assert (parsed.scores, parsed.weights) == (scores, weights)
+    assert len(parsed.classes) * len(parsed.directions) == scores
 
 
 @pytest.mark.parametrize(
@@ -62,11 +62,11 @@ def test_what_is_no_model(text: str) -> None:
 
 
 def test_rows(tmp_path: Path) -> None:
-    found = table(tmp_path / "table", scores=6)
-    assert len(found) == 4
-    assert found.values.dtype == np.float32
-    assert found.values[0] == pytest.approx([math.log(p) for p in (0.6, 0.2, 0.2, 0.2, 0.2, 0.6)])
-    assert found.values[1].tolist() == [
+    loaded = table(tmp_path / "table", scores=6)
+    assert len(loaded) == 4
+    assert loaded.values.dtype == np.float32
+    assert loaded.values[0] == pytest.approx([math.log(p) for p in (0.6, 0.2, 0.2, 0.2, 0.2, 0.6)])
+    assert loaded.values[1].tolist() == [
         -100.0,
         np.float32(math.log(0.5)),
         np.float32(math.log(0.5)),
@@ -76,15 +76,15 @@ def test_rows(tmp_path: Path) -> None:
     ]
     sources = ["hut", "ein hut", "hut", "hut", "", "hut\ud800", "hut ||| a hat"]
     targets = ["hat", "a hat", "a hat", "a", "hat", "hat", ""]
-    rows = found.rows(sources, targets)
+    rows = loaded.rows(sources, targets)
     assert rows.dtype == np.int32
     # Of a pair that is there twice, the later row.
     assert rows.tolist() == [3, 0, 2, -1, -1, -1, -1]
-    assert found.rows([], []).tolist() == []
+    assert loaded.rows([], []).tolist() == []
     with pytest.raises(ValueError, match="as many targets"):
-        found.rows(["hut"], [])
+        loaded.rows(["hut"], [])
     with pytest.raises(TypeError, match="str"):
-        found.rows([b"hut"], ["hat"])  # type: ignore[list-item]
+        loaded.rows([b"hut"], ["hat"])  # type: ignore[list-item]
 
 
 def test_rows_of_a_tables_rules(tmp_path: Path) -> None:
@@ -103,8 +103,8 @@ def test_rows_of_a_tables_rules(tmp_path: Path) -> None:
 
 def test_source_phrases_alone(tmp_path: Path) -> None:
     for model in ("msd-backward-f", "msd"):
-        found = table(tmp_path / "table", "ein hut ||| 0.6 0.2 0.2\nhut ||| 1 0 0\n", model)
-        assert found.rows(["hut", "ein hut", "ein"], ["hat", "", "x"]).tolist() == [1, 0, -1]
+        loaded = table(tmp_path / "table", "ein hut ||| 0.6 0.2 0.2\nhut ||| 1 0 0\n", model)
+        assert loaded.rows(["hut", "ein hut", "ein"], ["hat", "", "x"]).tolist() == [1, 0, -1]
 
 
 def test_what_moses_looks_for(tmp_path: Path) -> None:
@@ -184,8 +184,8 @@ def test_texts_are_found_by_their_bytes(given: list[str], others: list[str]) -> 
     last = {text: i for i, text in enumerate(given)}
     assert index.find(wanted, None).tolist() == [last.get(text, -1) for text in wanted]
     pairs = [text.partition(" ||| ") for text in wanted]
-    found = index.find([source for source, _, _ in pairs], [target for _, _, target in pairs])
-    assert found.tolist() == [last.get(f"{source} ||| {target}", -1) for source, _, target in pairs]
+    rows = index.find([source for source, _, _ in pairs], [target for _, _, target in pairs])
+    assert rows.tolist() == [last.get(f"{source} ||| {target}", -1) for source, _, target in pairs]
 
 
 def test_texts_of_one_hash_are_told_apart() -> None:
@@ -224,10 +224,10 @@ def test_every_pair_of_a_real_table(shared: Path) -> None:
     from smtformats.reordering.moses import parse
 
     path = shared / "gold/moses/model/reordering-table.wbe-msd-bidirectional-fe"
-    found = ReorderingTable.load(path, model=MODEL, scores=6, cache="off")
+    loaded = ReorderingTable.load(path, model=MODEL, scores=6, cache="off")
     with open_lines(f"{path}.gz") as lines:
         rows = list(parse(lines))
-    assert found.rows([row.source for row in rows], [row.target or "" for row in rows]).tolist() == list(
+    assert loaded.rows([row.source for row in rows], [row.target or "" for row in rows]).tolist() == list(
         range(len(rows))
     )
-    assert np.array_equal(found.values, np.array([row.values for row in rows], dtype=np.float32))
+    assert np.array_equal(loaded.values, np.array([row.values for row in rows], dtype=np.float32))

@@ -33,24 +33,24 @@ def test_rules_are_numbered_through_and_scored() -> None:
         grammar.rule(4)
     assert grammar.scores({"F": 2.0, "G": -0.25, "H": 9.0}).tolist() == [1.5, 1.0, 0.0, 0.0]
     assert grammar.scored({"F": 1.0}).scores.tolist() == [1.0, 0.5, 0.0, 0.0]
-    assert [one.trie.bins for one in grammar.parts] == [1, 3]
+    assert [part.trie.bins for part in grammar.parts] == [1, 3]
     assert not len(Grammar((), tables))
 
 
 @given(st.lists(st.sampled_from(RULES), max_size=6), st.lists(st.sampled_from(RULES), max_size=6), st.data())
-def test_rules_are_gathered_from_several_columns(one: list[Rule], other: list[Rule], data: st.DataObject) -> None:
+def test_rules_are_gathered_from_several_columns(first: list[Rule], second: list[Rule], data: st.DataObject) -> None:
     tables = Tables()
     chosen, expected = [], []
-    for rules in (one, other):
+    for rules in (first, second):
         rows = data.draw(st.lists(st.integers(0, len(rules) - 1), max_size=5)) if rules else []
         chosen.append((Part(grammar_columns(rules), tables), np.array(rows, dtype=np.int64)))
         expected += [rules[row] for row in rows]
-    found = join_parts(chosen, tables)
-    assert [found.rule(i) for i in range(len(found))] == expected
+    columns = join_parts(chosen, tables)
+    assert [columns.rule(i) for i in range(len(columns))] == expected
 
 
 def test_moses_derivations_are_made_with_target_labels() -> None:
-    assert [own_label(one) for one in ("X", "X][S", "NP")] == ["X", "S", "NP"]
+    assert [own_label(label) for label in ("X", "X][S", "NP")] == ["X", "S", "NP"]
     tables = Tables()
     pair = NonTerminal("X][S", 1)
     rules = [Rule("X][S", ("<s>",), ("<s>",)), Rule("X][S", (pair, "</s>"), (pair, "</s>"))]
@@ -118,7 +118,7 @@ def test_scores_and_arcs_that_lead_out_are_refused() -> None:
         ({"labels": 0}, "goal"),
         ({"goal": -2}, "goal"),
         ({"grammars": [(trie, np.zeros(2, np.float32), None, False, False)]}, "scores as rules"),
-        ({"grammars": [(_core.RuleTrie(**arrays(labels=[1])), None, None, False, False)]}, "more labels"),
+        ({"grammars": [(_core.RuleTrie(**arrays(labels=[1])), None, None, False, False)]}, "without labels beyond"),
         ({"max_edges": -1}, "edges"),
     ):
         with pytest.raises(ValueError, match=message):

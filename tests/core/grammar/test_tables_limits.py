@@ -32,7 +32,7 @@ def kept(rules: list[Rule], estimates: list[float], limit: int) -> list[int]:
     sides: dict[Any, list[int]] = defaultdict(list)
     for i, rule in enumerate(rules):
         if rule.source and not rule.level:
-            symbols = ((own_label(one.label),) if isinstance(one, NonTerminal) else one for one in rule.source)
+            symbols = ((own_label(s.label),) if isinstance(s, NonTerminal) else s for s in rule.source)
             sides[tuple(symbols)].append(i)
     best = [sorted(side, key=lambda i: (-estimates[i], i))[:limit] for side in sides.values()]
     return sorted(i for side in best for i in side)
@@ -44,55 +44,55 @@ def grammars(draw: st.DrawFn) -> list[Rule]:
     rules = []
     for _ in range(draw(st.integers(0, 12))):
         source: list[Symbol] = []
-        for one in draw(st.lists(symbols, max_size=3)):
+        for symbol in draw(st.lists(symbols, max_size=3)):
             gaps = sum(isinstance(symbol, NonTerminal) for symbol in source)
-            source.append(NonTerminal(one, gaps + 1) if one in LABELS else one)
+            source.append(NonTerminal(symbol, gaps + 1) if symbol in LABELS else symbol)
         level = draw(st.sampled_from([0, 0, 0, 1]))
-        target = (*(one for one in source if isinstance(one, NonTerminal)), f"t{len(rules)}")
+        target = (*(symbol for symbol in source if isinstance(symbol, NonTerminal)), f"t{len(rules)}")
         rules.append(Rule(draw(st.sampled_from(LABELS)), tuple(source), target, level=level))
     return rules
 
 
 def arrays(forest: Forest) -> dict[str, list[Any]]:
-    found = forest.native
+    native = forest.native
     names = ("nodes", "node_bundles", "tail_offsets", "tails", "rule_offsets", "rules", "target_offsets", "targets")
-    return {name: getattr(found, name).tolist() for name in (*names, "scores")}
+    return {name: getattr(native, name).tolist() for name in (*names, "scores")}
 
 
 @given(grammars(), grammars(), st.integers(1, 4), st.data())
 def test_a_limited_table_applies_as_if_the_others_were_not_there(
-    one: list[Rule], other: list[Rule], limit: int, data: st.DataObject
+    first: list[Rule], second: list[Rule], limit: int, data: st.DataObject
 ) -> None:
     # Few values, so that many are equal; both zeros are.
     values = st.sampled_from([0.0, -0.0, 1.5, -2.0, -math.inf])
-    estimates = [data.draw(st.lists(values, min_size=len(part), max_size=len(part))) for part in (one, other)]
+    estimates = [data.draw(st.lists(values, min_size=len(part), max_size=len(part))) for part in (first, second)]
     tables = Tables()
-    whole = Grammar([grammar_columns(one), grammar_columns(other)], tables)
+    whole = Grammar([grammar_columns(first), grammar_columns(second)], tables)
     limited = whole.limited(np.array([*estimates[0], *estimates[1]], np.float32), limit)
-    stay = [kept(*both, limit) for both in zip((one, other), estimates, strict=True)]
+    stay = [kept(*both, limit) for both in zip((first, second), estimates, strict=True)]
     small = Grammar(
-        [grammar_columns([part[i] for i in rows]) for part, rows in zip((one, other), stay, strict=True)], tables
+        [grammar_columns([part[i] for i in rows]) for part, rows in zip((first, second), stay, strict=True)], tables
     )
     assert [part.trie.bins for part in limited.parts] == [part.trie.bins for part in small.parts]
-    assert len(limited) == len(whole) == len(one) + len(other)
+    assert len(limited) == len(whole) == len(first) + len(second)
     sentence, options = ["a", "b", "a"], Options()
-    found, expected = (parse(sentence, [grammar], options) for grammar in (limited, small))
-    assert arrays(found) == arrays(expected)
-    numbers = [*stay[0], *(len(one) + i for i in stay[1]), len(whole)]
-    assert found.native.origins.tolist() == [numbers[i] for i in expected.native.origins.tolist()]
+    actual, expected = (parse(sentence, [grammar], options) for grammar in (limited, small))
+    assert arrays(actual) == arrays(expected)
+    numbers = [*stay[0], *(len(first) + i for i in stay[1]), len(whole)]
+    assert actual.native.origins.tolist() == [numbers[i] for i in expected.native.origins.tolist()]
 
 
 def test_what_a_limited_grammar_shares_with_the_whole() -> None:
     rules = [Rule("X", ("a",), (word,), ("F",), (value,)) for word, value in (("b", 1.0), ("c", 3.0), ("d", 3.0))]
     whole = Grammar.of_rules(rules, Tables(), span_limit=4, from_start=True)
     scores = whole.scores({"F": 1.0})
-    one, two = whole.limited(scores, 1), whole.limited(scores, 2)
-    assert (one.span_limit, one.from_start, one.tables) == (4, True, whole.tables)
-    assert one.parts[0].columns is whole.parts[0].columns
-    assert one.scores({"F": 1.0}).tolist() == scores.tolist()
-    assert one.rule(0) == rules[0]
+    best, two = whole.limited(scores, 1), whole.limited(scores, 2)
+    assert (best.span_limit, best.from_start, best.tables) == (4, True, whole.tables)
+    assert best.parts[0].columns is whole.parts[0].columns
+    assert best.scores({"F": 1.0}).tolist() == scores.tolist()
+    assert best.rule(0) == rules[0]
     options = Options(goal="X")
-    assert parse(["a"], [one], options).native.origins.tolist() == [1, 3]
+    assert parse(["a"], [best], options).native.origins.tolist() == [1, 3]
     assert parse(["a"], [two], options).native.origins.tolist() == [1, 2, 3]
     assert parse(["a"], [whole], options).native.origins.tolist() == [0, 1, 2, 3]
     # The limited one may be limited again, by other estimates.
@@ -119,31 +119,31 @@ def random_target(rng: random.Random, words: list[str]) -> Rule:
     rng.shuffle(target)
     if rng.random() < 0.2:
         target.insert(0, "<s>")
-    gaps = sorted((one for one in target if isinstance(one, NonTerminal)), key=lambda one: one.index)
+    gaps = sorted((symbol for symbol in target if isinstance(symbol, NonTerminal)), key=lambda symbol: symbol.index)
     return Rule("X", ("a", *gaps), tuple(target))
 
 
 def pieces_of(target: tuple[Symbol, ...]) -> list[list[str]]:
     """The words between two gaps."""
     pieces: list[list[str]] = [[]]
-    for one in target:
-        if isinstance(one, NonTerminal):
+    for symbol in target:
+        if isinstance(symbol, NonTerminal):
             pieces.append([])
         else:
-            pieces[-1].append(one)
+            pieces[-1].append(symbol)
     return pieces
 
 
 def plain_scores(model: _core.LanguageModel, rules: list[Rule], markers: bool) -> list[float]:
-    found = []
+    scores = []
     for rule in rules:
         total = 0.0
         for piece in pieces_of(rule.target):
             begun = markers and piece[:1] == ["<s>"]
             words = [model.id(word) for word in piece[begun:]]
             total += model.score_rule(words, bos=begun)[0]
-        found.append(total)
-    return found
+        scores.append(total)
+    return scores
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -156,10 +156,10 @@ def test_fragments_are_scored_as_a_search_scores_them(seed: int, markers: bool) 
     # More rules than are scored together.
     rules = [random_target(rng, words) for _ in range(1500)]
     columns = grammar_columns(rules)
-    found = fragment_scores(model, columns, markers=markers)
-    np.testing.assert_allclose(found, plain_scores(model, rules, markers), rtol=0, atol=1e-4)
+    scores = fragment_scores(model, columns, markers=markers)
+    np.testing.assert_allclose(scores, plain_scores(model, rules, markers), rtol=0, atol=1e-4)
     for threads in (2, 7):
-        assert (fragment_scores(model, columns, threads, markers=markers) == found).all()
+        assert (fragment_scores(model, columns, threads, markers=markers) == scores).all()
 
 
 def test_fragments_of_nothing() -> None:
@@ -197,20 +197,20 @@ def test_target_sides_that_lead_out_are_refused(changed: dict[str, Any], message
 def test_moses_table_is_limited_to_the_best_of_each_source_side(shared: Path) -> None:
     columns = load_grammar(shared / "gold/moses/model/rule-table.gz", cache="off")
     model = read_native_lm(shared / "gold/cdec/lm/en.4.klm")
-    found = fragment_scores(model, columns, 2)
+    scores = fragment_scores(model, columns, 2)
     some = np.random.default_rng(1).choice(len(columns), 2000, replace=False).tolist()
     expected = plain_scores(model, [columns.rule(i) for i in some], True)
-    np.testing.assert_allclose(found[some], expected, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(scores[some], expected, rtol=0, atol=1e-4)
 
     grammar = Grammar(columns, Tables())
-    limited = grammar.limited(found, 20)
+    limited = grammar.limited(scores, 20)
     # The rules of a source side stand together in this table, and have one left-hand side.
     symbols, bounds = columns.source, columns.source_offsets.tolist()
     keys = [symbols[first:last].tobytes() for first, last in itertools.pairwise(bounds)]
     starts = [0, *(i for i in range(1, len(keys)) if keys[i] != keys[i - 1]), len(keys)]
     stay: list[int] = []
     for first, last in itertools.pairwise(starts):
-        best = first + np.argsort(-found[first:last], kind="stable")[:20]
+        best = first + np.argsort(-scores[first:last], kind="stable")[:20]
         stay.extend(sorted(best.tolist()))
     assert len(stay) < 0.7 * len(columns)
     assert sorted(limited.parts[0].trie.rules.tolist()) == stay

@@ -29,13 +29,13 @@ LABELS = ["X", "S", "Y][X", "X][S", "Z][X"]
 def phrases(grammar: Grammar, words: list[str]) -> list[tuple[int, int, int]]:
     """Where rules without gaps apply: first, last, and the number of the rule, in this order."""
     native = parse(words, [grammar], Options(goal=None)).native
-    found = []
+    applied = []
     for v in sorted(range(len(native.nodes)), key=lambda v: native.nodes[v, 1:].tolist()):
         for b in range(native.node_bundles[v], native.node_bundles[v + 1]):
             if native.tail_offsets[b] == native.tail_offsets[b + 1]:
                 own = native.rules[native.rule_offsets[b] : native.rule_offsets[b + 1]]
-                found += [(*native.nodes[v, 1:].tolist(), one) for one in native.origins[own].tolist()]
-    return found
+                applied += [(*native.nodes[v, 1:].tolist(), origin) for origin in native.origins[own].tolist()]
+    return applied
 
 
 def numbers(grammar: Grammar, words: list[str]) -> list[int]:
@@ -52,16 +52,16 @@ def rules(draw: st.DrawFn) -> Rule:
             symbols.append(NonTerminal(draw(st.sampled_from(LABELS)), gaps))
         else:
             symbols.append(draw(st.sampled_from(WORDS)))
-    target = (*(one for one in symbols if isinstance(one, NonTerminal)), draw(st.sampled_from("uvw")))
+    target = (*(symbol for symbol in symbols if isinstance(symbol, NonTerminal)), draw(st.sampled_from("uvw")))
     return Rule(draw(st.sampled_from(LABELS)), tuple(symbols), target, level=draw(st.sampled_from([0, 0, 0, 0, 1])))
 
 
 def spelt(rule: Rule) -> str:
-    return " ".join(f"[{one.label}]" if isinstance(one, NonTerminal) else one for one in rule.source) + " |||"
+    return " ".join(f"[{s.label}]" if isinstance(s, NonTerminal) else s for s in rule.source) + " |||"
 
 
 grammars = st.lists(rules(), max_size=25).flatmap(
-    lambda found: st.sampled_from([found, sorted(found, key=spelt), sorted(found, key=lambda one: len(one.source))])
+    lambda rules: st.sampled_from([rules, sorted(rules, key=spelt), sorted(rules, key=lambda rule: len(rule.source))])
 )
 
 
@@ -91,15 +91,15 @@ def test_a_kept_trie_is_as_good_as_a_new_one(some: list[Rule], sentence: list[st
     kept = source_index(columns)
     assert isinstance(kept, IndexedColumns)
     assert kept.index is not None
-    plain, mapped = (Grammar(one, used(before)) for one in (columns, kept))
+    plain, mapped = (Grammar(table, used(before)) for table in (columns, kept))
     assert shown(plain.parts[0].trie) == shown(mapped.parts[0].trie)
     assert phrases(plain, sentence) == phrases(mapped, sentence)
     options = Options(goal="S", max_edges=2000)
-    forests = [parse(sentence, [one, glue(one.tables)], options) for one in (plain, mapped)]
+    forests = [parse(sentence, [grammar, glue(grammar.tables)], options) for grammar in (plain, mapped)]
     assert derivations(forests[0]) == derivations(forests[1])
     if len(columns):
         estimates = np.arange(len(columns), dtype=np.float32) % 3
-        limited = [one.limited(estimates, 1).parts[0].trie for one in (plain, mapped)]
+        limited = [grammar.limited(estimates, 1).parts[0].trie for grammar in (plain, mapped)]
         assert shown(limited[0]) == shown(limited[1])
 
 
@@ -107,9 +107,9 @@ def test_a_kept_trie_is_as_good_as_a_new_one(some: list[Rule], sentence: list[st
 def test_rules_may_come_in_any_order(some: list[Rule], random: Any) -> None:
     order = list(range(len(some)))
     random.shuffle(order)
-    one, other = Part(grammar_columns(some), Tables()), Part(grammar_columns([some[i] for i in order]), Tables())
-    assert (one.trie.nodes, one.trie.bins) == (other.trie.nodes, other.trie.bins)
-    assert sorted(one.trie.rules.tolist()) == sorted(order[i] for i in other.trie.rules.tolist())
+    part, shuffled = Part(grammar_columns(some), Tables()), Part(grammar_columns([some[i] for i in order]), Tables())
+    assert (part.trie.nodes, part.trie.bins) == (shuffled.trie.nodes, shuffled.trie.bins)
+    assert sorted(part.trie.rules.tolist()) == sorted(order[i] for i in shuffled.trie.rules.tolist())
 
 
 RULES = [Rule("X", ("a",), ("u",)), Rule("X", ("a", "b"), ("v",)), Rule("S", ("a",), ("w",))]
@@ -142,7 +142,7 @@ def test_an_index_that_leads_out_is_not_used() -> None:
             for value in (-(2**31), -1, 99, 2**31 - 1):
                 if array == 1:  # symbols are looked for, no more
                     continue
-                made = [np.array(one) for one in kept.index]
+                made = [np.array(array) for array in kept.index]
                 made[array][at] = value
                 spoilt = replace(kept, built=tuple(made))
                 assert numbers(Grammar(spoilt, Tables()), ["a", "b"]) == wanted
@@ -157,7 +157,7 @@ def test_an_index_is_made_of_sound_columns_alone() -> None:
         "lhs": np.zeros(1, np.int32), "level": np.zeros(1, np.uint8), "source": np.array([0, -1], np.int32),
         "source_offsets": np.array([0, 2]), "labels": np.zeros(1, np.int32),
     }  # fmt: skip
-    assert [len(one) for one in _core.rule_index(**good)] == [12, 3, 3, 0, 1]
+    assert [len(array) for array in _core.rule_index(**good)] == [12, 3, 3, 0, 1]
     for name, value, message in (
         ("lhs", np.ones(1, np.int32), "label"),
         ("labels", np.ones(1, np.int32), "label"),
@@ -177,8 +177,8 @@ def test_grammars_come_with_their_tries_from_the_cache(tmp_path: Any, monkeypatc
     first = load_grammar(path, cache=str(tmp_path / "cache"))
     monkeypatch.setattr(_core, "rule_index", None)
     second = load_grammar(path, cache=str(tmp_path / "cache"))
-    for one in (first, second):
-        assert isinstance(one, IndexedColumns)
-        assert one.index is not None
-        assert numbers(Grammar(one, used(["b"])), ["a", "b"]) == [1, 0]
+    for columns in (first, second):
+        assert isinstance(columns, IndexedColumns)
+        assert columns.index is not None
+        assert numbers(Grammar(columns, used(["b"])), ["a", "b"]) == [1, 0]
     assert type(load_grammar(path, cache="off")) is GrammarColumns

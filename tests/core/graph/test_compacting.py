@@ -32,8 +32,8 @@ def test_the_same_answers(seed: int, share: float) -> None:
         if part.rules[edge] >= 0:
             assert made.grammar.rule(int(made.rules[edge])) == part.grammar.rule(int(part.rules[edge]))
     if len(part):
-        one, two = inference.kbest(made, k=5), inference.kbest(part, k=5)
-        assert one.scores.tolist() == two.scores.tolist()
+        best, two = inference.kbest(made, k=5), inference.kbest(part, k=5)
+        assert best.scores.tolist() == two.scores.tolist()
         weights = {name: rng.normal() for name in part.names}
         assert made.scores(weights) == pytest.approx(part.scores(weights))
 
@@ -51,4 +51,4 @@ def test_rules_words_and_names_that_nobody_needs_are_gone() -> None:
     made = compacted(graph)
     assert [made.grammar.rule(i) for i in range(2)] == [graph.grammar.rule(1), graph.grammar.rule(2)]
     assert list(made.grammar.words) == [word for word in graph.grammar.words if word in ("c", "d", "e")]
-    assert [one.text for one in inference.kbest(made)] == ["c d"]
+    assert [derivation.text for derivation in inference.kbest(made)] == ["c d"]

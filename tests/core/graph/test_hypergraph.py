@@ -72,7 +72,7 @@ def test_features_lie_where_they_belong() -> None:
     graph = small()
     names = list(graph.names)
     assert dict(graph.rule_features(0)) == {"F": 1.0}
-    assert [names[one] for one in graph.dense_names] == ["LM"]
+    assert [names[name] for name in graph.dense_names] == ["LM"]
     assert graph.dense.dtype == np.float32
     assert graph.dense[:, 0].tolist() == [0.0, 0.25, -1.0, 0.5, 0.0]
     assert dict(graph.rule_features(1)) == {"F": 2.0}
@@ -90,12 +90,12 @@ def test_bundles(case: Case) -> None:
     for edge, head in enumerate(heads):
         tails = graph.tails[graph.tail_offsets[edge] : graph.tail_offsets[edge + 1]].tolist()
         groups.setdefault((head, *tails), []).append(edge)
-    found = [bundles.edges[a:b].tolist() for a, b in zip(bundles.offsets[:-1], bundles.offsets[1:], strict=True)]
-    assert found == [groups[key] for key in sorted(groups)]
+    members = [bundles.edges[a:b].tolist() for a, b in zip(bundles.offsets[:-1], bundles.offsets[1:], strict=True)]
+    assert members == [groups[key] for key in sorted(groups)]
     assert len(bundles) == len(groups)
     for node in range(graph.nodes):
         inside = range(int(bundles.node_offsets[node]), int(bundles.node_offsets[node + 1]))
-        assert all(heads[found[one][0]] == node for one in inside)
+        assert all(heads[members[bundle][0]] == node for bundle in inside)
     assert bundles.node_offsets[-1] == len(bundles)
 
 

@@ -32,9 +32,9 @@ def test_inside_is_the_sum_of_all(core: ModuleType, case: Case) -> None:
     graph, scores = case
     sums, best = core.inside(graph, scores), core.inside(graph, scores, "max")
     for node, paths in enumerate(all_paths(graph)):
-        found = [score_of(path, scores) for path, _ in paths]
-        assert sums[node] == pytest.approx(log_sum(found), abs=1e-10)
-        assert best[node] == pytest.approx(max(found), abs=1e-10)
+        path_scores = [score_of(path, scores) for path, _ in paths]
+        assert sums[node] == pytest.approx(log_sum(path_scores), abs=1e-10)
+        assert best[node] == pytest.approx(max(path_scores), abs=1e-10)
 
 
 def heads(graph: Hypergraph) -> list[int]:
@@ -66,9 +66,9 @@ def test_outside_is_what_is_around(core: ModuleType, case: Case) -> None:
     nodes, _ = around(graph, scores)
     both = core.inside(graph, scores) + core.outside(graph, scores)
     best = core.inside(graph, scores, "max") + core.outside(graph, scores, "max")
-    for node, found in enumerate(nodes):
-        assert both[node] == pytest.approx(log_sum(found), abs=1e-9)
-        assert best[node] == pytest.approx(max(found, default=-math.inf), abs=1e-9)
+    for node, sums in enumerate(nodes):
+        assert both[node] == pytest.approx(log_sum(sums), abs=1e-9)
+        assert best[node] == pytest.approx(max(sums, default=-math.inf), abs=1e-9)
 
 
 @GRAPHS
@@ -80,17 +80,17 @@ def test_posteriors(core: ModuleType, case: Case) -> None:
     total = log_sum([score_of(path, scores) for path, _ in all_paths(graph)[-1]])
     assert counts.total == pytest.approx(total, abs=1e-10)
     for want, got, most in ((nodes, counts.nodes, best.nodes), (edges, counts.edges, best.edges)):
-        for at, found in enumerate(want):
-            probability = math.exp(log_sum(found) - total) if total > -math.inf else 0.0
+        for at, sums in enumerate(want):
+            probability = math.exp(log_sum(sums) - total) if total > -math.inf else 0.0
             assert got[at] == pytest.approx(probability, abs=1e-10)
-            assert most[at] == pytest.approx(max(found, default=-math.inf), abs=1e-9)
+            assert most[at] == pytest.approx(max(sums, default=-math.inf), abs=1e-9)
 
 
 @GRAPHS
 @given(CASES)
 def test_feature_expectations(core: ModuleType, case: Case) -> None:
     graph, scores = case
-    found = dict(zip(graph.names, core.feature_expectations(graph, scores).tolist(), strict=True))
+    actual = dict(zip(graph.names, core.feature_expectations(graph, scores).tolist(), strict=True))
     paths = [path for path, _ in all_paths(graph)[-1]]
     total = log_sum([score_of(path, scores) for path in paths])
     wanted: dict[str, float] = defaultdict(float)
@@ -100,7 +100,7 @@ def test_feature_expectations(core: ModuleType, case: Case) -> None:
             for name, value in graph.edge_features(edge).items():
                 wanted[name] += probability * value
     for name, value in wanted.items():
-        assert found[name] == pytest.approx(value, abs=1e-6)
+        assert actual[name] == pytest.approx(value, abs=1e-6)
 
 
 @GRAPHS
@@ -111,8 +111,8 @@ def test_paths(core: ModuleType, case: Case) -> None:
 
 
 def ranked(graph: Hypergraph, scores: Floats) -> list[tuple[float, str]]:
-    found = [(score_of(path, scores), " ".join(words)) for path, words in all_paths(graph)[-1]]
-    return sorted((one for one in found if one[0] > -math.inf), key=lambda one: -one[0])
+    scored = [(score_of(path, scores), " ".join(words)) for path, words in all_paths(graph)[-1]]
+    return sorted((pair for pair in scored if pair[0] > -math.inf), key=lambda pair: -pair[0])
 
 
 @GRAPHS
@@ -138,13 +138,13 @@ def test_kbest(core: ModuleType, case: Case, seed: int) -> None:
     wanted = ranked(graph, scores)
     k = seed % 12 + 1 if seed % 3 else 1000
     words = {path: " ".join(words) for path, words in all_paths(graph)[-1]}
-    found = core.kbest(graph, scores, k)
-    assert found.scores.tolist() == pytest.approx([score for score, _ in wanted[:k]], abs=1e-9)
-    paths = [tuple(one.edges.tolist()) for one in found]
+    derivations = core.kbest(graph, scores, k)
+    assert derivations.scores.tolist() == pytest.approx([score for score, _ in wanted[:k]], abs=1e-9)
+    paths = [tuple(derivation.edges.tolist()) for derivation in derivations]
     assert len(set(paths)) == len(paths)
-    for path, one, text in zip(paths, found, found.texts(), strict=True):
-        assert score_of(path, scores) == pytest.approx(one.score, abs=1e-9)
-        assert one.text == text == words[path]
+    for path, derivation, text in zip(paths, derivations, derivations.texts(), strict=True):
+        assert score_of(path, scores) == pytest.approx(derivation.score, abs=1e-9)
+        assert derivation.text == text == words[path]
 
 
 @GRAPHS
@@ -155,13 +155,13 @@ def test_kbest_of_different_words(core: ModuleType, case: Case, seed: int) -> No
     best: dict[str, float] = {}
     for score, text in ranked(graph, scores):
         best.setdefault(text, score)
-    found = core.kbest(graph, scores, k, unique=True)
-    texts = found.texts()
-    assert found.scores.tolist() == pytest.approx(list(best.values())[:k], abs=1e-9)
+    derivations = core.kbest(graph, scores, k, unique=True)
+    texts = derivations.texts()
+    assert derivations.scores.tolist() == pytest.approx(list(best.values())[:k], abs=1e-9)
     assert len(set(texts)) == len(texts)
-    for one, text in zip(found, texts, strict=True):
-        assert one.score == pytest.approx(best[text], abs=1e-9)
-        assert score_of(tuple(one.edges.tolist()), scores) == pytest.approx(one.score, abs=1e-9)
+    for derivation, text in zip(derivations, texts, strict=True):
+        assert derivation.score == pytest.approx(best[text], abs=1e-9)
+        assert score_of(tuple(derivation.edges.tolist()), scores) == pytest.approx(derivation.score, abs=1e-9)
 
 
 @settings(max_examples=25)
@@ -176,12 +176,12 @@ def test_samples_come_as_often_as_they_should(core: ModuleType, seed: int) -> No
             core.sample(graph, scores, 10, seed=1)
         return
     count = 300
-    found = core.sample(graph, scores, count, seed=seed)
-    assert found.edges.tolist() == core.sample(graph, scores, count, seed=seed).edges.tolist()
-    seen = Counter(tuple(one.edges.tolist()) for one in found)
+    drawn = core.sample(graph, scores, count, seed=seed)
+    assert drawn.edges.tolist() == core.sample(graph, scores, count, seed=seed).edges.tolist()
+    seen = Counter(tuple(derivation.edges.tolist()) for derivation in drawn)
     assert seen.keys() <= set(paths)
-    for one in found:
-        assert one.score == pytest.approx(score_of(tuple(one.edges.tolist()), scores), abs=1e-9)
+    for derivation in drawn:
+        assert derivation.score == pytest.approx(score_of(tuple(derivation.edges.tolist()), scores), abs=1e-9)
     # Six standard deviations, at some hundred paths and graphs.
     for path in paths:
         probability = math.exp(score_of(path, scores) - total)
@@ -201,9 +201,7 @@ def test_beam(core: ModuleType, case: Case, seed: int) -> None:
         return
     _, edges = around(graph, scores)
     limit = wanted[0][0] - beam
-    assert part.edges.tolist() == [
-        at for at, found in enumerate(edges) if max(found, default=-math.inf) >= limit - 1e-9
-    ]
+    assert part.edges.tolist() == [at for at, sums in enumerate(edges) if max(sums, default=-math.inf) >= limit - 1e-9]
     near = [score for score, _ in wanted if score >= limit - 1e-9]
     left = core.kbest(part.graph, None, 1000).scores.tolist()
     assert left[: len(near)] == pytest.approx(near, abs=1e-9)
@@ -300,27 +298,27 @@ def test_gradients_are_finite_differences(core: ModuleType, seed: int) -> None:
     def entropy_at(moved: Floats) -> float:
         return float(core.entropy(graph, gamma * graph.scores(moved)).value)
 
-    for at, found in (
+    for at, result in (
         (risk_at, core.risk(graph, gamma * graph.scores(weights), loss)),
         (entropy_at, core.entropy(graph, gamma * graph.scores(weights))),
     ):
-        assert found.value == pytest.approx(at(weights), abs=1e-12)
+        assert result.value == pytest.approx(at(weights), abs=1e-12)
         for feature in range(len(weights)):
             moved = np.zeros(len(weights))
             moved[feature] = step
             slope = (at(weights + moved) - at(weights - moved)) / (2 * step)
-            assert gamma * found.gradient[feature] == pytest.approx(slope, abs=1e-6)
+            assert gamma * result.gradient[feature] == pytest.approx(slope, abs=1e-6)
 
 
 @GRAPHS
 @given(CASES)
 def test_entropy(core: ModuleType, case: Case) -> None:
     graph, scores = case
-    found = [score_of(path, scores) for path, _ in all_paths(graph)[-1]]
-    total = log_sum(found)
+    path_scores = [score_of(path, scores) for path, _ in all_paths(graph)[-1]]
+    total = log_sum(path_scores)
     if total == -math.inf:
         return
-    wanted = -sum(math.exp(one - total) * (one - total) for one in found if one > -math.inf)
+    wanted = -sum(math.exp(score - total) * (score - total) for score in path_scores if score > -math.inf)
     assert core.entropy(graph, scores).value == pytest.approx(wanted, abs=1e-9)
 
 
@@ -333,8 +331,8 @@ def test_forced_decoding(core: ModuleType, case: Case, seed: int) -> None:
     reference = (*texts[seed % len(texts)], *(("b",) if seed % 5 == 0 else ()))
     part = core.intersect(graph, reference, scores)
     wanted = sorted(path for path, words in paths if words == reference)
-    found = sorted(tuple(part.edges[list(path)].tolist()) for path, _ in derivations(part.graph))
-    assert found == wanted
+    kept = sorted(tuple(part.edges[list(path)].tolist()) for path, _ in derivations(part.graph))
+    assert kept == wanted
     assert core.paths(part.graph) == len(wanted)
     assert same_edges(graph, part.graph, part.edges.tolist())
     assert {words for _, words in derivations(part.graph)} <= {reference}
@@ -381,8 +379,8 @@ def test_intersection_with_a_lattice(core: ModuleType, case: Case, seed: int) ->
     wanted = sorted(
         score_of(path, scores) + other for path, words in all_paths(graph)[-1] for other in ways.get(words, ())
     )
-    found = sorted(score_of(path, part.graph.edge_scores) for path, _ in derivations(part.graph))
-    assert found == pytest.approx(wanted, abs=1e-9)
+    kept = sorted(score_of(path, part.graph.edge_scores) for path, _ in derivations(part.graph))
+    assert kept == pytest.approx(wanted, abs=1e-9)
 
 
 @settings(max_examples=60)

@@ -43,14 +43,14 @@ def weights(path: Path) -> dict[str, float]:
 
 def logs(path: Path) -> dict[str, dict[str, str]]:
     """What a log says of each sentence, by its id."""
-    found: dict[str, dict[str, str]] = {}
+    sections: dict[str, dict[str, str]] = {}
     for line in text(path).splitlines():
         key, separator, value = line.strip().partition(": " if ": " in line else " = ")
         if key == "id":
-            found[value] = {}
-        elif separator and found:
-            found[list(found)[-1]][" ".join(key.split())] = value
-    return found
+            sections[value] = {}
+        elif separator and sections:
+            sections[list(sections)[-1]][" ".join(key.split())] = value
+    return sections
 
 
 def check(graph: Hypergraph, log: dict[str, str], stage: str, partition: str, core: ModuleType) -> None:
@@ -81,11 +81,11 @@ def test_exact(shared: Path, name: str) -> None:
         for core in (inference, reference) if len(graph) < 500 else (inference,):
             check(graph, said[graph.id], "Pass1", "Pass1 partition", core)
         assert inference.kbest(graph, None, 100).scores.tolist() == pytest.approx(lists[graph.id], abs=1e-4)
-        found = inference.kbest(graph, None, 100, unique=True)
-        assert found.scores.tolist() == pytest.approx(list(unique[graph.id].values()), abs=1e-4)
+        derivations = inference.kbest(graph, None, 100, unique=True)
+        assert derivations.scores.tolist() == pytest.approx(list(unique[graph.id].values()), abs=1e-4)
         # Texts of one score come in any order, and the last of them may not be in the list.
-        for words, score in zip(found.texts(), found.scores.tolist(), strict=True):
-            if score > found.scores[-1] + 1e-3:
+        for words, score in zip(derivations.texts(), derivations.scores.tolist(), strict=True):
+            if score > derivations.scores[-1] + 1e-3:
                 assert unique[graph.id][words] == pytest.approx(score, abs=1e-4)
 
 
@@ -111,15 +111,15 @@ def test_lists(shared: Path, kind: str, unique: bool) -> None:
         lists[key].append(float(score))
     for name in NOLM:
         graph = read(gold / f"forest.nolm/{name}.bin.gz").reweighted(known)
-        found = inference.kbest(graph, None, 100, unique=unique)
-        assert found.scores.tolist() == pytest.approx(lists[graph.id], abs=1e-4)
-        assert len(set(found.texts())) == len(found) or not unique
+        derivations = inference.kbest(graph, None, 100, unique=unique)
+        assert derivations.scores.tolist() == pytest.approx(lists[graph.id], abs=1e-4)
+        assert len(set(derivations.texts())) == len(derivations) or not unique
 
 
 def sums(line: str) -> tuple[float, dict[str, float]]:
     """The objective and the features of a line of cdec's sums, which are logarithms, (-) before those of negatives."""
     objective, _, rest = line.partition("\t")[2].partition(";")
-    values = (one.rpartition("=") for one in rest.split())
+    values = (value.rpartition("=") for value in rest.split())
     return float(objective.rpartition("=")[2]), {
         name: math.exp(float(value.removeprefix("(-)"))) * (-1 if value.startswith("(-)") else 1)
         for name, _, value in values
@@ -152,10 +152,10 @@ def test_forced_decoding_and_gradients(shared: Path) -> None:
         assert_close(dict(zip(graph.names, slope, strict=True)), gradient)
 
 
-def assert_close(found: Mapping[str, float], wanted: dict[str, float]) -> None:
+def assert_close(actual: Mapping[str, float], wanted: dict[str, float]) -> None:
     """Logarithms of six digits, of differences of float32 sums."""
-    for name in found.keys() | wanted.keys():
-        assert found.get(name, 0.0) == pytest.approx(wanted.get(name, 0.0), rel=1e-4, abs=1e-5), name
+    for name in actual.keys() | wanted.keys():
+        assert actual.get(name, 0.0) == pytest.approx(wanted.get(name, 0.0), rel=1e-4, abs=1e-5), name
 
 
 def chart(words: list[str], rules: list[Rule]) -> Hypergraph:
@@ -177,7 +177,7 @@ def chart(words: list[str], rules: list[Rule]) -> Hypergraph:
 def fits(rule: Rule, words: list[str], first: int, node: dict[tuple[str, int, int], int]) -> list[list[int]]:
     """The tails with which a rule covers words, if it does."""
     source = rule.source
-    gaps = [at for at, one in enumerate(source) if isinstance(one, NonTerminal)]
+    gaps = [at for at, symbol in enumerate(source) if isinstance(symbol, NonTerminal)]
     if not gaps:
         return [[]] if list(source) == words else []
     (at,) = gaps
@@ -194,7 +194,7 @@ def test_gradient_of_a_system_test(shared: Path) -> None:
     folder = shared / "gold/cdec/system_tests/mcle_gradient"
     known = weights(folder / "weights")
     with open_bytes(folder / "test.grammar.gz") as stream:
-        record = next(one for one in all_formats() if one.name == "cdec-grammar")
+        record = next(record for record in all_formats() if record.name == "cdec-grammar")
         assert record.parse is not None
         rules = list(record.parse(Lines(stream, "grammar")))
     objective = 0.0
@@ -204,8 +204,8 @@ def test_gradient_of_a_system_test(shared: Path) -> None:
         graph = chart(source.split(), rules).reweighted(known)
         part = inference.intersect(graph, target)
         objective += inference.inside(graph)[-1] - inference.inside(part.graph)[-1]
-        found = inference.feature_expectations(part.graph) - inference.feature_expectations(graph)
-        for name, value in zip(graph.names, found.tolist(), strict=True):
+        change = inference.feature_expectations(part.graph) - inference.feature_expectations(graph)
+        for name, value in zip(graph.names, change.tolist(), strict=True):
             slope[name] += value
     wanted, gradient = sums(text(folder / "ours.stdout"))
     assert objective == pytest.approx(wanted, abs=1e-4)

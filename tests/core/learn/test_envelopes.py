@@ -64,9 +64,9 @@ def assert_envelope(starts, lines, values, slopes):
             assert scores[line] >= scores.max() - 1e-9 * max(1.0, np.abs(scores).max())
     same = brute_thresholds(values, slopes)
     for place in starts[1:]:
-        assert any(abs(place - one) <= 1e-6 * max(1.0, abs(one)) for one in same)
+        assert any(abs(place - start) <= 1e-6 * max(1.0, abs(start)) for start in same)
     for place in same:
-        assert any(abs(place - one) <= 1e-6 * max(1.0, abs(one)) for one in starts[1:])
+        assert any(abs(place - start) <= 1e-6 * max(1.0, abs(start)) for start in starts[1:])
 
 
 def within(start, end):
@@ -84,9 +84,9 @@ def within(start, end):
 def test_envelope_is_brute_force(seed):
     rng = random.Random(seed)
     values, slopes = random_lines(rng, rng.randint(1, 12))
-    found = upper_envelope(values, slopes)
-    assert_envelope(found.starts, found.lines, values, slopes)
-    for line in found.lines.tolist():  # of equal lines the first
+    envelope = upper_envelope(values, slopes)
+    assert_envelope(envelope.starts, envelope.lines, values, slopes)
+    for line in envelope.lines.tolist():  # of equal lines the first
         equal = np.flatnonzero((values == values[line]) & (slopes == slopes[line]))
         assert line == equal[0]
 
@@ -98,9 +98,9 @@ def test_long_envelopes_too(seed):
     values, slopes = random_lines(rng, rng.randint(30, 90), parabola=True)
     values = np.concatenate([values, values - 1, values])
     slopes = np.concatenate([slopes, slopes, slopes])
-    found = upper_envelope(values, slopes)
-    assert len(found) == len(slopes) // 3
-    assert_envelope(found.starts, found.lines, values, slopes)
+    envelope = upper_envelope(values, slopes)
+    assert len(envelope) == len(slopes) // 3
+    assert_envelope(envelope.starts, envelope.lines, values, slopes)
 
 
 def random_graph(rng: random.Random) -> Hypergraph:
@@ -121,13 +121,13 @@ def test_graph_envelope_is_enumeration(seed):
     paths = all_paths(graph)[-1]
     at = np.array([score_of(path, values) for path, _ in paths])
     by = np.array([score_of(path, slopes) for path, _ in paths])
-    found = graph_envelope(graph, values, slopes)
+    envelope = graph_envelope(graph, values, slopes)
     known = {path: k for k, (path, _) in enumerate(paths)}
-    lines = np.array([known[tuple(one.edges.tolist())] for one in found.derivations])
-    assert found.derivations.texts() == [" ".join(paths[k][1]) for k in lines]
-    assert np.allclose(found.values, at[lines])
-    assert np.allclose(found.slopes, by[lines])
-    assert_envelope(found.starts, lines, at, by)
+    lines = np.array([known[tuple(derivation.edges.tolist())] for derivation in envelope.derivations])
+    assert envelope.derivations.texts() == [" ".join(paths[k][1]) for k in lines]
+    assert np.allclose(envelope.values, at[lines])
+    assert np.allclose(envelope.slopes, by[lines])
+    assert_envelope(envelope.starts, lines, at, by)
 
 
 def test_graph_without_nodes():
@@ -151,12 +151,12 @@ def test_surfaces_are_the_sums_of_what_wins(seed):
     directions = np.eye(4)[1:]
     directions[2] = [0.0, 0.5, -2.0, 0.0]
     slopes[2] = 0.5 * slopes[0] - 2 * slopes[1]
-    found = ListSearch(lists, table, stats).surfaces([1.0, 0.0, 0.0, 0.0], directions)
-    assert len(found) == 3
+    surfaces = ListSearch(lists, table, stats).surfaces([1.0, 0.0, 0.0, 0.0], directions)
+    assert len(surfaces) == 3
     firsts = [first + int(np.argmax(values[first:last])) for first, last in itertools.pairwise(lists.tolist())]
-    assert np.array_equal(found.present, stats[firsts].sum(axis=0))
-    for direction, part in enumerate(found.parts()):
-        starts, sums = found.starts[part], found.sums[part]
+    assert np.array_equal(surfaces.present, stats[firsts].sum(axis=0))
+    for direction, part in enumerate(surfaces.parts()):
+        starts, sums = surfaces.starts[part], surfaces.sums[part]
         assert starts[0] == -np.inf
         assert (np.diff(starts) > 0).all()
         ends = np.append(starts[1:], np.inf)
@@ -167,12 +167,12 @@ def test_surfaces_are_the_sums_of_what_wins(seed):
             for first, last in itertools.pairwise(lists.tolist()):
                 top = scores[first:last].max()
                 near = scores[first:last] >= top - 1e-9 * max(1.0, abs(top))
-                possible.append({tuple(one) for one in stats[first:last][near].tolist()})
-            if all(len(one) == 1 for one in possible):
-                assert np.array_equal(row, np.sum([next(iter(one)) for one in possible], axis=0))
+                possible.append({tuple(row_of_stats) for row_of_stats in stats[first:last][near].tolist()})
+            if all(len(choices) == 1 for choices in possible):
+                assert np.array_equal(row, np.sum([next(iter(choices)) for choices in possible], axis=0))
             elif len(possible) < 4:
                 assert tuple(row.tolist()) in {
-                    tuple(np.sum(one, axis=0).tolist()) for one in itertools.product(*possible)
+                    tuple(np.sum(combination, axis=0).tolist()) for combination in itertools.product(*possible)
                 }
 
 
@@ -186,15 +186,15 @@ def test_known_envelopes_sum_up_the_same(seed):
     stats = np.array([[rng.random() for _ in range(3)] for _ in values])
     whole = ListSearch(lists, [values, slopes], stats).surfaces([1.0, 0.0], [[0.0, 1.0]])
     each = [upper_envelope(values[a:b], slopes[a:b]) for a, b in itertools.pairwise(lists.tolist())]
-    items = np.concatenate([[0], np.cumsum([len(one) for one in each])])
-    rows = np.concatenate([one.lines + first for one, first in zip(each, lists, strict=False)])
-    found = summed_surface(items, np.concatenate([one.starts for one in each]), rows, stats)
-    assert np.array_equal(found.starts, whole.starts)
-    assert np.array_equal(found.sums, whole.sums)
-    twice = Surfaces.joined([found, whole])
+    items = np.concatenate([[0], np.cumsum([len(envelope) for envelope in each])])
+    rows = np.concatenate([envelope.lines + first for envelope, first in zip(each, lists, strict=False)])
+    surfaces = summed_surface(items, np.concatenate([envelope.starts for envelope in each]), rows, stats)
+    assert np.array_equal(surfaces.starts, whole.starts)
+    assert np.array_equal(surfaces.sums, whole.sums)
+    twice = Surfaces.joined([surfaces, whole])
     assert [(part.start, part.stop) for part in twice.parts()] == [
-        (0, len(found.starts)),
-        (len(found.starts), 2 * len(found.starts)),
+        (0, len(surfaces.starts)),
+        (len(surfaces.starts), 2 * len(surfaces.starts)),
     ]
 
 

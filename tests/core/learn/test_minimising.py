@@ -32,8 +32,8 @@ def test_minimise_with_penalties_and_bounds(seed: int) -> None:
     free = np.array([True, True, False, True])
     space = Space(free, np.array([-np.inf, 0.2, -np.inf, -np.inf]), np.array([np.inf, np.inf, np.inf, -0.1]))
     start, l1, l2 = np.array([0.5, 0.5, 0.7, -0.5]), 0.3, 0.2
-    found = minimise(objective, start, space, l1=l1, l2=l2, iterations=500, tolerance=1e-14)
-    assert found.weights[2] == 0.7 and found.weights[1] >= 0.2 and found.weights[3] <= -0.1
+    minimum = minimise(objective, start, space, l1=l1, l2=l2, iterations=500, tolerance=1e-14)
+    assert minimum.weights[2] == 0.7 and minimum.weights[1] >= 0.2 and minimum.weights[3] <= -0.1
 
     def whole(parts: Any) -> float:
         weights = np.array([parts[0], parts[1], 0.7, parts[2]])
@@ -43,8 +43,8 @@ def test_minimise_with_penalties_and_bounds(seed: int) -> None:
         whole, start[free], method="Nelder-Mead", bounds=[(None, None), (0.2, None), (None, -0.1)],
         options={"xatol": 1e-9, "fatol": 1e-13, "maxiter": 20000, "maxfev": 20000},
     )  # fmt: skip
-    assert found.value == pytest.approx(whole(found.weights[free]))
-    assert found.value <= other.fun + 1e-8
+    assert minimum.value == pytest.approx(whole(minimum.weights[free]))
+    assert minimum.value <= other.fun + 1e-8
 
 
 def test_a_penalty_on_sums_leaves_weights_out() -> None:
@@ -53,15 +53,15 @@ def test_a_penalty_on_sums_leaves_weights_out() -> None:
     def objective(weights: Any) -> tuple[float, Any]:
         return float((weights - aim) @ (weights - aim) / 2), weights - aim
 
-    found = minimise(objective, np.zeros(3), anywhere(3), l1=0.1)
-    np.testing.assert_allclose(found.weights, [0.9, 0.0, -1.9], atol=1e-6)
+    minimum = minimise(objective, np.zeros(3), anywhere(3), l1=0.1)
+    np.testing.assert_allclose(minimum.weights, [0.9, 0.0, -1.9], atol=1e-6)
 
 
 def test_a_valley_that_bends() -> None:
     start = np.array([-1.2, 1.0, 0.5, -0.7])
-    found = minimise(lambda at: (rosen(at), rosen_der(at)), start, anywhere(4), iterations=500, tolerance=1e-15)
-    np.testing.assert_allclose(found.weights, 1.0, atol=1e-5)
-    assert found.iterations < 100
+    minimum = minimise(lambda at: (rosen(at), rosen_der(at)), start, anywhere(4), iterations=500, tolerance=1e-15)
+    np.testing.assert_allclose(minimum.weights, 1.0, atol=1e-5)
+    assert minimum.iterations < 100
     kept = Space(np.ones(4, dtype=bool), np.full(4, -2.0), np.array([0.5, 2.0, 0.3, 2.0]))
     bounded = minimise(lambda at: (rosen(at), rosen_der(at)), start, kept, iterations=500, tolerance=1e-15)
     other = minimize(
@@ -77,8 +77,8 @@ def test_an_edge_is_passed() -> None:
         side = np.sign(at[0] - at[1] ** 2)
         return float(value), np.array([side, -2 * side * at[1] + 0.2 * (at[1] - 3)])
 
-    found = minimise(objective, np.array([4.0, 0.5]), anywhere(2), iterations=300, tolerance=0.0)
-    assert found.value < 1e-3
+    minimum = minimise(objective, np.array([4.0, 0.5]), anywhere(2), iterations=300, tolerance=0.0)
+    assert minimum.value < 1e-3
 
 
 def test_many_weights_with_a_penalty_on_sums() -> None:
@@ -90,7 +90,7 @@ def test_many_weights_with_a_penalty_on_sums() -> None:
             1 + np.arange(5000) % 7
         )
 
-    found = minimise(objective, np.zeros(5000), anywhere(5000), l1=0.2, iterations=300, tolerance=1e-13)
+    minimum = minimise(objective, np.zeros(5000), anywhere(5000), l1=0.2, iterations=300, tolerance=1e-13)
     scale = 1 + np.arange(5000) % 7
-    np.testing.assert_allclose(found.weights, np.sign(aim) * np.maximum(np.abs(aim) - 0.2 / scale, 0), atol=1e-4)
-    assert np.count_nonzero(found.weights) <= np.count_nonzero(aim)
+    np.testing.assert_allclose(minimum.weights, np.sign(aim) * np.maximum(np.abs(aim) - 0.2 / scale, 0), atol=1e-4)
+    assert np.count_nonzero(minimum.weights) <= np.count_nonzero(aim)

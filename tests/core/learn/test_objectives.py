@@ -55,9 +55,9 @@ def test_rows_are_those_of_a_table(seed: int, dense: bool) -> None:
     np.testing.assert_allclose(rows.sums(mass), mass @ table, atol=1e-12)
     ids, values = difference(rows.row(1), rows.row(4))
     assert list(ids) == sorted(ids) and np.all(values != 0)
-    found = np.zeros(4)
-    found[ids] = values
-    np.testing.assert_allclose(found, table[1] - table[4], atol=1e-12)
+    between = np.zeros(4)
+    between[ids] = values
+    np.testing.assert_allclose(between, table[1] - table[4], atol=1e-12)
     taken = rows.take(np.array([6, 0, 0]))
     np.testing.assert_allclose(taken.scores(weights), table[[6, 0, 0]] @ weights, atol=1e-12)
 
@@ -113,8 +113,8 @@ def test_step_with_several_constraints_is_the_best_one(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows, losses, total = rng.normal(size=(3, 2)), rng.normal(size=3), float(rng.uniform(0.1, 2))
     gram = rows @ rows.T
-    found = simplex_step(gram, losses, total)
-    assert np.all(found >= 0) and found.sum() <= total + 1e-12
+    point = simplex_step(gram, losses, total)
+    assert np.all(point >= 0) and point.sum() <= total + 1e-12
 
     def value(duals: Any) -> float:
         return float(losses @ duals - duals @ gram @ duals / 2)
@@ -123,4 +123,4 @@ def test_step_with_several_constraints_is_the_best_one(seed: int) -> None:
         lambda duals: -value(duals), np.full(3, total / 4), method="SLSQP", bounds=[(0, None)] * 3,
         constraints=[{"type": "ineq", "fun": lambda duals: total - duals.sum()}], options={"ftol": 1e-12},
     )  # fmt: skip
-    assert value(found) >= -other.fun - 1e-7
+    assert value(point) >= -other.fun - 1e-7

@@ -70,8 +70,8 @@ class Oracle:
         if not all(seen[j] for j in (1, 2, 3)):
             return None
         y = seen[1] / (seen[1] + 2 * seen[2])
-        one, two, more = (j - (j + 1) * y * seen[j + 1] / seen[j] for j in (1, 2, 3))
-        return (one, two, more) if min(one, two, more) >= 0 else None
+        once, twice, more = (j - (j + 1) * y * seen[j + 1] / seen[j] for j in (1, 2, 3))
+        return (once, twice, more) if min(once, twice, more) >= 0 else None
 
     def kept(self, ngram: Words) -> bool:
         if ngram in {("<unk>",), ("<s>",), ("</s>",)}:
@@ -124,9 +124,9 @@ def rows(arpa: str) -> Iterator[tuple[Words, float, float]]:
 
 
 def entries_of(arpa: str) -> Entries:
-    found = list(rows(arpa))
-    assert len({ngram for ngram, _, _ in found}) == len(found)
-    return {ngram: (10**prob, 10**backoff) for ngram, prob, backoff in found}
+    entries = list(rows(arpa))
+    assert len({ngram for ngram, _, _ in entries}) == len(entries)
+    return {ngram: (10**prob, 10**backoff) for ngram, prob, backoff in entries}
 
 
 def text_of(sentences: Iterable[Sequence[str]]) -> list[bytes]:
@@ -142,17 +142,17 @@ def prob_in(entries: Entries, context: Words, word: str) -> float:
 
 def check(sentences: Sentences, order: int, prune: Sequence[int], vocabulary: set[str] | None) -> None:
     """The model has what the formulas give, and the probabilities of each context add up to 1."""
-    found = estimate(text_of(sentences), order, prune=prune, fallback=FALLBACK, vocabulary=vocabulary)
+    model = estimate(text_of(sentences), order, prune=prune, fallback=FALLBACK, vocabulary=vocabulary)
     oracle = Oracle(sentences, order, prune, vocabulary)
-    assert found.discounts == [pytest.approx(one, abs=1e-6) for one in oracle.discounts]
-    entries = entries_of(arpa_of(found))
+    assert model.discounts == [pytest.approx(discounts, abs=1e-6) for discounts in oracle.discounts]
+    entries = entries_of(arpa_of(model))
     expected = oracle.entries()
     assert entries.keys() == expected.keys()
     for ngram, (prob, backoff) in expected.items():
         assert abs(entries[ngram][0] - prob) <= 2e-6 * prob, ngram
         # A weight of 0 is written as 1e-99.
         assert abs(entries[ngram][1] - backoff) <= 2e-6 * backoff + 1e-98, ngram
-    assert found.counts == [sum(len(ngram) == n for ngram in expected) for n in range(1, order + 1)]
+    assert model.counts == [sum(len(ngram) == n for ngram in expected) for n in range(1, order + 1)]
     drawn = [ngram[0] for ngram in entries if len(ngram) == 1 and ngram != ("<s>",)]
     contexts = [(), *(n for n in entries if len(n) < order and n[-1] not in ("</s>", "<unk>"))]
     for context in contexts:
@@ -202,9 +202,9 @@ def test_discounts_that_do_not_follow_are_named(sentences: list[list[str]], orde
 
 @pytest.mark.shared
 def test_equal_to_lmplz(shared: Path) -> None:
-    found = estimate(read_pieces(shared / "data/multi30k/train.en.gz"), 4, fallback=FALLBACK)
+    model = estimate(read_pieces(shared / "data/multi30k/train.en.gz"), 4, fallback=FALLBACK)
     gold = gzip.decompress((shared / "gold/cdec/lm/en.4.arpa.gz").read_bytes()).decode()
-    ours = arpa_of(found)
+    ours = arpa_of(model)
     if ours == gold:  # byte for byte, where the C library has the same logarithms
         return
     assert ours.split("\\1-grams", maxsplit=1)[0] == gold.split("\\1-grams", maxsplit=1)[0]
@@ -229,15 +229,15 @@ def test_what_parts_words_and_sentences() -> None:
     assert same([TEXT.replace(b"  ", b"\0")])
     assert not same([TEXT.replace(b"\n\n", b"\n")])  # an empty sentence is one too
     assert not same([TEXT.replace(b"  ", "\u00a0".encode())])
-    found = estimate([TEXT], 2, fallback=FALLBACK)
-    assert (found.sentences, found.words, found.fallen_back) == (4, 7, [2])
+    model = estimate([TEXT], 2, fallback=FALLBACK)
+    assert (model.sentences, model.words, model.fallen_back) == (4, 7, [2])
 
 
 def test_order_of_ngrams_is_that_of_lmplz() -> None:
-    found = [" ".join(ngram) for ngram, _, _ in rows(arpa_of(estimate([TEXT], 2, fallback=FALLBACK)))]
-    assert found[:7] == ["<unk>", "<s>", "</s>", "the", "house", "a", "small"]
-    assert found[7:9] == ["<s> </s>", "house </s>"]
-    assert found[9:] == ["<s> the", "the house", "a house", "small house", "<s> a", "the small"]
+    ngrams = [" ".join(ngram) for ngram, _, _ in rows(arpa_of(estimate([TEXT], 2, fallback=FALLBACK)))]
+    assert ngrams[:7] == ["<unk>", "<s>", "</s>", "the", "house", "a", "small"]
+    assert ngrams[7:9] == ["<s> </s>", "house </s>"]
+    assert ngrams[9:] == ["<s> the", "the house", "a house", "small house", "<s> a", "the small"]
 
 
 def test_numbers_are_as_short_as_reads_back() -> None:
@@ -345,15 +345,15 @@ def test_zero_is_written_as_arpa_files_do() -> None:
 def test_models_can_be_read(tmp_path: Path) -> None:
     kenlm = pytest.importorskip("kenlm")
     path = tmp_path / "lm.arpa.gz"
-    found = estimate([TEXT * 3, b"x\xff\x0b\n"], 3, prune=[0, 0, 1], fallback=FALLBACK)
-    found.write_arpa(path)
+    model = estimate([TEXT * 3, b"x\xff\x0b\n"], 3, prune=[0, 0, 1], fallback=FALLBACK)
+    model.write_arpa(path)
     sentences = ["the house", "a small house", "", "the new house"]
     scores, unknown = read_lm(path).score_sentences(sentences)
     assert unknown.tolist() == [0, 0, 0, 1]
     theirs = kenlm.Model(str(path))
     expected = pytest.approx([theirs.score(sentence) for sentence in sentences], abs=1e-5)
     assert scores.tolist() == expected
-    write_lm(found.language_model(), tmp_path / "lm.bin")
+    write_lm(model.language_model(), tmp_path / "lm.bin")
     assert read_lm(tmp_path / "lm.bin").score_sentences(sentences)[0].tolist() == expected
     theirs = kenlm.Model(str(tmp_path / "lm.bin"))
     assert [theirs.score(sentence) for sentence in sentences] == expected

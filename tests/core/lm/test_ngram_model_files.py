@@ -61,8 +61,8 @@ def test_a_written_file_is_the_model(
         assert [back.word(i) for i in range(back.vocabulary_size)] == [
             model.word(i) for i in range(back.vocabulary_size)
         ]
-        found = back.score_sentences(sentences, bos, eos)
-        assert [column.tolist() for column in found] == [column.tolist() for column in expected]
+        scores = back.score_sentences(sentences, bos, eos)
+        assert [column.tolist() for column in scores] == [column.tolist() for column in expected]
     write_lm(back, again)
     assert again.read_bytes() == file.read_bytes()
     kenlm = pytest.importorskip("kenlm")
@@ -189,8 +189,8 @@ def test_the_model_behind_kenlm_scores_as_the_native_one(written: bytes, tmp_pat
     file.write_bytes(written)
     ours, theirs = read_lm(file), KenlmModel(str(file))
     sentences = ["a b", "", "x a", "a \t b"]
-    for one, other in zip(ours.score_sentences(sentences), theirs.score_sentences(sentences), strict=True):
-        assert one.tolist() == pytest.approx(other.tolist(), abs=1e-6)
+    for mine, gold in zip(ours.score_sentences(sentences), theirs.score_sentences(sentences), strict=True):
+        assert mine.tolist() == pytest.approx(gold.tolist(), abs=1e-6)
     assert_same(ours.full_scores("a b x", False, False), theirs.full_scores("a b x", False, False))
     assert ours.order == theirs.order == 2
 
@@ -215,7 +215,7 @@ def test_writing(written: bytes, tmp_path: Path) -> None:
         write_lm(model, tmp_path / "none" / "lm.klm")
     with pytest.raises(ValueError, match="models of single words"):
         write_lm(native({("a",): (-1.0, 0.0)}, 1), tmp_path / "unigram.klm")
-    assert [one.name for one in tmp_path.iterdir()] == ["lm.klm"]
+    assert [file.name for file in tmp_path.iterdir()] == ["lm.klm"]
 
 
 @pytest.mark.shared
@@ -240,8 +240,8 @@ def test_all_of_multi30k_scores_as_kenlm_does(shared: Path, name: str) -> None:
     sentences = [" ".join(line.split()) for line in sentences]
     expected = np.array([sum(score[0] for score in theirs.full_scores(line)) for line in sentences])
     for path in (gold, gold.with_suffix(".arpa.gz")):
-        found = read_lm(path).score_sentences(sentences)[0]
-        assert np.abs(found - expected).max() < 1e-5
+        scores = read_lm(path).score_sentences(sentences)[0]
+        assert np.abs(scores - expected).max() < 1e-5
 
 
 def test_a_device_is_not_replaced(tmp_path: Path) -> None:

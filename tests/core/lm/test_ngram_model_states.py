@@ -90,8 +90,8 @@ def test_equal_states_score_alike_everywhere(seed: int, order: int) -> None:
         state = lm.score_rule(ids)[1]
         other = pieces.setdefault(state, ids)
         before, after = random_ids(rng, lm, 4), random_ids(rng, lm, 4)
-        found = [score(lm, before + piece + after, False) - score(lm, piece, False) for piece in (ids, other)]
-        assert found[0] == pytest.approx(found[1], abs=1e-4)
+        added = [score(lm, before + piece + after, False) - score(lm, piece, False) for piece in (ids, other)]
+        assert added[0] == pytest.approx(added[1], abs=1e-4)
 
 
 @given(SEEDS, ORDERS)
@@ -130,11 +130,11 @@ def test_word_by_word(seed: int, order: int, bos: bool) -> None:
     expected = [score(lm, ids, bos) for ids in sentences]
     ends = []
     for ids, total in zip(sentences, expected, strict=True):
-        state, found = lm.begin_state() if bos else lm.null_state(), 0.0
+        state, summed = lm.begin_state() if bos else lm.null_state(), 0.0
         for i in ids:
             prob, state = lm.score_word(state, i)
-            found += prob
-        assert found == total
+            summed += prob
+        assert summed == total
         ends.append(state)
 
     rows, totals = lm.states(len(sentences), bos), np.zeros(len(sentences))

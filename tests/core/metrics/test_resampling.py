@@ -50,7 +50,7 @@ def test_segments_are_regrouped_apart() -> None:
     sums = resampling.regrouped_sums(pool, 2, 4000, 3)
     assert sums.mean(axis=0) == pytest.approx(pool.sum(axis=(0, 1)) / 2, rel=0.01)
     # Half of what is there, drawn without replacement: variances of segments add up.
-    expected = sum(4 * (one.var(axis=0, ddof=1) / 4) for one in pool)
+    expected = sum(4 * (rows.var(axis=0, ddof=1) / 4) for rows in pool)
     assert sums.var(axis=0) == pytest.approx(expected, rel=0.1)
 
 

@@ -20,13 +20,13 @@ def integers(seed: int, size: int, spread: int) -> np.ndarray:
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("size", [1, 2, 7, 30, 3000])
 def test_sign_test_is_scipys(seed: int, size: int) -> None:
-    found = integers(seed, size, 4)
-    above, below = int((found > 0).sum()), int((found < 0).sum())
+    values = integers(seed, size, 4)
+    above, below = int((values > 0).sum()), int((values < 0).sum())
     expected = binomtest(above, above + below, alternative="greater").pvalue if above + below else 1.0
-    assert signed.sign_p(found) == pytest.approx(expected, rel=1e-10)
+    assert signed.sign_p(values) == pytest.approx(expected, rel=1e-10)
     if size <= 30:
         tail = sum(comb(above + below, k) for k in range(above, above + below + 1))
-        assert signed.sign_p(found) == pytest.approx(tail / 2 ** (above + below))
+        assert signed.sign_p(values) == pytest.approx(tail / 2 ** (above + below))
 
 
 def test_sign_test_asks_for_better() -> None:
@@ -40,36 +40,36 @@ def test_sign_test_asks_for_better() -> None:
 @pytest.mark.parametrize("size", [1, 2, 5, 10, 24, 25])
 def test_few_without_ties_as_scipys_exact(size: int) -> None:
     for seed in range(5):
-        found = np.random.default_rng(seed).normal(0.2, 1, size=size)
-        assert signed.wilcoxon_p(found) == pytest.approx(wilcoxon(found, method="exact").pvalue, rel=1e-12)
+        values = np.random.default_rng(seed).normal(0.2, 1, size=size)
+        assert signed.wilcoxon_p(values) == pytest.approx(wilcoxon(values, method="exact").pvalue, rel=1e-12)
 
 
 @pytest.mark.parametrize("size", [1, 3, 8, 11])
 @pytest.mark.parametrize("spread", [1, 3])
 def test_few_with_ties_as_enumeration(size: int, spread: int) -> None:
     for seed in range(4):
-        found = integers(seed, size, spread)
-        kept = found[found != 0]
+        values = integers(seed, size, spread)
+        kept = values[values != 0]
         ranks = rankdata(np.abs(kept))
         real = ranks[kept > 0].sum()
         sums = [np.dot(signs, ranks) for signs in itertools.product((0, 1), repeat=len(kept))]
-        tail = min(sum(one <= real for one in sums), sum(one >= real for one in sums))
-        assert signed.wilcoxon_p(found) == pytest.approx(min(1, 2 * tail / len(sums)) if len(kept) else 1)
+        tail = min(sum(value <= real for value in sums), sum(value >= real for value in sums))
+        assert signed.wilcoxon_p(values) == pytest.approx(min(1, 2 * tail / len(sums)) if len(kept) else 1)
 
 
 @pytest.mark.parametrize("size", [60, 200, 5000])
 @pytest.mark.parametrize("spread", [2, 30, 10**9])
 def test_many_as_scipys_approximation_with_its_corrections(size: int, spread: int) -> None:
     for seed in range(3):
-        found = integers(seed, size, spread)
-        assert (found != 0).sum() > signed.EXACT
-        expected = wilcoxon(found, zero_method="wilcox", correction=True, method="asymptotic").pvalue
-        assert signed.wilcoxon_p(found) == pytest.approx(expected, rel=1e-9)
+        values = integers(seed, size, spread)
+        assert (values != 0).sum() > signed.EXACT
+        expected = wilcoxon(values, zero_method="wilcox", correction=True, method="asymptotic").pvalue
+        assert signed.wilcoxon_p(values) == pytest.approx(expected, rel=1e-9)
 
 
 def test_exact_and_approximate_meet() -> None:
-    found = integers(3, 26, 10**6)
-    assert signed.wilcoxon_p(found) == pytest.approx(wilcoxon(found, method="exact").pvalue, abs=0.01)
+    values = integers(3, 26, 10**6)
+    assert signed.wilcoxon_p(values) == pytest.approx(wilcoxon(values, method="exact").pvalue, abs=0.01)
     assert signed.wilcoxon_p(np.zeros(40)) == 1
     balanced = np.array([1.0, -1.0] * 20)
     assert signed.wilcoxon_p(balanced) == 1

@@ -40,7 +40,7 @@ def random_corpus(rng: random.Random) -> tuple[list[str], list[list[str]]]:
     """Hypotheses, some of them copied from references, and for each its references."""
     references = [[random_text(rng) for _ in range(rng.choice([1, 1, 2, 3]))] for _ in range(4)]
     hypotheses = [
-        random_text(rng) if rng.random() < 0.4 else rng.choice(one)[rng.choice([0, 1, 3]) :] for one in references
+        random_text(rng) if rng.random() < 0.4 else rng.choice(texts)[rng.choice([0, 1, 3]) :] for texts in references
     ]
     return hypotheses, references
 
@@ -68,9 +68,9 @@ def test_bleu_is_sacrebleus(seed: int) -> None:
         smooth_value=value,
         effective_order=effective,
     )
-    found = MetricReferences.bleu(references, order).stats(hypotheses, None, rng.choice([1, 3]))
-    assert found.tolist() == of_sacrebleu(own, hypotheses, references).tolist()
-    rows = np.concatenate([found, found.sum(axis=0)[None], np.zeros((1, found.shape[1]))])
+    actual = MetricReferences.bleu(references, order).stats(hypotheses, None, rng.choice([1, 3]))
+    assert actual.tolist() == of_sacrebleu(own, hypotheses, references).tolist()
+    rows = np.concatenate([actual, actual.sum(axis=0)[None], np.zeros((1, actual.shape[1]))])
     used = value if value is not None else {"floor": 0.1, "add-k": 1.0}.get(method, 0.0)
     # Python 3.12 on sums floats with a correction, so the last digit may differ.
     assert bleu_scores(rows, order, method, used, effective).tolist() == pytest.approx(scores_of(own, rows), rel=1e-13)
@@ -84,37 +84,37 @@ def test_chrf_is_sacrebleus(seed: int) -> None:
     whitespace, smoothing = rng.random() < 0.5, rng.random() < 0.3
     own = CHRF(char_order=characters, word_order=words, beta=beta, whitespace=whitespace, eps_smoothing=smoothing)
     native = MetricReferences.chrf(references, characters, words, beta, whitespace, smoothing)
-    found = native.stats(hypotheses)
-    assert found.tolist() == of_sacrebleu(own, hypotheses, references).tolist()
-    rows = np.concatenate([found, found.sum(axis=0)[None], np.zeros((1, found.shape[1]))])
+    actual = native.stats(hypotheses)
+    assert actual.tolist() == of_sacrebleu(own, hypotheses, references).tolist()
+    rows = np.concatenate([actual, actual.sum(axis=0)[None], np.zeros((1, actual.shape[1]))])
     assert chrf_scores(rows, characters, words, beta, smoothing).tolist() == scores_of(own, rows)
 
 
 def edits(first: Sequence[Any], second: Sequence[Any]) -> int:
     row = list(range(len(second) + 1))
-    for i, one in enumerate(first, 1):
+    for i, symbol in enumerate(first, 1):
         before, row[0] = row[:], i
         for j, other in enumerate(second, 1):
-            row[j] = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (one != other))
+            row[j] = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (symbol != other))
     return row[-1]
 
 
 @given(SEEDS, st.booleans())
 def test_error_rates_are_least_edits_of_the_best_reference(seed: int, characters: bool) -> None:
     hypotheses, references = random_corpus(random.Random(seed))
-    found = MetricReferences.error_rate(references, characters).stats(hypotheses)
-    for row, hyp, refs in zip(found.tolist(), hypotheses, references, strict=True):
+    actual = MetricReferences.error_rate(references, characters).stats(hypotheses)
+    for row, hyp, refs in zip(actual.tolist(), hypotheses, references, strict=True):
         own, *others = ((" ".join(text.split()) if characters else text.split()) for text in (hyp, *refs))
-        counts = [(edits(own, one), len(one)) for one in others]
-        assert tuple(row) == min(counts, key=lambda one: one[0] / one[1] if one[1] else float(one[0] > 0))
+        counts = [(edits(own, reference), len(reference)) for reference in others]
+        assert tuple(row) == min(counts, key=lambda count: count[0] / count[1] if count[1] else float(count[0] > 0))
 
 
 @given(st.text("ab ", max_size=200), st.text("ab ", max_size=200))
 def test_long_texts_take_several_words_of_bits(first: str, second: str) -> None:
     first, second = first * 3, second * 2
     [row] = MetricReferences.error_rate([[second]], True).stats([first]).tolist()
-    one, other = (" ".join(text.split()) for text in (first, second))
-    assert row == [edits(one, other), len(other)]
+    left, right = (" ".join(text.split()) for text in (first, second))
+    assert row == [edits(left, right), len(right)]
 
 
 def greedy_runs(own: Sequence[str], other: Sequence[str]) -> list[int]:
@@ -220,8 +220,8 @@ def test_ids_of_words_count_like_texts(kind: Any) -> None:
     native = kind(references)
     ids = [native.numbers(text.split()) for text in hypotheses]
     offsets = np.cumsum([0, *map(len, ids)]).astype(np.int64)
-    found = native.stats_of_ids(offsets, np.concatenate(ids), segments, 2)
-    assert found.tolist() == native.stats(hypotheses, segments).tolist()
+    actual = native.stats_of_ids(offsets, np.concatenate(ids), segments, 2)
+    assert actual.tolist() == native.stats(hypotheses, segments).tolist()
 
 
 def test_words_are_parted_where_python_parts_them() -> None:
@@ -249,14 +249,14 @@ def ints(*values: int) -> Any:
         (lambda: MetricReferences.chrf([["a"]], beta=float("inf")), "beta must be finite"),
         (lambda: MetricReferences.gtm([["a"]], 0.5), "the exponent must be 1 or more"),
         (lambda: MetricReferences.bleu([["a"]]).stats(["a", "b"]), "expected as many hypotheses as segments"),
-        (lambda: MetricReferences.bleu([["a"]]).stats(["a"], ints(1)), "there is no segment of this number"),
-        (lambda: MetricReferences.bleu([["a"]]).stats(["a"], ints(-1)), "there is no segment of this number"),
+        (lambda: MetricReferences.bleu([["a"]]).stats(["a"], ints(1)), "expected numbers of segments, found one without a segment"),
+        (lambda: MetricReferences.bleu([["a"]]).stats(["a"], ints(-1)), "expected numbers of segments, found one without a segment"),
         (lambda: MetricReferences.bleu([["a"]]).stats(["a"], ints(0, 0)), "expected the number of a segment"),
         (lambda: MetricReferences.bleu([["a"]]).stats(["a"], None, 0), "threads must be 1 or more"),
         (lambda: MetricReferences.chrf([["a"]]).stats_of_ids(np.array([0]), ints()), "this metric needs texts"),
-        (lambda: MetricReferences.bleu([["a"]]).stats_of_ids(np.array([0, 2]), ints(0)), "offsets must rise"),
-        (lambda: MetricReferences.bleu([["a"]]).stats_of_ids(np.array([0, 2, 1]), ints(0)), "offsets must rise"),
-        (lambda: bleu_scores(np.zeros((1, 9)), 4, "exp", 0.0, True), "rows of statistics have another width"),
+        (lambda: MetricReferences.bleu([["a"]]).stats_of_ids(np.array([0, 2]), ints(0)), "offsets must increase"),
+        (lambda: MetricReferences.bleu([["a"]]).stats_of_ids(np.array([0, 2, 1]), ints(0)), "offsets must increase"),
+        (lambda: bleu_scores(np.zeros((1, 9)), 4, "exp", 0.0, True), "expected rows of statistics of this metric's width"),
         (lambda: bleu_scores(np.zeros((1, 10)), 4, "exq", 0.0, True), "the smoothing method must be"),
     ],
 )

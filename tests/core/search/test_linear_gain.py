@@ -32,9 +32,9 @@ def direct(
     for n in range(1, len(gains)):
         for i in range(len(words) - n + 1):
             gram = list(words[i : i + n])
-            found = any(list(one[k : k + n]) == gram for one in references for k in range(len(one) - n + 1))
+            present = any(list(words[k : k + n]) == gram for words in references for k in range(len(words) - n + 1))
             share = 1.0 if shares is None else shares.get(tuple(gram), 0.0)
-            total += gains[n] * share * found
+            total += gains[n] * share * present
     return total
 
 
@@ -99,9 +99,9 @@ def test_refined_graph_has_the_gain_as_a_feature(seed: int) -> None:
     scorer = feature.scorer_for(graph.grammar.words[:])
     made = refine(graph.with_scores(scores), [Stateful(scorer, ("gain",), (0.0,))], exact=True).graph
     column = list(made.names[:]).index("gain")
-    for one in inference.kbest(made, None, 20):
-        wanted = direct(references, feature.gains, one.text.split())
-        assert one.features()[column] == pytest.approx(wanted, abs=1e-5)
+    for derivation in inference.kbest(made, None, 20):
+        wanted = direct(references, feature.gains, derivation.text.split())
+        assert derivation.features()[column] == pytest.approx(wanted, abs=1e-5)
     assert inference.inside(made)[-1:] == pytest.approx(inference.inside(graph, scores)[-1:], abs=1e-5)
 
 
@@ -130,7 +130,7 @@ def test_native_scorer_checks_what_it_is_given(references: Any, gains: list[floa
     from smtplugins.core._core import GainScorer
 
     with pytest.raises(ValueError, match=message):
-        GainScorer([np.array(one, dtype=np.int32) for one in references], np.array(gains))
+        GainScorer([np.array(words, dtype=np.int32) for words in references], np.array(gains))
 
 
 def test_gains_are_set_of_ngrams_that_are_there() -> None:

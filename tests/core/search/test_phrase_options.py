@@ -30,12 +30,12 @@ def parsed(text: str, minting: PassThrough | None = None, rules: list[Rule] = RU
 def options(forest: Forest) -> list[tuple[int, int, str, str, float]]:
     native = forest.native
     words = forest.tables.words.word
-    found = []
+    rows = []
     for (first, last), rule in zip(edge_spans(forest).tolist(), native.rules.tolist(), strict=True):
         target = native.targets[native.target_offsets[rule] : native.target_offsets[rule + 1]].tolist()
         source = " ".join(map(str, forest.rule(rule).source))
-        found.append((first, last, source, " ".join(map(words, target)), float(native.scores[rule])))
-    return sorted(found)
+        rows.append((first, last, source, " ".join(map(words, target)), float(native.scores[rule])))
+    return sorted(rows)
 
 
 def everything(forest: Forest) -> np.ndarray:
@@ -79,7 +79,7 @@ def test_what_minted_rules_are_searched_and_shown_with() -> None:
     assert forest.searched_target(forest.minted("y")) == ()
     records = {forest.rule(rule).source: forest.rule(rule).target for rule in forest.native.rules.tolist()}
     assert (records["x",], records["y",]) == (("<x>",), ())
-    assert [one[3] for one in options(forest)] == ["x", "", "A", "AA"]
+    assert [option[3] for option in options(forest)] == ["x", "", "A", "AA"]
     with pytest.raises(IndexError, match="no rule has the number 99"):
         forest.searched_target(99)
 

@@ -120,9 +120,9 @@ def test_spans_of_rules_are_checked() -> None:
     from tests.core.forests import Made
 
     made = Made([[((), [0])]], [(1,)], [0.0])
-    one = np.zeros(1, dtype=np.int32)
-    made.native(rule_firsts=one, rule_lasts=one)
+    zero = np.zeros(1, dtype=np.int32)
+    made.native(rule_firsts=zero, rule_lasts=zero)
     with pytest.raises(ValueError, match="belong together"):
-        made.native(rule_firsts=one)
+        made.native(rule_firsts=zero)
     with pytest.raises(ValueError, match="as many as the rules"):
-        made.native(rule_firsts=np.zeros(2, dtype=np.int32), rule_lasts=one)
+        made.native(rule_firsts=np.zeros(2, dtype=np.int32), rule_lasts=zero)

@@ -77,19 +77,19 @@ def test_what_small_limits_find_is_there_and_never_better(cube: bool) -> None:
         wanted = problem.ways()
         for own in limits:
             graph = problem.search(cube=cube, **own)
-            found = derivations(graph)
-            none += not found
-            assert len({steps for steps, _ in found}) == len(found)
-            for steps, score in found:
+            kept = derivations(graph)
+            none += not kept
+            assert len({steps for steps, _ in kept}) == len(kept)
+            for steps, score in kept:
                 assert score == pytest.approx(wanted[steps], abs=1e-4)
             check_edges(problem, graph)
-            if not found:
+            if not kept:
                 continue
             single = problem.search(cube=cube, all_edges=False, **own)
             assert path_of(single) == path_of(graph)
             assert derivations(single) == [path_of(graph)]
             steps, score = path_of(graph)
-            assert score == pytest.approx(max(score for _, score in found), abs=1e-6)
+            assert score == pytest.approx(max(score for _, score in kept), abs=1e-6)
             worse += score < max(wanted.values()) - 1e-4
     assert worse > 5
     assert none < 20
@@ -106,8 +106,8 @@ def test_diversity_of_stacks() -> None:
     for seed in range(30):
         problem = stateless(seed)
         wanted = problem.ways()
-        one = problem.search(stack_size=1)
-        narrow += len(derivations(one)) < len(wanted)
+        graph = problem.search(stack_size=1)
+        narrow += len(derivations(graph)) < len(wanted)
         same(problem.search(stack_size=1, stack_diversity=1), wanted)
         # Nor does a beam count for these.
         other = Problem(seed, "lj", positions=4)
@@ -206,9 +206,9 @@ def test_nothing_to_translate_or_nothing_to_do_it_with(limits: dict[str, Any]) -
         assert derivations(other.search(searcher, **limits)) == derivations(other.search(**limits))
 
 
-def equal(one: PhraseGraph, other: PhraseGraph) -> bool:
+def equal(first: PhraseGraph, second: PhraseGraph) -> bool:
     names = ("covered", "best", "node_edges", "tails", "rules", "firsts", "lasts", "scores", "values", "path")
-    return all(getattr(one, name).tobytes() == getattr(other, name).tobytes() for name in names)
+    return all(getattr(first, name).tobytes() == getattr(second, name).tobytes() for name in names)
 
 
 @pytest.mark.parametrize("limits", [PLAIN, CUBE, {"stack_size": 3}, {"stack_size": 3, "cube": True, "pop_limit": 9}])

@@ -89,17 +89,19 @@ def test_pruned_scores_are_those_of_the_strings(seed: int, limit: int, early: bo
     options = {"adapt": rng.choice([0.0, 0.5]), "beam": rng.choice([math.inf, 2.0])}
     refined = search.search(forest, pop_limit=limit, early_begin=early, all_edges=edges, **options)
     rule_scores = Counter((words, round(score, 4)) for score, words in made.derivations())
-    found = refined_derivations(refined, made)
-    assert bool(found) == bool(rule_scores)
-    for score, words in found:
+    kept = refined_derivations(refined, made)
+    assert bool(kept) == bool(rule_scores)
+    for score, words in kept:
         assert rule_scores[words, round(score - pair_score(pairs, words), 4)] or any(
-            abs(one - score + pair_score(pairs, words)) < 1e-5 for one, string in made.derivations() if string == words
+            abs(known - score + pair_score(pairs, words)) < 1e-5
+            for known, string in made.derivations()
+            if string == words
         )
-    if found:
+    if kept:
         derivation = best(refined, forest)
         assert derivation is not None
-        assert derivation.score == pytest.approx(max(found)[0], abs=1e-6)
-        assert refined.best[-1] == pytest.approx(max(found)[0], abs=1e-6)
+        assert derivation.score == pytest.approx(max(kept)[0], abs=1e-6)
+        assert refined.best[-1] == pytest.approx(max(kept)[0], abs=1e-6)
         own = float(np.float32(made.scores)[refined.rules[derivation.edges]].sum(dtype=np.float64))
         (value,) = search.score_words(derivation.words).tolist()
         assert value == pytest.approx(pair_score(pairs, tuple(derivation.words.tolist())), abs=1e-5)
@@ -142,7 +144,7 @@ def test_the_memo_changes_nothing(seed: int, order: int, limit: int) -> None:
     forests = [glue_forest(rng).native() for _ in range(2)]
     kept, fresh = (searcher(lm_scorer(model, WORDS, memo=memo)) for memo in (True, False))
     for forest in forests:
-        a, b = (one.search(forest, pop_limit=limit) for one in (kept, fresh))
+        a, b = (search.search(forest, pop_limit=limit) for search in (kept, fresh))
         assert a.scores.tobytes() == b.scores.tobytes()
         assert a.tails.tobytes() == b.tails.tobytes()
         assert a.edge_of.tobytes() == b.edge_of.tobytes()
@@ -267,7 +269,7 @@ def test_cycles_through_python_scorers_are_collected() -> None:
         seen.append(weakref.ref(own))
         del own, scorer
     gc.collect()
-    assert [one() for one in seen] == [None, None]
+    assert [reference() for reference in seen] == [None, None]
 
 
 def test_a_forest_without_derivations() -> None:

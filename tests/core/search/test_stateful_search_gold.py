@@ -85,8 +85,8 @@ def with_words(graph: GraphColumns, weights: Mapping[str, float], model: Any) ->
     target, offsets = graph.grammar.target, graph.grammar.target_offsets
     is_word = target >= 0
     is_unknown = is_word & unknown[np.maximum(target, 0)]
-    sums = [np.concatenate([[0], np.cumsum(one)]) for one in (is_word, is_unknown)]
-    counts, unknowns = (one[offsets[1:]] - one[offsets[:-1]] for one in sums)
+    sums = [np.concatenate([[0], np.cumsum(flags)]) for flags in (is_word, is_unknown)]
+    counts, unknowns = (ends[offsets[1:]] - ends[offsets[:-1]] for ends in sums)
     extra = -counts / math.log(10) * weights["WordPenalty"] + unknowns * weights[OOV]
     return graph.edge_scores(weights) + extra[graph.rules]
 
@@ -111,7 +111,7 @@ def counted(refined: Refined) -> tuple[int, float, float]:
 
 def k_best(refined: Refined, k: int) -> list[float]:
     """Scores of the k best derivations, by sorting all sums of each bundle's tails."""
-    found: list[list[float]] = []
+    best: list[list[float]] = []
     tails, tail_offsets = refined.tails.tolist(), refined.tail_offsets.tolist()
     scores, rule_offsets = refined.scores, refined.rule_offsets.tolist()
     for first, last in itertools.pairwise(refined.node_bundles.tolist()):
@@ -119,10 +119,10 @@ def k_best(refined: Refined, k: int) -> list[float]:
         for b in range(first, last):
             sums = np.sort(scores[rule_offsets[b] : rule_offsets[b + 1]])[::-1][:k]
             for tail in tails[tail_offsets[b] : tail_offsets[b + 1]]:
-                sums = np.sort(np.add.outer(sums, found[tail]).ravel())[::-1][:k]
+                sums = np.sort(np.add.outer(sums, best[tail]).ravel())[::-1][:k]
             here.append(sums)
-        found.append(np.sort(np.concatenate(here))[::-1][:k].tolist())
-    return found[-1]
+        best.append(np.sort(np.concatenate(here))[::-1][:k].tolist())
+    return best[-1]
 
 
 def searcher(model: Any, graph: GraphColumns, weight: float, *, memo: bool = True) -> Searcher:
@@ -211,7 +211,7 @@ def test_scores_of_searches_are_those_of_their_strings(shared: Path, sentence: i
         limit: float((gold / f"decode/k{limit}.tsv").read_text().splitlines()[sentence + 1].split("\t")[8])
         for limit in (30, 200, 1000)
     }
-    found = {}
+    best = {}
     for limit in (1, 30, 200, 2000):
         for early, edges in ((True, True), (True, False), (False, True)):
             refined = search.search(forest, pop_limit=limit, early_begin=early, all_edges=edges)
@@ -220,6 +220,6 @@ def test_scores_of_searches_are_those_of_their_strings(shared: Path, sentence: i
             assert recomputed(refined, forest, scores, edge_of, graph, model) == pytest.approx(
                 refined.best[-1], abs=1e-5
             )
-            found[limit] = max(found.get(limit, -math.inf), float(refined.best[-1]))
-    assert found[200] > logged[30] - 0.05
-    assert found[2000] > logged[1000] - 1e-3
+            best[limit] = max(best.get(limit, -math.inf), float(refined.best[-1]))
+    assert best[200] > logged[30] - 0.05
+    assert best[2000] > logged[1000] - 1e-3

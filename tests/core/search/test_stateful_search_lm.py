@@ -84,7 +84,7 @@ def test_a_marker_elsewhere_is_a_word(seed: int, order: int, markers: bool) -> N
     made = random_forest(rng, 150)
     # Behind something else, be it a gap that may turn out empty.
     made.targets = [
-        tuple(BOS if k and one >= 0 and rng.random() < 0.3 else one for k, one in enumerate(target))
+        tuple(BOS if k and symbol >= 0 and rng.random() < 0.3 else symbol for k, symbol in enumerate(target))
         for target in made.targets
     ]
     model = language_model(rng, order, begin="-1.5")
@@ -159,7 +159,7 @@ def test_words_grow_and_are_shared() -> None:
     base = lm_scorer(model, WORDS[:2])
     for last in ([2, 3], [3, 2]):
         other.share_words(base)
-        other.add_words(model.ids([WORDS[one] for one in last]))
+        other.add_words(model.ids([WORDS[word] for word in last]))
         own = np.array([0, 1, 2, 3], dtype=np.int32)
         assert searcher(other).score_words(own)[0] == pytest.approx(lm_score(model, (0, 1, *last)), abs=1e-5)
 

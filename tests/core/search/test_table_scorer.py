@@ -460,16 +460,16 @@ def test_clones_work_in_threads_of_their_own(library: Library) -> None:
     def run(share: int) -> list[Any]:
         scorer = native_scorer(feature, vocabulary, sentence())
         search = searcher(scorer, WEIGHTS)
-        found = []
+        results = []
         for made in cases[share::4]:
             start_native(scorer, vocabulary, sentence())
             vocabulary.id(f"new {share}")
-            found.append((refined_derivations(search.search(made.native(), exact=True), made), made))
-        return found
+            results.append((refined_derivations(search.search(made.native(), exact=True), made), made))
+        return results
 
     with ThreadPoolExecutor(4) as pool:
-        for found in pool.map(run, range(4)):
-            for derivations, made in found:
+        for results in pool.map(run, range(4)):
+            for derivations, made in results:
                 same(derivations, expected_of(made))
     gc.collect()
     assert library.library.calls_with_lock() == before == 0
@@ -576,7 +576,7 @@ class Repetition(SimpleStateful):
     """The template's feature in Python."""
 
     def combine_one(self, target: Sequence[str | int], tails: Sequence[Any]) -> tuple[float, Any]:
-        parts = [tails[one] if isinstance(one, int) else (one, one) for one in target]
+        parts = [tails[symbol] if isinstance(symbol, int) else (symbol, symbol) for symbol in target]
         parts = [part for part in parts if part]
         score = sum(repeated(left[1], right[0]) for left, right in itertools.pairwise(parts))
         return score, (parts[0][0], parts[-1][1]) if parts else ()
@@ -597,7 +597,7 @@ def test_the_template_in_a_search(template: Any, seed: int) -> None:
     native = native_scorer(capsule(template), vocabulary, Sentence("0", ("ja",)), name="repetition")
     python = contract_scorer(Repetition().start(Sentence("0", ("ja",))), vocabulary)
     for options in ({"exact": True}, {"pop_limit": 3}):
-        ours, theirs = (searcher(one, [-0.75]).search(made.native(), **options) for one in (native, python))
+        ours, theirs = (searcher(scorer, [-0.75]).search(made.native(), **options) for scorer in (native, python))
         for name in ("node_of", "edge_of", "tails", "values", "scores"):
             assert getattr(ours, name).tolist() == getattr(theirs, name).tolist()
     exact = searcher(native, [-0.75]).search(made.native(), exact=True)

@@ -49,7 +49,7 @@ inline double largest(const double* values, std::size_t size) noexcept {
   return a > b ? a : b;
 }
 
-// The sum of exp(values - shift), for a shift not below any of them. Always in the same order.
+// The sum of exp(values - shift), for a shift not below any value. Always in the same order.
 inline double sum_of_exps(const double* values, std::size_t size, double shift) noexcept {
   double s[4] = {0.0, 0.0, 0.0, 0.0};
   std::size_t i = 0;

@@ -1,5 +1,5 @@
-// Vectors that lie in large pages, where they are large and the system has them: the first touch of each small page
-// takes as long as hundreds of numbers do.
+// Vectors that use huge pages if they are large and the system has them: the first touch of a small page costs as much
+// as hundreds of numbers.
 #pragma once
 
 #if defined(__linux__)
@@ -27,7 +27,7 @@ struct LargePages {
     if (bytes >= kPage) {
       if (void* const pages = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage)) {
 #if defined(MADV_HUGEPAGE)
-        ::madvise(pages, bytes, MADV_HUGEPAGE);  // a wish; nothing is lost without
+        ::madvise(pages, bytes, MADV_HUGEPAGE);  // only advice
 #endif
         return static_cast<T*>(pages);
       }

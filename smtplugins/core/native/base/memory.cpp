@@ -42,7 +42,7 @@ Memory Memory::zeroed(std::size_t bytes) {
   memory.data_ = static_cast<std::byte*>(pages);
   memory.size_ = bytes;
 #ifdef MADV_HUGEPAGE
-  if (bytes >= 2 * kHugePage) ::madvise(pages, bytes, MADV_HUGEPAGE);  // a wish; nothing is lost without
+  if (bytes >= 2 * kHugePage) ::madvise(pages, bytes, MADV_HUGEPAGE);  // only advice
 #endif
   return memory;
 }
@@ -59,7 +59,7 @@ Memory Memory::of_file(const std::string& path, bool copy) {
       const auto got = ::read(file.number(), memory.data_ + done, std::min(size - done, kReadAtOnce));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) fail();
-      if (got == 0) throw std::system_error(EIO, std::generic_category());  // it has become shorter
+      if (got == 0) throw std::system_error(EIO, std::generic_category());  // the file has shrunk
       done += static_cast<std::size_t>(got);
     }
     return memory;

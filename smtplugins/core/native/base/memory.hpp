@@ -1,4 +1,4 @@
-// Memory that a model lies in: zeroed pages of our own, or a file mapped for reading.
+// The memory of a model: private zeroed pages, or a file mapped for reading.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@ namespace smt {
 class Memory {
  public:
   Memory() = default;
-  // Pages cost nothing before they are written to. Large ones are asked for where the system has them.
+  // Untouched pages cost nothing. Uses huge pages where the system has them.
   static Memory zeroed(std::size_t bytes);
-  // Throws std::system_error. `copy`: into pages of our own instead.
+  // Throws std::system_error. `copy`: reads the file into private pages instead.
   static Memory of_file(const std::string& path, bool copy);
 
   Memory(Memory&& other) noexcept { *this = std::move(other); }

@@ -15,7 +15,7 @@ constexpr Slot kTag = ~Slot{0} << 32U;
 
 std::size_t text_of(Slot slot) noexcept { return static_cast<std::size_t>((slot & ~kTag) - 1); }
 
-// Where a text is, or the free slot where it would be.
+// The slot of a text, or the free slot for it.
 std::size_t slot_of(std::span<const Slot> slots, const TextColumn& texts, std::string_view text,
                     std::uint64_t hash) noexcept {
   const std::size_t mask = slots.size() - 1;
@@ -30,7 +30,7 @@ std::size_t slot_of(std::span<const Slot> slots, const TextColumn& texts, std::s
 
 LargeVector<Slot> TextIndex::slots_of(const TextColumn& texts) {
   LargeVector<Slot> slots(std::bit_ceil(2 * texts.size() + 1));
-  // Slots are all over the place: each is asked for some texts before it is looked at.
+  // Slots are random accesses: each is prefetched a few texts ahead.
   constexpr std::size_t kAhead = 32;
   std::array<std::uint64_t, kAhead> hashes{};
   for (std::size_t first = 0; first < texts.size(); first += kAhead) {
@@ -52,7 +52,7 @@ LargeVector<Slot> TextIndex::slots_of(const TextColumn& texts) {
 bool TextIndex::is_sound(std::span<const Slot> slots, std::size_t texts) {
   if (!std::has_single_bit(slots.size()) || slots.size() <= texts) return false;
   const bool within = std::all_of(slots.begin(), slots.end(), [texts](Slot slot) { return (slot & ~kTag) <= texts; });
-  // One that is free ends every search.
+  // A free slot ends every search.
   return within && std::find(slots.begin(), slots.end(), Slot{0}) != slots.end();
 }
 

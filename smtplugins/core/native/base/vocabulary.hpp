@@ -1,4 +1,4 @@
-// Strings numbered in the order of their first coming.
+// Strings numbered in order of first use.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,19 @@ class Vocabulary {
   Vocabulary() { grow(); }
 
   std::int32_t size() const noexcept { return static_cast<std::int32_t>(ends_.size() - 1); }
-  // The number of a string, a new one if it is not there. Throws std::length_error if there would be 2^31.
+  // The number of a string, added if it is new. Throws std::length_error at 2^31 strings.
   std::int32_t add(std::string_view word);
   std::int32_t find(std::string_view word) const noexcept;
   std::string_view word(std::int32_t number) const noexcept {
     const auto i = static_cast<std::size_t>(number);
     return {text_.data() + ends_[i], static_cast<std::size_t>(ends_[i + 1] - ends_[i])};
   }
-  // All of them, one behind the other; where word i ends is ends()[i + 1].
+  // All strings concatenated; word i ends at ends()[i + 1].
   std::string_view text() const noexcept { return text_; }
   std::span<const std::int64_t> ends() const noexcept { return ends_; }
 
  private:
-  // A slot is free if its number is `none`; some bits of the hash spare most looks at the text.
+  // A slot is free if its number is `none`; some bits of the hash save most text comparisons.
   struct Slot {
     std::int32_t number;
     std::uint32_t hash;
@@ -39,7 +39,7 @@ class Vocabulary {
 
   std::string text_;
   std::vector<std::int64_t> ends_{0};
-  std::vector<Slot> slots_;  // a power of two of them, half of them free at least
+  std::vector<Slot> slots_;  // a power of two, at least half of them free
 };
 
 }  // namespace smt

@@ -40,9 +40,9 @@ std::uint32_t WordList::add(std::string_view text) {
 }
 
 std::optional<std::uint32_t> WordList::find(std::string_view text) const noexcept {
-  const Slot& found = slots_[slot(text, hash_of(text))];
-  if (found.next_id == 0) return std::nullopt;
-  return found.next_id - 1;
+  const Slot& entry = slots_[slot(text, hash_of(text))];
+  if (entry.next_id == 0) return std::nullopt;
+  return entry.next_id - 1;
 }
 
 std::string_view WordList::word(std::uint32_t id) const noexcept {
@@ -56,11 +56,11 @@ std::size_t WordList::bytes() const noexcept {
 void WordList::grow() {
   const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(2 * slots_.size()));
   const std::size_t mask = slots_.size() - 1;
-  for (const Slot& one : old) {
-    if (one.next_id == 0) continue;
-    std::size_t at = one.hash & mask;
+  for (const Slot& entry : old) {
+    if (entry.next_id == 0) continue;
+    std::size_t at = entry.hash & mask;
     while (slots_[at].next_id != 0) at = (at + 1) & mask;
-    slots_[at] = one;
+    slots_[at] = entry;
   }
 }
 

@@ -23,7 +23,7 @@ class WordList {
  private:
   struct Slot {
     std::uint64_t hash = 0;
-    std::uint32_t next_id = 0;  // the id and one; 0 is an empty slot
+    std::uint32_t next_id = 0;  // the id plus 1; 0 is an empty slot
   };
   std::size_t slot(std::string_view word, std::uint64_t hash) const noexcept;
   void grow();

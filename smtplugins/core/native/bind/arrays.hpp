@@ -1,4 +1,4 @@
-// Arrays on their way from and to Python, for all that is bound with nanobind.
+// Conversion of arrays from and to Python for all nanobind bindings.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,10 +17,10 @@ template <class T>
 using Input = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
 template <class T>
 using InOut = nanobind::ndarray<T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
-// Of a result.
+// An array that owns its data.
 template <class T>
 using Column = nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>;
-// A part of an object that stays its owner.
+// A view of an object that owns the data.
 template <class T>
 using View = Column<const T>;
 template <class T>
@@ -41,7 +41,7 @@ std::vector<T> values_of(const Input<T>& array) {
   return {array.data(), array.data() + array.shape(0)};
 }
 
-// What arrays of results live by: the array's owner has them until nobody looks at it any more.
+// The owner of a result array: frees the data with the last reference.
 template <class Kept>
 nanobind::capsule owner_of(std::unique_ptr<Kept> kept) {
   nanobind::capsule owner(kept.get(), [](void* p) noexcept { delete static_cast<Kept*>(p); });
@@ -88,8 +88,9 @@ inline void check_offsets(std::span<const std::int64_t> offsets, std::size_t end
 
 template <class T>
 void check_numbers(std::span<const T> numbers, std::int64_t least, std::size_t end, const char* what) {
-  for (const T one : numbers) {
-    check(static_cast<std::int64_t>(one) >= least && static_cast<std::int64_t>(one) < static_cast<std::int64_t>(end),
+  for (const T number : numbers) {
+    const auto value = static_cast<std::int64_t>(number);
+    check(value >= least && value < static_cast<std::int64_t>(end),
           what);
   }
 }

@@ -26,11 +26,11 @@ namespace {
 using Arcs = nb::ndarray<const std::int32_t, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>;
 
 constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
-// The parser goes as deep as a sentence has positions.
+// The recursion depth of the parser is the number of positions.
 constexpr std::int32_t most_positions = 4096;
 
-// A trie, scores of its rules or none, the longest span or none, whether rules apply to spans from 0 on alone, and
-// whether only to unknown arcs.
+// A trie, the scores of its rules or none, the longest span or none, whether rules apply only to spans that begin at 0,
+// and whether only to unknown arcs.
 using Applied = std::tuple<const RuleTrie*, std::optional<Input<float>>, std::optional<std::int32_t>, bool, bool>;
 
 ParsedForest parse_arcs(const std::vector<Applied>& grammars, Arcs arcs, std::int32_t positions,
@@ -42,7 +42,7 @@ ParsedForest parse_arcs(const std::vector<Applied>& grammars, Arcs arcs, std::in
   ChartInput input;
   std::size_t rules = 1, bins = 0;
   for (const auto& [trie, scores, limit, from_start, unknown] : grammars) {
-    check(trie != nullptr && trie->labels() <= labels, "a grammar has more labels");
+    check(trie != nullptr && trie->labels() <= labels, "expected grammars without labels beyond `labels`");
     ChartGrammar grammar;
     grammar.rules = &trie->rules();
     grammar.trie = &trie->trie();
@@ -71,7 +71,7 @@ ParsedForest parse_arcs(const std::vector<Applied>& grammars, Arcs arcs, std::in
   }
   nb::gil_scoped_release unlocked;
   std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Arc& one, const Arc& other) { return one.from < other.from; });
+                   [](const Arc& left, const Arc& right) { return left.from < right.from; });
   input.arcs = sorted;
   input.positions = positions;
   input.feature_scores = view(feature_scores);
@@ -113,22 +113,22 @@ void bind_chart(nb::module_& m) {
                    "Label, first and last position of each node.")
       .def_prop_ro("node_bundles", &array_of<[](const ParsedForest& p) -> auto& { return p.forest.node_bundles; }>,
                    nb::for_getter(nb::sig("def node_bundles(self) -> numpy.typing.NDArray[numpy.int64]")),
-                   "Where the bundles of each node begin.")
+                   "The offsets of each node's bundles.")
       .def_prop_ro("tail_offsets", &array_of<[](const ParsedForest& p) -> auto& { return p.forest.tails.offsets; }>,
                    nb::for_getter(nb::sig("def tail_offsets(self) -> numpy.typing.NDArray[numpy.int64]")),
-                   "Where the tails of each bundle begin.")
+                   "The offsets of each bundle's tails.")
       .def_prop_ro("tails", &array_of<[](const ParsedForest& p) -> auto& { return p.forest.tails.values; }>,
                    nb::for_getter(nb::sig("def tails(self) -> numpy.typing.NDArray[numpy.int32]")),
                    "Nodes, in the order of the rule's gaps.")
       .def_prop_ro("rule_offsets", &array_of<[](const ParsedForest& p) -> auto& { return p.forest.rules.offsets; }>,
                    nb::for_getter(nb::sig("def rule_offsets(self) -> numpy.typing.NDArray[numpy.int64]")),
-                   "Where the rules of each bundle begin.")
+                   "The offsets of each bundle's rules.")
       .def_prop_ro("rules", &array_of<[](const ParsedForest& p) -> auto& { return p.forest.rules.values; }>,
                    nb::for_getter(nb::sig("def rules(self) -> numpy.typing.NDArray[numpy.int32]")),
                    "Numbers of rules.")
       .def_prop_ro("target_offsets", &array_of<[](const ParsedForest& p) -> auto& { return p.rules.targets.offsets; }>,
                    nb::for_getter(nb::sig("def target_offsets(self) -> numpy.typing.NDArray[numpy.int64]")),
-                   "Where the target side of each rule begins.")
+                   "The offsets of each rule's target side.")
       .def_prop_ro("targets", &array_of<[](const ParsedForest& p) -> auto& { return p.rules.targets.values; }>,
                    nb::for_getter(nb::sig("def targets(self) -> numpy.typing.NDArray[numpy.int32]")),
                    "Words, or -1 - k for the k-th gap.")
@@ -137,7 +137,7 @@ void bind_chart(nb::module_& m) {
                    "Of each rule, with the features of arcs.")
       .def_prop_ro("origins", &array_of<[](const ParsedForest& p) -> auto& { return p.origins; }>,
                    nb::for_getter(nb::sig("def origins(self) -> numpy.typing.NDArray[numpy.int32]")),
-                   "The number of each rule among those of all grammars, one grammar behind the other.")
+                   "The number of each rule, counted through all grammars.")
       .def_prop_ro("chains", &array_of<[](const ParsedForest& p) -> auto& { return p.chains; }>,
                    nb::for_getter(nb::sig("def chains(self) -> numpy.typing.NDArray[numpy.int32]")),
                    "The link that each rule's chain of arc features ends with, or -1.")
@@ -150,9 +150,9 @@ void bind_chart(nb::module_& m) {
                 " int | None, bool, bool]], arcs: numpy.typing.NDArray[numpy.int32], positions: int,"
                 " feature_scores: numpy.typing.NDArray[numpy.float64], labels: int, goal: int, top: int,"
                 " max_edges: int) -> ParsedForest"),
-        "The forest over arcs (from, to, word or -1, features or -1). A grammar is a trie, scores of its rules, the\n"
-        "longest span, whether it applies from position 0 alone, and whether to unknown arcs alone. With -1 for a goal\n"
-        "all nodes are given.");
+        "Parse arcs (from, to, word or -1, features or -1) into a forest. A grammar is a trie, scores of its rules,\n"
+        "the longest span, whether it applies only from position 0, and whether only to unknown arcs. With -1 for the\n"
+        "goal the forest has all nodes.");
 }
 
 }  // namespace smt

@@ -45,19 +45,19 @@ auto unlocked(Function function) {
 }
 
 std::tuple<Column<double>, Column<std::int32_t>> upper_envelope(const Doubles& values, const Doubles& slopes) {
-  if (values.shape(0) != slopes.shape(0)) throw nb::value_error("one slope for each value is wanted");
-  if (values.shape(0) == 0) throw nb::value_error("lines are wanted, there are none");
+  if (values.shape(0) != slopes.shape(0)) throw nb::value_error("expected one slope for each value");
+  if (values.shape(0) == 0) throw nb::value_error("expected lines, found none");
   if (values.shape(0) > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
     throw nb::value_error("more than 2^31 lines");
   }
   const auto at = checked(values.data(), values.size(), kFinite);
   const auto by = checked(slopes.data(), slopes.size(), kFinite);
-  Envelope found = unlocked([&] {
-    Envelope envelope;
-    EnvelopeSearch().append(at, by, highest(at), envelope);
-    return envelope;
+  Envelope envelope = unlocked([&] {
+    Envelope lines;
+    EnvelopeSearch().append(at, by, highest(at), lines);
+    return lines;
   });
-  return {column(std::move(found.starts)), column(std::move(found.lines))};
+  return {column(std::move(envelope.starts)), column(std::move(envelope.lines))};
 }
 
 using GraphFound = std::tuple<Column<double>, Column<double>, Column<double>, Column<std::int64_t>,
@@ -65,23 +65,23 @@ using GraphFound = std::tuple<Column<double>, Column<double>, Column<double>, Co
 
 GraphFound envelope_of_graph(const Graph& graph, const Doubles& values, const Doubles& slopes) {
   if (values.shape(0) != graph.edges() || slopes.shape(0) != graph.edges()) {
-    throw nb::value_error("one value and one slope for each edge are wanted");
+    throw nb::value_error("expected one value and one slope for each edge");
   }
   const auto at = checked(values.data(), values.size(), kFinite);
   const auto by = checked(slopes.data(), slopes.size(), kFinite);
-  GraphEnvelope found = unlocked([&] { return graph_envelope(graph, at, by); });
-  return {column(std::move(found.starts)), column(std::move(found.values)), column(std::move(found.slopes)),
-          column(std::move(found.edges.offsets)), column(std::move(found.edges.values))};
+  GraphEnvelope envelope = unlocked([&] { return graph_envelope(graph, at, by); });
+  return {column(std::move(envelope.starts)), column(std::move(envelope.values)), column(std::move(envelope.slopes)),
+          column(std::move(envelope.edges.offsets)), column(std::move(envelope.edges.values))};
 }
 
 using SurfacesFound = std::tuple<Column<std::int64_t>, Column<double>, Column<double>, Column<double>>;
 
-SurfacesFound given(Surfaces found) {
-  return {column(std::move(found.offsets)), column(std::move(found.starts)), column(std::move(found.sums)),
-          column(std::move(found.present))};
+SurfacesFound given(Surfaces surfaces) {
+  return {column(std::move(surfaces.offsets)), column(std::move(surfaces.starts)), column(std::move(surfaces.sums)),
+          column(std::move(surfaces.present))};
 }
 
-// A search with the arrays that it reads.
+// A search and the arrays that it reads.
 struct HeldSearch {
   Rectangle table;
   Rectangle stats;
@@ -92,10 +92,10 @@ void make_search(HeldSearch* self, const Input<std::int64_t>& lists, const Recta
   check_offsets(view(lists), table.shape(1), kParted);
   const std::int64_t* const end = lists.data() + lists.shape(0);
   if (std::adjacent_find(lists.data(), end, std::greater_equal<>()) != end) {
-    throw nb::value_error("a list without hypotheses");
+    throw nb::value_error("expected lists with hypotheses, found a list without hypotheses");
   }
-  if (stats.shape(0) != table.shape(1)) throw nb::value_error("a row of statistics for each hypothesis is wanted");
-  if (table.shape(0) == 0) throw nb::value_error("features are wanted, there are none");
+  if (stats.shape(0) != table.shape(1)) throw nb::value_error("expected a row of statistics for each hypothesis");
+  if (table.shape(0) == 0) throw nb::value_error("expected features, found none");
   if (table.shape(1) > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
     throw nb::value_error("more than 2^31 hypotheses");
   }
@@ -107,7 +107,7 @@ void make_search(HeldSearch* self, const Input<std::int64_t>& lists, const Recta
 SurfacesFound surfaces_of(const HeldSearch& self, const Doubles& weights, const Rectangle& directions) {
   const std::size_t features = self.search.features();
   if (weights.shape(0) != features || directions.shape(1) != features) {
-    throw nb::value_error("a weight and a direction for each feature are wanted");
+    throw nb::value_error("expected a weight and a direction for each feature");
   }
   const auto from = checked(weights.data(), weights.size(), "weights must be finite numbers");
   const auto along = checked(directions.data(), directions.size(), "directions must be finite numbers");
@@ -117,7 +117,7 @@ SurfacesFound surfaces_of(const HeldSearch& self, const Doubles& weights, const 
 SurfacesFound surface_of(const Input<std::int64_t>& items, const Doubles& starts, const Input<std::int64_t>& rows,
                          const Rectangle& stats) {
   check_offsets(view(items), starts.shape(0), kParted);
-  if (rows.shape(0) != starts.shape(0)) throw nb::value_error("one row for each line is wanted");
+  if (rows.shape(0) != starts.shape(0)) throw nb::value_error("expected one row for each line");
   for (const std::int64_t row : view(rows)) {
     if (row < 0 || row >= static_cast<std::int64_t>(stats.shape(0))) throw nb::value_error("no such row");
   }
@@ -126,24 +126,24 @@ SurfacesFound surface_of(const Input<std::int64_t>& items, const Doubles& starts
   }
   const Rows table = rows_of(stats);
   return given(unlocked([&] {
-    Surfaces found;
-    add_surface(view(items), view(starts), view(rows), table, found);
-    return found;
+    Surfaces surfaces;
+    add_surface(view(items), view(starts), view(rows), table, surfaces);
+    return surfaces;
   }));
 }
 
 }  // namespace
 
 void bind_envelopes(nb::module_& m) {
-  m.def("upper_envelope", &upper_envelope, "values"_a, "slopes"_a, "Where each line of the envelope begins, and which.");
+  m.def("upper_envelope", &upper_envelope, "values"_a, "slopes"_a, "The start and index of each line of the envelope.");
   m.def("graph_envelope", &envelope_of_graph, "graph"_a, "values"_a, "slopes"_a,
-        "Where each line begins, values, slopes, and derivations as offsets and edges.");
-  nb::class_<HeldSearch>(m, "ListSearch", "N-best lists with dense features, for lines through their weights.")
+        "The start, value and slope of each line, and derivations as offsets and edges.");
+  nb::class_<HeldSearch>(m, "ListSearch", "N-best lists with dense features, for searches along lines.")
       .def("__init__", &make_search, "lists"_a, "table"_a, "stats"_a)
       .def("surfaces", &surfaces_of, "weights"_a, "directions"_a,
-           "Offsets by direction, where intervals begin, sums of statistics, and those at t = 0.");
+           "Offsets by direction, starts of intervals, sums of statistics, and the sums at t = 0.");
   m.def("summed_surface", &surface_of, "items"_a, "starts"_a, "rows"_a, "stats"_a,
-        "The same of one direction, from envelopes one behind the other.");
+        "The summed statistics along one direction, from consecutive envelopes.");
 }
 
 }  // namespace smt

@@ -1,4 +1,4 @@
-// The extraction of phrase pairs, for Python.
+// Bindings of phrase extraction.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -37,14 +37,14 @@ namespace {
 std::string_view view(const nb::bytes& bytes) noexcept { return {bytes.c_str(), bytes.size()}; }
 nb::bytes bytes_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
 
-// Extraction, column classes, before, behind, with the target side.
+// Extraction, classes of columns, previous, next, with the target side.
 using TableSpec = std::tuple<std::size_t, std::vector<std::vector<std::size_t>>, bool, bool, bool>;
 
 // Sentence pair, first and last source word, first and last target word.
 using Rows = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 constexpr std::size_t kStretchFields = 5;
 
-// The counting runs without the interpreter's lock, so the object has one of its own.
+// The counting runs without the GIL, so the object has one of its own.
 class LockedExtraction {
  public:
   LockedExtraction(int max_length, const std::vector<int>& orientations, bool skip_bad, bool count_words,
@@ -65,8 +65,8 @@ class LockedExtraction {
   }
   void feed_stretches(const nb::bytes& source, const nb::bytes& target, const nb::bytes& links, Rows rows) {
     const std::string_view source_text = view(source), target_text = view(target), link_text = view(links);
-    if (rows.shape(1) != kStretchFields) throw nb::value_error("a stretch has five numbers");
-    if (!plain_) throw nb::value_error("chosen stretches have no orientations");
+    if (rows.shape(1) != kStretchFields) throw nb::value_error("expected five numbers for each stretch");
+    if (!plain_) throw nb::value_error("expected no orientations with given stretches: they have no orientations");
     nb::gil_scoped_release unlocked;
     const std::lock_guard<std::mutex> lock(mutex_);
     if (finished_) throw std::logic_error("the extraction is finished");
@@ -120,9 +120,9 @@ class LockedExtraction {
       ReorderingTable table{extraction, {}, before, behind, with_target};
       for (const std::vector<std::size_t>& column : columns) {
         table.classes.emplace_back();
-        for (const std::size_t one : column) {
-          if (one > 3) throw nb::value_error("no such orientation");
-          table.classes.back().push_back(static_cast<Orientation>(one));
+        for (const std::size_t orientation : column) {
+          if (orientation > 3) throw nb::value_error("no such orientation");
+          table.classes.back().push_back(static_cast<Orientation>(orientation));
         }
       }
       wanted.push_back(std::move(table));
@@ -206,32 +206,33 @@ void raise_errors(const std::exception_ptr& thrown, void* /*unused*/) {
 void bind_extract(nb::module_& m) {
   nb::register_exception_translator(raise_errors);
 
-  nb::class_<LockedExtraction>(m, "PhraseExtraction", "Takes word-aligned text and gives the tables of its phrase pairs.")
+  nb::class_<LockedExtraction>(m, "PhraseExtraction", "Extract the phrase pairs of word-aligned text into tables.")
       .def(nb::init<int, std::vector<int>, bool, bool, bool, std::uint64_t, std::string>(), "max_length"_a,
            "orientations"_a, "skip_bad"_a, "count_words"_a, "keep_lines"_a, "memory"_a, "folder"_a,
            "orientations: for word-based, phrase-based and hierarchical extraction 0 none, 1 monotonicity, 2 msd, 3 mslr.")
-      .def("feed", &LockedExtraction::feed, "source"_a, "target"_a, "links"_a, "Whole lines, as many of each side.")
+      .def("feed", &LockedExtraction::feed, "source"_a, "target"_a, "links"_a,
+           "Feed whole lines, equally many of each side.")
       .def("feed_stretches", &LockedExtraction::feed_stretches, "source"_a, "target"_a, "links"_a, "stretches"_a,
-           "The same, but phrase pairs are those stretches: rows of the sentence pair (from 0, here), first and last "
-           "source word, first and last target word, in the order of the pairs.")
-      .def("take_lines", &LockedExtraction::take_lines, "New lines of the files extract, extract.inv and extract.o.")
-      .def("count_lexical", &LockedExtraction::count_lexical, "Lexical tables from the words that were counted.")
+           "Feed lines of which only these stretches are phrase pairs: rows of sentence pair (from 0, in this call), "
+           "first and last source word, first and last target word, in the order of the pairs.")
+      .def("take_lines", &LockedExtraction::take_lines, "New lines of Moses' files extract, extract.inv and extract.o.")
+      .def("count_lexical", &LockedExtraction::count_lexical, "Make lexical tables from the counted words.")
       .def("read_lexical", &LockedExtraction::read_lexical, "forward"_a, "lines"_a,
-           "Whole lines of a lexical table; forward: of target words given source words.")
+           "Add whole lines of a lexical table; forward: p(target word | source word).")
       .def("lexical", &LockedExtraction::lexical, "forward"_a, "The lines of a lexical table.")
       .def("finish", &LockedExtraction::finish, "smoothing"_a, "tables"_a, "reordering_smoothing"_a,
            "penalty"_a = 0.0,
-           "Counts all up. smoothing: 0 none, 1 Good-Turing, 2 Kneser-Ney. tables: extraction, the orientations of each "
-           "column, whether there are columns for what comes before and behind, and whether the target side counts. penalty: a "
-           "last score of each phrase pair, unless it is 0.")
+           "Finish counting. smoothing: 0 none, 1 Good-Turing, 2 Kneser-Ney. tables: extraction, the orientations of "
+           "each column, whether there are columns for the previous and the next phrase, and whether the target side "
+           "counts. penalty: a last score of each phrase pair, unless it is 0.")
       .def("next", &LockedExtraction::next, "bytes"_a,
-           "Some more lines of the phrase table and of each table of orientations, or None.")
+           "More lines of the phrase table and of each reordering table, or None.")
       .def_prop_ro("sentences", &LockedExtraction::sentences)
-      .def_prop_ro("empty", &LockedExtraction::empty, "Pairs of which a side has no words.")
-      .def_prop_ro("skipped", &LockedExtraction::skipped, "Pairs with links outside of the sentences.")
-      .def_prop_ro("occurrences", &LockedExtraction::occurrences, "Phrase pairs, each as often as it was seen.")
-      .def_prop_ro("pairs", &LockedExtraction::pairs, "Phrase pairs of the table.")
-      .def_prop_ro("spilled", &LockedExtraction::spilled, "Whether the memory did not suffice.");
+      .def_prop_ro("empty", &LockedExtraction::empty, "The number of pairs with an empty side.")
+      .def_prop_ro("skipped", &LockedExtraction::skipped, "The number of pairs with links outside the sentences.")
+      .def_prop_ro("occurrences", &LockedExtraction::occurrences, "The number of phrase pair occurrences.")
+      .def_prop_ro("pairs", &LockedExtraction::pairs, "The number of distinct phrase pairs.")
+      .def_prop_ro("spilled", &LockedExtraction::spilled, "Whether counts went to disk.");
 }
 
 }  // namespace smt

@@ -1,4 +1,4 @@
-// The extraction of hierarchical rules, for Python.
+// Bindings of hierarchical rule extraction.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
@@ -27,7 +27,7 @@ constexpr int kMaxThreads = 1024;
 std::string_view view(const nb::bytes& bytes) noexcept { return {bytes.c_str(), bytes.size()}; }
 nb::bytes bytes_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
 
-// The counting runs without the interpreter's lock, so the object has one of its own.
+// The counting runs without the GIL, so the object has one of its own.
 class LockedRuleExtraction {
  public:
   LockedRuleExtraction(const RuleLimits& limits, int format, bool skip_bad, bool count_words, int threads,
@@ -113,7 +113,7 @@ class LockedRuleExtraction {
     }
     if (limits.gaps < 0 || limits.gaps > kMaxRuleSpan) throw nb::value_error("rules have 0 to 255 gaps");
     if (limits.source_gap < 1 || limits.target_gap < 1) throw nb::value_error("gaps have a word or more");
-    if (limits.words < 0) throw nb::value_error("there are no fewer words than none");
+    if (limits.words < 0) throw nb::value_error("expected 0 or more words");
     if (threads < 1 || threads > kMaxThreads) throw nb::value_error("there are 1 to 1024 threads");
     return threads;
   }
@@ -131,7 +131,7 @@ class LockedRuleExtraction {
 }  // namespace
 
 void bind_extract_rules(nb::module_& m) {
-  nb::class_<RuleLimits>(m, "RuleLimits", "What rules are taken: see core.extraction_rules.")
+  nb::class_<RuleLimits>(m, "RuleLimits", "Limits of rules: see core.extract.hierarchical_rules.")
       .def(
           "__init__",
           [](RuleLimits* self, int span, int source_words, int target_words, int source_symbols, int target_symbols,
@@ -146,21 +146,22 @@ void bind_extract_rules(nb::module_& m) {
           "source_gap"_a, "target_gap"_a, "words"_a, "adjacent_source"_a, "adjacent_target"_a, "linked_word"_a,
           "tight"_a, "counts"_a, "counts: 0 shares, 1 phrases, 2 places.");
 
-  nb::class_<LockedRuleExtraction>(m, "RuleExtraction", "Takes word-aligned text and gives the table of its rules.")
+  nb::class_<LockedRuleExtraction>(m, "RuleExtraction", "Extract the rules of word-aligned text into a table.")
       .def(nb::init<const RuleLimits&, int, bool, bool, int, std::uint64_t, std::string>(), "limits"_a, "format"_a,
            "skip_bad"_a, "count_words"_a, "threads"_a, "memory"_a, "folder"_a, "format: 0 Moses, 1 cdec, 2 Joshua.")
-      .def("feed", &LockedRuleExtraction::feed, "source"_a, "target"_a, "links"_a, "Whole lines, as many of each side.")
+      .def("feed", &LockedRuleExtraction::feed, "source"_a, "target"_a, "links"_a,
+           "Feed whole lines, equally many of each side.")
       .def("count_lexical", &LockedRuleExtraction::count_lexical, "Lexical tables from the words that were counted, as the toolkit of the format does it.")
       .def("read_lexical", &LockedRuleExtraction::read_lexical, "forward"_a, "lines"_a,
-           "Whole lines of a lexical table; forward: of target words given source words.")
+           "Add whole lines of a lexical table; forward: p(target word | source word).")
       .def("lexical", &LockedRuleExtraction::lexical, "forward"_a, "The lines of a lexical table.")
-      .def("finish", &LockedRuleExtraction::finish, "Counts all up.")
-      .def("next", &LockedRuleExtraction::next, "Some more lines of the table, none at the end.")
+      .def("finish", &LockedRuleExtraction::finish, "Finish counting.")
+      .def("next", &LockedRuleExtraction::next, "More lines of the table; empty at the end.")
       .def_prop_ro("sentences", &LockedRuleExtraction::sentences)
-      .def_prop_ro("empty", &LockedRuleExtraction::empty, "Pairs of which a side has no words.")
-      .def_prop_ro("skipped", &LockedRuleExtraction::skipped, "Pairs with links outside of the sentences.")
-      .def_prop_ro("rules", &LockedRuleExtraction::rules, "Rules of the table.")
-      .def_prop_ro("spilled", &LockedRuleExtraction::spilled, "Whether the memory did not suffice.");
+      .def_prop_ro("empty", &LockedRuleExtraction::empty, "The number of pairs with an empty side.")
+      .def_prop_ro("skipped", &LockedRuleExtraction::skipped, "The number of pairs with links outside the sentences.")
+      .def_prop_ro("rules", &LockedRuleExtraction::rules, "The number of distinct rules.")
+      .def_prop_ro("spilled", &LockedRuleExtraction::spilled, "Whether counts went to disk.");
 }
 
 }  // namespace smt

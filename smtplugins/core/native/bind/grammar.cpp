@@ -1,4 +1,4 @@
-// What large grammars are made ready with, for Python.
+// Bindings of vocabularies, target sides and table limits.
 
 #include <algorithm>
 #include <cstdint>
@@ -52,7 +52,7 @@ Column<float> table_scores(const LanguageModel& model, Input<std::int32_t> targe
   return column(std::move(scores), bounds.size() - 1);
 }
 
-// Any string of Python's: parts of pairs that stand alone are spelt as pairs are not.
+// Any Python string; lone surrogates are encoded, too.
 constexpr const char* kAlone = "surrogatepass";
 
 // Calls visit(text) with the bytes of a string.
@@ -120,8 +120,8 @@ Column<std::int32_t> model_ids(const Vocabulary& vocabulary, const LanguageModel
 }  // namespace
 
 void bind_grammar(nb::module_& m) {
-  // Its methods keep the interpreter's lock, so that no two change it at a time.
-  nb::class_<Vocabulary>(m, "Vocabulary", "Strings numbered in the order of their first coming.")
+  // Its methods keep the GIL, so that no two change it at a time.
+  nb::class_<Vocabulary>(m, "Vocabulary", "Strings numbered in order of first use.")
       .def(nb::init<>())
       .def("__len__", &Vocabulary::size)
       .def(
@@ -135,18 +135,18 @@ void bind_grammar(nb::module_& m) {
           [](Vocabulary& self, nb::str word) {
             return with_text(word, [&](std::string_view text) { return self.add(text); });
           },
-          "word"_a, "The number of a string, a new one if it is not there.")
+          "word"_a, "The number of a string; a new string gets the next number.")
       .def("ids", &ids_of, "words"_a, nb::sig("def ids(self, words: collections.abc.Iterable[str]) -> list[int]"),
            "The numbers of many strings.")
       .def("ids_of_table", &ids_of_table, "text"_a, "offsets"_a,
            nb::sig("def ids_of_table(self, text: numpy.typing.NDArray[numpy.uint8],"
                    " offsets: numpy.typing.NDArray[numpy.int64]) -> numpy.typing.NDArray[numpy.int32]"),
-           "The numbers of strings that are bytes of UTF-8.")
+           "The numbers of strings given as UTF-8 bytes.")
       .def("words_from", &words_from, "first"_a, nb::sig("def words_from(self, first: int) -> list[str]"),
            "The strings from a number on.")
       .def("ids_in", &model_ids, "model"_a, "first"_a = 0,
            nb::sig("def ids_in(self, model: LanguageModel, first: int = 0) -> numpy.typing.NDArray[numpy.int32]"),
-           "What a language model calls the strings from a number on.");
+           "A language model's ids of the strings from a number on.");
 
   m.def("fragment_scores", &table_scores, "model"_a, "target"_a, "offsets"_a, "text"_a, "text_offsets"_a,
         "markers"_a = true, "threads"_a = 1,
@@ -154,7 +154,7 @@ void bind_grammar(nb::module_& m) {
                 " offsets: numpy.typing.NDArray[numpy.int64], text: numpy.typing.NDArray[numpy.uint8],"
                 " text_offsets: numpy.typing.NDArray[numpy.int64], markers: bool = True, threads: int = 1)"
                 " -> numpy.typing.NDArray[numpy.float32]"),
-        "log10 of the words of each target side, those between two gaps by themselves; `text` spells the words.");
+        "log10 probability of the words of each target side, summed over runs between gaps; `text` spells the words.");
 }
 
 }  // namespace smt

@@ -25,9 +25,9 @@ namespace {
 using Doubles = Input<double>;
 using Drawn = std::tuple<Column<double>, Column<std::int64_t>, Column<std::int32_t>>;
 
-// A value for each edge; none of them may poison a sum.
+// A value for each edge, checked so that no sum becomes NaN.
 std::span<const double> by_edge(const Graph& graph, const Doubles& values, bool infinite = true) {
-  if (values.shape(0) != graph.edges()) throw nb::value_error("one number for each edge is wanted");
+  if (values.shape(0) != graph.edges()) throw nb::value_error("expected one number for each edge");
   const double* const data = values.data();
   bool good = true;
   for (std::size_t i = 0; i < values.shape(0); ++i) {
@@ -41,7 +41,7 @@ std::span<const double> by_edge(const Graph& graph, const Doubles& values, bool 
 }
 
 std::span<const double> by_node(const Graph& graph, const Doubles& values) {
-  if (values.shape(0) != graph.nodes()) throw nb::value_error("one number for each node is wanted");
+  if (values.shape(0) != graph.nodes()) throw nb::value_error("expected one number for each node");
   return view(values);
 }
 
@@ -52,8 +52,8 @@ Targets targets_of(const Graph& graph, const Input<std::int32_t>& rules, const I
   const Targets targets{view(rules), view(offsets), view(symbols)};
   check_offsets(targets.offsets, targets.symbols.size(), "offsets of target sides must run from 0 to their symbols");
   const auto known = static_cast<std::int64_t>(targets.offsets.size()) - 1;
-  if (targets.rules.size() != graph.edges()) throw nb::value_error("one rule for each edge is wanted");
-  std::vector<std::int64_t> gaps(static_cast<std::size_t>(known), -1);  // how many tails each rule needs, once known
+  if (targets.rules.size() != graph.edges()) throw nb::value_error("expected one rule for each edge");
+  std::vector<std::int64_t> gaps(static_cast<std::size_t>(known), -1);  // tails that each rule needs, once known
   for (std::size_t e = 0; e < graph.edges(); ++e) {
     const std::int32_t rule = targets.rules[e];
     if (rule < -1 || rule >= known) throw nb::value_error("a rule's number is not one of the grammar's");
@@ -70,8 +70,9 @@ Targets targets_of(const Graph& graph, const Input<std::int32_t>& rules, const I
   return targets;
 }
 
-Drawn drawn(Derivations found) {
-  return {column(std::move(found.scores)), column(std::move(found.edges.offsets)), column(std::move(found.edges.values))};
+Drawn drawn(Derivations derivations) {
+  return {column(std::move(derivations.scores)), column(std::move(derivations.edges.offsets)),
+          column(std::move(derivations.edges.values))};
 }
 
 void make_graph(Graph* self, const Input<std::int64_t>& edge_offsets, const Input<std::int32_t>& tails,
@@ -83,7 +84,7 @@ void make_graph(Graph* self, const Input<std::int64_t>& edge_offsets, const Inpu
   new (self) Graph(std::move(offsets), std::move(parts));
 }
 
-// Runs a function without the interpreter's lock.
+// Runs a function without the GIL.
 template <class Function>
 auto unlocked(Function function) {
   nb::gil_scoped_release release;
@@ -149,7 +150,9 @@ std::tuple<Column<std::int64_t>, Column<std::int32_t>> spell_of(
   Parts<std::int32_t> derivations{values_of(offsets), values_of(edges)};
   check_offsets(derivations.offsets, derivations.values.size(), "offsets must run from 0 to the number of edges");
   for (const std::int32_t edge : derivations.values) {
-    if (edge < 0 || static_cast<std::size_t>(edge) >= graph.edges()) throw nb::value_error("no edge of this graph");
+    if (edge < 0 || static_cast<std::size_t>(edge) >= graph.edges()) {
+      throw nb::value_error("expected edges of this graph");
+    }
   }
   Parts<std::int32_t> words = unlocked([&] { return spell(graph, derivations, targets); });
   return {column(std::move(words.offsets)), column(std::move(words.values))};
@@ -161,21 +164,22 @@ MomentsFound moments_of(const Graph& graph, const Doubles& scores, const Doubles
   const auto by = by_edge(graph, scores);
   const auto each = by_edge(graph, values, false);
   std::vector<double> means(graph.nodes()), coefficients(graph.edges());
-  const Moments found = unlocked([&] { return moments(graph, by, each, means, coefficients); });
-  return {found.log_z, found.mean, column(std::move(means)), column(std::move(coefficients))};
+  const Moments result = unlocked([&] { return moments(graph, by, each, means, coefficients); });
+  return {result.log_z, result.mean, column(std::move(means)), column(std::move(coefficients))};
 }
 
 using Bundled = std::tuple<Column<std::int64_t>, Column<std::int64_t>, Column<std::int64_t>>;
 
 Bundled bundles(const Graph& graph) {
-  Bundles found = unlocked([&] { return bundles_of(graph); });
-  return {column(std::move(found.nodes)), column(std::move(found.edges.offsets)), column(std::move(found.edges.values))};
+  Bundles bundles = unlocked([&] { return bundles_of(graph); });
+  return {column(std::move(bundles.nodes)), column(std::move(bundles.edges.offsets)),
+          column(std::move(bundles.edges.values))};
 }
 
 using Restricted = std::tuple<Graph, Column<std::int32_t>, Column<std::int64_t>>;
 
 Restricted restricted_to(const Graph& graph, const Input<bool>& keep) {
-  if (keep.shape(0) != graph.edges()) throw nb::value_error("one flag for each edge is wanted");
+  if (keep.shape(0) != graph.edges()) throw nb::value_error("expected one flag for each edge");
   const std::vector<std::uint8_t> flags(keep.data(), keep.data() + keep.shape(0));
   GraphPart part = unlocked([&] { return restricted(graph, flags, graph.empty() ? 0 : graph.nodes() - 1); });
   return {std::move(part.graph), column(std::move(part.nodes)), column(std::move(part.edges))};
@@ -194,23 +198,27 @@ Intersected intersect_with(const Graph& graph, const Input<std::int32_t>& rules,
   check_offsets(acceptor.offsets, acceptor.words.size(), "offsets of arcs must run from 0 to their number");
   if (acceptor.offsets.size() != acceptor.finals.size() + 1 || acceptor.targets.size() != acceptor.words.size() ||
       acceptor.weights.size() != acceptor.words.size()) {
-    throw nb::value_error("the arcs' columns are not of one length");
+    throw nb::value_error("expected columns of arcs of one length");
   }
   for (const std::int32_t target : acceptor.targets) {
-    if (target < 0 || static_cast<std::size_t>(target) >= acceptor.states()) throw nb::value_error("no state");
+    if (target < 0 || static_cast<std::size_t>(target) >= acceptor.states()) {
+      throw nb::value_error("expected arcs to states of the acceptor");
+    }
   }
-  Product found = unlocked([&] { return intersect(graph, targets, acceptor, max_edges); });
-  return {std::move(found.part.graph), column(std::move(found.part.nodes)),
-          column(std::move(found.part.edges)), column(std::move(found.states)), column(std::move(found.weights))};
+  Product product = unlocked([&] { return intersect(graph, targets, acceptor, max_edges); });
+  return {std::move(product.part.graph), column(std::move(product.part.nodes)),
+          column(std::move(product.part.edges)), column(std::move(product.states)), column(std::move(product.weights))};
 }
 
-// Of each row of a sparse table: the sum of its values times those of their columns.
+// The sum of each row of a sparse table: values times the weights of their columns.
 Column<double> sparse_scores(const Input<std::int64_t>& offsets, const Input<std::int32_t>& ids,
                              const Input<float>& values, const Doubles& weights) {
   check_offsets(view(offsets), ids.shape(0), "offsets must run from 0 to the number of values");
-  if (ids.shape(0) != values.shape(0)) throw nb::value_error("ids and values are not of one length");
+  if (ids.shape(0) != values.shape(0)) throw nb::value_error("expected ids and values of one length");
   for (const std::int32_t id : view(ids)) {
-    if (id < 0 || static_cast<std::size_t>(id) >= weights.shape(0)) throw nb::value_error("an id without a weight");
+    if (id < 0 || static_cast<std::size_t>(id) >= weights.shape(0)) {
+      throw nb::value_error("expected a weight for each id");
+    }
   }
   std::vector<double> sums(offsets.shape(0) - 1);
   unlocked([&] {
@@ -226,14 +234,14 @@ Column<double> sparse_scores(const Input<std::int64_t>& offsets, const Input<std
   return column(std::move(sums));
 }
 
-// Of each column of a sparse table: the sum of its values times those of their rows.
+// The sum of each column of a sparse table: values times the weights of their rows.
 Column<double> sparse_sums(const Input<std::int64_t>& offsets, const Input<std::int32_t>& ids,
                            const Input<float>& values, const Doubles& rows, std::size_t width) {
   check_offsets(view(offsets), ids.shape(0), "offsets must run from 0 to the number of values");
-  if (ids.shape(0) != values.shape(0)) throw nb::value_error("ids and values are not of one length");
-  if (rows.shape(0) + 1 != offsets.shape(0)) throw nb::value_error("one number for each row is wanted");
+  if (ids.shape(0) != values.shape(0)) throw nb::value_error("expected ids and values of one length");
+  if (rows.shape(0) + 1 != offsets.shape(0)) throw nb::value_error("expected one number for each row");
   for (const std::int32_t id : view(ids)) {
-    if (id < 0 || static_cast<std::size_t>(id) >= width) throw nb::value_error("an id beyond the width");
+    if (id < 0 || static_cast<std::size_t>(id) >= width) throw nb::value_error("expected ids below the width");
   }
   std::vector<double> sums(width, 0.0);
   unlocked([&] {
@@ -269,38 +277,38 @@ void bind_inference(nb::module_& m) {
       .def_prop_ro("tail_offsets", [](nb::handle_t<Graph> self) {
             return seen(self, nb::cast<const Graph&>(self).all_tails().offsets);
           })
-      .def("inside", &inside_of, "scores"_a, "best"_a = false, "A sum (or the best) for each node.")
-      .def("outside", &outside_of, "scores"_a, "inside"_a, "best"_a = false, "A sum (or the best) for each node.")
+      .def("inside", &inside_of, "scores"_a, "best"_a = false, "The sum (or the best) for each node.")
+      .def("outside", &outside_of, "scores"_a, "inside"_a, "best"_a = false, "The sum (or the best) for each node.")
       .def("posteriors", &posteriors_of, "scores"_a, "inside"_a, "Expected counts of edges and of nodes.")
       .def("max_marginals", &max_marginals_of, "scores"_a, "inside"_a, "outside"_a,
-           "For each edge the best score of a derivation with it.")
+           "For each edge the best score of a derivation that contains it.")
       .def("paths", [](const Graph& graph) { return unlocked([&] { return count_paths(graph); }); },
-           "How many derivations there are.")
+           "The number of derivations.")
       .def("viterbi", [](const Graph& graph, const Doubles& scores) {
             const auto by = by_edge(graph, scores);
             return drawn(unlocked([&] { return viterbi(graph, by); }));
-          }, "scores"_a, "The best derivation: scores, offsets, edges. None if none has a score.")
+          }, "scores"_a, "The best derivation: scores, offsets, edges; empty if no derivation has a score.")
       .def("kbest", &kbest_of, "scores"_a, "k"_a, "rules"_a.none() = nb::none(), "target_offsets"_a.none() = nb::none(),
            "target"_a.none() = nb::none(),
-           "The k best derivations: scores, offsets, edges. With rules, those with different words.")
+           "The k best derivations: scores, offsets, edges. With rules, the best of k distinct texts.")
       .def("sample", [](const Graph& graph, const Doubles& scores, std::size_t count, std::uint64_t seed) {
             const auto by = by_edge(graph, scores);
             return drawn(unlocked([&] { return sample(graph, by, count, seed); }));
-          }, "scores"_a, "count"_a, "seed"_a, "Derivations drawn: scores, offsets, edges.")
+          }, "scores"_a, "count"_a, "seed"_a, "Sampled derivations: scores, offsets, edges.")
       .def("spell", &spell_of, "offsets"_a, "edges"_a, "rules"_a, "target_offsets"_a, "target"_a,
            "The words of derivations: offsets, words.")
       .def("moments", &moments_of, "scores"_a, "values"_a,
-           "log Z, the mean of the values' sum, the means below nodes, and what makes covariances of edges' values.")
+           "log Z, the mean of the sum of values, the mean below each node, and edge coefficients for covariances.")
       .def("bundles", &bundles, "Offsets by node, offsets by bundle, edges.")
-      .def("restricted", &restricted_to, "keep"_a, "What is left when only some edges stay; its nodes and edges.")
+      .def("restricted", &restricted_to, "keep"_a, "The graph of the kept edges; its nodes and edges.")
       .def("intersect", &intersect_with, "rules"_a, "target_offsets"_a, "target"_a, "arc_offsets"_a, "arc_words"_a,
            "arc_targets"_a, "arc_weights"_a, "finals"_a, "max_edges"_a,
-           "The derivations that an acceptor takes: graph, nodes, edges, states, weights.");
+           "The derivations whose words an acceptor accepts: graph, nodes, edges, states, weights.");
 
   m.def("sparse_scores", &sparse_scores, "offsets"_a, "ids"_a, "values"_a, "weights"_a,
-        "Of each row the sum of its values times those of their columns.");
+        "The weighted sum of each row of a sparse table: values times the weights of their columns.");
   m.def("sparse_sums", &sparse_sums, "offsets"_a, "ids"_a, "values"_a, "rows"_a, "width"_a,
-        "Of each column the sum of its values times those of their rows.");
+        "The weighted sum of each column of a sparse table: values times the weights of their rows.");
 }
 
 }  // namespace smt

@@ -25,7 +25,7 @@ using namespace nb::literals;
 namespace smt {
 namespace {
 
-// The text may be fed without the interpreter's lock, so the object has one of its own.
+// The text may be fed without the GIL, so the object has one of its own.
 class LockedKneserNey {
  public:
   LockedKneserNey(int order, std::vector<std::uint64_t> prune, std::optional<Discounts> fallback, std::uint64_t memory)
@@ -48,7 +48,7 @@ class LockedKneserNey {
     if (order < 1 || order > kMaxOrder) {
       throw nb::value_error(("the order must be from 1 to " + std::to_string(kMaxOrder)).c_str());
     }
-    if (prune.size() != static_cast<std::size_t>(order)) throw nb::value_error("a threshold for each order is needed");
+    if (prune.size() != static_cast<std::size_t>(order)) throw nb::value_error("expected a threshold for each order");
     for (std::size_t i = 1; i < prune.size(); ++i) {
       if (prune[i] < prune[i - 1]) throw nb::value_error("thresholds must not fall");
     }
@@ -115,22 +115,22 @@ void bind_kneser_ney(nb::module_& m) {
 
   nb::class_<KneserNeyModel>(m, "KneserNeyModel", "An estimated model, as the lines of an ARPA file.")
       .def_prop_ro("order", &KneserNeyModel::order, "The length of the longest n-grams.")
-      .def("count", &count, "order"_a, "n-grams of an order.")
+      .def("count", &count, "order"_a, "The number of n-grams of an order.")
       .def_prop_ro("discounts", &KneserNeyModel::discounts,
-                   "For each order those of adjusted counts of 1, 2, and 3 or more.")
-      .def_prop_ro("fallen_back", &KneserNeyModel::fallen_back, "Orders that took the fallback discounts.")
-      .def_prop_ro("sentences", &KneserNeyModel::sentences, "Lines of the text.")
-      .def_prop_ro("words", &KneserNeyModel::words, "Words of the text, sentence ends not counted.")
-      .def_prop_ro("peak_bytes", &KneserNeyModel::peak_bytes, "The most memory the estimation took.")
+                   "For each order the discounts of adjusted counts of 1, 2, and 3 or more.")
+      .def_prop_ro("fallen_back", &KneserNeyModel::fallen_back, "The orders that use the fallback discounts.")
+      .def_prop_ro("sentences", &KneserNeyModel::sentences, "The number of lines of the text.")
+      .def_prop_ro("words", &KneserNeyModel::words, "The number of words of the text, without sentence ends.")
+      .def_prop_ro("peak_bytes", &KneserNeyModel::peak_bytes, "The peak memory of the estimation, in bytes.")
       .def("rows", &rows, "order"_a, "begin"_a, "end"_a, "The lines of n-grams from begin to end.");
 
   nb::class_<LockedKneserNey>(m, "KneserNey",
-                              "Takes a text in pieces of any size, a sentence a line, and gives its model.")
+                              "Estimate a model from a text fed in pieces of any size, a sentence a line.")
       .def(nb::init<int, std::vector<std::uint64_t>, std::optional<Discounts>, std::uint64_t>(), "order"_a,
            "prune"_a, "fallback"_a.none(), "memory"_a)
       .def("feed", &LockedKneserNey::feed, "data"_a)
       .def("finish", &LockedKneserNey::finish, "vocabulary"_a.none() = nb::none(),
-           "The model; the object is spent. With a vocabulary, n-grams with other words are left out.");
+           "The model; the object is used up. With a vocabulary, n-grams with other words are left out.");
 }
 
 }  // namespace smt

@@ -48,7 +48,7 @@ nb::object decode(std::string_view text) {
   return nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
 }
 
-// Strings one behind the other. A copy: without the interpreter's lock another thread may change the list.
+// Concatenated strings. A copy: without the GIL another thread may change the list.
 struct Texts {
   Texts(const nb::list& list, const char* what) {
     offsets.reserve(list.size() + 1);
@@ -75,7 +75,7 @@ void check_ids(const LanguageModel& model, const std::int32_t* ids, std::size_t 
   if (greatest >= known) throw nb::value_error("an id is not of this model's vocabulary");
 }
 
-// score(scores) without the interpreter's lock.
+// score(scores) without the GIL.
 template <class Score>
 Scores score_all(std::size_t size, Score score) {
   auto probs = std::make_unique<double[]>(size);
@@ -133,15 +133,15 @@ nb::object word(const LanguageModel& model, WordId id) {
 
 Column<std::int32_t> ids(const LanguageModel& model, const nb::list& words) {
   const Texts texts(words, "a word must be a str");
-  auto found = std::make_unique<WordId[]>(texts.size());
+  auto ids = std::make_unique<WordId[]>(texts.size());
   {
     const nb::gil_scoped_release unlocked;
-    find_words(model, texts.text.data(), texts.offsets.data(), texts.size(), found.get());
+    find_words(model, texts.text.data(), texts.offsets.data(), texts.size(), ids.get());
   }
-  return column(std::move(found), texts.size());
+  return column(std::move(ids), texts.size());
 }
 
-// A right state of its own, and as a row of an array: the length, the words, the bits of the back-offs.
+// A right state by itself, and as a row of an array: the length, the words, the bits of the back-offs.
 using State = LanguageModel::State;
 
 bool fits(const State& state, const LanguageModel& model) { return state.length < model.order(); }
@@ -256,7 +256,7 @@ std::tuple<double, Fragment> score_rule(const nb::object& self, const std::vecto
   });
 }
 
-// The reader may be fed without the interpreter's lock, so it has one of its own.
+// The reader may be fed without the GIL, so it has one of its own.
 class LockedReader {
  public:
   void feed(const nb::bytes& bytes) {
@@ -283,7 +283,7 @@ void raise_os_error(const std::system_error& error, const std::string& path) {
   throw nb::python_error();
 }
 
-// None: a KenLM file of a kind that is not read here.
+// None: a KenLM file of a kind that cannot be read here.
 nb::object load_binary(const std::string& path, bool copy) {
   try {
     LanguageModel model = [&] {
@@ -328,16 +328,16 @@ void raise_file_error(const std::exception_ptr& thrown, void* /*unused*/) {
 void bind_lm(nb::module_& m) {
   nb::register_exception_translator(raise_file_error);
 
-  nb::class_<State>(m, "LmState", "The words that a language model has to know to score the next one.")
+  nb::class_<State>(m, "LmState", "The words that a language model needs to score the next word.")
       .def("__eq__", [](const State& a, const State& b) { return a == b; }, nb::is_operator(),
            nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const State& state) { return static_cast<Py_hash_t>(hash(state) >> 1U); })
       .def_prop_ro(
           "words", [](const State& state) { return std::vector<WordId>(state.words, state.words + state.length); },
-          "Their ids, the latest first.");
+          "The ids of the words, the latest first.");
 
   nb::class_<Fragment>(m, "LmChartState",
-                       "What a language model has to know of a piece of text to score what comes before and after it.")
+                       "A chart state: what a language model needs of a string to score the words before and after it.")
       .def(
           "__eq__", [](const Fragment& a, const Fragment& b) { return a.model.is(b.model) && a.state == b.state; },
           nb::is_operator(),
@@ -350,12 +350,12 @@ void bind_lm(nb::module_& m) {
           "open", [](const Fragment& fragment) {
             return std::visit([](const auto& state) { return static_cast<int>(state.left.length); }, fragment.state);
           },
-          "How many of the first words may score otherwise behind other words.")
+          "The number of first words whose probabilities may depend on preceding words.")
       .def_prop_ro(
           "full", [](const Fragment& fragment) {
             return std::visit([](const auto& state) { return state.left.full; }, fragment.state);
           },
-          "Whether what follows does not depend on what precedes.")
+          "Whether the words after the string are independent of the words before it.")
       .def_prop_ro(
           "words",
           [](const Fragment& fragment) {
@@ -365,7 +365,7 @@ void bind_lm(nb::module_& m) {
                 },
                 fragment.state);
           },
-          "The ids of the last words, the latest first, as far as what follows depends on them.");
+          "The ids of the last words on which following words may depend, the latest first.");
 
   nb::class_<LanguageModel>(m, "LanguageModel", "A back-off n-gram language model. Scores are log10.")
       .def_prop_ro("order", &LanguageModel::order, "The length of the longest n-grams.")
@@ -380,43 +380,43 @@ void bind_lm(nb::module_& m) {
            nb::sig("def score_sentences(self, sentences: list[str], bos: bool = True, eos: bool = True,"
                    " threads: int = 1)"
                    " -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]"),
-           "Each sentence's log10 probability and number of unknown words. Spaces and tabs part words.")
+           "Each sentence's log10 probability and number of unknown words. Spaces and tabs separate words.")
       .def("score_ids", &score_arrays, "ids"_a, "offsets"_a, "bos"_a = true, "eos"_a = true, "threads"_a = 1,
            nb::sig("def score_ids(self, ids: numpy.typing.NDArray[numpy.int32], offsets: numpy.typing.NDArray[numpy.int64],"
                    " bos: bool = True, eos: bool = True, threads: int = 1)"
                    " -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]"),
-           "The same for word ids: sentence i is ids[offsets[i]:offsets[i + 1]].")
+           "Score sentences of word ids: sentence i is ids[offsets[i]:offsets[i + 1]].")
       .def("full_scores", &full_scores, "sentence"_a, "bos"_a = true, "eos"_a = true,
-           "For each word its log10 probability, the length of the n-gram that matched, and whether it is "
+           "For each word its log10 probability, the length of the matched n-gram, and whether it is "
            "unknown.")
-      .def("begin_state", [](const LanguageModel& model) { return model.begin(true); }, "The state behind <s>.")
-      .def("null_state", [](const LanguageModel&) { return State(); }, "The state without any word.")
+      .def("begin_state", [](const LanguageModel& model) { return model.begin(true); }, "The state after <s>.")
+      .def("null_state", [](const LanguageModel&) { return State(); }, "The state without words.")
       .def("score_word", &score_word, "state"_a, "word_id"_a,
-           "The log10 probability of a word behind a state, and the state behind it.")
+           "The log10 probability of a word after a state, and the state after the word.")
       .def("states", &states, "size"_a, "bos"_a = true,
            nb::sig("def states(self, size: int, bos: bool = True) -> numpy.typing.NDArray[numpy.int32]"),
            "Begin states (null states without `bos`) as rows of an array. The first `order` numbers of a row, its "
-           "length and its words, say which state it is; what follows are the bits of back-offs.")
+           "length and words, identify the state; the rest are the bits of back-offs.")
       .def("step", &step_all, "states"_a, "words"_a,
            nb::sig("def step(self, states: numpy.typing.NDArray[numpy.int32], words: numpy.typing.NDArray[numpy.int32])"
                    " -> tuple[numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.int32]]"),
-           "The log10 probabilities of words, each behind the state in its row, and the states behind them.")
+           "The log10 probabilities of words, each after the state in its row, and the states after the words.")
       .def("score_rule", &score_rule, "symbols"_a, "gaps"_a = std::vector<const Fragment*>{}, "bos"_a = false,
            nb::sig("def score_rule(self, symbols: collections.abc.Sequence[int],"
                    " gaps: collections.abc.Sequence[LmChartState] = (), bos: bool = False)"
                    " -> tuple[float, LmChartState]"),
-           "What words (ids, 0 or more) and gaps (-1 - k stands for gaps[k]) score together, beyond what the gaps "
-           "scored by themselves, and the state of the whole. `bos`: <s> stands before them.")
+           "The score of words (ids, 0 or more) and gaps (-1 - k stands for gaps[k]) beyond the gaps' own scores, and "
+           "the state of the whole. `bos`: <s> precedes them.")
       .def("write_binary", &write_binary, "path"_a, "Write a KenLM probing file, which KenLM loads, too.");
 
   m.def("load_binary", &load_binary, "path"_a, "copy"_a = false,
         nb::sig("def load_binary(path: str, copy: bool = False) -> LanguageModel | None"),
-        "Maps a KenLM probing file, or copies it. None if it is a KenLM file of another kind.");
+        "Map or copy a KenLM probing file. None for other kinds of KenLM files.");
   nb::class_<LockedReader>(m, "ArpaReader",
-                           "Reads the text of an ARPA file, fed in pieces of any size. Faults are ArpaErrors.")
+                           "Read an ARPA file fed in pieces of any size. Raises ArpaError.")
       .def(nb::init<>())
       .def("feed", &LockedReader::feed, "data"_a)
-      .def("finish", &LockedReader::finish, "The language model; the reader is spent.");
+      .def("finish", &LockedReader::finish, "The language model; the reader is used up.");
 }
 
 }  // namespace smt

@@ -43,8 +43,7 @@ std::size_t product(std::size_t a, std::size_t b) {
   return a * b;
 }
 
-// Strings as they lie in memory, kept alive: without the interpreter's lock another thread may change the list, but
-// never a string.
+// Views of Python strings, kept alive: without the GIL another thread may change the list, but never a string.
 class HeldTexts {
  public:
   explicit HeldTexts(const nb::list& list) {
@@ -76,14 +75,14 @@ MetricReferences made(const nb::list& segments, std::shared_ptr<const MetricKind
   check(segments.size() <= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()), "too many segments");
   std::vector<HeldTexts> held;
   held.reserve(segments.size());
-  for (nb::handle one : segments) {
-    if (!PyList_Check(one.ptr())) throw nb::type_error("the references of a segment must be a list of str");
-    held.emplace_back(nb::borrow<nb::list>(one));
+  for (nb::handle texts : segments) {
+    if (!PyList_Check(texts.ptr())) throw nb::type_error("the references of a segment must be a list of str");
+    held.emplace_back(nb::borrow<nb::list>(texts));
   }
   MetricReferences references(std::move(kind));
   const nb::gil_scoped_release unlocked;
-  for (const HeldTexts& one : held) {
-    for (const TextView& view : one.views()) references.add(view);
+  for (const HeldTexts& texts : held) {
+    for (const TextView& view : texts.views()) references.add(view);
     references.end_segment();
   }
   return references;
@@ -126,8 +125,9 @@ std::vector<std::int32_t> numbers_of(const MetricReferences& references, const S
     check(references.size() == size, "expected as many hypotheses as segments");
     for (std::size_t i = 0; i < size; ++i) segments[i] = static_cast<std::int32_t>(i);
   }
-  for (const std::int32_t one : segments) {
-    check(one >= 0 && static_cast<std::size_t>(one) < references.size(), "there is no segment of this number");
+  for (const std::int32_t segment : segments) {
+    const bool known = segment >= 0 && static_cast<std::size_t>(segment) < references.size();
+    check(known, "expected numbers of segments, found one without a segment");
   }
   return segments;
 }
@@ -157,7 +157,7 @@ Array<double, 2> stats_of_ids(const MetricReferences& references, Input<std::int
   const std::vector<std::int32_t> words(ids.data(), ids.data() + ids.shape(0));
   bool good = bounds > 0 && ends.front() == 0 && ends.back() == static_cast<std::int64_t>(words.size());
   for (std::size_t i = 1; good && i < bounds; ++i) good = ends[i - 1] <= ends[i];
-  check(good, "offsets must rise from 0 to the number of ids");
+  check(good, "offsets must increase from 0 to the number of ids");
   const std::vector<std::int32_t> segments = numbers_of(references, given, bounds - 1);
   const std::size_t width = references.width();
   auto rows = std::make_unique_for_overwrite<double[]>(product(bounds - 1, width));
@@ -191,7 +191,7 @@ Array<std::int32_t, 1> word_numbers(const MetricReferences& references, const nb
 
 template <class Score>
 Array<double, 1> scores_of(const Rectangle& stats, std::size_t width, Score score) {
-  check(stats.shape(1) == width, "rows of statistics have another width");
+  check(stats.shape(1) == width, "expected rows of statistics of this metric's width");
   const std::size_t size = stats.shape(0);
   auto scores = std::make_unique_for_overwrite<double[]>(size);
   {
@@ -225,7 +225,7 @@ Array<double, 1> chrf_scores(Rectangle stats, std::size_t characters, std::size_
 std::shared_ptr<GainScorer> gain_scorer(const std::vector<Input<std::int32_t>>& references, Input<double> gains) {
   check(gains.shape(0) >= 2 && gains.shape(0) <= kMostOrder + 1, "expected a gain for a word and for each order");
   const std::vector<double> values(gains.data(), gains.data() + gains.shape(0));
-  for (const double one : values) check(std::isfinite(one), "gains must be finite");
+  for (const double gain : values) check(std::isfinite(gain), "gains must be finite");
   std::vector<std::vector<std::int32_t>> held;
   for (const Input<std::int32_t>& words : references) {
     held.emplace_back(words.data(), words.data() + words.shape(0));
@@ -241,7 +241,7 @@ void bind_metrics(nb::module_& m) {
   nb::class_<MetricReferences>(m, "MetricReferences", "References of segments, for one metric.")
       .def_static("bleu", &bleu, "references"_a, "order"_a = 4,
                   nb::sig("def bleu(references: list[list[str]], order: int = 4) -> MetricReferences"),
-                  "Rows: length, length of the closest reference, matches of each order, n-grams of each order.")
+                  "Rows: length, closest reference length, matches of each order, n-grams of each order.")
       .def_static("chrf", &chrf, "references"_a, "characters"_a = 6, "words"_a = 0, "beta"_a = 2.0,
                   "whitespace"_a = false, "eps_smoothing"_a = false,
                   nb::sig("def chrf(references: list[list[str]], characters: int = 6, words: int = 0,"
@@ -250,25 +250,25 @@ void bind_metrics(nb::module_& m) {
                   "Rows: for each order n-grams of the hypothesis, of the best reference, matches; characters first.")
       .def_static("error_rate", &error_rate, "references"_a, "characters"_a = false,
                   nb::sig("def error_rate(references: list[list[str]], characters: bool = False) -> MetricReferences"),
-                  "Rows: edits and length of the reference that has the least edits a word or character.")
+                  "Rows: edits and length of the reference with the fewest edits per word or character.")
       .def_static("gtm", &gtm, "references"_a, "exponent"_a = 1.0,
                   nb::sig("def gtm(references: list[list[str]], exponent: float = 1.0) -> MetricReferences"),
-                  "Rows: size of the match, length, length of the reference with the best F.")
+                  "Rows: match size, length, length of the reference with the best F.")
       .def("__len__", &MetricReferences::size)
-      .def_prop_ro("width", &MetricReferences::width, "How many numbers a row has.")
+      .def_prop_ro("width", &MetricReferences::width, "The length of a row.")
       .def("stats", &stats, "hypotheses"_a, "segments"_a = nb::none(), "threads"_a = 1,
            nb::sig("def stats(self, hypotheses: list[str], segments: numpy.typing.NDArray[numpy.int32] | None = None,"
                    " threads: int = 1) -> numpy.typing.NDArray[numpy.float64]"),
-           "A row for each hypothesis against the references of its segment; by default that of its own number.")
+           "A row for each hypothesis against the references of its segment; by default hypothesis i is of segment i.")
       .def("stats_of_ids", &stats_of_ids, "offsets"_a, "ids"_a, "segments"_a = nb::none(), "threads"_a = 1,
            nb::sig("def stats_of_ids(self, offsets: numpy.typing.NDArray[numpy.int64],"
                    " ids: numpy.typing.NDArray[numpy.int32],"
                    " segments: numpy.typing.NDArray[numpy.int32] | None = None, threads: int = 1)"
                    " -> numpy.typing.NDArray[numpy.float64]"),
-           "The same for words by their `numbers`: hypothesis i is ids[offsets[i]:offsets[i + 1]].")
+           "A row for each hypothesis of word `numbers`: hypothesis i is ids[offsets[i]:offsets[i + 1]].")
       .def("numbers", &word_numbers, "words"_a,
            nb::sig("def numbers(self, words: list[str]) -> numpy.typing.NDArray[numpy.int32]"),
-           "What the references call words, -1 for one that is in none.")
+           "The references' ids of words, -1 for words in no reference.")
       .def("matrix", &matrix, "hypotheses"_a, "threads"_a = 1,
            nb::sig("def matrix(self, hypotheses: list[str], threads: int = 1)"
                    " -> numpy.typing.NDArray[numpy.float64]"),
@@ -281,7 +281,7 @@ void bind_metrics(nb::module_& m) {
         nb::sig("def chrf_scores(stats: numpy.typing.NDArray[numpy.float64], characters: int, words: int, beta: float,"
                 " eps_smoothing: bool) -> numpy.typing.NDArray[numpy.float64]"),
         "chrF of each row.");
-  nb::class_<GainScorer, Scorer>(m, "GainScorer", "Fixed gains of words and of n-grams that references have.")
+  nb::class_<GainScorer, Scorer>(m, "GainScorer", "Fixed gains of words and of n-grams of references.")
       .def(nb::new_(&gain_scorer), "references"_a, "gains"_a)
       .def(
           "set_gain",
@@ -289,13 +289,13 @@ void bind_metrics(nb::module_& m) {
             check(std::isfinite(gain), "gains must be finite");
             scorer.set_gain({ngram.data(), ngram.shape(0)}, gain);
           },
-          "ngram"_a, "gain"_a, "Another gain for an n-gram that a reference has. Not while a search goes on.")
+          "ngram"_a, "gain"_a, "Set the gain of an n-gram of the references. Not during a search.")
       .def(
           "set_words",
           [](GainScorer& scorer, Input<std::int32_t> words) {
             scorer.set_words(std::vector<std::int32_t>(words.data(), words.data() + words.shape(0)));
           },
-          "words"_a, "The references' numbers of the words of target sides, negative for none. Not while a search goes on.");
+          "words"_a, "The references' ids of the words of target sides, negative for none. Not during a search.");
 }
 
 }  // namespace smt

@@ -3,7 +3,7 @@
 
 NB_MODULE(_core, m) {
   m.doc() = "The native core. Use the Python modules around it.";
-  smt::bind_trie(m);  // before what takes tries
+  smt::bind_trie(m);  // before bindings that take tries
   smt::bind_chart(m);
   smt::bind_text_index(m);
   smt::bind_envelopes(m);
@@ -15,7 +15,7 @@ NB_MODULE(_core, m) {
   smt::bind_kneser_ney(m);
   smt::bind_rules(m);
   smt::bind_search(m);
-  smt::bind_phrase(m);  // behind what searches take
-  smt::bind_metrics(m);  // behind what searches take
+  smt::bind_phrase(m);  // after the scorers
+  smt::bind_metrics(m);  // after the scorers
   smt::bind_table_scorer(m);
 }

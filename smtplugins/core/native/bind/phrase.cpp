@@ -38,7 +38,7 @@ OrderFeature make_order(const std::string& kind, bool backward, bool forward, bo
     order.backward = backward;
     order.forward = forward;
     order.collapse = collapse;
-    if (!backward && !forward) throw nb::value_error("a reordering model has a direction");
+    if (!backward && !forward) throw nb::value_error("expected a reordering model with a direction");
     if (kind == "msd") {
       order.kind = ReorderingKind::kMsd;
     } else if (kind == "mslr") {
@@ -59,7 +59,7 @@ OrderFeature make_order(const std::string& kind, bool backward, bool forward, bo
   return order;
 }
 
-// A search keeps its memory: one call at a time.
+// A search reuses its memory: one call at a time.
 class LockedPhraseSearcher {
  public:
   LockedPhraseSearcher(const std::vector<std::pair<std::shared_ptr<Scorer>, Input<double>>>& scorers,
@@ -120,7 +120,9 @@ class LockedPhraseSearcher {
     if (rows.size() != columns_.size()) throw nb::value_error("expected rows for each reordering model");
     std::vector<std::vector<float>> copies;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (rows[i].shape(0) != rules * columns_[i]) throw nb::value_error("a reordering model has a row for each rule");
+      if (rows[i].shape(0) != rules * columns_[i]) {
+        throw nb::value_error("expected a row for each rule of each reordering model");
+      }
       copies.emplace_back(rows[i].data(), rows[i].data() + rows[i].shape(0));
       if (!std::all_of(copies.back().begin(), copies.back().end(), [](float v) { return std::isfinite(v); })) {
         throw nb::value_error("values of reordering models must be finite");
@@ -137,7 +139,7 @@ class LockedPhraseSearcher {
     for (const Forest::Node& node : input.forest.nodes) {
       if (node.first < 0 || node.first >= node.last) throw nb::value_error("a phrase must have source words");
     }
-    if (!input.forest.tails.values.empty()) throw nb::value_error("phrases have no tails");
+    if (!input.forest.tails.values.empty()) throw nb::value_error("expected phrases, found rules with gaps");
     nb::gil_scoped_release unlocked;
     const std::lock_guard<std::mutex> lock(mutex_);
     if (searcher_ == nullptr) throw std::runtime_error(kCleared);
@@ -186,7 +188,7 @@ void bind_phrase(nb::module_& m) {
   nb::class_<OrderFeature>(m, "OrderFeature", "A feature of the order of phrases: distortion, or a reordering model.")
       .def(nb::new_(&make_order), "kind"_a, "backward"_a, "forward"_a, "collapse"_a, "weights"_a)
       .def_prop_ro("components", &OrderFeature::components)
-      .def_prop_ro("columns", &OrderFeature::columns, "The numbers that a phrase pair has in the model.");
+      .def_prop_ro("columns", &OrderFeature::columns, "The number of scores of a phrase pair in the model.");
 
   nb::class_<PhraseGraph>(m, "PhraseGraph", "Hypotheses and the steps between them, the goal last.")
       .def_prop_ro("covered",
@@ -196,7 +198,7 @@ void bind_phrase(nb::module_& m) {
                      return column(std::move(values));
                    },
                    kMoved,
-                   "Source positions that each node has translated.")
+                   "The number of source positions that each node covers.")
       .def_prop_ro("best",
                    [](const PhraseGraph& graph) {
                      std::vector<double> values;
@@ -210,17 +212,18 @@ void bind_phrase(nb::module_& m) {
       .def_prop_ro("rules", of_edges<std::int32_t>([](const auto& edge) { return edge.rule; }), kMoved)
       .def_prop_ro("firsts", of_edges<std::int32_t>([](const auto& edge) { return edge.first; }), kMoved)
       .def_prop_ro("lasts", of_edges<std::int32_t>([](const auto& edge) { return edge.last; }), kMoved)
-      .def_prop_ro("scores", of_edges<double>([](const auto& edge) { return edge.score; }), kMoved, "Of each edge alone.")
+      .def_prop_ro("scores", of_edges<double>([](const auto& edge) { return edge.score; }), kMoved,
+                   "The score of each edge by itself.")
       .def_prop_ro("values", [](const PhraseGraph& graph) { return column(graph.values); }, kMoved,
-                   "What stateful features gave, edge by edge.")
+                   "The values of stateful features, edge by edge.")
       .def_prop_ro("path", [](const PhraseGraph& graph) { return column(graph.path); }, kMoved,
                    "The edges of the best derivation, the first step first.")
       .def_prop_ro("nodes", [](const PhraseGraph& graph) { return graph.nodes.size(); })
-      .def_ro("made", &PhraseGraph::made, "Hypotheses that were made.")
-      .def_ro("asked", &PhraseGraph::asked, "Moves that stateful features were asked for.");
+      .def_ro("made", &PhraseGraph::made, "The number of hypotheses created.")
+      .def_ro("asked", &PhraseGraph::asked, "The number of steps scored by stateful features.");
 
   nb::class_<LockedPhraseSearcher>(m, "PhraseSearcher", nb::type_slots(searcher_slots),
-                                   "Phrase-based search, one sentence after the other.")
+                                   "Phrase-based search of one sentence after another.")
       .def(nb::init<const std::vector<std::pair<std::shared_ptr<Scorer>, Input<double>>>&, std::vector<OrderFeature>>(),
            "scorers"_a, "orders"_a)
       .def("search", &LockedPhraseSearcher::search, "forest"_a, "rows"_a, "distances"_a = nb::none(),

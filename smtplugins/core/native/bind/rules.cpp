@@ -1,4 +1,4 @@
-// Counts and numberings over the target sides of many rules, for Python.
+// Bindings of counts and numberings over the target sides of many rules.
 
 #include <algorithm>
 #include <cstdint>
@@ -23,7 +23,7 @@ void check_parts(const Input<std::int64_t>& offsets, std::size_t values) {
   }
 }
 
-// How many values of each part are marked.
+// The number of marked values of each part.
 Column<std::int64_t> count_flags(Input<bool> flags, Input<std::int64_t> offsets) {
   check_parts(offsets, flags.shape(0));
   const std::size_t parts = offsets.shape(0) - 1;
@@ -38,7 +38,7 @@ Column<std::int64_t> count_flags(Input<bool> flags, Input<std::int64_t> offsets)
   return column(std::move(counts));
 }
 
-// Target sides with their gaps, -1 - k, numbered as they stand there.
+// Target sides with their gaps, -1 - k, numbered in target order.
 Column<std::int32_t> target_order(Input<std::int32_t> target, Input<std::int64_t> offsets) {
   check_parts(offsets, target.shape(0));
   std::vector<std::int32_t> made(target.data(), target.data() + target.shape(0));
@@ -57,7 +57,7 @@ Column<std::int32_t> target_order(Input<std::int32_t> target, Input<std::int64_t
 void bind_rules(nb::module_& m) {
   m.def("count_flags", &count_flags, "flags"_a, "offsets"_a, "How many values of each part are marked.");
   m.def("target_order", &target_order, "target"_a, "offsets"_a,
-        "Target sides with their gaps numbered as they stand there.");
+        "Target sides with their gaps numbered in target order.");
 }
 
 }  // namespace smt

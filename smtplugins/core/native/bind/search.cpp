@@ -32,7 +32,7 @@ using namespace nb::literals;
 namespace smt {
 namespace {
 
-// Columns of a result live as long as somebody looks at them.
+// Columns keep their result alive.
 template <class T>
 Column<const T> view(const std::vector<T>& values, nb::handle owner) {
   return Column<const T>(values.data(), {values.size()}, owner);
@@ -41,7 +41,7 @@ Column<const T> view(const std::vector<T>& values, nb::handle owner) {
 void check_offsets(const std::vector<std::int64_t>& offsets, std::size_t parts, std::size_t end, const char* name) {
   bool good = offsets.size() == parts + 1 && offsets.front() == 0 && offsets.back() == static_cast<std::int64_t>(end);
   for (std::size_t i = 1; good && i < offsets.size(); ++i) good = offsets[i - 1] <= offsets[i];
-  if (!good) throw nb::value_error((std::string(name) + " must rise from 0 to the number of what they part").c_str());
+  if (!good) throw nb::value_error((std::string(name) + " must increase from 0 to the number of items").c_str());
 }
 
 void check_finite(const std::vector<float>& scores) {
@@ -50,7 +50,7 @@ void check_finite(const std::vector<float>& scores) {
   }
 }
 
-// How many tails a target side needs.
+// The number of tails that a target side needs.
 std::int64_t gaps_of(std::span<const std::int32_t> target) {
   std::int64_t gaps = 0;
   for (const std::int64_t symbol : target) gaps = std::max(gaps, -symbol);
@@ -136,7 +136,7 @@ std::shared_ptr<AnyLmScorer> start_lm(const LanguageModel& model, bool memo, boo
   return make_lm_scorer(model.tables(), {memo, markers, scale});
 }
 
-// Words that a model has.
+// Checked ids of a model's words.
 std::vector<WordId> words_of(const AnyLmScorer& scorer, const Input<std::int32_t>& words) {
   const auto known = static_cast<std::int64_t>(scorer.lm().words);
   std::vector<WordId> copy = values_of(words);
@@ -151,7 +151,7 @@ void share_words(AnyLmScorer& scorer, const AnyLmScorer& other) {
   scorer.share_words(other);
 }
 
-// A scorer in Python: states are numbers that its object keeps.
+// A scorer in Python: states are numbers that its object assigns.
 class CallbackScorer final : public Scorer {
  public:
   CallbackScorer(nb::object object, std::size_t components) : object_(std::move(object)), components_(components) {}
@@ -160,7 +160,7 @@ class CallbackScorer final : public Scorer {
     object_.reset();
   }
 
-  // What the garbage collector has to know.
+  // For the garbage collector.
   nb::handle object() const noexcept { return object_; }
   void clear() { object_ = nb::none(); }
 
@@ -176,10 +176,10 @@ class CallbackScorer final : public Scorer {
       offsets.push_back(static_cast<std::int64_t>(targets.size()));
     }
     const auto of_chosen = [&](const std::vector<std::int32_t>& places) {
-      std::vector<std::int32_t> found(chosen.size());
-      std::transform(chosen.begin(), chosen.end(), found.begin(),
+      std::vector<std::int32_t> values(chosen.size());
+      std::transform(chosen.begin(), chosen.end(), values.begin(),
                      [&](std::int32_t rule) { return places[static_cast<std::size_t>(rule)]; });
-      return column(found);
+      return column(values);
     };
     nb::gil_scoped_acquire locked;
     const nb::object prepare = object_.attr("prepare");
@@ -224,14 +224,14 @@ class CallbackScorer final : public Scorer {
 
  private:
   static std::int64_t number(const std::byte* state) noexcept {
-    std::int64_t found = 0;
-    std::memcpy(&found, state, sizeof found);
-    return found;
+    std::int64_t result = 0;
+    std::memcpy(&result, state, sizeof result);
+    return result;
   }
-  static void check(std::size_t found, std::size_t expected, const char* method) {
-    if (found == expected) return;
+  static void check(std::size_t count, std::size_t expected, const char* method) {
+    if (count == expected) return;
     throw nb::value_error(("expected " + std::to_string(expected) + " values from " + method + ", found " +
-                           std::to_string(found))
+                           std::to_string(count))
                               .c_str());
   }
 
@@ -241,7 +241,7 @@ class CallbackScorer final : public Scorer {
 
 constexpr const char* kCleared = "the searcher is being taken apart";
 
-// A search keeps its memory, and so does its scorer: one call at a time.
+// A search and its scorer reuse their memory: one call at a time.
 class LockedSearcher {
  public:
   LockedSearcher(std::shared_ptr<Scorer> scorer, Input<double> weights)
@@ -256,7 +256,7 @@ class LockedSearcher {
     }
   }
 
-  // What the garbage collector has to know.
+  // For the garbage collector.
   const std::shared_ptr<Scorer>& scorer() const noexcept { return scorer_; }
   void clear() {
     searcher_.reset();
@@ -303,7 +303,7 @@ class LockedSearcher {
   std::vector<double> weights_;
 };
 
-// A Python scorer may lead back to what holds it: cycles that the garbage collector sees through these.
+// A Python scorer may refer back to its holder: these show such cycles to the garbage collector.
 int visit_callback(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<CallbackScorer>(self)->object().ptr());
@@ -341,7 +341,7 @@ int clear_searcher(PyObject* self) {
 PyType_Slot callback_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_callback)},
                                 {Py_tp_clear, reinterpret_cast<void*>(clear_callback)},
                                 {0, nullptr}};
-// Its parts do not change; a cycle through it is cut elsewhere, at the Python scorer or at the searcher.
+// Its parts are immutable; a cycle through it is broken at the Python scorer or at the searcher.
 PyType_Slot scorers_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_scorers)}, {0, nullptr}};
 PyType_Slot searcher_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_searcher)},
                                 {Py_tp_clear, reinterpret_cast<void*>(clear_searcher)},
@@ -385,28 +385,28 @@ void bind_search(nb::module_& m) {
       .def_static("of", &make_forest, "labels"_a, "firsts"_a, "lasts"_a, "node_bundles"_a, "tails"_a,
                   "tail_offsets"_a, "rules"_a, "rule_offsets"_a, "targets"_a, "target_offsets"_a, "scores"_a,
                   "rule_firsts"_a = nb::none(), "rule_lasts"_a = nb::none(),
-                  "From columns: nodes, goal last; their bundles; tails and rules of bundles; targets and scores of "
-                  "rules, and the source words [first, last) that each itself translates, if that is known.")
+                  "From columns: nodes, goal last; their bundles; tails and rules of bundles; targets and scores "
+                  "of rules, and the source words [first, last) that each rule itself translates, if known.")
       .def_static("of_parsed", &of_parsed, "parsed"_a, "scores"_a = nb::none(),
-                  "What a parser made, with other scores of its rules if they are given.")
+                  "A parsed forest; `scores` replace the scores of its rules.")
       .def_prop_ro("nodes", [](const SearchForest& input) { return input.forest.nodes.size(); })
       .def_prop_ro("bundles", [](const SearchForest& input) { return input.forest.bundles(); })
       .def_prop_ro("edges", [](const SearchForest& input) { return input.forest.edges(); });
 
   nb::class_<Scorer>(m, "Scorer", "A stateful feature at work in a search.")
-      .def_prop_ro("components", &Scorer::components, "How many values it gives an edge.");
+      .def_prop_ro("components", &Scorer::components, "The number of values for each edge.");
   nb::class_<AnyLmScorer, Scorer>(m, "LmScorer", "log10 probabilities of a language model, <s> and </s> included.")
       .def(
           "set_words",
           [](AnyLmScorer& scorer, Input<std::int32_t> words) { scorer.set_words(words_of(scorer, words)); }, "words"_a,
-          "The model's ids of the words of target sides. Not while a search goes on, nor the next two.")
+          "Set the model's ids of the words of target sides. Not during a search, as all changes of words.")
       .def(
           "add_words",
           [](AnyLmScorer& scorer, Input<std::int32_t> words) { scorer.add_words(words_of(scorer, words)); }, "words"_a,
-          "Ids of further words, behind those that are there.")
+          "Append ids of further words.")
       .def("share_words", &share_words, "other"_a,
-           "The words of another scorer of the same model: those it was set to are shared, those it was added copied.")
-      .def_prop_ro("words", &AnyLmScorer::known, "How many words it knows.");
+           "Take the words of another scorer of the same model: shares those it was set to, copies those it appended.")
+      .def_prop_ro("words", &AnyLmScorer::known, "The number of words it knows.");
   m.def("lm_scorer", &start_lm, "model"_a, "memo"_a = true, "markers"_a = false, "scale"_a = 1.0,
         nb::keep_alive<0, 1>());
   nb::class_<CallbackScorer, Scorer>(m, "CallbackScorer",
@@ -416,34 +416,35 @@ void bind_search(nb::module_& m) {
   nb::class_<Scorers, Scorer>(m, "Scorers", nb::type_slots(scorers_slots), "Several scorers as one.")
       .def(nb::init<std::vector<std::shared_ptr<Scorer>>>(), "parts"_a);
 
-  nb::class_<Refined>(m, "Refined", "A forest whose nodes know the states of stateful features.")
+  nb::class_<Refined>(m, "Refined", "A forest whose nodes have states of stateful features.")
       .def_prop_ro("node_of", shown([](Refined& r) -> auto& { return r.node_of; }),
-                   "Which node of the forest searched each node was.")
+                   "The node of the searched forest that each node comes from.")
       .def_prop_ro("best", shown([](Refined& r) -> auto& { return r.best; }),
                    "The score of each node's best derivation.")
       .def_prop_ro("node_bundles", shown([](Refined& r) -> auto& { return r.forest.node_bundles; }))
       .def_prop_ro("tails", shown([](Refined& r) -> auto& { return r.forest.tails.values; }))
       .def_prop_ro("tail_offsets", shown([](Refined& r) -> auto& { return r.forest.tails.offsets; }),
-                   "Of the bundles.")
+                   "Offsets of bundles.")
       .def_prop_ro("rules", shown([](Refined& r) -> auto& { return r.forest.rules.values; }), "Of each edge.")
       .def_prop_ro("rule_offsets", shown([](Refined& r) -> auto& { return r.forest.rules.offsets; }),
-                   "Of the bundles.")
+                   "Offsets of bundles.")
       .def_prop_ro("edge_of", shown([](Refined& r) -> auto& { return r.edge_of; }),
-                   "Which edge of the forest searched each edge was.")
-      .def_prop_ro("scores", shown([](Refined& r) -> auto& { return r.scores; }), "Of each edge alone.")
+                   "The edge of the searched forest that each edge comes from.")
+      .def_prop_ro("scores", shown([](Refined& r) -> auto& { return r.scores; }), "The score of each edge by itself.")
       .def_prop_ro("values", shown([](Refined& r) -> auto& { return r.values; }),
-                   "What stateful features gave: edges times components.")
+                   "The values of stateful features: edges times components.")
       .def_prop_ro("pops", [](const Refined& r) { return r.counts.pops; })
       .def_prop_ro("evaluated", [](const Refined& r) { return r.counts.evaluated; },
-                   "Edges that stateful features scored.")
-      .def_prop_ro("found", [](const Refined& r) { return r.counts.nodes; }, "Nodes before those useless were dropped.")
+                   "The number of edges scored by stateful features.")
+      .def_prop_ro("found", [](const Refined& r) { return r.counts.nodes; },
+                   "The number of nodes before useless ones were dropped.")
       .def("derivation", &derivation, "forest"_a,
            nb::sig("def derivation(self, forest: SearchForest)"
                    " -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32], float]"),
-           "The best derivation: its edges, each before its children's, its words, its score.");
+           "The best derivation: its edges in preorder, its words, its score.");
 
   nb::class_<LockedSearcher>(m, "Searcher", nb::type_slots(searcher_slots),
-                             "Searches one forest after another with stateful features.")
+                             "Search one forest after another with stateful features.")
       .def(nb::init<std::shared_ptr<Scorer>, Input<double>>(), "scorer"_a, "weights"_a)
       .def("search", &LockedSearcher::search, "forest"_a, "exact"_a = false, "pop_limit"_a = 30, "adapt"_a = 0.5,
            "beam"_a = std::numeric_limits<double>::infinity(), "early_begin"_a = true, "all_edges"_a = true,
@@ -451,7 +452,7 @@ void bind_search(nb::module_& m) {
       .def("score_words", &LockedSearcher::score_words, "words"_a,
            nb::sig("def score_words(self, words: numpy.typing.NDArray[numpy.int32])"
                    " -> numpy.typing.NDArray[numpy.float32]"),
-           "The values of a whole output, from the words alone.");
+           "The values of a whole translation, from its words.");
 }
 
 }  // namespace smt

@@ -29,17 +29,17 @@ std::string_view utf8(nb::handle text) {
   return {data, static_cast<std::size_t>(size)};
 }
 
-// As C reads it: up to the first 0 byte, which must be the last.
+// A C string: no NUL before its end.
 std::string c_text(nb::handle text) {
-  const std::string_view found = utf8(text);
-  if (found.find('\0') != std::string_view::npos) throw nb::value_error("a text for features in C holds a NUL");
-  return std::string(found);
+  const std::string_view bytes = utf8(text);
+  if (bytes.find('\0') != std::string_view::npos) throw nb::value_error("a text for features in C holds a NUL");
+  return std::string(bytes);
 }
 
 std::vector<std::string> c_texts(const nb::list& texts) {
-  std::vector<std::string> found;
-  for (nb::handle text : texts) found.push_back(c_text(text));
-  return found;
+  std::vector<std::string> strings;
+  for (nb::handle text : texts) strings.push_back(c_text(text));
+  return strings;
 }
 
 void add_words(WordTexts& own, std::size_t first, const nb::list& words) {
@@ -48,7 +48,7 @@ void add_words(WordTexts& own, std::size_t first, const nb::list& words) {
   own.add(first, views);
 }
 
-// The table lives as long as its capsule, and the capsule as long as somebody holds this.
+// The table lives as long as its capsule, and this pointer keeps the capsule.
 std::shared_ptr<const smt_feature_v1> prototype_of(nb::handle capsule) {
   if (!PyCapsule_IsValid(capsule.ptr(), SMT_FEATURE_V1_NAME)) {
     throw nb::type_error("expected a capsule named " SMT_FEATURE_V1_NAME);
@@ -63,7 +63,7 @@ std::shared_ptr<const smt_feature_v1> prototype_of(nb::handle capsule) {
           }};
 }
 
-// `release` is called as all functions of a table are, without the interpreter's lock.
+// `release`, as all functions of a table, is called without the GIL.
 struct Unlocked {
   void operator()(TableScorer* scorer) const {
     if (Py_IsInitialized() != 0 && PyGILState_Check() != 0) {
@@ -88,7 +88,7 @@ void start(TableScorer& scorer, nb::handle id, const nb::list& tokens, const nb:
                                                      words.shared_from_this()));
 }
 
-// A feature may say anything, in UTF-8 or not.
+// A feature's message may be any bytes.
 void raise_fault(const std::exception_ptr& thrown, void* /*unused*/) {
   try {
     std::rethrow_exception(thrown);
@@ -106,19 +106,19 @@ void raise_fault(const std::exception_ptr& thrown, void* /*unused*/) {
 void bind_table_scorer(nb::module_& m) {
   nb::register_exception_translator(raise_fault);
 
-  nb::class_<WordTexts>(m, "WordTexts", "The words behind numbers, for features in C.")
+  nb::class_<WordTexts>(m, "WordTexts", "The words of ids, for features in C.")
       .def(nb::new_([] { return std::make_shared<WordTexts>(); }))
       .def("add", &add_words, "first"_a, "words"_a, nb::sig("def add(self, first: int, words: list[str]) -> None"),
-           "Numbers words from `first` on; those that have a word already are passed over.")
+           "Add words with the numbers from `first` on; numbers that have a word are skipped.")
       .def_prop_ro("serial", [](const WordTexts& own) { return own.table().serial; })
       .def("__len__", &WordTexts::size);
 
-  nb::class_<TableScorer, Scorer>(m, "TableScorer", "A table of C functions (smt_feature.h) at work in a search.")
+  nb::class_<TableScorer, Scorer>(m, "TableScorer", "The scorer of a feature in C, a function table (smt_feature.h).")
       .def(nb::new_(&make_table_scorer), "capsule"_a, "name"_a)
       .def("start", &start, "id"_a, "tokens"_a, "names"_a, "values"_a, "words"_a,
            nb::sig("def start(self, id: str, tokens: list[str], names: list[str], values: list[str],"
                    " words: WordTexts) -> None"),
-           "The next search begins this sentence; names and values are those of annotations.")
+           "Start this sentence for the next search; names and values are annotations.")
       .def_prop_ro("names", &TableScorer::names, "Names of the components.");
 }
 

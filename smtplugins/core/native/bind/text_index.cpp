@@ -1,4 +1,4 @@
-// Texts found by their bytes, for Python.
+// Bindings of text look-up.
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ Column<std::uint64_t> text_slots(Input<std::uint8_t> text, Input<std::int64_t> o
   return Column<std::uint64_t>(slots, {size}, owner_of(std::move(made)));
 }
 
-// An index, and the arrays it is over.
+// An index and the arrays it refers to.
 class PairIndex {
  public:
   PairIndex(Input<std::uint8_t> text, Input<std::int64_t> offsets, Input<std::uint64_t> slots)
@@ -107,7 +107,7 @@ class PairIndex {
     return {texts, view(slots)};
   }
 
-  // False if the string has no UTF-8: it is in no file then.
+  // False if the string cannot be UTF-8: then no file contains it.
   static bool append(std::string& key, nb::handle text) {
     if (!PyUnicode_Check(text.ptr())) throw nb::type_error("a phrase must be a str");
     Py_ssize_t size = 0;
@@ -133,17 +133,17 @@ void bind_text_index(nb::module_& m) {
   m.def("text_slots", &text_slots, "text"_a, "offsets"_a,
         nb::sig("def text_slots(text: numpy.typing.NDArray[numpy.uint8], offsets: numpy.typing.NDArray[numpy.int64])"
                 " -> numpy.typing.NDArray[numpy.uint64]"),
-        "A hash table over texts, as an array that can be kept. Of equal texts the last one is found.");
+        "A hash table of texts, as an array that can be cached. Of equal texts the last counts.");
 
-  nb::class_<PairIndex>(m, "PairIndex", "Phrase pairs, `source ||| target`, or phrases, found among texts.")
+  nb::class_<PairIndex>(m, "PairIndex", "Look up phrase pairs, `source ||| target`, or phrases among texts.")
       .def(nb::init<Input<std::uint8_t>, Input<std::int64_t>, Input<std::uint64_t>>(), "text"_a, "offsets"_a, "slots"_a,
            nb::sig("def __init__(self, text: numpy.typing.NDArray[numpy.uint8],"
                    " offsets: numpy.typing.NDArray[numpy.int64], slots: numpy.typing.NDArray[numpy.uint64]) -> None"),
-           "`slots` are those that `text_slots` made of the texts.")
+           "`slots` is the result of `text_slots` for the texts.")
       .def("find", &PairIndex::find, "sources"_a, "targets"_a.none(),
            nb::sig("def find(self, sources: Sequence[str], targets: Sequence[str] | None)"
                    " -> numpy.typing.NDArray[numpy.int32]"),
-           "The numbers of texts, or -1 where they are not there; without targets those of phrases.")
+           "The numbers of phrase pairs, or of phrases without targets; -1 for missing ones.")
       .def("find_rules", &PairIndex::find_rules, "words"_a, "word_offsets"_a, "source"_a, "source_offsets"_a, "target"_a,
            "target_offsets"_a, "chosen"_a, "paired"_a,
            nb::sig("def find_rules(self, words: numpy.typing.NDArray[numpy.uint8],"
@@ -151,7 +151,7 @@ void bind_text_index(nb::module_& m) {
                    " source_offsets: numpy.typing.NDArray[numpy.int64], target: numpy.typing.NDArray[numpy.int32],"
                    " target_offsets: numpy.typing.NDArray[numpy.int64], chosen: numpy.typing.NDArray[numpy.int32],"
                    " paired: bool) -> numpy.typing.NDArray[numpy.int32]"),
-           "The same of phrase pairs that are rows of columns; not `paired`, of their source sides alone.");
+           "The numbers of the `chosen` rows of columns as phrase pairs; of their source sides if not `paired`.");
 }
 
 }  // namespace smt

@@ -88,14 +88,15 @@ RuleTrie::RuleTrie(Input<std::int32_t> lhs, Input<std::uint8_t> level, Input<std
   check(targets_fit(), "a target symbol is not among the words and gaps");
 }
 
-// The columns' own, and what they are outside; nothing if two words are one there.
+// The columns' own ids and the shared ones; nothing if two words share an id.
 std::optional<TrieNumbers> RuleTrie::numbers() const {
   const auto inverse = [](std::span<const std::int32_t> outside) {
     std::vector<std::int32_t> own;
     std::int32_t next = 0;
-    if (std::all_of(outside.begin(), outside.end(), [&next](std::int32_t one) { return one == next++; })) return own;
+    const auto in_order = [&next](std::int32_t number) { return number == next++; };
+    if (std::all_of(outside.begin(), outside.end(), in_order)) return own;
     own.resize(static_cast<std::size_t>(*std::max_element(outside.begin(), outside.end())) + 1, TrieNumbers::none);
-    // Of labels that are one outside, the first has the rules.
+    // Of labels with one shared id, the first has the rules.
     for (std::size_t i = outside.size(); i-- > 0;) {
       own[static_cast<std::size_t>(outside[i])] = static_cast<std::int32_t>(i);
     }
@@ -115,7 +116,7 @@ RuleTrie RuleTrie::limited(Input<float> estimates, std::int32_t limit) const {
   check(estimates.shape(0) == rules_.size(), "there must be as many estimates as rules");
   nb::gil_scoped_release unlocked;
   const std::span<const float> given = view(estimates);
-  check(std::none_of(given.begin(), given.end(), [](float one) { return std::isnan(one); }),
+  check(std::none_of(given.begin(), given.end(), [](float estimate) { return std::isnan(estimate); }),
         "estimates must be numbers");
   std::shared_ptr<const Trie> trie = trie_->limited(given, limit);
   nb::gil_scoped_acquire locked;
@@ -139,7 +140,7 @@ void RuleTrie::validate() {
   check_offsets(rules_.source_offsets, rules, rules_.source.size());
   check_offsets(rules_.target_offsets, rules, rules_.target.size());
   const auto known = [](std::span<const std::int32_t> numbers) {
-    return std::all_of(numbers.begin(), numbers.end(), [](std::int32_t one) { return one >= 0 && one < most; });
+    return std::all_of(numbers.begin(), numbers.end(), [](std::int32_t n) { return n >= 0 && n < most; });
   };
   check(known(rules_.words) && known(rules_.labels), "numbers must not be negative");
   for (const std::int32_t label : rules_.labels) labels_ = std::max(labels_, label + 1);
@@ -152,8 +153,7 @@ void RuleTrie::validate() {
         "a target symbol is not among the words and gaps");
 }
 
-// Whether the gaps of target sides are those of source sides: of the rules that the trie has, as others are never
-// applied.
+// Whether target sides have the gaps of their source sides; only for the rules of the trie, as others never apply.
 bool RuleTrie::targets_fit() const {
   const Trie& trie = *trie_;
   if (!some_below_0(rules_.target)) return true;
@@ -174,7 +174,7 @@ bool RuleTrie::targets_fit(const Trie::Bin& bin, std::int32_t gaps) const {
   const auto order = trie_->order().subspan(static_cast<std::size_t>(bin.first), static_cast<std::size_t>(bin.size()));
   bool good = true;
   for (std::size_t i = 0; i < order.size();) {
-    // Rules that follow each other have targets that do.
+    // Consecutive rules have consecutive target sides.
     const auto first = static_cast<std::size_t>(order[i]);
     auto last = first + 1;
     for (++i; i < order.size() && order[i] == static_cast<std::int32_t>(last); ++i) ++last;
@@ -255,7 +255,7 @@ void bind_trie(nb::module_& m) {
                    " source_offsets: numpy.typing.NDArray[numpy.int64], target: numpy.typing.NDArray[numpy.int32],"
                    " target_offsets: numpy.typing.NDArray[numpy.int64], words: numpy.typing.NDArray[numpy.int32],"
                    " labels: numpy.typing.NDArray[numpy.int32]) -> None"),
-           "`words` and `labels` are the shared numbers of the grammar's own.")
+           "`words` and `labels` map the grammar's own ids to the shared ones.")
       .def(nb::init<Input<std::int32_t>, Input<std::uint8_t>, Input<std::int32_t>, Input<std::int64_t>,
                     Input<std::int32_t>, Input<std::int64_t>, Input<std::int32_t>, Input<std::int32_t>,
                     const RuleTrie::Index&>(),
@@ -267,15 +267,15 @@ void bind_trie(nb::module_& m) {
                    " target_offsets: numpy.typing.NDArray[numpy.int64], words: numpy.typing.NDArray[numpy.int32],"
                    " labels: numpy.typing.NDArray[numpy.int32],"
                    " index: Sequence[numpy.typing.NDArray[numpy.int32]]) -> None"),
-           "With what `rule_index` made of the columns, if it fits them.")
+           "With the index that `rule_index` made of the columns, if it fits them.")
       .def("limited", &RuleTrie::limited, "estimates"_a, "limit"_a,
            nb::sig("def limited(self, estimates: numpy.typing.NDArray[numpy.float32], limit: int) -> RuleTrie"),
-           "Of the same columns, with the best rules of each source side alone, whatever their left-hand sides.")
+           "A trie of the same columns with only the best rules of each source side, whatever their left-hand sides.")
       .def_prop_ro(
-          "nodes", [](const RuleTrie& self) { return self.trie().nodes(); }, "How many nodes the trie has.")
+          "nodes", [](const RuleTrie& self) { return self.trie().nodes(); }, "The number of nodes of the trie.")
       .def_prop_ro(
           "bins", [](const RuleTrie& self) { return self.trie().bins(); },
-          "How many different source sides with left-hand sides there are.")
+          "The number of distinct pairs of source side and left-hand side.")
       .def_prop_ro(
           "rules",
           [](nb::handle self) {
@@ -283,20 +283,20 @@ void bind_trie(nb::module_& m) {
             return View<std::int32_t>(order.data(), {order.size()}, self);
           },
           nb::for_getter(nb::sig("def rules(self) -> numpy.typing.NDArray[numpy.int32]")),
-          "The numbers of the rules that are applied, by source side and left-hand side.");
+          "The numbers of the applicable rules, ordered by source side and left-hand side.");
 
   m.def("rule_index", &rule_index, "lhs"_a, "level"_a, "source"_a, "source_offsets"_a, "labels"_a,
         nb::sig("def rule_index(lhs: numpy.typing.NDArray[numpy.int32], level: numpy.typing.NDArray[numpy.uint8],"
                 " source: numpy.typing.NDArray[numpy.int32], source_offsets: numpy.typing.NDArray[numpy.int64],"
                 " labels: numpy.typing.NDArray[numpy.int32]) -> tuple[numpy.typing.NDArray[numpy.int32], ...]"),
-        "A trie in the columns' own numbers, as arrays that can be kept: places, symbols, bins, unaries, order.\n"
-        "`labels` says which of the labels each one is the same as.");
+        "A trie in the columns' own ids, as arrays that can be cached: places, symbols, bins, unaries, order.\n"
+        "`labels` gives for each label the first label equal to it.");
 
   m.def("rule_scores", &rule_scores, "features"_a, "values"_a, "offsets"_a, "weights"_a,
         nb::sig("def rule_scores(features: numpy.typing.NDArray[numpy.int32],"
                 " values: numpy.typing.NDArray[numpy.float32], offsets: numpy.typing.NDArray[numpy.int64],"
                 " weights: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float32]"),
-        "Weights times features of all rules.");
+        "The weighted feature sum of each rule.");
 }
 
 }  // namespace smt

@@ -1,4 +1,4 @@
-// A grammar's trie as Python holds it, for what is bound to Python and takes one.
+// A grammar's trie as a Python object, for bindings that take one.
 #pragma once
 
 #include <array>
@@ -14,16 +14,16 @@
 
 namespace smt {
 
-// A grammar's trie, and the columns it was made from.
+// A grammar's trie with the columns it was made from.
 class RuleTrie {
  public:
-  // The arrays of a trie, of 32-bit numbers: places, symbols, bins, unaries, order.
+  // The int32 arrays of a trie: places, symbols, bins, unaries, order.
   using Index = std::array<Input<std::int32_t>, 5>;
 
   RuleTrie(Input<std::int32_t> lhs, Input<std::uint8_t> level, Input<std::int32_t> source,
            Input<std::int64_t> source_offsets, Input<std::int32_t> target, Input<std::int64_t> target_offsets,
            Input<std::int32_t> words, Input<std::int32_t> labels);
-  // With the trie that `rule_index` made of them.
+  // With the index that `rule_index` made of them.
   RuleTrie(Input<std::int32_t> lhs, Input<std::uint8_t> level, Input<std::int32_t> source,
            Input<std::int64_t> source_offsets, Input<std::int32_t> target, Input<std::int64_t> target_offsets,
            Input<std::int32_t> words, Input<std::int32_t> labels, const Index& index);
@@ -45,9 +45,9 @@ class RuleTrie {
   std::tuple<Input<std::int32_t>, Input<std::uint8_t>, Input<std::int32_t>, Input<std::int64_t>, Input<std::int32_t>,
              Input<std::int64_t>, Input<std::int32_t>, Input<std::int32_t>>
       arrays_;
-  Index index_;  // the arrays that the trie has, if it did not make them
+  Index index_;  // the arrays of the trie, if it does not own them
   RuleColumns rules_;
-  std::shared_ptr<const Trie> whole_;  // what a limited trie is a part of
+  std::shared_ptr<const Trie> whole_;  // the trie whose arrays a limited trie uses
   std::shared_ptr<const Trie> trie_;
   std::int32_t labels_ = 0;
 };

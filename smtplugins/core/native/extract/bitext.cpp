@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kMaxWords = std::numeric_limits<std::uint16_t>::max();
 constexpr std::size_t kMaxQuote = 60;
 
-// What a byte is in a line: part of a word, a blank, or part of a word that tables may not be able to hold.
+// The kind of a byte: part of a word, a blank, or part of a word that tables may be unable to hold.
 constexpr std::uint8_t kOrdinary = 0, kBlank = 1, kMark = 2;
 
 constexpr std::array<std::uint8_t, 256> byte_kinds() {
@@ -40,7 +40,7 @@ Token cut_token(std::string_view& line) noexcept {
   return {text, kinds == kMark};
 }
 
-// What readers of tables expect of a word, or null if it is as they expect.
+// The requirement of table readers that a word breaks, or null.
 const char* expectation(std::string_view word) noexcept {
   if (word.find("|||") != std::string_view::npos) {
     return "words without |||, which separates the fields of tables "
@@ -136,7 +136,7 @@ bool Bitext::read_links(std::string_view line) {
       continue;
     }
     inside = false;
-    // Of an empty sentence nothing is taken anyway.
+    // Nothing is extracted from an empty sentence anyway.
     if (!skip_bad_ && !pair_.source.empty() && !pair_.target.empty()) {
       throw BitextError(2, pair_.line,
                         "links inside the sentences of " + std::to_string(pair_.source.size()) + " and " +

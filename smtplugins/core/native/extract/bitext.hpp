@@ -1,4 +1,4 @@
-// Aligned sentence pairs from text: words as numbers, links between them, and what is wrong with a line.
+// Aligned sentence pairs from text: word ids, links, and errors of lines.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct Link {
 struct SentencePair {
   std::uint64_t line = 0;
   std::vector<std::uint32_t> source, target;  // ids in the word lists of the bitext
-  std::vector<Link> links;                    // as they were written: in any order, perhaps twice
+  std::vector<Link> links;                    // as in the file: in any order, perhaps repeated
 };
 
-// Tables have gaps where words are in brackets from end to end.
+// Tables take words in brackets for gaps.
 inline bool in_brackets(std::string_view word) noexcept { return word.starts_with('[') && word.ends_with(']'); }
 
-// A line that no pair can be made of.
+// An invalid line.
 struct BitextError : std::runtime_error {
   BitextError(int side_, std::uint64_t line_, std::string expected_, std::string found_);
   int side;  // 0 source, 1 target, 2 alignment
@@ -35,12 +35,11 @@ struct BitextError : std::runtime_error {
 
 class Bitext {
  public:
-  // With `skip_bad`, pairs with links outside of their sentences are no error.
+  // With `skip_bad`, links outside the sentences are no error.
   explicit Bitext(bool skip_bad);
 
-  // Takes whole lines, as many of each side, and calls visit(pair, sound) for each pair in turn. A pair is not sound if
-  // a side has no words or (with skip_bad) a link lies outside, and is left out: such pairs have words to be counted,
-  // but no phrases.
+  // Takes whole lines, equally many of each side, and calls visit(pair, sound) for each pair. A pair is not sound if a
+  // side is empty or (with skip_bad) a link is outside and was left out: its words are counted, but it has no phrases.
   template <class Visit>
   void parse(std::string_view source, std::string_view target, std::string_view links, Visit visit) {
     while (!source.empty() || !target.empty() || !links.empty()) {
@@ -54,7 +53,7 @@ class Bitext {
   WordList& source_words() noexcept { return words_[0]; }
   WordList& target_words() noexcept { return words_[1]; }
   std::uint64_t sentences() const noexcept { return pair_.line; }
-  std::uint64_t empty() const noexcept { return empty_; }      // pairs of which a side has no words
+  std::uint64_t empty() const noexcept { return empty_; }      // pairs with an empty side
   std::uint64_t skipped() const noexcept { return skipped_; }  // pairs with links outside
 
  private:
@@ -69,7 +68,7 @@ class Bitext {
   std::uint64_t empty_ = 0, skipped_ = 0;
 };
 
-// The word that unaligned words are counted with, as Moses spells it; the first of both word lists.
+// Moses' name of the word that unaligned words are linked with; the first of both word lists.
 inline constexpr std::uint32_t kNullWord = 0;
 
 }  // namespace smt

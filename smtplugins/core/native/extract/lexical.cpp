@@ -49,7 +49,7 @@ void LexicalTable::read(std::string_view text, WordList& given, WordList& words)
       throw BitextError(0, lines_, "a word, the word it is given, and a probability",
                         "'" + std::string(whole.substr(0, 60)) + "'");
     }
-    // No text has such words, but the gaps of rules may be spelt like them.
+    // No text has such words, but the gaps of rules may look like them.
     if (in_brackets(condition) || in_brackets(word)) continue;
     set(given.add(condition), words.add(word), prob);
   }
@@ -97,7 +97,7 @@ void LexicalCounts::add(const SentencePair& pair) {
   }
 }
 
-// `unlinked` of the total are without a link.
+// `unlinked` of the total have no link.
 double LexicalCounts::share(std::uint64_t count, std::uint64_t total, std::uint64_t unlinked,
                             LexicalCounting counting) {
   if (counting == LexicalCounting::kLinks) total -= unlinked;

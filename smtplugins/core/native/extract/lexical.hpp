@@ -1,4 +1,4 @@
-// How words translate into each other, counted over links, and what phrase pairs are worth by it.
+// Lexical translation probabilities, counted over links, and the lexical weights of phrase pairs.
 //
 // P. Koehn, F. J. Och and D. Marcu, "Statistical Phrase-Based Translation" (2003), section 4.4; counted and rounded as
 // Moses does.
@@ -53,8 +53,8 @@ class WordPairMap {
   void grow() {
     std::vector<Slot> old(2 * slots_.size());
     old.swap(slots_);
-    for (const Slot& one : old) {
-      if (one.key != kFree) slots_[place(one.key)] = one;
+    for (const Slot& slot : old) {
+      if (slot.key != kFree) slots_[place(slot.key)] = slot;
     }
   }
 
@@ -66,13 +66,13 @@ inline std::uint64_t word_pair(std::uint32_t given, std::uint32_t word) noexcept
   return static_cast<std::uint64_t>(given) << 32U | word;
 }
 
-// p(word | given), as a table of Moses has it.
+// p(word | given), as in Moses' tables.
 class LexicalTable {
  public:
   // 1 for pairs that are not in the table.
   double lookup(std::uint32_t given, std::uint32_t word) const noexcept {
-    const double* found = probs_.find(word_pair(given, word));
-    return found == nullptr ? 1.0 : *found;
+    const double* prob = probs_.find(word_pair(given, word));
+    return prob == nullptr ? 1.0 : *prob;
   }
   // Null for pairs that are not in the table.
   const double* find(std::uint32_t given, std::uint32_t word) const noexcept {
@@ -82,7 +82,7 @@ class LexicalTable {
   // Reads lines "word given probability".
   void read(std::string_view text, WordList& given, WordList& words);
   std::uint64_t lines() const noexcept { return lines_; }
-  // Lines "word given probability" in the order of their bytes.
+  // Lines "word given probability" in byte order.
   std::string text(const WordList& given, const WordList& words) const;
 
  private:
@@ -90,11 +90,11 @@ class LexicalTable {
   std::uint64_t lines_ = 0;
 };
 
-// How probabilities come out of counts.
+// How probabilities are computed from counts.
 enum class LexicalCounting : std::uint8_t {
-  kMoses,  // rounded as the files are; words without a link are linked with NULL
+  kMoses,  // rounded as in the files; words without a link are linked with NULL
   kExact,  // the same, not rounded
-  kLinks,  // those of linked words are shares of their links alone, as Thrax has it
+  kLinks,  // linked words count their links only, as in Thrax
 };
 
 class LexicalCounts {

@@ -1,5 +1,5 @@
-// Links inside of phrase pairs and rules: as the bytes of variants, source place and target place in turn, and taken
-// apart as Moses looks at them.
+// Links within phrase pairs and rules: as bytes of variants, source and target place in turn, and decoded in Moses'
+// order.
 #pragma once
 
 #include <algorithm>
@@ -34,14 +34,14 @@ inline void read_links(std::string_view bytes, bool inverse, std::vector<Link>& 
   sort_by_word(links);
 }
 
-// Whether the first alignment is the greater one as Moses compares them: word by word, the sets of places linked to.
+// Whether the first alignment is the greater in Moses' order: word by word, by the sets of linked places.
 inline bool is_greater(const std::vector<Link>& a, const std::vector<Link>& b) noexcept {
   std::size_t i = 0;
   while (i < a.size() && i < b.size() && a[i] == b[i]) ++i;
-  if (i == a.size()) return false;  // nothing is left, or the other one has more
+  if (i == a.size()) return false;  // equal, or the other has more
   if (i == b.size()) return true;
   if (a[i].target == b[i].target) return a[i].source > b[i].source;
-  // At the earlier of the two words one has a further place, the other none.
+  // At the earlier of the two words, one has a further place, the other none.
   return a[i].target < b[i].target;
 }
 
@@ -51,7 +51,7 @@ inline void append_place(std::string& out, unsigned place) {  // up to 255
   out += static_cast<char>('0' + place % 10);
 }
 
-// A link as it is written.
+// A link as text.
 inline void append_link(std::string& out, unsigned source, unsigned target) {
   append_place(out, source);
   out += '-';

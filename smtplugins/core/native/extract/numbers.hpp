@@ -10,7 +10,7 @@ namespace smt {
 
 inline void append_short(std::string& out, double number) {
   if (number >= 0 && number < 1e6) {
-    // Most counts, and ones.
+    // Most counts, and 1.
     const auto whole = static_cast<std::uint32_t>(number);
     if (static_cast<double>(whole) == number) {
       char digits[16];
@@ -24,7 +24,7 @@ inline void append_short(std::string& out, double number) {
 
 inline void append_short(std::string& out, float number) { append_short(out, static_cast<double>(number)); }
 
-// How a count comes out of the text that Moses' programs pass on.
+// A count after the text round trip between Moses' programs.
 inline float as_printed(float count) {
   if (count < 1e6F && count == std::floor(count)) return count;
   char text[64];

@@ -26,7 +26,7 @@ std::size_t hash_of(std::uint32_t source, std::uint32_t target, std::uint32_t va
   return hash ^ hash >> 31U;
 }
 
-// A record of a run: how many words each side has, the words, the count, the variant.
+// A record of a run: the number of words of each side, the words, the count, the variant.
 struct Record {
   std::uint32_t source_size, target_size;
   std::uint64_t count;
@@ -68,7 +68,7 @@ void write_record(SpillFile& run, std::string& buffer, WordSpan source, WordSpan
   run.write(buffer);
 }
 
-// As `compare`, of sides inside of records.
+// As `compare`, for sides within records.
 int compare_sides(std::string_view a, std::size_t a_size, std::string_view b, std::size_t b_size,
                   const ByteRanks& ranks) noexcept {
   const std::size_t shared = std::min(a_size, b_size);
@@ -104,11 +104,11 @@ std::uint32_t Sequences::add(WordSpan words) {
 void Sequences::grow() {
   const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(2 * slots_.size()));
   const std::size_t mask = slots_.size() - 1;
-  for (const Slot& one : old) {
-    if (one.next_id == 0) continue;
-    std::size_t at = one.hash & mask;
+  for (const Slot& slot : old) {
+    if (slot.next_id == 0) continue;
+    std::size_t at = slot.hash & mask;
     while (slots_[at].next_id != 0) at = (at + 1) & mask;
-    slots_[at] = one;
+    slots_[at] = slot;
   }
 }
 
@@ -158,7 +158,7 @@ void PairCounter::add(WordSpan source, WordSpan target, std::string_view variant
       ++known.count;
       return;
     }
-    break;  // another entry goes on; they are added up when they are read
+    break;  // another entry continues; reading adds them up
   }
   while (slots_[at] != 0) at = (at + 1) & mask;
   entries_.push_back(entry);
@@ -222,8 +222,8 @@ void PairCounter::spill() {
   sort();
   std::unique_ptr<SpillFile> run = folder_->create();
   std::string buffer;
-  for (const Order& one : order_) {
-    const Entry& entry = entries_[one.entry];
+  for (const Order& place : order_) {
+    const Entry& entry = entries_[place.entry];
     write_record(*run, buffer, sources_[entry.source], targets_[entry.target], variants_->word(entry.variant),
                  entry.count);
   }

@@ -25,13 +25,13 @@ class Sequences {
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(offsets_.size() - 1); }
   std::size_t bytes() const noexcept;
   void clear();
-  // Place of each in the order of tables.
+  // The rank of each in table order.
   std::vector<std::uint32_t> ranks(const ByteRanks& order) const;
 
  private:
   struct Slot {
     std::uint32_t hash = 0;
-    std::uint32_t next_id = 0;  // the id and one; 0 is an empty slot
+    std::uint32_t next_id = 0;  // the id plus 1; 0 is an empty slot
   };
   void grow();
 
@@ -47,7 +47,7 @@ struct Variant {
 
 inline constexpr std::uint32_t kNoId = 0xFFFFFFFFU;
 
-// One pair, with all that it occurred as. Spans and views hold until the next one.
+// A pair with its variants. Spans and views are valid until the next pair.
 struct CountedPair {
   WordSpan source, target;
   std::vector<Variant> variants;  // in the order of their bytes
@@ -56,15 +56,15 @@ struct CountedPair {
 
 class PairCounter {
  public:
-  // Memory is the limit for what is kept here; the folder takes the runs.
+  // `memory` limits the bytes kept here; runs go to the folder.
   PairCounter(std::uint64_t memory, std::shared_ptr<SpillFolder> folder);
 
-  // One occurrence. `variant` is what tells apart occurrences of a pair.
+  // Adds an occurrence. `variant` distinguishes occurrences of a pair.
   void add(WordSpan source, WordSpan target, std::string_view variant);
-  // To be called now and then between pairs: goes to the disk if there is too much. All words that were added are in
-  // the lists.
+  // To be called now and then between pairs: spills to disk if memory is exceeded. All words added must be in the
+  // lists.
   void relieve(const WordList& source_words, const WordList& target_words);
-  // No pair comes behind it.
+  // No pair may be added afterwards.
   void finish(const WordList& source_words, const WordList& target_words);
 
   bool spilled() const noexcept { return spilled_; }
@@ -100,7 +100,7 @@ class PairCounter {
   Sequences sources_, targets_;
   std::unique_ptr<WordList> variants_;
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> slots_;  // places of entries, and one; 0 is an empty slot
+  std::vector<std::uint32_t> slots_;  // entry numbers plus 1; 0 is an empty slot
   std::vector<Order> order_;
   ByteRanks source_ranks_, target_ranks_;
   Runs runs_;

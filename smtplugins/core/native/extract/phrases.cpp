@@ -17,9 +17,9 @@ class Corners {
  public:
   Corners(int sources, int targets)
       : sources_(static_cast<std::size_t>(sources)), ends_(sources_ * static_cast<std::size_t>(targets)), begins_(ends_) {}
-  void add(const Stretch& one) {
-    ends_[cell(one.last_source, one.last_target)] = true;
-    begins_[cell(one.first_source, one.last_target)] = true;
+  void add(const Stretch& stretch) {
+    ends_[cell(stretch.last_source, stretch.last_target)] = true;
+    begins_[cell(stretch.first_source, stretch.last_target)] = true;
   }
   bool ends(int source, int target) const { return inside(source, target) && ends_[cell(source, target)]; }
   bool begins(int source, int target) const { return inside(source, target) && begins_[cell(source, target)]; }
@@ -44,12 +44,12 @@ struct Sight {
   int near, far;  // source places next to the stretch: on the side one comes from, and on the other
   int target;     // the target place next to it
 
-  Sight(const AlignmentGrid& grid_, const Stretch& one, bool behind_)
+  Sight(const AlignmentGrid& grid_, const Stretch& stretch, bool behind_)
       : grid(grid_),
         behind(behind_),
-        near(behind_ ? one.last_source + 1 : one.first_source - 1),
-        far(behind_ ? one.first_source - 1 : one.last_source + 1),
-        target(behind_ ? one.last_target + 1 : one.first_target - 1) {}
+        near(behind_ ? stretch.last_source + 1 : stretch.first_source - 1),
+        far(behind_ ? stretch.first_source - 1 : stretch.last_source + 1),
+        target(behind_ ? stretch.last_target + 1 : stretch.first_target - 1) {}
   // Whether some(source) for a source place beyond the near one, or the far one, up to the last one given.
   template <class Some>
   bool beyond_near(int last, Some some) const {
@@ -130,11 +130,11 @@ void append_words(std::string& out, const WordList& list, const std::vector<std:
   }
 }
 
-const char* name_of(Orientation one, OrientationKind kind) noexcept {
-  if (one == Orientation::kMonotone) return "mono";
+const char* name_of(Orientation orientation, OrientationKind kind) noexcept {
+  if (orientation == Orientation::kMonotone) return "mono";
   if (kind == OrientationKind::kMonotonicity) return "nomono";
-  if (kind == OrientationKind::kMsd && one != Orientation::kSwap) return "other";
-  return kNames[static_cast<std::size_t>(one)];
+  if (kind == OrientationKind::kMsd && orientation != Orientation::kSwap) return "other";
+  return kNames[static_cast<std::size_t>(orientation)];
 }
 
 }  // namespace
@@ -231,11 +231,13 @@ void PhraseExtractor::feed(std::string_view source, std::string_view target, std
     if (sound) grid_.set(pair);
     for (; !stretches.empty() && stretches.front().pair == number; stretches = stretches.subspan(1)) {
       if (!sound) continue;
-      const Stretch& one = stretches.front().stretch;
-      if (!grid_.consistent(one)) throw std::invalid_argument("a stretch without links, or one that they lead out of");
-      const bool is_small = one.last_source - one.first_source < options_.max_length &&
-                            one.last_target - one.first_target < options_.max_length;
-      if (is_small) add(pair, one, none);
+      const Stretch& stretch = stretches.front().stretch;
+      if (!grid_.consistent(stretch)) {
+        throw std::invalid_argument("a stretch without links, or one that they lead out of");
+      }
+      const bool is_small = stretch.last_source - stretch.first_source < options_.max_length &&
+                            stretch.last_target - stretch.first_target < options_.max_length;
+      if (is_small) add(pair, stretch, none);
     }
     ++number;
     pairs_.relieve(bitext_.source_words(), bitext_.target_words());
@@ -253,36 +255,36 @@ void PhraseExtractor::extract(const SentencePair& pair) {
   grid_.set(pair);
   const Codes none{};
   if (by_word == OrientationKind::kNone && !look_around) {
-    grid_.for_stretches(options_.max_length, [&](const Stretch& one) { add(pair, one, none); });
+    grid_.for_stretches(options_.max_length, [&](const Stretch& stretch) { add(pair, stretch, none); });
     return;
   }
   stretches_.clear();
   Corners small(look_around ? grid_.sources() : 0, grid_.targets());
   Corners all = small;
   const int limit = by_tree != OrientationKind::kNone ? std::max(grid_.sources(), grid_.targets()) : options_.max_length;
-  grid_.for_stretches(limit, [&](const Stretch& one) {
-    const bool is_small = one.last_source - one.first_source < options_.max_length &&
-                          one.last_target - one.first_target < options_.max_length;
-    if (is_small) stretches_.push_back(one);
+  grid_.for_stretches(limit, [&](const Stretch& stretch) {
+    const bool is_small = stretch.last_source - stretch.first_source < options_.max_length &&
+                          stretch.last_target - stretch.first_target < options_.max_length;
+    if (is_small) stretches_.push_back(stretch);
     if (!look_around) return;
-    if (is_small) small.add(one);
-    all.add(one);
+    if (is_small) small.add(stretch);
+    all.add(stretch);
   });
-  for (const Stretch& one : stretches_) {
+  for (const Stretch& stretch : stretches_) {
     Codes codes{};
     for (std::size_t side = 0; side < 2; ++side) {
-      const Sight sight(grid_, one, side == 1);
-      std::optional<Orientation> found;
+      const Sight sight(grid_, stretch, side == 1);
+      std::optional<Orientation> phrase_orientation;
       if (by_word != OrientationKind::kNone) codes[side] = by_words(sight, by_word).value_or(Orientation::kRight);
       if (by_phrase != OrientationKind::kNone) {
-        found = by_corners(sight, by_phrase, small, std::nullopt);
-        codes[2 + side] = found.value_or(Orientation::kRight);
+        phrase_orientation = by_corners(sight, by_phrase, small, std::nullopt);
+        codes[2 + side] = phrase_orientation.value_or(Orientation::kRight);
       }
       if (by_tree != OrientationKind::kNone) {
-        codes[4 + side] = by_corners(sight, by_tree, all, found).value_or(Orientation::kRight);
+        codes[4 + side] = by_corners(sight, by_tree, all, phrase_orientation).value_or(Orientation::kRight);
       }
     }
-    add(pair, one, codes);
+    add(pair, stretch, codes);
   }
 }
 

@@ -1,10 +1,10 @@
-// Phrase pairs of word-aligned sentences, and how each lies to its neighbours.
+// Phrase pairs of word-aligned sentences, and their orientations.
 //
 // F. J. Och, C. Tillmann and H. Ney, "Improved Alignment Models for Statistical Machine Translation" (1999), section 4:
 // a pair is consistent if it has a link and none leads out of it. Orientations: C. Tillmann, "A Unigram Orientation
 // Model for Statistical Machine Translation" (2004), P. Koehn et al., "Edinburgh System Description for the 2005 IWSLT
-// Speech Translation Evaluation" (2005), by words; M. Galley and C. Manning, "A Simple and Effective Hierarchical Phrase
-// Reordering Model" (2008), by phrases and hierarchical ones; each as Moses' extractor has it.
+// Speech Translation Evaluation" (2005), by words; M. Galley and C. Manning, "A Simple and Effective Hierarchical
+// Phrase Reordering Model" (2008), by phrases and hierarchical ones; each as in Moses' extractor.
 #pragma once
 
 #include <array>
@@ -23,10 +23,10 @@
 
 namespace smt {
 
-// What is told apart: nothing, monotone or not, also swaps, also the side of what is discontinuous.
+// The distinctions: none, monotone or not, also swaps, also left and right discontinuous.
 enum class OrientationKind : std::uint8_t { kNone, kMonotonicity, kMsd, kMslr };
 
-// Stored with two bits; what has no name in a kind is kRight.
+// Stored in two bits; orientations that a kind does not distinguish are kRight.
 enum class Orientation : std::uint8_t { kMonotone, kSwap, kLeft, kRight };
 
 inline constexpr std::size_t kExtractions = 3;  // by words, by phrases, hierarchical
@@ -48,7 +48,7 @@ struct PlacedStretch {
   Stretch stretch;
 };
 
-// All that can be asked about the links of one sentence pair.
+// Queries about the links of one sentence pair.
 class AlignmentGrid {
  public:
   void set(const SentencePair& pair);
@@ -60,7 +60,7 @@ class AlignmentGrid {
   // Whether a stretch of these sentences has a link and none leads out.
   bool consistent(const Stretch& stretch) const noexcept;
   bool source_linked(int source) const noexcept { return below_source_[index(source)] != below_source_[index(source) + 1]; }
-  // Also of the places before and behind both sentences, which are linked to each other.
+  // Also for the places before and after both sentences, which are linked to each other.
   bool linked(int source, int target) const noexcept;
   // Calls visit(stretch) for each consistent stretch whose sides are at most `limit` long: by target, its shorter ones
   // first, then by the source side, which grows to the right before it grows to the left.
@@ -81,11 +81,11 @@ class PhraseExtractor {
   PhraseExtractor(PhraseOptions options, bool skip_bad, bool count_words, std::uint64_t memory,
                   std::shared_ptr<SpillFolder> folder);
 
-  // Whole lines, as many of each side.
+  // Feeds whole lines, equally many of each side.
   void feed(std::string_view source, std::string_view target, std::string_view links);
-  // The same, but phrase pairs are those stretches, in the order of the pairs (the first line's is 0), that are not too
-  // long; of pairs that are not sound, none. They have no orientations. Throws std::invalid_argument for a stretch
-  // that is not consistent.
+  // Feeds lines of which only these stretches are phrase pairs, in the order of the sentence pairs (0 is the first
+  // line), unless too long or in a pair that is not sound. They have no orientations. Throws std::invalid_argument for
+  // an inconsistent stretch.
   void feed(std::string_view source, std::string_view target, std::string_view links,
             std::span<const PlacedStretch> stretches);
   void finish();
@@ -101,7 +101,7 @@ class PhraseExtractor {
   const PhraseOptions& options() const noexcept { return options_; }
 
  private:
-  using Codes = std::array<Orientation, 2 * kExtractions>;  // to what comes before, behind; for each extraction
+  using Codes = std::array<Orientation, 2 * kExtractions>;  // to the previous and the next phrase; for each extraction
   void extract(const SentencePair& pair);
   void add(const SentencePair& pair, const Stretch& stretch, const Codes& codes);
   void write_lines(const SentencePair& pair, const Stretch& stretch, const Codes& codes);

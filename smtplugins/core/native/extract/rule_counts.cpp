@@ -15,7 +15,7 @@ namespace smt {
 namespace {
 
 constexpr std::size_t kCountBytes = sizeof(float);
-constexpr float kExact = 16777216.0F;  // whole numbers up to it are floats
+constexpr float kExact = 16777216.0F;  // whole numbers up to this are exact floats
 constexpr std::size_t kPiece = 64;     // sentence pairs
 
 }  // namespace
@@ -30,7 +30,7 @@ void CountSum::add(float count, std::uint64_t times) noexcept {
   for (; times > 0; --times) {
     const float before = single_;
     single_ += count;
-    if (single_ == before) return;  // it grows no more
+    if (single_ == before) return;  // the sum no longer grows
   }
 }
 
@@ -63,7 +63,7 @@ void RuleExtractor::feed(std::string_view source, std::string_view target, std::
   }
 }
 
-// The rules of some sentences: numbers of symbols, links, the count's bits, and then the symbols and links.
+// The rules of some sentences: numbers of symbols and links, the count's bits, then the symbols and links.
 class RuleExtractor::Ahead {
  public:
   void add(const FoundRule& rule) {
@@ -89,21 +89,21 @@ class RuleExtractor::Ahead {
   std::vector<std::uint32_t> numbers_;
 };
 
-// Other threads find the rules of pieces of the text, this one counts them in the order of the text.
+// Other threads extract the rules of pieces of the text; this one counts them in the order of the text.
 void RuleExtractor::extract_ahead() {
   const std::size_t pieces = (sentences_.size() + kPiece - 1) / kPiece;
   const auto find = [this](std::size_t piece, RuleFinder& finder) {
-    Ahead found;
+    Ahead rules;
     const std::size_t end = std::min(sentences_.size(), (piece + 1) * kPiece);
     for (std::size_t i = piece * kPiece; i < end; ++i) {
-      finder.find(sentences_[i], [&found](const FoundRule& rule) { found.add(rule); });
+      finder.find(sentences_[i], [&rules](const FoundRule& rule) { rules.add(rule); });
     }
-    return found;
+    return rules;
   };
   std::deque<std::future<Ahead>> ahead;
   std::size_t next = 0;
   const auto start = [&] {
-    // A finder is used again when its last piece is done: one piece fewer than there are finders is on its way.
+    // A finder is reused when its last piece is done: at most one piece fewer than there are finders is in flight.
     if (next < pieces) {
       ahead.push_back(std::async(std::launch::async, find, next, std::ref(finders_[next % threads_])));
       ++next;
@@ -111,10 +111,10 @@ void RuleExtractor::extract_ahead() {
   };
   while (next < pieces && next + 1 < threads_) start();
   for (std::size_t piece = 0; piece < pieces; ++piece) {
-    const Ahead found = ahead.front().get();
+    const Ahead rules = ahead.front().get();
     ahead.pop_front();
     start();
-    found.for_each([this](const FoundRule& rule) { add(rule); });
+    rules.for_each([this](const FoundRule& rule) { add(rule); });
     pairs_.relieve(bitext_.source_words(), bitext_.target_words());
   }
 }
@@ -180,7 +180,7 @@ std::size_t RuleGroups::place_of(std::string_view gaps) {
   return at;
 }
 
-// Counts are floats, and added up in the order of the lines that Moses sorts.
+// Counts are floats, added up in the order of Moses' sorted lines.
 void RuleGroups::read_lines(const CountedPair& pair, std::size_t gaps, bool inverse) {
   lines_.clear();
   for (const Variant& variant : pair.variants) {
@@ -206,19 +206,20 @@ void RuleGroups::read_lines(const CountedPair& pair, std::size_t gaps, bool inve
     }
     (inverse ? rules_[place].backward : rules_[place].forward).add(line.count, line.times);
     std::vector<Alignment>& known = groups_[place].alignments;
-    auto at = std::find_if(known.begin(), known.end(), [&](const Alignment& one) { return one.links == line.links; });
+    auto at = std::find_if(known.begin(), known.end(),
+                           [&](const Alignment& alignment) { return alignment.links == line.links; });
     if (at == known.end()) at = known.insert(at, {line.links, {}});
     at->count.add(line.count, line.times);
   }
-  // The most frequent alignment, of several the greatest.
+  // The most frequent alignment; of equally frequent ones the greatest.
   std::vector<Link> links;
   for (std::size_t place = 0; place < size_; ++place) {
     std::vector<Link>& best = inverse ? rules_[place].inverse : rules_[place].links;
     float most = 0;
-    for (const Alignment& one : groups_[place].alignments) {
-      const float count = one.count.value();
+    for (const Alignment& alignment : groups_[place].alignments) {
+      const float count = alignment.count.value();
       if (count < most) continue;
-      read_links(one.links, inverse, links);
+      read_links(alignment.links, inverse, links);
       if (count > most || is_greater(links, best)) best.swap(links);
       most = count;
     }

@@ -21,11 +21,11 @@ inline constexpr int kMaxRuleSpan = 255;
 
 class RuleExtractor {
  public:
-  // What is counted does not depend on the number of threads.
+  // Counts do not depend on the number of threads.
   RuleExtractor(const RuleLimits& limits, bool numbered, bool skip_bad, bool count_words, int threads,
                 std::uint64_t memory, std::shared_ptr<SpillFolder> folder);
 
-  // Whole lines, as many of each side.
+  // Feeds whole lines, equally many of each side.
   void feed(std::string_view source, std::string_view target, std::string_view links);
   void finish();
 
@@ -51,8 +51,8 @@ class RuleExtractor {
   std::string variant_;
 };
 
-// Counts added up one after another in single precision, as Moses does it. Where that loses too much, as small numbers
-// are lost on large ones, it is the exact sum.
+// Counts added up in single precision, as in Moses. Where that loses too much, because small numbers vanish beside
+// large ones, the exact sum.
 class CountSum {
  public:
   void add(float count, std::uint64_t times) noexcept;
@@ -79,7 +79,7 @@ struct CountedRule {
                                      // (target, source) by source place: they may differ where several are as frequent
 };
 
-// Takes pairs apart.
+// Splits pairs into rules.
 class RuleGroups {
  public:
   explicit RuleGroups(const RuleSymbols& symbols) : symbols_(symbols) {}

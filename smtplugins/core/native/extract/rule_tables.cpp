@@ -12,8 +12,8 @@ namespace smt {
 namespace {
 
 constexpr std::size_t kBatch = 4096;  // pairs
-constexpr double kLeastProb = 1e-6;   // Thrax's probability of what never happened
-constexpr double kUnknown = 99;       // cdec's cost of a word that nothing translates into
+constexpr double kLeastProb = 1e-6;   // Thrax's probability of unseen events
+constexpr double kUnknown = 99;       // cdec's cost of a word without a translation
 
 void append_feature(std::string& out, const char* name, double value) {
   out += name;
@@ -61,7 +61,7 @@ void RuleWriter::write(const CountedPair& pair, const Totals& totals) {
   }
 }
 
-// A gap is linked with a gap, which no lexical table has, and counts 1.
+// A gap is linked with a gap, which is in no lexical table, and counts 1.
 double RuleWriter::forward_weight(const CountedPair& pair, const CountedRule& rule) const {
   return lexical_weight(forward_, pair.source.data(), pair.target.data(),
                         symbols_.length(pair.target.size()), rule.links);
@@ -82,7 +82,7 @@ void RuleWriter::write_moses(const CountedPair& pair, const CountedRule& rule, c
   lines_ += ' ';
   append_short(lines_, static_cast<float>(forward_weight(pair, rule)));
   lines_ += " |||";
-  // Moses sorts points as texts.
+  // Moses sorts points as text.
   points_.clear();
   for (const Link& link : rule.links) append_link(points_.emplace_back(" "), link.source, link.target);
   std::sort(points_.begin(), points_.end());
@@ -124,17 +124,17 @@ void RuleWriter::write_word_links(const CountedPair& pair, const CountedRule& ru
   if (lines_.size() == begin) lines_ += ' ';
 }
 
-// cdec's: each word comes from the word it is most likely to come from, or from none.
+// cdec's: each word is scored by its most likely word on the other side, or NULL.
 double RuleWriter::most_likely(const LexicalTable& table, WordSpan given, WordSpan words) const {
   double cost = 0;
   for (const std::uint32_t word : words) {
     if (symbols_.is_gap(word)) continue;
-    const double* found = table.find(kNullWord, word);
-    double best = found == nullptr ? 0 : *found;
-    for (const std::uint32_t one : given) {
-      if (symbols_.is_gap(one)) continue;
-      found = table.find(one, word);
-      if (found != nullptr) best = std::max(best, *found);
+    const double* prob = table.find(kNullWord, word);
+    double best = prob == nullptr ? 0 : *prob;
+    for (const std::uint32_t origin : given) {
+      if (symbols_.is_gap(origin)) continue;
+      prob = table.find(origin, word);
+      if (prob != nullptr) best = std::max(best, *prob);
     }
     cost += best > 0 ? -std::log10(best) : kUnknown;
   }
@@ -157,12 +157,12 @@ void RuleWriter::write_cdec(const CountedPair& pair, const CountedRule& rule, co
   lines_ += '\n';
 }
 
-// Thrax's: each word comes from the words that it is linked with, on average, or from none.
+// Thrax's: each word is scored by the mean over its linked words, or NULL.
 double RuleWriter::mean_cost(const LexicalTable& table, WordSpan given, WordSpan words,
                              const std::vector<Link>& links) const {
-  const auto prob = [&table, &words](std::uint32_t one, std::size_t place) {
-    const double* found = table.find(one, words[place]);
-    return found == nullptr ? 0 : *found;
+  const auto prob = [&table, &words](std::uint32_t origin, std::size_t place) {
+    const double* entry = table.find(origin, words[place]);
+    return entry == nullptr ? 0 : *entry;
   };
   double cost = 0;
   auto link = links.begin();
@@ -214,7 +214,7 @@ SideSums<CountSum> RuleTable::sums(const RuleExtractor& extractor, std::uint64_t
           }};
 }
 
-// Pairs on their way to another thread.
+// Pairs handed to another thread.
 class RuleTable::Batch {
  public:
   void add(const CountedPair& pair, const RuleWriter::Totals& totals) {
@@ -285,9 +285,9 @@ std::string RuleTable::next() {
     if (!batch.empty()) ahead_.push_back(std::async(std::launch::async, lines, std::move(batch), writer_));
   }
   if (ahead_.empty()) return {};
-  std::string found = ahead_.front().get();
+  std::string block = ahead_.front().get();
   ahead_.pop_front();
-  return found;
+  return block;
 }
 
 }  // namespace smt

@@ -58,14 +58,14 @@ void RuleFinder::search(const SentencePair& pair) {
 
 void RuleFinder::add_counts() {
   const float share = limits_.counts == RuleCounts::kShares ? 1.0F / static_cast<float>(found_.size()) : 1.0F;
-  for (const Found& found : found_) {
-    if (limits_.counts == RuleCounts::kPlaces && !is_new_place(found)) continue;
-    entries_[found.entry].count += share;
+  for (const Found& rule : found_) {
+    if (limits_.counts == RuleCounts::kPlaces && !is_new_place(rule)) continue;
+    entries_[rule.entry].count += share;
   }
 }
 
-bool RuleFinder::is_new_place(const Found& found) {
-  return places_.insert(mixed(found.place, found.entry)).second;
+bool RuleFinder::is_new_place(const Found& rule) {
+  return places_.insert(mixed(rule.place, rule.entry)).second;
 }
 
 void RuleFinder::read_links(const SentencePair& pair) {
@@ -100,8 +100,8 @@ void RuleFinder::read_links(const SentencePair& pair) {
   }
 }
 
-// By length of the target side, start of it, start of the source side backwards, end of the source side: as Moses
-// comes to them, so that counts are added up in the same order.
+// By length and start of the target side, descending start and end of the source side: Moses' order, so that counts are
+// added up in the same order.
 void RuleFinder::find_phrases() {
   phrases_.clear();
   const int sources = static_cast<int>(pair_->source.size()), targets = static_cast<int>(pair_->target.size());
@@ -158,19 +158,19 @@ void RuleFinder::collect_inside(const Phrase& phrase) {
   const int source_words = phrase.last_source - phrase.first_source + 1;
   const int target_words = phrase.last_target - phrase.first_target + 1;
   for (std::size_t i = begin; i < end; ++i) {
-    const Phrase& one = by_start_[i];
-    if (one.last_target > phrase.last_target || one.first_source < phrase.first_source ||
-        one.last_source > phrase.last_source) {
+    const Phrase& inner = by_start_[i];
+    if (inner.last_target > phrase.last_target || inner.first_source < phrase.first_source ||
+        inner.last_source > phrase.last_source) {
       continue;
     }
-    const int source_size = one.last_source - one.first_source + 1;
-    const int target_size = one.last_target - one.first_target + 1;
-    // The whole is no gap of itself, even where no words are needed beside gaps.
+    const int source_size = inner.last_source - inner.first_source + 1;
+    const int target_size = inner.last_target - inner.first_target + 1;
+    // The whole phrase is no gap of itself, even if rules need no words beside gaps.
     if (target_size == target_words || source_size < limits_.source_gap || target_size < limits_.target_gap ||
         source_words - source_size < limits_.words || target_words - target_size < limits_.words) {
       continue;
     }
-    inside_.push_back(one);
+    inside_.push_back(inner);
   }
 }
 
@@ -217,7 +217,8 @@ void RuleFinder::add_rule(const Phrase& phrase) {
   for (int s = phrase.first_source; s <= phrase.last_source; ++s, ++sources) {
     const auto at = static_cast<std::size_t>(s);
     source_place_[at] = sources;
-    const auto gap = std::find_if(gaps_.begin(), gaps_.end(), [s](const Phrase& one) { return one.first_source == s; });
+    const auto gap =
+        std::find_if(gaps_.begin(), gaps_.end(), [s](const Phrase& candidate) { return candidate.first_source == s; });
     if (gap == gaps_.end()) {
       text_.push_back(pair_->source[at]);
       words = mixed(words, at);
@@ -238,8 +239,8 @@ void RuleFinder::add_rule(const Phrase& phrase) {
     if (gap == gaps_.end() || gap->first_target != t) {
       text_.push_back(pair_->target[at]);
     } else {
-      const auto before = std::count_if(gaps_.begin(), gaps_.end(), [&gap](const Phrase& one) {
-        return one.first_source < gap->first_source;
+      const auto before = std::count_if(gaps_.begin(), gaps_.end(), [&gap](const Phrase& other) {
+        return other.first_source < gap->first_source;
       });
       text_.push_back(symbols_.gap(static_cast<std::uint32_t>(before)));
       t = gap->last_target;
@@ -262,15 +263,15 @@ void RuleFinder::add_rule(const Phrase& phrase) {
       text_.push_back(packed_link(source_place_[link_sources_[i]], target_place_[at]));
     }
   }
-  for (const Phrase& one : gaps_) {
-    text_.push_back(packed_link(source_place_[static_cast<std::size_t>(one.first_source)],
-                                target_place_[static_cast<std::size_t>(one.first_target)]));
+  for (const Phrase& filler : gaps_) {
+    text_.push_back(packed_link(source_place_[static_cast<std::size_t>(filler.first_source)],
+                                target_place_[static_cast<std::size_t>(filler.first_target)]));
   }
   text_[begin + 2] = static_cast<std::uint32_t>(text_.size() - links);
   found_.push_back({entry_of(begin), words});
 }
 
-// The entry of the rule written last, which is taken back if there is one already.
+// The entry of the rule written last, removed again if the rule exists already.
 std::uint32_t RuleFinder::entry_of(std::size_t begin) {
   if (2 * (entries_.size() + 1) > slots_.size()) grow();
   const std::span<const std::uint32_t> written(text_.data() + begin, text_.size() - begin);
@@ -278,7 +279,7 @@ std::uint32_t RuleFinder::entry_of(std::size_t begin) {
   std::size_t at = hash & (slots_.size() - 1);
   for (; slots_[at] != 0; at = (at + 1) & (slots_.size() - 1)) {
     const Entry& entry = entries_[slots_[at] - 1];
-    // Lengths are the first numbers, so that equal beginnings are equal rules.
+    // Lengths come first, so that no rule is a prefix of another.
     if (entry.hash == hash && std::equal(written.begin(), written.end(), text_.data() + entry.begin)) {
       text_.resize(begin);
       return slots_[at] - 1;

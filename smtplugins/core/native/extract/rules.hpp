@@ -1,8 +1,8 @@
 // Hierarchical rules of aligned sentence pairs.
 //
 // D. Chiang, "Hierarchical Phrase-Based Translation" (2007), section 3: initial phrase pairs, rules with gaps where
-// smaller phrase pairs were, and limits that keep them few. What is found, and the counts down to their rounding, are
-// those of Moses' extract-rules.
+// smaller phrase pairs were, and limits on their number. Rules and counts, down to rounding, are those of Moses'
+// extract-rules.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace smt {
 enum class RuleCounts {
   kShares,   // the rules of an initial phrase pair share a count of one
   kPhrases,  // each initial phrase pair gives each of its rules a count of one
-  kPlaces,   // so does each place of a rule's source words, however far the gaps at its ends reach
+  kPlaces,   // each position of a rule's source words gives it one, however far the gaps at its ends reach
 };
 
 struct RuleLimits {
@@ -29,21 +29,21 @@ struct RuleLimits {
   int source_symbols = 5;        // words and gaps of a rule with gaps
   int target_symbols = 999;
   int gaps = 2;
-  int source_gap = 2;            // the fewest words of a gap
+  int source_gap = 2;            // minimum words of a gap
   int target_gap = 1;
-  int words = 1;                 // the fewest words of a rule with gaps, on each side
-  bool adjacent_source = false;  // gaps may touch
+  int words = 1;                 // minimum words of a rule with gaps, on each side
+  bool adjacent_source = false;  // gaps may be adjacent
   bool adjacent_target = true;
   bool linked_word = true;       // a rule with gaps has a pair of linked words
   bool tight = false;            // no unlinked words at the edges of phrases
   RuleCounts counts = RuleCounts::kShares;
 };
 
-// How gaps are spelt: as words of both word lists of a bitext, behind NULL.
+// The symbols of gaps: words in both word lists of a bitext, after NULL.
 class RuleSymbols {
  public:
-  // Numbered, a gap has the same symbol on both sides, by its place on the source side; else all have the same, which
-  // is how Moses has it, and a left-hand side ends both sides of a rule.
+  // If numbered, a gap has the same symbol on both sides, by its source position; else, as in Moses, all gaps have the
+  // same symbol, and a left-hand side ends both sides of a rule.
   RuleSymbols(bool numbered, int gaps) : numbered_(numbered), gaps_(numbered ? static_cast<std::uint32_t>(gaps) : 1) {}
   bool numbered() const noexcept { return numbered_; }
   std::uint32_t gap(std::uint32_t place) const noexcept { return numbered_ ? kFirst + place : kFirst; }
@@ -51,7 +51,7 @@ class RuleSymbols {
   std::uint32_t head() const noexcept { return kFirst + gaps_; }
   // Words and gaps of a side.
   std::size_t length(std::size_t symbols) const noexcept { return numbered_ ? symbols : symbols - 1; }
-  // All of them, in the order of their ids.
+  // All symbols, in the order of their ids.
   std::vector<std::string> words() const;
 
  private:
@@ -60,7 +60,7 @@ class RuleSymbols {
   std::uint32_t gaps_;
 };
 
-// A rule of one sentence pair. Links go by target position, then source position, those of gaps behind all others.
+// A rule of one sentence pair. Links are ordered by target, then source position; links of gaps come last.
 struct FoundRule {
   std::span<const std::uint32_t> source, target, links;
   float count = 0;
@@ -111,30 +111,30 @@ class RuleFinder {
   std::uint32_t entry_of(std::size_t begin);
   void grow();
   void add_counts();
-  bool is_new_place(const Found& found);
+  bool is_new_place(const Found& rule);
   FoundRule rule(const Entry& entry) const noexcept;
 
   RuleLimits limits_;
   RuleSymbols symbols_;
 
-  // Of the sentence pair at hand.
+  // For the current sentence pair.
   const SentencePair* pair_ = nullptr;
-  std::vector<std::uint32_t> link_sources_;  // of all target words in turn, each word's in order, none twice
-  std::vector<std::uint32_t> link_begin_;    // where those of a target word begin
+  std::vector<std::uint32_t> link_sources_;  // by target word, ascending, without duplicates
+  std::vector<std::uint32_t> link_begin_;    // offsets by target word
   std::vector<int> lowest_target_, highest_target_;  // that a source word is linked with
   std::vector<int> linked_before_;           // linked target words before a position
-  std::vector<Phrase> phrases_;              // by length of the target side, then its start: as Moses comes to them
+  std::vector<Phrase> phrases_;              // by length of the target side, then its start: Moses' order
   std::vector<Phrase> by_start_;             // the same by start of the target side
-  std::vector<std::size_t> start_;           // where those of a target word begin
+  std::vector<std::size_t> start_;           // offsets by target word
 
-  // Of the phrase pair at hand.
+  // For the current phrase pair.
   std::vector<Phrase> inside_;               // phrase pairs that may be gaps, by start
   std::vector<Phrase> gaps_;                 // those chosen, by start
   std::vector<Found> found_;                 // its rules
 
-  std::vector<std::uint32_t> text_;          // what entries say
+  std::vector<std::uint32_t> text_;          // the symbols and links of entries
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> slots_;         // by hash: the entry and one, 0 is free
+  std::vector<std::uint32_t> slots_;         // by hash: the entry plus 1, 0 is free
   std::unordered_set<std::uint64_t> places_;  // of all rules
   std::vector<std::uint32_t> source_place_, target_place_;  // in a rule, of the words of a sentence
 };

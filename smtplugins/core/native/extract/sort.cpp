@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kBuffer = std::size_t{1} << 16;
 
-// The word with the blank behind it, against |||, or another word, with its own.
+// Compares words, each with a final blank, |||, too.
 bool lies_before(std::string_view a, std::string_view b) noexcept {
   const std::size_t shared = std::min(a.size(), b.size());
   const int order = std::memcmp(a.data(), b.data(), shared);

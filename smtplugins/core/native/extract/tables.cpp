@@ -112,16 +112,16 @@ void PhraseTables::write(const CountedPair& pair) {
   alignments_.clear();
   pair_counts_ = {};
   std::uint64_t count = 0;
-  for (const Variant& one : pair.variants) {
-    const PhraseVariant variant = phrase_variant(one.bytes);
-    count += one.count;
+  for (const Variant& occurrence : pair.variants) {
+    const PhraseVariant variant = phrase_variant(occurrence.bytes);
+    count += occurrence.count;
     for (std::size_t i = 0; i < variant.codes.size(); ++i) {
-      pair_counts_.of[i][static_cast<std::size_t>(variant.codes[i])] += one.count;
+      pair_counts_.of[i][static_cast<std::size_t>(variant.codes[i])] += occurrence.count;
     }
     if (!alignments_.empty() && alignments_.back().links == variant.links) {
-      alignments_.back().count += one.count;
+      alignments_.back().count += occurrence.count;
     } else {
-      alignments_.push_back({variant.links, one.count});
+      alignments_.push_back({variant.links, occurrence.count});
     }
   }
   const std::size_t begin = phrases_.size();
@@ -162,7 +162,7 @@ void PhraseTables::write_orientations(std::size_t table, const Counts& counts) {
     double sum = 0;
     for (std::size_t i = 0; i < wanted.classes.size(); ++i) {
       std::uint64_t count = 0;
-      for (const Orientation one : wanted.classes[i]) count += seen[static_cast<std::size_t>(one)];
+      for (const Orientation orientation : wanted.classes[i]) count += seen[static_cast<std::size_t>(orientation)];
       scores[i] = static_cast<double>(count) + reordering_smoothing_;
       sum += scores[i];
     }
@@ -175,15 +175,15 @@ void PhraseTables::write_orientations(std::size_t table, const Counts& counts) {
 }
 
 void PhraseTables::write_scores(const CountedPair& pair, std::uint64_t seen, const Totals& totals) {
-  // Of the most frequent alignments the greatest one, as seen from that side; links_ has its links then.
+  // The greatest of the most frequent alignments, seen from that side; sets links_ to its links.
   const auto best = [this](bool inverse) {
     const Alignment* chosen = nullptr;
     std::vector<Link> links;
-    for (const Alignment& one : alignments_) {
-      if (chosen != nullptr && one.count < chosen->count) continue;
-      read_links(one.links, inverse, links);
-      if (chosen == nullptr || one.count > chosen->count || is_greater(links, links_)) {
-        chosen = &one;
+    for (const Alignment& alignment : alignments_) {
+      if (chosen != nullptr && alignment.count < chosen->count) continue;
+      read_links(alignment.links, inverse, links);
+      if (chosen == nullptr || alignment.count > chosen->count || is_greater(links, links_)) {
+        chosen = &alignment;
         links_.swap(links);
       }
     }
@@ -199,7 +199,7 @@ void PhraseTables::write_scores(const CountedPair& pair, std::uint64_t seen, con
   const float count = as_printed(static_cast<float>(seen));
   const float source = as_printed(static_cast<float>(totals.source.occurrences));
   const float target = as_printed(static_cast<float>(totals.target.occurrences));
-  float for_target = count, for_source = count;  // what is divided by the count of the target, the source side
+  float for_target = count, for_source = count;  // the numerators over the counts of the target and the source side
   if (smoothing_ == Smoothing::kGoodTuring && seen + 1 < good_turing_.size()) {
     for_target = for_source = count * good_turing_[seen];
   } else if (smoothing_ == Smoothing::kKneserNey) {

@@ -23,15 +23,15 @@ namespace smt {
 
 enum class Smoothing : std::uint8_t { kNone, kGoodTuring, kKneserNey };
 
-// A table of orientations to be made.
+// A reordering table to make.
 struct ReorderingTable {
   std::size_t extraction = 0;               // by words, by phrases, hierarchical
-  std::vector<std::vector<Orientation>> classes;  // those of each column of a direction
+  std::vector<std::vector<Orientation>> classes;  // the orientations of each column of a direction
   bool before = true, behind = false;       // directions
   bool with_target = true;                  // conditioned on both sides
 };
 
-// Counts from which no smoothing follows.
+// The counts allow no smoothing.
 struct SmoothingError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -46,14 +46,14 @@ struct SideCount {
   }
 };
 
-// The lines of the phrase table and of tables of orientations, made as they are asked for.
+// The lines of the phrase table and of reordering tables, made on demand.
 class PhraseTables {
  public:
   PhraseTables(PhraseExtractor& extractor, const LexicalTable& target_given_source,
                const LexicalTable& source_given_target, Smoothing smoothing, std::vector<ReorderingTable> reordering,
                double reordering_smoothing, double penalty, std::uint64_t memory,
                std::shared_ptr<SpillFolder> folder);
-  // Some more lines of each; false if there are none any more.
+  // More lines of each; false at the end.
   bool next(std::size_t bytes);
   const std::string& phrases() const noexcept { return phrases_; }
   const std::vector<std::string>& reordering() const noexcept { return lines_; }

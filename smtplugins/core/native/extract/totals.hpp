@@ -1,4 +1,4 @@
-// What each side of pairs adds up to over all pairs it is in.
+// Totals of each side over all pairs that contain it.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace smt {
 
 // Totals of both sides for each pair in the order of a stream. `parts(pair, source, target)` appends to two vectors
-// what a pair contributes to its sides, in the order in which it is added up: sums of floats depend on it.
+// what a pair adds to its sides, in the order of addition: float sums depend on it.
 template <class Part>
 class SideSums {
   static_assert(std::is_trivially_copyable_v<Part>);
@@ -38,7 +38,7 @@ class SideSums {
   }
   std::uint64_t pairs() const noexcept { return pairs_; }
 
-  // To be asked for every pair in turn.
+  // To be called for every pair in order.
   Totals of(const CountedPair& pair) {
     if (target_totals_ == nullptr) return {sources_[pair.source_id], targets_[pair.target_id]};
     if (!started_ || !std::equal(source_.begin(), source_.end(), pair.source.begin(), pair.source.end())) {
@@ -56,7 +56,7 @@ class SideSums {
  private:
   static constexpr std::size_t kNumber = sizeof(std::uint64_t);
 
-  static void append_number(std::string& out, std::uint64_t number) {  // in the order of bytes
+  static void append_number(std::string& out, std::uint64_t number) {  // in byte order
     for (unsigned shift = 64; shift > 0;) {
       shift -= 8;
       out += static_cast<char>(number >> shift & 0xFFU);
@@ -89,7 +89,7 @@ class SideSums {
     }
   }
 
-  // Sources come in turn. Targets are sorted by target and number of the pair, and their totals by number again.
+  // Sources are in order. Targets are sorted by target and pair number, and their totals by number again.
   template <class Parts>
   void sum_on_disk(const PairCounter& counter, Parts parts) {
     ByteSorter by_target(memory_ / 2, folder_);
@@ -116,7 +116,7 @@ class SideSums {
       append_key(buffer, pair->target, counter.target_ranks());
       append_number(buffer, pairs_);
       for (const Part& part : target) append_part(buffer, part);
-      // The key ends where this says, as there may be several parts.
+      // The length of the key, as there may be several parts.
       append_number(buffer, buffer.size() - sizeof(Part) * target.size() - kNumber);
       by_target.add(buffer);
       ++pairs_;
@@ -169,7 +169,7 @@ class SideSums {
   std::shared_ptr<SpillFolder> folder_;
   std::uint64_t pairs_ = 0;
   std::vector<Part> sources_, targets_;        // by id, in memory
-  std::unique_ptr<SpillFile> source_file_;     // in turn, on disk
+  std::unique_ptr<SpillFile> source_file_;     // in order, on disk
   std::unique_ptr<SpillReader> source_reader_;
   std::unique_ptr<ByteSorter> target_totals_;  // by the number of the pair
   std::vector<std::uint32_t> source_;          // the last one

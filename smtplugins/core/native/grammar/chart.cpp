@@ -15,7 +15,7 @@ std::size_t at(std::int32_t number) noexcept { return static_cast<std::size_t>(n
 
 std::int32_t count(std::size_t size) noexcept { return static_cast<std::int32_t>(size); }
 
-// Numbers for pairs of numbers, in order of their coming.
+// Numbers for pairs of numbers, in order of first use.
 class Pairs {
  public:
   struct Found {
@@ -23,44 +23,44 @@ class Pairs {
     bool added;
   };
 
-  Found add(std::int32_t one, std::int32_t other) {
+  Found add(std::int32_t first, std::int32_t second) {
     if (2 * entries_.size() >= slots_.size()) grow();
-    const std::size_t slot = find(one, other);
+    const std::size_t slot = find(first, second);
     if (slots_[slot] != 0) return {slots_[slot] - 1, false};
-    entries_.push_back({one, other});
+    entries_.push_back({first, second});
     slots_[slot] = count(entries_.size());
     return {slots_[slot] - 1, true};
   }
 
  private:
   struct Entry {
-    std::int32_t one;
-    std::int32_t other;
+    std::int32_t first;
+    std::int32_t second;
   };
 
-  std::size_t find(std::int32_t one, std::int32_t other) const noexcept {
+  std::size_t find(std::int32_t first, std::int32_t second) const noexcept {
     const std::uint64_t key =
-        static_cast<std::uint64_t>(static_cast<std::uint32_t>(one)) << 32 | static_cast<std::uint32_t>(other);
+        static_cast<std::uint64_t>(static_cast<std::uint32_t>(first)) << 32 | static_cast<std::uint32_t>(second);
     const std::size_t mask = slots_.size() - 1;
     std::size_t slot = static_cast<std::size_t>((key * 0x9e3779b97f4a7c15u) >> 32) & mask;
     for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
       const Entry& entry = entries_[at(slots_[slot] - 1)];
-      if (entry.one == one && entry.other == other) break;
+      if (entry.first == first && entry.second == second) break;
     }
     return slot;
   }
   void grow() {
     slots_.assign(std::max<std::size_t>(256, 4 * slots_.size()), 0);
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      slots_[find(entries_[i].one, entries_[i].other)] = count(i + 1);
+      slots_[find(entries_[i].first, entries_[i].second)] = count(i + 1);
     }
   }
 
   std::vector<Entry> entries_;
-  std::vector<std::int32_t> slots_;  // 0, or a number and 1
+  std::vector<std::int32_t> slots_;  // 0, or a number plus 1
 };
 
-// Zeros that take memory only where they are written to.
+// Zeros that take memory only where they are overwritten.
 class Zeros {
  public:
   explicit Zeros(std::size_t size) : values_(static_cast<std::int32_t*>(std::calloc(size, sizeof(std::int32_t)))) {
@@ -75,7 +75,7 @@ class Zeros {
   std::unique_ptr<std::int32_t, Free> values_;
 };
 
-// The rules of one gap alone that are applied, and an order of labels in which each is made of earlier ones.
+// The unary rules that apply, and an order of labels in which each is derived from earlier ones.
 class Unaries {
  public:
   struct Rule {
@@ -86,8 +86,8 @@ class Unaries {
     std::int32_t first;  // its first rule: the order in the file
   };
 
-  // Nothing is made of the goal, and a rule that closes a cycle is left out. Which one that is depends on where one
-  // begins: as in cdec, with the label that came last.
+  // Nothing is derived from the goal, and a rule that closes a cycle is left out. Which rule that is depends on the
+  // start of the walk: as in cdec, the last label.
   explicit Unaries(const ChartInput& input) {
     std::int32_t number = 0;
     for (const ChartGrammar& grammar : input.grammars) {
@@ -100,9 +100,9 @@ class Unaries {
       ++number;
     }
     if (rules_.empty()) return;
-    std::sort(rules_.begin(), rules_.end(), [](const Rule& one, const Rule& other) {
-      if (one.gap != other.gap) return one.gap > other.gap;
-      return one.grammar != other.grammar ? one.grammar < other.grammar : one.first < other.first;
+    std::sort(rules_.begin(), rules_.end(), [](const Rule& left, const Rule& right) {
+      if (left.gap != right.gap) return left.gap > right.gap;
+      return left.grammar != right.grammar ? left.grammar < right.grammar : left.first < right.first;
     });
     ranks_.assign(at(input.labels), 0);
     sort_labels(at(input.labels));
@@ -112,7 +112,7 @@ class Unaries {
     const auto [first, last] = std::equal_range(rules_.begin(), rules_.end(), gap, ByGap());
     return {first, last};
   }
-  // Of a label that no rule of one gap has: 0.
+  // 0 for a label in no unary rule.
   std::int32_t rank(std::int32_t label) const noexcept { return ranks_.empty() ? 0 : ranks_[at(label)]; }
   bool empty() const noexcept { return rules_.empty(); }
 
@@ -215,7 +215,7 @@ class Parser {
     std::int32_t last;
     std::int32_t first_bundle;
     std::int32_t last_bundle;
-    std::int32_t number;  // in the forest, -1 if it is not there
+    std::int32_t number;  // in the forest, -1 if not there
   };
   struct Bundle {
     std::int32_t next;
@@ -225,14 +225,14 @@ class Parser {
     std::int32_t tails;
     std::int32_t arity;
   };
-  // The first rule in the forest of a bin, on a chain of arc features.
+  // The first forest rule of a bin with a chain of arc features.
   struct First {
     std::int32_t grammar;
     std::int32_t bin;
     std::int32_t chain;
     std::int32_t rule;
   };
-  // The nodes of one label that begin at a position: those in found_[first, last), by their ends.
+  // The nodes of one label that begin at a position: found_[first, last), by their ends.
   struct LabelRange {
     std::int32_t label;
     std::int32_t first;
@@ -313,7 +313,7 @@ class Parser {
     return true;
   }
 
-  // Applies the rules at a node of the trie to the span from the start to a position, and goes on behind it.
+  // Applies the rules at a node of the trie to the span from the start to a position, and walks on from there.
   void walk(Trie::Node node, std::int32_t position, std::int32_t chain) {
     const Trie::Range bins = trie_->bins(node);
     if (!bins.empty() && distances_[at(position)] <= limit_) {
@@ -343,7 +343,7 @@ class Parser {
     }
   }
 
-  // Rules of one word for arcs over which there are no nodes yet.
+  // One-word rules for arcs over which there are no nodes yet.
   void cover_unknown() {
     const std::span<const Arc> arcs = arcs_of(start_);
     std::vector<std::uint8_t> unknown;
@@ -385,7 +385,7 @@ class Parser {
     edges_ += size;
   }
 
-  // Applies rules of one gap to a span until nothing is new. Each node is seen once, so each edge is made once.
+  // Applies unary rules to a span until nothing is new. Each node is visited once, so each edge is made once.
   void close(std::vector<std::int32_t>& cell, std::int32_t end) {
     for (std::size_t i = 0; i < cell.size(); ++i) {
       const std::int32_t node = cell[i];
@@ -395,8 +395,8 @@ class Parser {
         add(rule.grammar, rule.bin, end, -1, {&node, 1});
       }
     }
-    std::stable_sort(cell.begin(), cell.end(), [this](std::int32_t one, std::int32_t other) {
-      return unaries_.rank(nodes_[at(one)].label) < unaries_.rank(nodes_[at(other)].label);
+    std::stable_sort(cell.begin(), cell.end(), [this](std::int32_t left, std::int32_t right) {
+      return unaries_.rank(nodes_[at(left)].label) < unaries_.rank(nodes_[at(right)].label);
     });
   }
 
@@ -413,7 +413,7 @@ class Parser {
       }
       cells_[at(end)].clear();
     }
-    const auto by_label = [](const Found& one, const Found& other) { return one.label < other.label; };
+    const auto by_label = [](const Found& left, const Found& right) { return left.label < right.label; };
     const auto begin = found_.begin() + static_cast<std::ptrdiff_t>(first);
     if (!std::is_sorted(begin, found_.end(), by_label)) std::stable_sort(begin, found_.end(), by_label);
     const std::int32_t first_range = count(ranges_.size());
@@ -424,7 +424,7 @@ class Parser {
     range_offsets_[at(start_)] = {first_range, count(ranges_.size())};
   }
 
-  // The nodes that the goal is made of, numbered, and their bundles; all nodes without one.
+  // Numbers the nodes below the goal, with their bundles; without a goal all nodes.
   void finish() {
     const bool all = input_.goal == ChartInput::no_goal;
     if (all) {
@@ -498,7 +498,7 @@ class Parser {
     return trie.order().subspan(at(bin.first), at(bin.size()));
   }
 
-  // The number of a bundle's first rule in the forest.
+  // The forest number of a bundle's first rule.
   std::int32_t first_rule(const Bundle& bundle) {
     const auto [number, added] = used_.add(bin_offsets_[at(bundle.grammar)] + bundle.bin, bundle.chain);
     if (added) {
@@ -508,7 +508,7 @@ class Parser {
     return firsts_[at(number)].rule;
   }
 
-  // The rules that were used, in the order of their numbers, and the one above the goal.
+  // The rules in use, in the order of their numbers, and the rule above the goal.
   void add_rules() {
     const std::size_t rules = at(rules_) + 1;
     std::vector<std::int64_t>& offsets = parsed_.rules.targets.offsets;
@@ -551,7 +551,7 @@ class Parser {
           into = std::copy(begin, end, into);
           continue;
         }
-        // Without a branch, as gaps and words come in any order: all bits of a gap's mask are set.
+        // Branchless, as gaps and words alternate unpredictably: all bits of a gap's mask are set.
         into = std::transform(begin, end, into, [words](std::int32_t symbol) {
           const std::int32_t gap = symbol >> 31;
           return (words[symbol & ~gap] & ~gap) | (symbol & gap);
@@ -567,14 +567,14 @@ class Parser {
   Unaries unaries_;
   bool has_epsilons_ = false;
 
-  // The start at hand.
-  Zeros slots_;  // by end and label: 0, or the number of a node and 1
+  // For the current start.
+  Zeros slots_;  // by end and label: 0, or the number of a node plus 1
   std::vector<std::vector<std::int32_t>> cells_;
   std::vector<std::int32_t> distances_;
   std::vector<std::int32_t> limits_;
   std::int32_t start_ = 0;
 
-  // The grammar at hand.
+  // For the current grammar.
   std::int32_t grammar_ = 0;
   const Trie* trie_ = nullptr;
   std::int32_t limit_ = 0;

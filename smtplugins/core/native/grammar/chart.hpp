@@ -1,4 +1,4 @@
-// Parsing a sentence or a lattice with synchronous grammars, on the source side: the forest of all derivations.
+// Parses a sentence or a lattice with the source sides of synchronous grammars into the forest of all derivations.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ struct ChartGrammar {
 
   const RuleColumns* rules;
   const Trie* trie;
-  std::span<const float> scores;     // of its rules; none: 0
-  std::int32_t limit = no_limit;     // the longest span of a rule: arcs on the shortest path, this number included
-  bool from_start = false;           // rules apply to spans that begin at position 0 alone
+  std::span<const float> scores;     // of its rules; empty: 0
+  std::int32_t limit = no_limit;     // the longest span of a rule, in arcs on the shortest path
+  bool from_start = false;           // rules apply only to spans that begin at position 0
   bool to_unknown_arcs_only = false;  // rules of one word each, for arcs over whose span no other grammar has a rule
 };
 
@@ -30,7 +30,7 @@ struct Arc {
   std::int32_t from;
   std::int32_t to;        // above `from`
   std::int32_t word;      // or epsilon, which rules skip anywhere
-  std::int32_t features;  // a number of its features, or plain
+  std::int32_t features;  // the number of its features, or plain
 };
 
 struct ChartInput {
@@ -39,19 +39,19 @@ struct ChartInput {
   std::int32_t positions;     // from 0; the last one is where derivations end
   std::span<const double> feature_scores;
   std::int32_t labels;  // all are below this
-  static constexpr std::int32_t no_goal = -1;  // then all nodes are wanted, and none is above them
+  static constexpr std::int32_t no_goal = -1;  // then all nodes are kept, without one above them
   std::int32_t goal;
   std::int32_t top;  // the label of the node above the goal
   std::int64_t max_edges;
 };
 
-// The rules of a forest have numbers of its own, those of a bundle one after the other, and two bundles have the same
-// rules or none in common: what a search prepares for the rules of a bundle, it finds by the first one's number.
+// A forest numbers its rules itself: the rules of a bundle consecutively, and two bundles share all their rules or
+// none. So a search finds what it prepared for the rules of a bundle by the number of the first.
 struct ParsedForest {
   Forest forest;
   TargetRules rules;
-  // What a rule of the forest is: a number that runs through all grammars, one behind the other, the last of all for
-  // the rule above the goal; and the features of the arcs its words stand for, a chain of links or -1 for none.
+  // The origin of a rule of the forest: its number counted through all grammars, the highest for the rule above the
+  // goal; and the features of the arcs that its words cover, a chain of links or -1 for none.
   std::vector<std::int32_t> origins;
   std::vector<std::int32_t> chains;
   struct Link {
@@ -59,12 +59,12 @@ struct ParsedForest {
     std::int32_t features;
   };
   std::vector<Link> links;
-  bool complete = true;  // false: there are more edges than allowed, and no forest
+  bool complete = true;  // false: more edges than allowed, no forest
 };
 
-// Rules are applied as cdec applies them. Spans are built by their start from right to left, and for each start a
-// grammar's trie is walked once, without items that are stored (Sennrich 2014, "A CYK+ Variant for SCFG Decoding
-// Without a Dot Chart"). What no derivation of the whole uses is left out.
+// Applies rules as cdec does. Spans are built by start, from right to left, and for each start each grammar's trie is
+// walked once, without stored items (Sennrich 2014, "A CYK+ Variant for SCFG Decoding Without a Dot Chart"). Nodes and
+// rules that no complete derivation uses are left out.
 ParsedForest parse(const ChartInput& input);
 
 }  // namespace smt

@@ -14,12 +14,12 @@
 namespace smt {
 namespace {
 
-// Sides that a thread takes at a time.
+// Target sides that a thread takes at a time.
 constexpr std::size_t kShare = 4096;
 
-// A table has few pieces of text, each many times, and most of one word. So pieces are looked up, word by word: what
-// the words so far are is a number, that of a single word its own, and a number and the next word are a key. What is
-// kept is a cache: a key that is driven out gets a new number when it comes again.
+// A table has few distinct runs of words, each many times, most of one word. So runs are cached word by word: the words
+// so far are a number (of a single word its id), and a number and the next word are a key. An evicted key gets a new
+// number when it comes again.
 class SideScorer {
  public:
   SideScorer(const LanguageModel& lm, const TargetSides& sides, std::span<const float> firsts, bool markers)
@@ -80,7 +80,7 @@ class SideScorer {
     return next_++;
   }
 
-  // log10 of the words from the first one of a piece to the last one.
+  // log10 of the words from the start of a run up to the last one.
   float scored(std::size_t first, std::size_t last) {
     if (first != first_ || last < next_word_) {
       first_ = first;
@@ -110,7 +110,7 @@ class SideScorer {
   const unsigned bits_;
   std::vector<Slot> slots_;
   std::uint32_t next_ = 0;
-  // The piece that was scored last: where it begins, up to where, and what came out.
+  // The last run scored: its start, its end, its score.
   std::size_t first_ = std::numeric_limits<std::size_t>::max();
   std::size_t next_word_ = 0;
   double total_ = 0.0;

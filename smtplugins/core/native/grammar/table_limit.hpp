@@ -1,4 +1,4 @@
-// What a table's rules are worth to a language model before any of them is applied: by this tables are limited.
+// Language model scores of a table's target sides out of context, used to limit tables.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace smt {
 
-// Target sides of a table: words, or gaps below 0; `words` says which word of the model each of them is.
+// Target sides of a table: words, or gaps below 0; `words` has the model's id of each word.
 struct TargetSides {
   std::span<const std::int32_t> symbols;
-  std::span<const std::int64_t> offsets;  // one more than sides
+  std::span<const std::int64_t> offsets;  // one more than there are sides
   std::span<const WordId> words;
 };
 
-// log10 of each side's words, those between two gaps without any context. With `markers` a <s> that such a piece begins
-// with is where the sentence begins, and costs nothing; the model must have it then.
+// log10 probability of each side's words, summed over runs between gaps without context. With `markers`, a <s> at the
+// start of a run begins the sentence and costs nothing; the model must have it then.
 void fragment_scores(const LanguageModel& lm, const TargetSides& sides, bool markers, int threads, float* scores);
 
 }  // namespace smt

@@ -21,7 +21,7 @@ bool Trie::is_sound(const Arrays& arrays, std::size_t rules, std::size_t labels)
   const auto within = [](std::int32_t number, std::size_t size) {
     return number >= 0 && static_cast<std::size_t>(number) <= size;
   };
-  // Children are behind their node.
+  // Children come after their node.
   bool good = arrays.places[0].first == 1 && arrays.places[0].first_bin == 0;
   for (std::size_t node = 0; node < nodes; ++node) {
     const Place place = arrays.places[node], next = arrays.places[node + 1];
@@ -42,9 +42,9 @@ bool Trie::is_sound(const Arrays& arrays, std::size_t rules, std::size_t labels)
 }
 
 std::unique_ptr<Trie> Trie::limited(std::span<const float> estimates, std::int32_t limit) const {
-  const auto before = [&](std::int32_t one, std::int32_t other) {
-    const float a = estimates[static_cast<std::size_t>(one)], b = estimates[static_cast<std::size_t>(other)];
-    return a != b ? a > b : one < other;
+  const auto before = [&](std::int32_t left, std::int32_t right) {
+    const float a = estimates[static_cast<std::size_t>(left)], b = estimates[static_cast<std::size_t>(right)];
+    return a != b ? a > b : left < right;
   };
   std::unique_ptr<Trie> limited(new Trie(numbers_));
   Trie& made = *limited;
@@ -52,7 +52,7 @@ std::unique_ptr<Trie> Trie::limited(std::span<const float> estimates, std::int32
   made.bins_.reserve(arrays_.bins.size());
   made.order_.reserve(arrays_.order.size());
   std::vector<std::int32_t> best;
-  // The bins of one source side; its rules follow each other.
+  // The bins of one source side; its rules are adjacent.
   const auto take = [&](std::int32_t first, std::int32_t last) {
     if (first == last) return;
     const auto rules = part(arrays_.order, bin(first).first, bin(last - 1).last);

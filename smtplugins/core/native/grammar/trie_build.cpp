@@ -17,26 +17,26 @@ std::span<const T> part(std::span<const T> values, std::int32_t first, std::int3
   return values.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first));
 }
 
-// How many symbols two source sides begin with alike. A few numbers: a call would take longer.
-std::size_t common(std::span<const std::int32_t> one, std::span<const std::int32_t> other) noexcept {
-  const std::size_t most = std::min(one.size(), other.size());
+// The length of the common prefix of two source sides. Inline, as they are short.
+std::size_t common(std::span<const std::int32_t> left, std::span<const std::int32_t> right) noexcept {
+  const std::size_t most = std::min(left.size(), right.size());
   std::size_t same = 0;
-  while (same < most && one[same] == other[same]) ++same;
+  while (same < most && left[same] == right[same]) ++same;
   return same;
 }
 
-bool equal(std::span<const std::int32_t> one, std::span<const std::int32_t> other) noexcept {
-  return one.size() == other.size() && common(one, other) == one.size();
+bool equal(std::span<const std::int32_t> left, std::span<const std::int32_t> right) noexcept {
+  return left.size() == right.size() && common(left, right) == left.size();
 }
 
-// Rules that follow each other and have one source side.
+// Consecutive rules with one source side.
 struct Run {
   std::int32_t first;
   std::int32_t last;
 };
 
-// Calls visit(source, run) for all of them in the order of the columns, until it says false; whether it never did. The
-// source side has the numbers outside, and is there during the call alone.
+// Calls visit(source, run) for all runs in the order of the columns until it returns false; returns whether it never
+// did. The source side has shared ids and is valid only during the call.
 template <class Visit>
 bool each_run(const RuleColumns& rules, Visit visit) {
   std::vector<std::int32_t> outside;
@@ -57,21 +57,21 @@ bool each_run(const RuleColumns& rules, Visit visit) {
   return true;
 }
 
-// The columns' own labels, of those that are one outside the first.
+// The columns' own labels; of labels with one shared id, the first.
 std::vector<std::int32_t> first_labels(std::span<const std::int32_t> labels) {
-  std::vector<std::int32_t> found(labels.size());
+  std::vector<std::int32_t> first_of(labels.size());
   std::vector<std::int32_t> order(labels.size());
   std::iota(order.begin(), order.end(), 0);
   const auto outside = [&labels](std::int32_t own) { return labels[static_cast<std::size_t>(own)]; };
-  std::stable_sort(order.begin(), order.end(), [&](std::int32_t one, std::int32_t other) {
-    return outside(one) < outside(other);
+  std::stable_sort(order.begin(), order.end(), [&](std::int32_t left, std::int32_t right) {
+    return outside(left) < outside(right);
   });
   for (std::size_t i = 0; i < order.size(); ++i) {
     const bool same = i > 0 && outside(order[i]) == outside(order[i - 1]);
     const auto own = static_cast<std::size_t>(order[i]);
-    found[own] = same ? found[static_cast<std::size_t>(order[i - 1])] : order[i];
+    first_of[own] = same ? first_of[static_cast<std::size_t>(order[i - 1])] : order[i];
   }
-  return found;
+  return first_of;
 }
 
 // Gaps before words; no symbol, 0, before both.
@@ -83,7 +83,7 @@ Wide key_of(std::span<const std::int32_t> symbols) noexcept {
   return key;
 }
 
-// Runs of columns whose order says nothing, to be sorted by their source sides.
+// Runs of unsorted columns, to be sorted by their source sides.
 class SortedRuns {
  public:
   explicit SortedRuns(const RuleColumns& rules) {
@@ -95,17 +95,17 @@ class SortedRuns {
       list_.push_back({key_of(source), first, count(symbols_.size()), run});
       return true;
     });
-    std::sort(list_.begin(), list_.end(), [this](const Source& one, const Source& other) {
-      if (one.key != other.key) return one.key < other.key;
-      const auto a = rest(one), b = rest(other);
+    std::sort(list_.begin(), list_.end(), [this](const Source& left, const Source& right) {
+      if (left.key != right.key) return left.key < right.key;
+      const auto a = rest(left), b = rest(right);
       if (!equal(a, b)) return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
-      return one.run.first < other.run.first;
+      return left.run.first < right.run.first;
     });
   }
 
   template <class Visit>
   void each(Visit visit) const {
-    for (const Source& one : list_) visit(of(one), one.run);
+    for (const Source& source : list_) visit(of(source), source.run);
   }
 
  private:
@@ -119,7 +119,7 @@ class SortedRuns {
   std::span<const std::int32_t> of(const Source& source) const noexcept {
     return part<std::int32_t>(symbols_, source.first, source.last);
   }
-  // What the key leaves out.
+  // The symbols after the key.
   std::span<const std::int32_t> rest(const Source& source) const noexcept {
     const auto whole = of(source);
     return whole.subspan(std::min(whole.size(), kKeyed));
@@ -131,14 +131,14 @@ class SortedRuns {
 
 }  // namespace
 
-// Made of source sides that come in any order in which those that begin with the same symbols are together, as in a
-// sorted file. Each level of the trie grows at its end then, and nothing is looked for.
+// Built from source sides in any order that keeps common prefixes together, as in a sorted file. Then each level of the
+// trie grows at its end, without look-ups.
 class TrieBuilder {
  public:
   TrieBuilder(const RuleColumns& rules, Trie& trie)
       : rules_(rules), trie_(trie), levels_(kUsualDepth) {}
 
-  // False if the order is another one: the trie is not to be finished then.
+  // False if the order is not like that: then the trie must not be finished.
   bool add(std::span<const std::int32_t> source, Run run) {
     if (source.size() == 1 && source[0] < 0) {
       unaries_.push_back({source[0], run});
@@ -154,7 +154,7 @@ class TrieBuilder {
     return add_run(levels_[depth - 1].back(), run);
   }
 
-  // False as above.
+  // False likewise.
   bool finish() {
     std::size_t nodes = 1;
     for (const Level& level : levels_) nodes += level.size();
@@ -187,7 +187,7 @@ class TrieBuilder {
   }
 
  private:
-  // Nodes are gone over in another order than they lie in.
+  // Nodes are visited in another order than they are stored in.
   static constexpr std::size_t kAhead = 8;
   template <class Level>
   static void prefetch(const Level& level, std::int32_t node) noexcept {
@@ -198,8 +198,8 @@ class TrieBuilder {
 #endif
   }
 
-  // A node of a level. Its children begin at `first` in the next one, and end where those of the node behind it begin.
-  // Several runs are in runs_: from run.first on, as many as -run.last.
+  // A node of a level. Its children begin at `first` in the next level and end where those of the next node begin.
+  // Several runs are in runs_: -run.last of them from run.first on.
   struct Node {
     std::int32_t symbol;
     std::int32_t first;
@@ -214,7 +214,7 @@ class TrieBuilder {
     Run run;
   };
 
-  // Whether no source side before began with this symbol.
+  // Whether no previous source side began with this symbol.
   bool begin(std::int32_t symbol) {
     std::vector<bool>& begun = symbol < 0 ? begun_gaps_ : begun_words_;
     const auto at = static_cast<std::size_t>(symbol < 0 ? -1 - symbol : symbol);
@@ -231,7 +231,7 @@ class TrieBuilder {
     return others == 0 ? lhs : kSeveral;
   }
 
-  // False if other source sides came since those of this node.
+  // False if other source sides came after those of this node.
   bool add_run(Node& node, Run run) {
     if (node.run.first == node.run.last) {
       node.run = run;
@@ -248,7 +248,7 @@ class TrieBuilder {
     return node.run.first - node.run.last == count(runs_.size());
   }
 
-  // The next node: its children are [first, last) of the level below it, and follow in `order`. False if one is there
+  // The next node: its children are [first, last) of the next level, and follow in `order`. False if a child occurs
   // twice.
   bool add_node(const Level& below, std::int32_t first, std::int32_t last, LargeVector<std::int32_t>& order) {
     const auto next = count(trie_.symbols_.size());
@@ -260,7 +260,7 @@ class TrieBuilder {
       order.push_back(first);
       return true;
     }
-    // By their symbols; the numbers below 0 first.
+    // By symbol; gaps, below 0, first.
     keys_.clear();
     bool sorted = true;
     for (std::size_t i = 0; i < children.size(); ++i) {
@@ -281,7 +281,7 @@ class TrieBuilder {
     return sound;
   }
 
-  // The rules of the node that came last, by left-hand sides.
+  // The rules of the latest node, by left-hand sides.
   void add_bins(const Node& node) {
     if (node.run.first == node.run.last) return;
     if (node.run.last >= 0) {
@@ -308,8 +308,8 @@ class TrieBuilder {
       const std::int32_t own = rules_.lhs[static_cast<std::size_t>(rule)];
       return first_labels_.empty() ? own : first_labels_[static_cast<std::size_t>(own)];
     };
-    std::stable_sort(order.begin() + begin, order.end(), [&](std::int32_t one, std::int32_t other) {
-      return own_label(one) < own_label(other);
+    std::stable_sort(order.begin() + begin, order.end(), [&](std::int32_t left, std::int32_t right) {
+      return own_label(left) < own_label(right);
     });
     std::int32_t before = -1;
     for (std::int32_t i = begin; i < count(order.size()); ++i) {
@@ -322,7 +322,7 @@ class TrieBuilder {
 
   void add_unaries() {
     std::stable_sort(unaries_.begin(), unaries_.end(),
-                     [](const Unary& one, const Unary& other) { return one.symbol < other.symbol; });
+                     [](const Unary& left, const Unary& right) { return left.symbol < right.symbol; });
     std::vector<Run> runs;
     for (std::size_t i = 0; i < unaries_.size(); ++i) {
       runs.push_back(unaries_[i].run);
@@ -338,12 +338,12 @@ class TrieBuilder {
 
   const RuleColumns& rules_;
   Trie& trie_;
-  std::vector<std::int32_t> first_labels_;  // made when it is asked for
-  std::vector<Level> levels_;  // those of the root's children first
-  LargeVector<Run> runs_;  // of nodes with several
+  std::vector<std::int32_t> first_labels_;  // made on demand
+  std::vector<Level> levels_;  // the level of the root's children first
+  LargeVector<Run> runs_;  // of nodes with several runs
   std::vector<Unary> unaries_;
   std::vector<std::uint64_t> keys_;
-  std::vector<std::int32_t> before_;  // the source side that came last
+  std::vector<std::int32_t> before_;  // the previous source side
   std::vector<bool> begun_words_, begun_gaps_;
 };
 

@@ -9,7 +9,7 @@ namespace smt {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// So many lines of an envelope are found by a pass over all that are left, each; then what is left is sorted.
+// This many lines of an envelope are found by one pass each over the remaining lines; then the rest is sorted.
 constexpr int kPasses = 16;
 
 }  // namespace
@@ -22,9 +22,8 @@ std::size_t highest(std::span<const double> values) {
   return best;
 }
 
-// The lines that are the highest one after the other as t goes up (sign 1) or down (sign -1): the first from a place
-// on, and those that are left and steeper. Envelopes are short: a pass for each line, over what is steeper than the
-// last, costs less than sorting.
+// The successive highest lines as t goes up (sign 1) or down (sign -1): the line highest at a place, then the steeper
+// ones that overtake it. Envelopes are short: a pass for each line over the steeper ones costs less than sorting.
 void EnvelopeSearch::walk(std::span<const double> values, std::span<const double> slopes, std::int32_t first,
                           double place, double sign) {
   std::vector<std::int32_t>& left = sign > 0 ? rising_ : falling_;
@@ -35,7 +34,7 @@ void EnvelopeSearch::walk(std::span<const double> values, std::span<const double
   const auto take = [&](std::int32_t line, double at) {
     place = std::max(place, at);
     if (place == at_.back()) {
-      passed_.back() = line;  // the one before was highest at a point only
+      passed_.back() = line;  // the previous line was highest at a single point
     } else {
       passed_.push_back(line);
       at_.push_back(place);
@@ -62,7 +61,7 @@ void EnvelopeSearch::walk(std::span<const double> values, std::span<const double
     take(next, nearest);
     from = next;
   }
-  // Many lines: those left by slope, each taken while it overtakes before the one that it would follow.
+  // Many lines: sort the rest by slope; a line replaces previous ones that it overtakes before they begin.
   std::erase_if(left, [&](std::int32_t line) { return !(slope(line) > slope(from)); });
   std::sort(left.begin(), left.end(), [&](std::int32_t a, std::int32_t b) {
     if (slope(a) != slope(b)) return slope(a) < slope(b);
@@ -132,7 +131,7 @@ void EnvelopeSearch::append(std::span<const double> values, std::span<const doub
     if (first != best && place < kInfinity) walk(values, slopes, static_cast<std::int32_t>(first), place, sign);
   };
   side(below, -1.0);
-  // What begins at a place on the way down ends there on the way up.
+  // A line that begins at a place on the way down ends there on the way up.
   for (std::size_t k = passed_.size(); k-- > 0;) {
     to.starts.push_back(k + 1 == passed_.size() ? -kInfinity : 0.0 - at_[k + 1]);
     to.lines.push_back(passed_[k]);
@@ -140,7 +139,7 @@ void EnvelopeSearch::append(std::span<const double> values, std::span<const doub
   to.starts.push_back(passed_.empty() ? -kInfinity : 0.0 - at_.front());
   to.lines.push_back(static_cast<std::int32_t>(best));
   side(above, 1.0);
-  if (!passed_.empty() && at_.front() == to.starts.back()) {  // the best at 0 is so at 0 only
+  if (!passed_.empty() && at_.front() == to.starts.back()) {  // the line best at 0 is best only there
     to.starts.pop_back();
     to.lines.pop_back();
   }
@@ -150,7 +149,7 @@ void EnvelopeSearch::append(std::span<const double> values, std::span<const doub
 
 namespace {
 
-// A line of a node's envelope: highest from start on. Its tails' lines are choices[first], one for each tail.
+// A line of a node's envelope: highest from start on. The lines of its tails are choices[first ..], one for each tail.
 struct NodeLine {
   double slope;
   double value;
@@ -165,16 +164,16 @@ class GraphSearch {
       : graph_(graph), values_(values), slopes_(slopes) {}
 
   GraphEnvelope run() {
-    GraphEnvelope found;
-    if (graph_.empty()) return found;
+    GraphEnvelope envelope;
+    if (graph_.empty()) return envelope;
     for (std::size_t v = 0; v < graph_.nodes(); ++v) node(v);
     for (std::size_t k = begin(graph_.nodes() - 1); k < lines_.size(); ++k) {
-      found.starts.push_back(lines_[k].start);
-      found.values.push_back(lines_[k].value);
-      found.slopes.push_back(lines_[k].slope);
-      unfold(k, found.edges);
+      envelope.starts.push_back(lines_[k].start);
+      envelope.values.push_back(lines_[k].value);
+      envelope.slopes.push_back(lines_[k].slope);
+      unfold(k, envelope.edges);
     }
-    return found;
+    return envelope;
   }
 
  private:
@@ -193,7 +192,7 @@ class GraphSearch {
     nodes_.push_back(static_cast<std::int64_t>(lines_.size()));
   }
 
-  // The lines of an edge: those of its tails added up, from one start of any of them to the next.
+  // The lines of an edge: the sums of its tails' lines, between consecutive starts of any of them.
   void edge(std::size_t e) {
     const auto tails = graph_.tails(e);
     at_.clear();
@@ -217,7 +216,7 @@ class GraphSearch {
     }
   }
 
-  // The highest of all lines made for a node.
+  // The envelope of all lines of a node's edges.
   void join() {
     std::sort(made_.begin(), made_.end(), [](const NodeLine& a, const NodeLine& b) {
       if (a.slope != b.slope) return a.slope < b.slope;
@@ -267,7 +266,7 @@ class GraphSearch {
   std::span<const double> values_;
   std::span<const double> slopes_;
   std::vector<NodeLine> lines_;
-  std::vector<std::int64_t> nodes_{0};  // where the lines of each node begin
+  std::vector<std::int64_t> nodes_{0};  // offsets of each node's lines
   std::vector<std::int64_t> choices_;
   std::vector<NodeLine> made_;
   std::vector<std::int64_t> picked_;

@@ -1,4 +1,4 @@
-// Upper envelopes of lines, of a set and of all derivations of a hypergraph: what exact line search is made of.
+// Upper envelopes of a set of lines and of all derivations of a hypergraph, for exact line search.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace smt {
 
-// Differences and quotients of such numbers are numbers.
+// Differences and quotients of numbers up to this do not overflow.
 inline constexpr double kMostScore = 1e150;
 
 // Which line is the highest where: lines[k] from starts[k], the first of them minus infinity, to starts[k + 1].
@@ -20,7 +20,7 @@ struct Envelope {
   std::vector<std::int32_t> lines;
 };
 
-// Room that searches use again and again.
+// Buffers reused between searches.
 class EnvelopeSearch {
  public:
   // Appends the envelope of the lines values[i] + t * slopes[i] to one; best is the first of the highest at t = 0.
@@ -35,7 +35,7 @@ class EnvelopeSearch {
   std::vector<std::int32_t> rising_;   // lines that are left, on the way up
   std::vector<std::int32_t> falling_;  // and down
   std::vector<std::int32_t> passed_;   // lines beyond the best one, in order of their starts
-  std::vector<double> at_;             // where each of them begins, as distance from 0
+  std::vector<double> at_;             // their starts, as distances from 0
 };
 
 std::size_t highest(std::span<const double> values);
@@ -48,7 +48,7 @@ struct GraphEnvelope {
   Parts<std::int32_t> edges;
 };
 
-// Values and slopes are those of edges, and add up. A graph without nodes has no line.
+// Values and slopes of edges add up. A graph without nodes has no line.
 GraphEnvelope graph_envelope(const Graph& graph, std::span<const double> values, std::span<const double> slopes);
 
 }  // namespace smt

@@ -62,8 +62,8 @@ Graph graph_of(const Forest& forest) {
 }
 
 Bundles bundles_of(const Graph& graph) {
-  Bundles found;
-  std::vector<std::int64_t>& order = found.edges.values;
+  Bundles bundles;
+  std::vector<std::int64_t>& order = bundles.edges.values;
   order.resize(graph.edges());
   std::iota(order.begin(), order.end(), 0);
   const auto tails = [&](std::int64_t e) { return graph.tails(static_cast<std::size_t>(e)); };
@@ -78,18 +78,18 @@ Bundles bundles_of(const Graph& graph) {
     });
     for (auto at = begin; at != end; ++at) {
       if (at + 1 == end || !std::ranges::equal(tails(*at), tails(at[1]))) {
-        found.edges.offsets.push_back(at + 1 - order.begin());
+        bundles.edges.offsets.push_back(at + 1 - order.begin());
       }
     }
-    found.nodes.push_back(static_cast<std::int64_t>(found.edges.size()));
+    bundles.nodes.push_back(static_cast<std::int64_t>(bundles.edges.size()));
   }
-  return found;
+  return bundles;
 }
 
 GraphPart restricted(const Graph& graph, std::span<const std::uint8_t> keep, std::size_t goal) {
   GraphPart part;
   if (graph.empty()) return part;
-  // Upwards: what can be derived.
+  // Bottom-up: nodes with a derivation.
   std::vector<std::uint8_t> derived(graph.nodes(), 0);
   std::vector<std::uint8_t> usable(keep.begin(), keep.end());
   for (std::size_t v = 0; v <= goal; ++v) {
@@ -103,7 +103,7 @@ GraphPart restricted(const Graph& graph, std::span<const std::uint8_t> keep, std
     }
   }
   if (derived[goal] == 0) return part;
-  // Downwards: what leads to the goal.
+  // Top-down: nodes that lead to the goal.
   std::vector<std::uint8_t> reached(graph.nodes(), 0);
   reached[goal] = 1;
   for (std::size_t v = goal + 1; v-- > 0;) {

@@ -9,12 +9,12 @@
 namespace smt {
 namespace {
 
-// Goes through a graph's nodes upwards and gives for each node with edges their scores with what is below them.
+// Visits a graph's nodes bottom-up, with the scores of each node's edges plus those of their tails.
 class Upwards {
  public:
   Upwards(const Graph& graph, std::span<const double> scores) : graph_(graph), scores_(scores) {}
 
-  // The sums of the edges of a node; values are those of the nodes below, one more value is 0.
+  // The sums of a node's edges; `values` are those of the nodes below and a final 0.
   const double* sums(std::size_t node, const double* values) {
     const std::size_t first = graph_.first(node), count = graph_.last(node) - first;
     if (buffer_.size() < count) buffer_.resize(std::max(count, 2 * buffer_.size()));
@@ -35,7 +35,7 @@ class Upwards {
   std::size_t wide_ = 0;
 };
 
-// A sum of exponentials that more are added to.
+// A running sum of exponentials.
 struct LogSum {
   double most = kMinusInfinity;
   double sum = 0.0;
@@ -78,7 +78,7 @@ void outside_with(const Graph& graph, std::span<const double> scores, std::span<
         around[static_cast<std::size_t>(pair[0])].add(here + inner[static_cast<std::size_t>(pair[1])]);
         around[static_cast<std::size_t>(pair[1])].add(here + inner[static_cast<std::size_t>(pair[0])]);
       } else if (tails.size() > 2) {
-        // The others' sum without a subtraction, which -inf does not allow.
+        // The sum of the other tails, without a subtraction, which -inf does not allow.
         before.assign(1, here);
         for (const std::int32_t t : tails) before.push_back(before.back() + inner[static_cast<std::size_t>(t)]);
         double after = 0.0;
@@ -108,7 +108,7 @@ void conditionals(const Graph& graph, std::span<const double> scores, std::span<
   }
 }
 
-// In the order of sum_of_exps, so that the same comes out.
+// In the order of sum_of_exps, for the same result.
 double sum_of(const double* values, std::size_t size) {
   double s[4] = {0.0, 0.0, 0.0, 0.0};
   std::size_t i = 0;
@@ -119,7 +119,7 @@ double sum_of(const double* values, std::size_t size) {
   return (s[0] + s[1]) + (s[2] + s[3]);
 }
 
-// The share of each of some summands, given by logarithms, and the logarithm of their sum.
+// The shares of summands given as logarithms, and the logarithm of their sum.
 double shares(const double* values, std::size_t size, double* out) {
   const double most = largest(values, size);
   if (size == 1 || most == kMinusInfinity) {
@@ -197,13 +197,13 @@ double count_paths(const Graph& graph) {
 }
 
 Derivations viterbi(const Graph& graph, std::span<const double> scores) {
-  Derivations found;
-  if (graph.empty()) return found;
+  Derivations derivations;
+  if (graph.empty()) return derivations;
   std::vector<double> values(graph.nodes() + 1);
   inside(graph, scores, Semiring::kMax, values);
-  if (values[graph.nodes() - 1] == kMinusInfinity) return found;
+  if (values[graph.nodes() - 1] == kMinusInfinity) return derivations;
   std::vector<std::int32_t> todo{static_cast<std::int32_t>(graph.nodes() - 1)};
-  // The best edge of a node is looked for when the derivation comes by; of equal ones the first.
+  // The best edge of a node is searched when the derivation reaches it; of equal ones the first.
   std::vector<std::int32_t> best(graph.nodes(), -1);
   while (!todo.empty()) {
     const auto v = static_cast<std::size_t>(todo.back());
@@ -220,24 +220,24 @@ Derivations viterbi(const Graph& graph, std::span<const double> scores) {
         }
       }
     }
-    if (found.edges.values.size() == kMaxDerivation) throw std::length_error("a derivation of too many edges");
-    found.edges.values.push_back(best[v]);
+    if (derivations.edges.values.size() == kMaxDerivation) throw std::length_error("a derivation of too many edges");
+    derivations.edges.values.push_back(best[v]);
     const auto tails = graph.tails(static_cast<std::size_t>(best[v]));
     todo.insert(todo.end(), tails.rbegin(), tails.rend());
   }
-  found.edges.end_part();
-  found.scores.push_back(values[graph.nodes() - 1]);
-  return found;
+  derivations.edges.end_part();
+  derivations.scores.push_back(values[graph.nodes() - 1]);
+  return derivations;
 }
 
 Moments moments(const Graph& graph, std::span<const double> scores, std::span<const double> values,
                 std::span<double> means, std::span<double> coefficients) {
   const std::size_t nodes = graph.nodes();
   if (nodes == 0) return {kMinusInfinity, 0.0};
-  // One pass upwards, so that each edge is looked up and each exponential is taken once.
+  // One bottom-up pass, so that each edge is read and each exponential taken once.
   std::vector<double> inner(nodes + 1), below(nodes + 1);
   std::vector<double> probs(graph.edges());
-  std::vector<double> sums(graph.edges());  // a value with the means below
+  std::vector<double> sums(graph.edges());  // the value plus the means below
   Upwards by_score(graph, scores), by_value(graph, values);
   for (std::size_t v = 0; v < nodes; ++v) {
     const std::size_t first = graph.first(v), count = graph.last(v) - first;
@@ -252,9 +252,9 @@ Moments moments(const Graph& graph, std::span<const double> scores, std::span<co
     below[v] = mean;
   }
   std::copy_n(below.begin(), nodes, means.begin());
-  const Moments found{inner[nodes - 1], below[nodes - 1]};
-  if (coefficients.empty()) return found;
-  // Downwards: how probable a node is, and the mean of what is around it. What has no tail adds to a place too many.
+  const Moments result{inner[nodes - 1], below[nodes - 1]};
+  if (coefficients.empty()) return result;
+  // Top-down: the probability of each node and the mean around it. Missing tails add to an extra node at the end.
   struct Reached {
     double probability = 0.0;
     double around = 0.0;
@@ -262,11 +262,11 @@ Moments moments(const Graph& graph, std::span<const double> scores, std::span<co
   };
   std::vector<Reached> reached(nodes + 1);
   for (std::size_t v = 0; v < nodes; ++v) reached[v].mean = below[v];
-  reached[nodes - 1].probability = found.log_z == kMinusInfinity ? 0.0 : 1.0;
+  reached[nodes - 1].probability = result.log_z == kMinusInfinity ? 0.0 : 1.0;
   const auto add = [&](std::int32_t tail, double posterior, double whole) {
-    Reached& one = reached[static_cast<std::size_t>(tail)];
-    one.probability += posterior;
-    one.around += posterior * (whole - one.mean);
+    Reached& node = reached[static_cast<std::size_t>(tail)];
+    node.probability += posterior;
+    node.around += posterior * (whole - node.mean);
   };
   std::size_t wide = graph.wide().size();
   for (std::size_t v = nodes; v-- > 0;) {
@@ -276,7 +276,7 @@ Moments moments(const Graph& graph, std::span<const double> scores, std::span<co
     for (std::size_t e = first; e < last; ++e) {
       const double posterior = probability * probs[e];
       const double whole = outer + sums[e];
-      coefficients[e] = posterior * (whole - found.mean);
+      coefficients[e] = posterior * (whole - result.mean);
       const std::int32_t* pair = graph.pairs() + 2 * e;
       add(pair[0], posterior, whole);
       add(pair[1], posterior, whole);
@@ -286,7 +286,7 @@ Moments moments(const Graph& graph, std::span<const double> scores, std::span<co
       for (const std::int32_t t : graph.tails(e).subspan(2)) add(t, probability * probs[e], outer + sums[e]);
     }
   }
-  return found;
+  return result;
 }
 
 }  // namespace smt

@@ -1,7 +1,7 @@
-// Dynamic programs over a graph whose edges have scores: natural logarithms, -inf for what cannot be.
+// Dynamic programs over a graph whose edges have scores: natural logarithms, -inf for impossible edges.
 //
-// A derivation is a tree of edges from the goal down; its score is the sum of theirs. A node without edges is a
-// start: it has one derivation, of score 0. All sums are doubles and run in the order of the edges.
+// A derivation is a tree of edges from the goal down; its score is the sum of the edges' scores. A node without edges
+// is a start node, with one derivation of score 0. All sums are doubles, in the order of the edges.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace smt {
 
 enum class Semiring { kLog, kMax };
 
-// The target sides that derivations are spelt with: `rules` by edge, -1 for none; such an edge has its tails' words.
+// The target sides of edges: `rules` by edge, -1 for an edge without a rule, whose words are those of its tails.
 struct Targets {
   std::span<const std::int32_t> rules;
   std::span<const std::int64_t> offsets;
@@ -28,18 +28,18 @@ struct Targets {
   }
 };
 
-// Edges of each from the goal down, an edge before those of its tails, tails in their order.
+// The edges of each derivation in preorder from the goal, tails in order.
 struct Derivations {
   std::vector<double> scores;
   Parts<std::int32_t> edges;
 };
-// Tails may share what is below them, so a derivation may be exponentially larger than the graph. Functions that
-// write derivations throw std::length_error beyond this.
+// Tails may share nodes below them, so a derivation may be exponentially larger than the graph. Functions that write
+// derivations throw std::length_error beyond this size.
 constexpr std::size_t kMaxDerivation = std::size_t{1} << 24U;
 
 // inside: for each node the sum (kLog) or maximum (kMax) over its derivations. A value for each node, and one more: 0.
 void inside(const Graph& graph, std::span<const double> scores, Semiring semiring, std::span<double> values);
-// outside: the same over what is around a node. A tail's share is taken by its position, not by its node.
+// outside: the same over the contexts of a node. A tail counts by its position, not by its node.
 void outside(const Graph& graph, std::span<const double> scores, std::span<const double> inner, Semiring semiring,
              std::span<double> values);
 
@@ -55,19 +55,19 @@ double count_paths(const Graph& graph);
 Derivations viterbi(const Graph& graph, std::span<const double> scores);
 
 // The k best derivations, lazily: algorithm 3 of L. Huang and D. Chiang, "Better k-best Parsing" (2005). With targets,
-// only the best of those that are spelt alike; among the derivations of each node, too, which loses none.
+// only the best of derivations with equal words; pruned at each node, too, which loses none.
 Derivations kbest(const Graph& graph, std::span<const double> scores, std::size_t k, const Targets* targets);
 
-// Derivations drawn with their probabilities; the same for the same seed everywhere.
+// Samples of derivations by their probabilities; the same seed gives the same sample on all machines.
 Derivations sample(const Graph& graph, std::span<const double> scores, std::size_t count, std::uint64_t seed);
 
 // The words of derivations.
 Parts<std::int32_t> spell(const Graph& graph, const Parts<std::int32_t>& derivations, const Targets& targets);
 
-// Means of a sum over edges' values, and its covariance with others. J. Eisner and Z. Li, "First- and Second-Order
-// Expectation Semirings" (2009), as probabilities and conditional means: no signs beside logarithms, no vectors on
-// nodes. `coefficients`, if asked for, are one for each edge: their product with another value's edges is the
-// covariance. `means` are those below each node.
+// The mean of a sum of edge values, and its covariance with other sums. J. Eisner and Z. Li, "First- and Second-Order
+// Expectation Semirings" (2009), computed with probabilities and conditional means: no signed logarithms, no vectors on
+// nodes. `coefficients`, if wanted, has one number for each edge: the dot product with other edge values is the
+// covariance. `means` are the means below each node.
 struct Moments {
   double log_z;
   double mean;
@@ -87,12 +87,12 @@ struct Acceptor {
 };
 
 struct Product {
-  GraphPart part;                      // nodes and edges of the graph it comes from, -1 for an edge (a node) on top
-  std::vector<std::int32_t> states;    // of each node, before and after its words
-  std::vector<double> weights;         // of the arcs in each edge
+  GraphPart part;                      // original nodes and edges, -1 for a new edge or node on top
+  std::vector<std::int32_t> states;    // the states before and after each node's words
+  std::vector<double> weights;         // summed over the arcs of each edge
 };
-// The derivations whose words the acceptor takes, once for each way it does. Throws std::invalid_argument if a rule
-// does not use each tail once, std::length_error when there are more than max_edges edges on the way.
+// The derivations whose words the acceptor accepts, once for each path. Throws std::invalid_argument if a rule does not
+// use each tail once, std::length_error if more than max_edges edges arise.
 Product intersect(const Graph& graph, const Targets& targets, const Acceptor& acceptor, std::size_t max_edges);
 
 }  // namespace smt

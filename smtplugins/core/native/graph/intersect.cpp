@@ -1,5 +1,5 @@
-// A graph cut with an acceptor: Y. Bar-Hillel, M. Perles, E. Shamir, "On Formal Properties of Simple Phrase Structure
-// Grammars" (1961), bottom-up, over the target sides of edges.
+// Intersection of a graph with an acceptor: Y. Bar-Hillel, M. Perles, E. Shamir, "On Formal Properties of Simple Phrase
+// Structure Grammars" (1961), bottom-up, over the target sides of edges.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -12,14 +12,14 @@
 namespace smt {
 namespace {
 
-// A node of the product: words of a node of the graph that lead from one state to another.
+// A node of the product: a node of the graph whose words lead from one state to another.
 struct Item {
   std::int32_t from;
   std::int32_t to;
   std::int32_t number;
 };
 
-// An edge of the product, as far as its target side has been read; its tails are in a list beside it.
+// A partial edge of the product: its target side read up to here; its tails are in a list beside it.
 struct Match {
   std::int32_t from;
   std::int32_t to;
@@ -81,26 +81,26 @@ class Intersection {
       if (now_.empty()) return;
       next_.clear();
       next_tails_.clear();
-      for (const Match& one : now_) {
+      for (const Match& match : now_) {
         if (symbol >= 0) {
-          read_word(one, symbol, tails.size());
+          read_word(match, symbol, tails.size());
         } else {
-          read_tail(one, static_cast<std::size_t>(-1 - symbol), tails);
+          read_tail(match, static_cast<std::size_t>(-1 - symbol), tails);
         }
       }
       now_.swap(next_);
       now_tails_.swap(next_tails_);
     }
-    for (Match one : now_) {
-      const auto from = now_tails_.begin() + static_cast<std::ptrdiff_t>(one.tails);
-      one.tails = done_tails_.size();
+    for (Match match : now_) {
+      const auto from = now_tails_.begin() + static_cast<std::ptrdiff_t>(match.tails);
+      match.tails = done_tails_.size();
       done_tails_.insert(done_tails_.end(), from, from + static_cast<std::ptrdiff_t>(tails.size()));
-      done_.push_back(one);
+      done_.push_back(match);
     }
     check(product_.part.edges.size() + done_.size());
   }
 
-  // Nothing read yet, in each state that the first symbol can be read from.
+  // Partial edges with nothing read, in each state from which the first symbol can be read.
   void begin(std::int32_t edge, std::span<const std::int32_t> tails) {
     const auto add = [&](std::int32_t state) {
       now_.push_back({state, state, edge, 0.0, now_tails_.size()});
@@ -124,49 +124,49 @@ class Intersection {
                      word) != acceptor_.words.begin() + acceptor_.offsets[state + 1];
   }
 
-  Match& extend(const Match& one, std::size_t arity, std::int32_t to) {
+  Match& extend(const Match& match, std::size_t arity, std::int32_t to) {
     check(product_.part.edges.size() + next_.size());
-    const auto from = now_tails_.begin() + static_cast<std::ptrdiff_t>(one.tails);
-    next_.push_back({one.from, to, one.edge, one.weight, next_tails_.size()});
+    const auto from = now_tails_.begin() + static_cast<std::ptrdiff_t>(match.tails);
+    next_.push_back({match.from, to, match.edge, match.weight, next_tails_.size()});
     next_tails_.insert(next_tails_.end(), from, from + static_cast<std::ptrdiff_t>(arity));
     return next_.back();
   }
 
-  void read_word(const Match& one, std::int32_t word, std::size_t arity) {
-    const auto state = static_cast<std::size_t>(one.to);
+  void read_word(const Match& match, std::int32_t word, std::size_t arity) {
+    const auto state = static_cast<std::size_t>(match.to);
     for (auto arc = static_cast<std::size_t>(acceptor_.offsets[state]);
          arc < static_cast<std::size_t>(acceptor_.offsets[state + 1]); ++arc) {
-      if (acceptor_.words[arc] == word) extend(one, arity, acceptor_.targets[arc]).weight += acceptor_.weights[arc];
+      if (acceptor_.words[arc] == word) extend(match, arity, acceptor_.targets[arc]).weight += acceptor_.weights[arc];
     }
   }
 
-  void read_tail(const Match& one, std::size_t k, std::span<const std::int32_t> tails) {
+  void read_tail(const Match& match, std::size_t k, std::span<const std::int32_t> tails) {
     const std::vector<Item>& items = items_[static_cast<std::size_t>(tails[k])];
-    auto item = std::lower_bound(items.begin(), items.end(), one.to,
+    auto item = std::lower_bound(items.begin(), items.end(), match.to,
                                  [](const Item& a, std::int32_t state) { return a.from < state; });
-    for (; item != items.end() && item->from == one.to; ++item) {
-      const Match& more = extend(one, tails.size(), item->to);
+    for (; item != items.end() && item->from == match.to; ++item) {
+      const Match& more = extend(match, tails.size(), item->to);
       next_tails_[more.tails + k] = item->number;
     }
   }
 
-  // The matches of a node's edges as nodes of the product, by their states, with the edges into each.
+  // Turns the matches of a node's edges into nodes of the product, by states, with the edges into each.
   void gather(std::size_t v) {
     std::stable_sort(done_.begin(), done_.end(), [](const Match& a, const Match& b) {
       return std::tie(a.from, a.to) < std::tie(b.from, b.to);
     });
     for (std::size_t i = 0; i < done_.size(); ++i) {
-      const Match& one = done_[i];
-      if (i == 0 || one.from != done_[i - 1].from || one.to != done_[i - 1].to) {
-        items_[v].push_back({one.from, one.to, add_node(v, one.from, one.to)});
+      const Match& match = done_[i];
+      if (i == 0 || match.from != done_[i - 1].from || match.to != done_[i - 1].to) {
+        items_[v].push_back({match.from, match.to, add_node(v, match.from, match.to)});
       }
-      const std::size_t arity = graph_.tails(static_cast<std::size_t>(one.edge)).size();
-      const auto from = done_tails_.begin() + static_cast<std::ptrdiff_t>(one.tails);
+      const std::size_t arity = graph_.tails(static_cast<std::size_t>(match.edge)).size();
+      const auto from = done_tails_.begin() + static_cast<std::ptrdiff_t>(match.tails);
       tails_.values.insert(tails_.values.end(), from, from + static_cast<std::ptrdiff_t>(arity));
       tails_.end_part();
-      product_.part.edges.push_back(one.edge);
-      product_.weights.push_back(one.weight);
-      if (i + 1 == done_.size() || one.from != done_[i + 1].from || one.to != done_[i + 1].to) {
+      product_.part.edges.push_back(match.edge);
+      product_.weights.push_back(match.weight);
+      if (i + 1 == done_.size() || match.from != done_[i + 1].from || match.to != done_[i + 1].to) {
         edge_offsets_.push_back(static_cast<std::int64_t>(tails_.size()));
       }
     }
@@ -180,7 +180,7 @@ class Intersection {
     return static_cast<std::int32_t>(product_.part.nodes.size() - 1);
   }
 
-  // Final states make one goal: a node on top, unless there is but one that costs nothing. Then the rest is cut off.
+  // Joins final states in one goal: a node on top, unless there is only one without a weight. Then drops the rest.
   void finish() {
     std::vector<Item> finals;
     if (graph_.nodes() > 0 && acceptor_.states() > 0) {

@@ -20,13 +20,13 @@ struct Candidate {
   std::int64_t ranks;
 };
 
-struct Found {
+struct Ranked {
   Candidate candidate;
-  std::int64_t words = 0;  // where its words are
+  std::int64_t words = 0;  // offset of its words
   std::int32_t length = 0;
 };
 
-// Heaps have the best on top; of equal ones the first edge, then the one that was made first.
+// Heaps have the best on top; of equal ones the first edge, then the oldest candidate.
 bool worse(const Candidate& a, const Candidate& b) noexcept {
   if (a.score != b.score) return a.score < b.score;
   return a.edge != b.edge ? a.edge > b.edge : a.ranks > b.ranks;
@@ -34,9 +34,9 @@ bool worse(const Candidate& a, const Candidate& b) noexcept {
 
 struct Node {
   std::vector<Candidate> heap;
-  std::vector<Found> found;
-  Candidate open{};         // the last one popped, whose neighbours are not all in the heap
-  std::int32_t place = -1;  // the tail to step next; -1 if there is none open
+  std::vector<Ranked> ranked;
+  Candidate open{};         // the last popped candidate, whose neighbours are not all in the heap
+  std::int32_t place = -1;  // the next tail to step; -1 if none is open
   bool begun = false;
   bool done = false;
 };
@@ -52,9 +52,9 @@ class Lazy {
     Derivations derivations;
     const std::size_t goal = graph_.nodes() - 1;
     if (best_[goal] == kMinusInfinity) return derivations;
-    while (nodes_[goal].found.size() < k_ && fill(goal, nodes_[goal].found.size())) {
+    while (nodes_[goal].ranked.size() < k_ && fill(goal, nodes_[goal].ranked.size())) {
     }
-    for (std::size_t rank = 0; rank < std::min(nodes_[goal].found.size(), k_); ++rank) write(goal, rank, derivations);
+    for (std::size_t rank = 0; rank < std::min(nodes_[goal].ranked.size(), k_); ++rank) write(goal, rank, derivations);
     return derivations;
   }
 
@@ -64,19 +64,19 @@ class Lazy {
     std::size_t rank;
   };
 
-  std::int32_t rank(const Candidate& one, std::size_t place) const {
-    return one.ranks == kFirsts ? 0 : ranks_[static_cast<std::size_t>(one.ranks) + place];
+  std::int32_t rank(const Candidate& candidate, std::size_t place) const {
+    return candidate.ranks == kFirsts ? 0 : ranks_[static_cast<std::size_t>(candidate.ranks) + place];
   }
 
-  // Sees to it that a node's list reaches a rank; false if it has not so many. Nodes ask those below them, so far down
-  // that a stack of calls could overflow: it is kept here.
+  // Extends a node's list to a rank; false if it has fewer derivations. Requests go down so many nodes that recursion
+  // could overflow: the stack is explicit.
   bool fill(std::size_t node, std::size_t rank) {
     stack_.assign(1, {node, rank});
     while (!stack_.empty()) {
       const auto [v, wanted] = stack_.back();
       Node& at = nodes_[v];
       if (!at.begun) begin(v);
-      if (at.done || at.found.size() > wanted) {
+      if (at.done || at.ranked.size() > wanted) {
         stack_.pop_back();
       } else if (at.place >= 0) {
         step(at);
@@ -86,14 +86,14 @@ class Lazy {
         pop(v);
       }
     }
-    return nodes_[node].found.size() > rank;
+    return nodes_[node].ranked.size() > rank;
   }
 
   void begin(std::size_t v) {
     Node& at = nodes_[v];
     at.begun = true;
     if (graph_.is_start(v)) {
-      at.found.push_back({{0.0, -1, kFirsts}});
+      at.ranked.push_back({{0.0, -1, kFirsts}});
       at.done = true;
       return;
     }
@@ -106,7 +106,7 @@ class Lazy {
       for (std::size_t i = 2; i < tails.size(); ++i) score += best_[static_cast<std::size_t>(tails[i])];
       if (score != kMinusInfinity) at.heap.push_back({score, static_cast<std::int32_t>(e), kFirsts});
     }
-    // Of derivations that are spelt apart, no list needs more than k, nor more than k edges to make them from.
+    // Without equal words, no list needs more than k derivations, nor more than k edges.
     if (targets_ == nullptr && at.heap.size() > k_) {
       const auto end = at.heap.begin() + static_cast<std::ptrdiff_t>(k_);
       std::nth_element(at.heap.begin(), end, at.heap.end(),
@@ -116,12 +116,12 @@ class Lazy {
     std::make_heap(at.heap.begin(), at.heap.end(), worse);
   }
 
-  // Whether the derivations below are there; if not, asks for one. That they will be is known from their scores.
-  bool can_be_spelt(const Candidate& one) {
-    for (const std::int32_t tail : graph_.tails(static_cast<std::size_t>(one.edge))) {
+  // Whether the derivations below exist yet; if not, requests one. Their scores show that they will exist.
+  bool can_be_spelt(const Candidate& candidate) {
+    for (const std::int32_t tail : graph_.tails(static_cast<std::size_t>(candidate.edge))) {
       const auto t = static_cast<std::size_t>(tail);
-      // Ranks beyond the first are only used once they are there.
-      if (nodes_[t].found.empty()) {
+      // Ranks above 0 are used only when they exist.
+      if (nodes_[t].ranked.empty()) {
         stack_.push_back({t, 0});
         return false;
       }
@@ -132,38 +132,38 @@ class Lazy {
   void pop(std::size_t v) {
     Node& at = nodes_[v];
     std::pop_heap(at.heap.begin(), at.heap.end(), worse);
-    const Candidate one = at.heap.back();
+    const Candidate popped = at.heap.back();
     at.heap.pop_back();
-    // The first one steps at every tail, another only from its last step on: so each is reached in one way,
+    // The first candidate steps at every tail, others only from their last stepped tail on: so each is reached once,
     // from one that is not worse.
-    const auto arity = static_cast<std::int32_t>(graph_.tails(static_cast<std::size_t>(one.edge)).size());
+    const auto arity = static_cast<std::int32_t>(graph_.tails(static_cast<std::size_t>(popped.edge)).size());
     std::int32_t place = arity - 1;
-    while (place > 0 && rank(one, static_cast<std::size_t>(place)) == 0) --place;
-    at.open = one;
+    while (place > 0 && rank(popped, static_cast<std::size_t>(place)) == 0) --place;
+    at.open = popped;
     at.place = arity == 0 ? -1 : place;
-    Found found{one};
-    if (targets_ == nullptr || is_new(v, found)) at.found.push_back(found);
+    Ranked entry{popped};
+    if (targets_ == nullptr || is_new(v, entry)) at.ranked.push_back(entry);
   }
 
-  // Puts the neighbour at the next tail into the heap, when that tail's list is long enough; else asks for it.
+  // Pushes the neighbour at the next tail, if that tail's list is long enough; else requests it.
   void step(Node& at) {
     const auto tails = graph_.tails(static_cast<std::size_t>(at.open.edge));
     const auto place = static_cast<std::size_t>(at.place);
     const auto below = static_cast<std::size_t>(tails[place]);
     const auto next = static_cast<std::size_t>(rank(at.open, place)) + 1;
     Node& tail = nodes_[below];
-    if (tail.found.size() <= next && !tail.done) {
-      // With all ranks 0 its list may not even be begun; its first score is known all the same.
+    if (tail.ranked.size() <= next && !tail.done) {
+      // With all ranks 0 the list may still be empty; the score of rank 0 is known anyway.
       stack_.push_back({below, next});
       return;
     }
-    if (next < tail.found.size()) {
+    if (next < tail.ranked.size()) {
       const auto start = static_cast<std::int64_t>(ranks_.size());
       double score = scores_[static_cast<std::size_t>(at.open.edge)];
       for (std::size_t k = 0; k < tails.size(); ++k) {
         const std::int32_t r = k == place ? static_cast<std::int32_t>(next) : rank(at.open, k);
         const auto t = static_cast<std::size_t>(tails[k]);
-        score += r == 0 ? best_[t] : nodes_[t].found[static_cast<std::size_t>(r)].candidate.score;
+        score += r == 0 ? best_[t] : nodes_[t].ranked[static_cast<std::size_t>(r)].candidate.score;
         ranks_.push_back(r);
       }
       at.heap.push_back({score, at.open.edge, start});
@@ -172,21 +172,21 @@ class Lazy {
     at.place = place + 1 < tails.size() ? at.place + 1 : -1;
   }
 
-  // Writes the words of a derivation; false if its node has one with the same words already.
-  bool is_new(std::size_t v, Found& found) {
-    found.words = static_cast<std::int64_t>(words_.size());
-    const Candidate& one = found.candidate;
-    const auto tails = graph_.tails(static_cast<std::size_t>(one.edge));
+  // Writes the words of a derivation; false if its node already has one with the same words.
+  bool is_new(std::size_t v, Ranked& entry) {
+    entry.words = static_cast<std::int64_t>(words_.size());
+    const Candidate& candidate = entry.candidate;
+    const auto tails = graph_.tails(static_cast<std::size_t>(candidate.edge));
     const auto append = [&](std::size_t place) {
       const Node& tail = nodes_[static_cast<std::size_t>(tails[place])];
-      const Found& below = tail.found[static_cast<std::size_t>(rank(one, place))];
+      const Ranked& below = tail.ranked[static_cast<std::size_t>(rank(candidate, place))];
       const auto length = static_cast<std::size_t>(below.length);
       check_room(length);
       const std::size_t end = words_.size();
       words_.resize(end + length);
       std::copy_n(words_.begin() + below.words, length, words_.begin() + static_cast<std::ptrdiff_t>(end));
     };
-    const std::int32_t rule = targets_->rules[static_cast<std::size_t>(one.edge)];
+    const std::int32_t rule = targets_->rules[static_cast<std::size_t>(candidate.edge)];
     if (rule < 0) {
       for (std::size_t k = 0; k < tails.size(); ++k) append(k);
     } else {
@@ -199,8 +199,8 @@ class Lazy {
         }
       }
     }
-    const auto begin = words_.begin() + found.words;
-    found.length = static_cast<std::int32_t>(words_.end() - begin);
+    const auto begin = words_.begin() + entry.words;
+    entry.length = static_cast<std::int32_t>(words_.end() - begin);
     std::uint64_t hash = 0x9E3779B97F4A7C15ULL * (v + 1);
     for (auto at = begin; at != words_.end(); ++at) {
       hash = (hash ^ static_cast<std::uint64_t>(*at)) * 0xFF51AFD7ED558CCDULL;
@@ -210,13 +210,13 @@ class Lazy {
     for (auto at = from; at != to; ++at) {
       const auto [node, index] = at->second;
       if (node != v) continue;
-      const Found& other = nodes_[node].found[index];
-      if (other.length == found.length && std::equal(begin, words_.end(), words_.begin() + other.words)) {
-        words_.resize(static_cast<std::size_t>(found.words));
+      const Ranked& other = nodes_[node].ranked[index];
+      if (other.length == entry.length && std::equal(begin, words_.end(), words_.begin() + other.words)) {
+        words_.resize(static_cast<std::size_t>(entry.words));
         return false;
       }
     }
-    seen_.emplace(hash, std::pair(v, nodes_[v].found.size()));
+    seen_.emplace(hash, std::pair(v, nodes_[v].ranked.size()));
     return true;
   }
 
@@ -230,19 +230,19 @@ class Lazy {
     while (!todo_.empty()) {
       const auto [v, r] = todo_.back();
       todo_.pop_back();
-      // A list that only its best score was taken from is not begun yet.
+      // A list of which only the best score was used is still empty.
       if (r == 0) fill(v, 0);
-      const Candidate& one = nodes_[v].found[r].candidate;
-      if (one.edge < 0) continue;
+      const Candidate& candidate = nodes_[v].ranked[r].candidate;
+      if (candidate.edge < 0) continue;
       if (edges.size() == kMaxDerivation) throw std::length_error("derivations of too many edges");
-      edges.push_back(one.edge);
-      const auto tails = graph_.tails(static_cast<std::size_t>(one.edge));
+      edges.push_back(candidate.edge);
+      const auto tails = graph_.tails(static_cast<std::size_t>(candidate.edge));
       for (std::size_t k = tails.size(); k-- > 0;) {
-        todo_.push_back({static_cast<std::size_t>(tails[k]), static_cast<std::size_t>(rank(one, k))});
+        todo_.push_back({static_cast<std::size_t>(tails[k]), static_cast<std::size_t>(rank(candidate, k))});
       }
     }
     derivations.edges.end_part();
-    derivations.scores.push_back(nodes_[goal].found[at].candidate.score);
+    derivations.scores.push_back(nodes_[goal].ranked[at].candidate.score);
   }
 
   const Graph& graph_;

@@ -13,7 +13,7 @@
 namespace smt {
 namespace {
 
-// A line that takes over: the key rises with the place where it does.
+// A line that takes over; the key increases with the place where it does.
 struct Change {
   std::uint64_t key;
   std::size_t line;
@@ -24,7 +24,7 @@ std::uint64_t key_of(double place) {
   return (bits >> 63U) != 0 ? ~bits : bits | (std::uint64_t{1} << 63U);
 }
 
-// By keys, equal ones as they were: byte after byte from the lowest, as there are many and none repeats much.
+// Sorts by keys, stably: a radix sort from the lowest byte, as there are many keys with few repetitions.
 void sort_changes(std::vector<Change>& changes) {
   std::array<std::array<std::size_t, 256>, 8> counts{};
   for (const Change& change : changes) {
@@ -57,7 +57,7 @@ void add_surface(std::span<const std::int64_t> items, std::span<const double> st
     add(stats[static_cast<std::size_t>(rows[first])], sums);
     for (std::size_t i = first + 1; i < last; ++i) changes.push_back({key_of(starts[i]), i});
   }
-  // Sums are made in one order, that of the lines where places are equal.
+  // Sums have a fixed order: at equal places the order of the lines.
   sort_changes(changes);
   to.starts.push_back(-std::numeric_limits<double>::infinity());
   to.sums.insert(to.sums.end(), sums.begin(), sums.end());
@@ -103,8 +103,8 @@ Surfaces ListSearch::surfaces(std::span<const double> weights, std::span<const d
     if (!(most <= kMostScore)) throw std::overflow_error("scores above 1e150: scale weights or features");
   };
   check(weights);
-  Surfaces found;
-  found.present.assign(stats_.width, 0.0);
+  Surfaces surfaces;
+  surfaces.present.assign(stats_.width, 0.0);
   std::vector<double> values(size());
   std::vector<std::size_t> best;
   for (std::size_t k = 0; k + 1 < lists_.size(); ++k) {
@@ -112,7 +112,7 @@ Surfaces ListSearch::surfaces(std::span<const double> weights, std::span<const d
     const auto count = static_cast<std::size_t>(lists_[k + 1]) - first;
     combine(weights.data(), first, count, values.data() + first);
     best.push_back(highest({values.data() + first, count}));
-    add(stats_[first + best.back()], found.present);
+    add(stats_[first + best.back()], surfaces.present);
   }
   EnvelopeSearch search;
   Envelope envelope;
@@ -143,13 +143,13 @@ Surfaces ListSearch::surfaces(std::span<const double> weights, std::span<const d
       for (std::size_t i = rows.size(); i < envelope.lines.size(); ++i) rows.push_back(lists_[k] + envelope.lines[i]);
       items.push_back(static_cast<std::int64_t>(rows.size()));
     }
-    add_surface(items, envelope.starts, rows, stats_, found);
+    add_surface(items, envelope.starts, rows, stats_, surfaces);
     if (d == 0) {
-      found.starts.reserve(count * found.starts.size() * 3 / 2);
-      found.sums.reserve(count * found.sums.size() * 3 / 2);
+      surfaces.starts.reserve(count * surfaces.starts.size() * 3 / 2);
+      surfaces.sums.reserve(count * surfaces.sums.size() * 3 / 2);
     }
   }
-  return found;
+  return surfaces;
 }
 
 }  // namespace smt

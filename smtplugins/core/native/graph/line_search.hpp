@@ -1,4 +1,4 @@
-// What a corpus metric is made of along lines through weight space: summed statistics between thresholds.
+// Summed statistics of a corpus metric between thresholds along lines through weight space.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ struct Surfaces {
   std::vector<std::int64_t> offsets{0};
   std::vector<double> starts;
   std::vector<double> sums;
-  std::vector<double> present;  // the sums at t = 0, of the first of the best, if that is known
+  std::vector<double> present;  // the sums at t = 0, of the first of equally good hypotheses, if known
 };
 
-// Statistics, a row each.
+// Statistics, a row for each hypothesis.
 struct Rows {
   std::span<const double> values;
   std::size_t width;
@@ -26,12 +26,12 @@ struct Rows {
   const double* operator[](std::size_t i) const noexcept { return values.data() + i * width; }
 };
 
-// Adds a direction: envelopes one behind the other, that of item k in [items[k], items[k + 1]), with where its lines
-// begin and the row of statistics of each. All intervals that begin at one place become one.
+// Adds a direction: concatenated envelopes, item k in [items[k], items[k + 1]), with the start and the row of
+// statistics of each line. Intervals that begin at the same place are merged.
 void add_surface(std::span<const std::int64_t> items, std::span<const double> starts,
                  std::span<const std::int64_t> rows, const Rows& stats, Surfaces& to);
 
-// N-best lists with dense features, for line after line through their weights.
+// N-best lists with dense features, for searches along lines through weight space.
 class ListSearch {
  public:
   // Hypotheses of list k are [lists[k], lists[k + 1]), none empty. The table has a row of them for each feature; it
@@ -40,8 +40,8 @@ class ListSearch {
 
   std::size_t features() const noexcept { return features_; }
 
-  // The envelopes of all lists from weights along each direction, summed. Throws std::overflow_error when scores are
-  // beyond all measure.
+  // The summed statistics of all lists from weights along each direction. Throws std::overflow_error if scores
+  // overflow.
   Surfaces surfaces(std::span<const double> weights, std::span<const double> directions) const;
 
  private:

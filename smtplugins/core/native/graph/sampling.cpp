@@ -1,4 +1,4 @@
-// Derivations drawn from the top down.
+// Sampling of derivations, top-down.
 #include <algorithm>
 #include <stdexcept>
 
@@ -29,13 +29,13 @@ class SplitMix {
 }  // namespace
 
 Derivations sample(const Graph& graph, std::span<const double> scores, std::size_t count, std::uint64_t seed) {
-  Derivations found;
-  if (graph.empty()) return found;
+  Derivations derivations;
+  if (graph.empty()) return derivations;
   std::vector<double> inner(graph.nodes() + 1);
   inside(graph, scores, Semiring::kLog, inner);
   const std::size_t goal = graph.nodes() - 1;
-  if (inner[goal] == kMinusInfinity) return found;
-  // Sums of the probabilities of a node's edges up to each, made when a derivation first comes by.
+  if (inner[goal] == kMinusInfinity) return derivations;
+  // Cumulative probabilities of a node's edges, computed when a derivation first reaches it.
   std::vector<double> upto(graph.edges());
   std::vector<bool> made(graph.nodes(), false);
   SplitMix random(seed);
@@ -57,20 +57,20 @@ Derivations sample(const Graph& graph, std::span<const double> scores, std::size
         }
         made[v] = true;
       }
-      // The first sum beyond the number drawn: never that of an edge of probability 0, not even by rounding.
+      // The first sum above the random number: never an edge of probability 0, not even by rounding.
       auto at = std::upper_bound(begin, end, random.next() * end[-1]);
       if (at == end) at = std::lower_bound(begin, end, end[-1]);
       const auto edge = static_cast<std::size_t>(at - upto.begin());
-      if (found.edges.values.size() == kMaxDerivation) throw std::length_error("derivations of too many edges");
-      found.edges.values.push_back(static_cast<std::int32_t>(edge));
+      if (derivations.edges.values.size() == kMaxDerivation) throw std::length_error("derivations of too many edges");
+      derivations.edges.values.push_back(static_cast<std::int32_t>(edge));
       score += scores[edge];
       const auto tails = graph.tails(edge);
       todo.insert(todo.end(), tails.rbegin(), tails.rend());
     }
-    found.edges.end_part();
-    found.scores.push_back(score);
+    derivations.edges.end_part();
+    derivations.scores.push_back(score);
   }
-  return found;
+  return derivations;
 }
 
 }  // namespace smt

@@ -7,9 +7,9 @@ namespace smt {
 
 Parts<std::int32_t> spell(const Graph& graph, const Parts<std::int32_t>& derivations, const Targets& targets) {
   Parts<std::int32_t> words;
-  std::vector<std::size_t> ends;        // of each place in a derivation: behind what is below it
-  std::vector<std::int64_t> fillers;    // the place that each tail of each edge has, -1 for a start
-  std::vector<std::size_t> first;       // of each place: where its tails' fillers begin
+  std::vector<std::size_t> ends;        // of each place in a derivation: the end of its subtree
+  std::vector<std::int64_t> fillers;    // the place of each tail of each edge, -1 for a start node
+  std::vector<std::size_t> first;       // of each place: the offset of its fillers
   std::vector<std::int64_t> todo;       // places to spell, or -1 - word
   for (std::size_t d = 0; d < derivations.size(); ++d) {
     const auto edges = derivations[d];
@@ -38,14 +38,14 @@ Parts<std::int32_t> spell(const Graph& graph, const Parts<std::int32_t>& derivat
     todo.clear();
     if (!edges.empty()) todo.push_back(0);
     while (!todo.empty()) {
-      const std::int64_t one = todo.back();
+      const std::int64_t next = todo.back();
       todo.pop_back();
-      if (one < 0) {
-        words.values.push_back(static_cast<std::int32_t>(-1 - one));
+      if (next < 0) {
+        words.values.push_back(static_cast<std::int32_t>(-1 - next));
         if (words.values.size() > 8 * kMaxDerivation) throw std::length_error("derivations of too many words");
         continue;
       }
-      const auto place = static_cast<std::size_t>(one);
+      const auto place = static_cast<std::size_t>(next);
       const std::int32_t rule = targets.rules[static_cast<std::size_t>(edges[place])];
       if (rule < 0) {
         for (std::size_t k = first[place + 1]; k-- > first[place];) {

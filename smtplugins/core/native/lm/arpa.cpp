@@ -22,12 +22,12 @@ std::string_view strip(std::string_view text) noexcept {
   return text;
 }
 
-// Data as it may stand in a message: cut short, control characters escaped.
+// Data for an error message: shortened, control characters escaped.
 std::string quote(std::string_view text) {
   std::size_t cut = text.size();
   if (cut > kMaxQuote) {
     cut = kMaxQuote;
-    while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U) --cut;  // at a character's end
+    while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U) --cut;  // at the end of a character
   }
   std::string quoted = "'";
   for (const char c : text.substr(0, cut)) {
@@ -59,8 +59,8 @@ std::optional<Number> parse(std::string_view text) noexcept {
   return number;
 }
 
-// A plain decimal number. Up to 15 digits and the power of ten that divides them are exact, so their quotient is the
-// number that from_chars finds.
+// A plain decimal number. Up to 15 digits and the power of ten that divides them are exact, so their quotient equals
+// the result of from_chars.
 std::optional<double> parse_number(std::string_view text) noexcept {
   constexpr std::size_t kExact = 15;
   static constexpr double kPowers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -215,11 +215,11 @@ void ArpaReader::end_section() {
   if (order_ == 1) builder_.end_unigrams();
 }
 
-// Memory that the n-gram will need is asked for while its numbers are read.
+// Prefetches the n-gram's memory while its numbers are read.
 void ArpaReader::find_words(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::string_view word = fields_[i + 1];
-    if (ids_[i] != kUnknown && word == builder_.word(ids_[i])) continue;  // as in the line before
+    if (ids_[i] != kUnknown && word == builder_.word(ids_[i])) continue;  // as in the previous line
     ids_[i] = builder_.find(word);
     if (ids_[i] == kUnknown && !(builder_.has_unknown() && is_unknown(word))) {
       fail("words that have a unigram", quote(word));

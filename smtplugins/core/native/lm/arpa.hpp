@@ -36,10 +36,10 @@ class ArpaReader {
   [[noreturn]] void fail(std::string expected, std::string found) const;
 
   LmBuilder builder_;
-  std::string partial_;  // a line without its end so far
+  std::string partial_;  // an incomplete line
   std::vector<std::string_view> fields_;
   std::vector<std::uint64_t> counts_;
-  WordId ids_[kMaxOrder] = {};  // of the line before
+  WordId ids_[kMaxOrder] = {};  // of the previous line
   Section section_ = Section::kPreamble;
   int order_ = 0;
   std::uint64_t in_section_ = 0;

@@ -14,7 +14,7 @@
 namespace smt {
 namespace {
 
-// What the file begins with: a magic line and numbers that show how the machine that wrote it keeps them.
+// The start of the file: a magic line and numbers that show the number formats of the writing machine.
 struct Sanity {
   char magic[56] = "mmap lm http://kheafield.com/code format version 5\n";
   float zero = 0.0F;
@@ -56,7 +56,7 @@ std::size_t header_size(std::size_t order) {
   return (sizeof(Sanity) + sizeof(Parameters) + order * sizeof(std::uint64_t) + 7) / 8 * 8;
 }
 
-// Hands out the parts of a file one after another.
+// Yields the parts of a file in order.
 class Parts {
  public:
   explicit Parts(const Memory& memory) : at_(memory.data()), left_(memory.size()) {}
@@ -73,7 +73,7 @@ class Parts {
   Table table(std::uint64_t entries, float multiplier, const std::string& what) {
     const std::uint64_t slots = buckets(entries, multiplier);
     const Table table(take(slots * Table::kSlot, what), slots);
-    // A search ends at an empty slot: without one it would not.
+    // A search ends at an empty slot: without one it would never end.
     for (std::uint64_t i = 0; i < slots; ++i) {
       if (smt::load<std::uint64_t>(table.data() + i * Table::kSlot) == 0) return table;
     }
@@ -96,25 +96,25 @@ Parameters read_parameters(Parts& parts) {
   if (std::memcmp(start, &sanity, sizeof sanity) != 0) {
     throw KenlmFileError("a KenLM file from this kind of machine", "numbers kept in another way");
   }
-  const auto found = load<Parameters>(start + sizeof(Sanity));
-  if (found.kind >= kKinds) {
-    throw KenlmFileError("a kind from 0 to " + std::to_string(kKinds - 1), std::to_string(found.kind));
+  const auto parameters = load<Parameters>(start + sizeof(Sanity));
+  if (parameters.kind >= kKinds) {
+    throw KenlmFileError("a kind from 0 to " + std::to_string(kKinds - 1), std::to_string(parameters.kind));
   }
-  if (found.kind != kProbing) throw KenlmFile::OtherKind{};
-  if (found.version != 0) throw KenlmFileError("version 0 of the tables", std::to_string(found.version));
-  if (found.order < 2 || found.order > kMaxOrder) {
-    throw KenlmFileError("n-grams of 2 to " + std::to_string(kMaxOrder) + " words", std::to_string(found.order));
+  if (parameters.kind != kProbing) throw KenlmFile::OtherKind{};
+  if (parameters.version != 0) throw KenlmFileError("version 0 of the tables", std::to_string(parameters.version));
+  if (parameters.order < 2 || parameters.order > kMaxOrder) {
+    throw KenlmFileError("n-grams of 2 to " + std::to_string(kMaxOrder) + " words", std::to_string(parameters.order));
   }
-  if (!(found.multiplier >= 1.0F && found.multiplier <= kMaxMultiplier)) {
-    throw KenlmFileError("room for 1 to 100 times the n-grams", std::to_string(found.multiplier));
+  if (!(parameters.multiplier >= 1.0F && parameters.multiplier <= kMaxMultiplier)) {
+    throw KenlmFileError("room for 1 to 100 times the n-grams", std::to_string(parameters.multiplier));
   }
-  if (found.has_spellings > 1) {
-    throw KenlmFileError("0 or 1: whether the words are there", std::to_string(found.has_spellings));
+  if (parameters.has_spellings > 1) {
+    throw KenlmFileError("0 or 1: whether the words are there", std::to_string(parameters.has_spellings));
   }
-  return found;
+  return parameters;
 }
 
-// Where each word of the file begins, and the end.
+// The offset of each word of the file, and the end.
 std::vector<std::uint64_t> read_spellings(Parts& parts, std::uint64_t words) {
   std::vector<std::uint64_t> offsets{0};
   offsets.reserve(words + 1);
@@ -211,7 +211,7 @@ void KenlmFile::write(const LanguageModel& model, const std::string& path) {
   const LmTables& tables = model.tables_;
   if (model.order() < 2) throw std::invalid_argument("KenLM has no files for models of single words");
   File file(path);
-  if (model.unigrams_.empty()) {  // it is such a file
+  if (model.unigrams_.empty()) {  // the model is mapped from such a file
     file.write(model.memory_[0].data(), model.memory_[0].size());
     file.close();
     return;

@@ -1,4 +1,4 @@
-// KenLM's probing files: a model used where it lies, and one written so that KenLM loads it.
+// KenLM's probing files: models used as mapped, and files that KenLM loads.
 #pragma once
 
 #include <stdexcept>

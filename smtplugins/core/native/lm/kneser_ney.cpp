@@ -14,10 +14,10 @@ constexpr std::uint32_t kUnk = 0, kBos = 1, kEos = 2;
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kMaxWord = std::size_t{1} << 16;
 constexpr std::size_t kMaxQuote = 60;
-constexpr float kLogZero = -99.0F;  // how ARPA files write the logarithm of nothing
+constexpr float kLogZero = -99.0F;  // log10 of 0 in ARPA files
 
-// Bytes for each word of the text while it is read; while n-grams are sorted; for each n-gram that is kept;
-// for each n-gram of the order at work; for each n-gram that may be a context of it.
+// Bytes per word of the text while it is read; while n-grams are sorted; per n-gram that is kept; per n-gram of the
+// current order; per n-gram that may be its context.
 constexpr std::uint64_t kTextBytes = 4, kSortBytes = 10, kNgramBytes = 12, kWorkBytes = 4, kContextBytes = 24;
 
 constexpr std::array<bool, 256> parting_bytes() {
@@ -29,7 +29,7 @@ constexpr std::array<bool, 256> kParts = parting_bytes();
 
 bool parts(char byte) noexcept { return kParts[static_cast<unsigned char>(byte)]; }
 
-// Rounding may take a probability above 1.
+// Rounding may lift a probability above 1.
 void take_logs(std::vector<float>& probs) noexcept {
   for (float& prob : probs) prob = prob > 0.0F ? std::min(0.0F, std::log10(prob)) : kLogZero;
 }
@@ -89,7 +89,7 @@ std::string KneserNeyModel::rows(int order, std::size_t begin, std::size_t end) 
 KneserNey::KneserNey(KneserNeyOptions options) : options_(std::move(options)) {
   for (const char* special : {"<unk>", "<s>", "</s>"}) model_.words_.add(special);
   model_.levels_.resize(static_cast<std::size_t>(options_.order));
-  // <unk> has to stand somewhere; and the words before the first sentence can be asked for.
+  // A place for <unk>, which also allows reading the words before the first sentence.
   model_.text_.assign(static_cast<std::size_t>(options_.order) + 1, kBos);
   model_.text_[0] = kUnk;
 }
@@ -104,7 +104,7 @@ void KneserNey::feed(std::string_view bytes) {
     const std::string_view piece(start, static_cast<std::size_t>(at - start));
     if (at == end || !partial_.empty()) {
       partial_.append(piece);
-      if (partial_.size() > kMaxWord) add(partial_);  // which refuses it
+      if (partial_.size() > kMaxWord) add(partial_);  // which rejects it
       if (at == end) break;
       add(std::exchange(partial_, {}));
     } else if (!piece.empty()) {
@@ -114,7 +114,7 @@ void KneserNey::feed(std::string_view bytes) {
   }
   if (!bytes.empty()) open_ = bytes.back() != '\n';
   require(model_.text_.size() * (kTextBytes + kSortBytes));
-  closed_ = false;  // it stays closed after an error
+  closed_ = false;  // stays closed after an error
 }
 
 void KneserNey::add(std::string_view word) {
@@ -138,7 +138,7 @@ void KneserNey::end_sentence() {
   ++line_;
 }
 
-// Refuses what goes beyond the limit; the words and the text itself are counted as they are.
+// Throws beyond the memory limit; the words and the text are counted at their actual size.
 void KneserNey::require(std::uint64_t bytes) {
   const std::uint64_t needed = bytes + model_.words_.bytes();
   if (needed > options_.memory) throw MemoryLimitError(needed, options_.memory);
@@ -167,8 +167,8 @@ void KneserNey::allow(const std::vector<std::string>& vocabulary) {
   }
 }
 
-// Places of words and </s>, by the word there and those before it; a radix sort, a pass for each word.
-// What stands before <s> is of another sentence and orders only n-grams that are the same.
+// Sorts the positions of words and </s> by the word there and the words before it: a radix sort, a pass for each word.
+// Words before <s> are of another sentence and order only equal n-grams.
 void KneserNey::sort_positions() {
   const std::vector<std::uint32_t>& text = model_.text_;
   const auto first = static_cast<std::uint32_t>(options_.order) + 1;
@@ -191,13 +191,13 @@ void KneserNey::sort_positions() {
   sorted_.resize(size);
 }
 
-// Lengths of what neighbours share: from here on n-grams are runs of sorted_.
+// Lengths of common suffixes of neighbours: from here on n-grams are runs of sorted_.
 void KneserNey::measure() {
   const std::vector<std::uint32_t>& text = model_.text_;
   const auto most = static_cast<std::uint32_t>(options_.order);
   depth_.resize(sorted_.size());
   shared_.resize(sorted_.size());
-  std::uint32_t before = 0;  // <unk>, which is nowhere else
+  std::uint32_t before = 0;  // <unk>, which occurs nowhere else
   for (std::size_t i = 0; i < sorted_.size(); ++i) {
     const std::uint32_t here = sorted_[i];
     std::uint32_t depth = 1;
@@ -219,8 +219,8 @@ void KneserNey::measure() {
 }
 
 // Calls visit(begin, end, adjusted count) for the runs of sorted_ that are the n-grams of an order.
-// The adjusted count is in how many words the n-gram can be continued to the left; or how often it was seen,
-// if it has the full length or begins with <s>.
+// The adjusted count is the number of distinct words before the n-gram; or its count if it has the full length or
+// begins with <s>.
 template <class Visit>
 void KneserNey::for_ngrams(int order, Visit visit) const {
   for (std::size_t begin = 0; begin < sorted_.size();) {
@@ -289,7 +289,7 @@ void KneserNey::count(int order, std::vector<Context>& contexts, std::vector<std
 Discounts KneserNey::discounts(int order, const std::array<std::uint64_t, 5>& n) {
   const std::string what = std::to_string(order) + "-gram";
   std::string reason;
-  Discounts found{};
+  Discounts discounts{};
   for (std::size_t j = 1; j < 4 && reason.empty(); ++j) {
     if (n[j] == 0) reason = "no " + what + " has the adjusted count " + std::to_string(j);
   }
@@ -297,15 +297,15 @@ Discounts KneserNey::discounts(int order, const std::array<std::uint64_t, 5>& n)
     const float y = static_cast<float>(n[1]) / static_cast<float>(n[1] + 2 * n[2]);
     for (std::size_t j = 1; j < 4; ++j) {
       const auto whole = static_cast<float>(j);
-      found[j - 1] = whole - (whole + 1) * y * static_cast<float>(n[j + 1]) / static_cast<float>(n[j]);
-      if (found[j - 1] < 0.0F || found[j - 1] > whole) {
+      discounts[j - 1] = whole - (whole + 1) * y * static_cast<float>(n[j + 1]) / static_cast<float>(n[j]);
+      if (discounts[j - 1] < 0.0F || discounts[j - 1] > whole) {
         reason = "the " + what + " discount of the adjusted count " + std::to_string(j) + " would be " +
-                 std::to_string(found[j - 1]);
+                 std::to_string(discounts[j - 1]);
         break;
       }
     }
   }
-  if (reason.empty()) return found;
+  if (reason.empty()) return discounts;
   if (!options_.fallback) throw DiscountError(order, reason);
   model_.fallen_back_.push_back(order);
   return *options_.fallback;
@@ -347,7 +347,7 @@ void KneserNey::interpolate(int order, const std::vector<Context>& contexts,
   if (order == options_.order) take_logs(level.prob);
 }
 
-// Which n-gram of this order ends at each position.
+// The n-gram of this order that ends at each position.
 void KneserNey::index(int order) {
   const std::vector<std::uint32_t>& positions = model_.levels_[static_cast<std::size_t>(order - 1)].position;
   std::size_t next = 0;

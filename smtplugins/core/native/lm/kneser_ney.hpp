@@ -2,7 +2,7 @@
 //
 // S. Chen and J. Goodman, "An Empirical Study of Smoothing Techniques for Language Modeling" (1998), has the
 // estimates; K. Heafield, I. Pouzyrevsky, J. Clark and P. Koehn, "Scalable Modified Kneser-Ney Language Model
-// Estimation" (2013), the treatment of <s>, <unk> and pruning that is followed here.
+// Estimation" (2013), the treatment of <s>, <unk> and pruning used here.
 //
 // No n-gram is stored as words. An n-gram is the place in the text where it first ends in suffix order, and the
 // places are sorted once, by the word there, then the word before it, and so on: n-grams of every order then lie
@@ -26,19 +26,19 @@ using Discounts = std::array<float, 3>;  // for adjusted counts of 1, 2, and 3 o
 
 struct KneserNeyOptions {
   int order = 3;
-  std::vector<std::uint64_t> prune;  // for each order: n-grams seen no more often than this are left out
+  std::vector<std::uint64_t> prune;  // for each order: n-grams with at most this count are left out
   std::optional<Discounts> fallback;
   std::uint64_t memory = 0;  // bytes
 };
 
-// A text that no model can be made from.
+// A text that no model can be estimated from.
 struct TextError : std::runtime_error {
   TextError(std::uint64_t line_, std::string expected_, std::string found_);
   std::uint64_t line;  // 0: the text as a whole
   std::string expected, found;
 };
 
-// Counts of counts from which no discounts follow.
+// The counts of counts allow no discounts.
 struct DiscountError : std::runtime_error {
   DiscountError(int order_, std::string reason_);
   int order;
@@ -53,7 +53,7 @@ struct MemoryLimitError : std::runtime_error {
 
 // The n-grams of one order that the model keeps, in suffix order.
 struct NgramLevel {
-  std::vector<std::uint32_t> position;  // where it ends in the text
+  std::vector<std::uint32_t> position;  // the end in the text
   std::vector<float> prob, backoff;     // log10; no back-off for the longest
 };
 
@@ -80,16 +80,16 @@ class KneserNeyModel {
   std::uint64_t sentences_ = 0, words_of_text_ = 0, peak_bytes_ = 0;
 };
 
-// Takes a text in pieces of any size, a sentence a line, and gives the model.
+// Estimates a model from a text in pieces of any size, a sentence a line.
 class KneserNey {
  public:
   explicit KneserNey(KneserNeyOptions options);
   void feed(std::string_view bytes);
-  // With a vocabulary, n-grams with other words are left out. The object is spent afterwards.
+  // With a vocabulary, n-grams with other words are left out. The object is used up afterwards.
   KneserNeyModel finish(const std::optional<std::vector<std::string>>& vocabulary);
 
  private:
-  // What follows one n-gram: sums over its extensions by a word.
+  // Sums over the one-word extensions of an n-gram.
   struct Context {
     std::uint32_t total = 0;   // of adjusted counts
     std::uint32_t pruned = 0;  // the part of n-grams left out
@@ -117,14 +117,14 @@ class KneserNey {
   KneserNeyModel model_;
   std::string partial_;  // a word cut by the end of a piece
   std::uint64_t line_ = 1;
-  bool open_ = false;    // the last line has no end yet
+  bool open_ = false;    // the last line is incomplete
   bool closed_ = false;
   std::vector<bool> allowed_;  // by word; empty: all
 
   std::vector<std::uint64_t> sizes_;   // by order: the n-grams of the text
   std::vector<std::uint32_t> sorted_;  // positions
   std::vector<std::uint8_t> depth_;    // of sorted_[i]: words up to and with <s>, at most the order
-  std::vector<std::uint8_t> shared_;   // words that sorted_[i] and the one before it have in common
+  std::vector<std::uint8_t> shared_;   // words that sorted_[i] shares with the previous position
   std::vector<std::uint32_t> entry_;   // by position: the n-gram of the order just estimated that ends there
 };
 

@@ -10,10 +10,10 @@
 namespace smt {
 namespace {
 
-// Memory set aside because a header says so stays below this many entries: the header may be wrong.
+// Memory reserved for a header's counts stays below this many entries: the header may be wrong.
 constexpr std::uint64_t kTrusted = std::uint64_t{1} << 22U;
 
-// A probability that backing off lifts above 1 by less than this was 1 before the file's digits were cut.
+// A probability that exceeds 1 by less than this after backing off was 1 before the file's rounding.
 constexpr float kRounding = 1e-3F;
 
 std::uint64_t key_of(const WordId* words, int order) noexcept {
@@ -36,8 +36,8 @@ void store(std::byte* at, const T& value) noexcept {
 }  // namespace
 
 WordId LanguageModel::find(std::string_view word) const noexcept {
-  const std::byte* const found = tables_.vocabulary.find(hash_word(word));
-  return found == nullptr ? kUnknown : load<WordId>(found);
+  const std::byte* const slot = tables_.vocabulary.find(hash_word(word));
+  return slot == nullptr ? kUnknown : load<WordId>(slot);
 }
 
 std::string_view LanguageModel::word(WordId id) const noexcept {
@@ -99,7 +99,8 @@ void TableBuilder<Table>::resize(std::uint64_t entries) {
   }
 }
 
-// A header's count is believed in steps; what it does not count, n-grams put in between, may fill the gaps up to a point.
+// A header's count is believed in steps; what it does not count, n-grams put in between, may fill the gaps up to a
+// point.
 template <class Table>
 bool TableBuilder<Table>::crowded() const noexcept {
   if (sized_for_ < expected_) return used_ >= sized_for_;
@@ -166,7 +167,7 @@ bool LmBuilder::add_unigram(std::string_view word, Weights weights) {
   std::byte* const value = vocabulary_[0].insert(hash_word(word));
   if (value == nullptr) return false;
   store(value, static_cast<WordId>(model_.unigrams_.size()));
-  model_.tables_.vocabulary = vocabulary_[0].view();  // it may have moved
+  model_.tables_.vocabulary = vocabulary_[0].view();  // the table may have moved
   model_.unigrams_.push_back(weights);
   model_.text_.insert(model_.text_.end(), word.begin(), word.end());
   model_.text_.push_back('\0');
@@ -223,7 +224,7 @@ LmBuilder::Added LmBuilder::add(const WordId* words, int order, Weights weights)
   return above_one_ ? Added::kAboveOne : Added::kYes;
 }
 
-// A pruned file may lack an n-gram that a longer one ends or begins with: it gets the value that backing off gives it.
+// A pruned file may lack the prefix or suffix of an n-gram: it gets its back-off value.
 Weights LmBuilder::require(const WordId* words, int order, unsigned marks) {
   if (order == 1) {
     Weights& unigram = model_.unigrams_[static_cast<std::size_t>(words[0])];
@@ -259,7 +260,7 @@ LanguageModel LmBuilder::finish() && {
   settle(vocabulary_[0], 1, tables.vocabulary);
   for (std::size_t i = 0; i < middles_.size(); ++i) settle(middles_[i], i + 2, tables.middles[i]);
   if (!longest_.empty()) settle(longest_[0], model_.counts_.size(), tables.longest);
-  // KenLM keeps a place for an <unk> that the file does not give.
+  // KenLM reserves an entry for <unk> if the file has none.
   while (model_.unigrams_.size() <= model_.counts_[0]) model_.unigrams_.push_back({0.0F, 0.0F});
   tables.unigrams = reinterpret_cast<const std::byte*>(model_.unigrams_.data());
   model_.spellings_ = model_.text_.data();

@@ -1,4 +1,4 @@
-// A back-off n-gram language model, and what fills it.
+// A back-off n-gram language model, and its builder.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@
 namespace smt {
 
 inline bool is_unknown(std::string_view word) noexcept { return word == "<unk>" || word == "<UNK>"; }
-constexpr float kUnknownProb = -100.0F;  // log10, of an <unk> that the file does not give; KenLM's value
+constexpr float kUnknownProb = -100.0F;  // log10 probability of <unk> if the file has none; KenLM's value
 
 struct WordScore {
   float prob;  // log10
-  int length;  // words of the n-gram that matched
+  int length;  // words of the matched n-gram
   bool unknown;
 };
 
@@ -34,22 +34,22 @@ class LanguageModel {
   ~LanguageModel() = default;
 
   int order() const noexcept { return tables_.order; }
-  // n-grams of each order, as the file's header has them.
+  // The number of n-grams of each order, from the file's header.
   const std::vector<std::uint64_t>& counts() const noexcept { return counts_; }
   const LmTables& tables() const noexcept { return tables_; }
 
   // Id 0 is <unk>, also spelt <UNK>.
   std::size_t words() const noexcept { return static_cast<std::size_t>(tables_.words); }
   WordId find(std::string_view word) const noexcept;
-  // A file may come without the words' spellings.
+  // A file may lack the words' spellings.
   bool has_spellings() const noexcept { return !offsets_.empty(); }
   std::string_view word(WordId id) const noexcept;
 
-  // Throw std::invalid_argument if they ask for a marker that the model does not have.
+  // Throw std::invalid_argument if the model lacks a requested marker.
   State begin(bool bos) const;
   WordId end_marker() const;
 
-  // Words are parted by spaces and tabs, by nothing else.
+  // Words are separated by spaces and tabs only.
   std::vector<WordScore> full_scores(std::string_view sentence, bool bos, bool eos) const;
 
  private:
@@ -58,10 +58,10 @@ class LanguageModel {
 
   std::vector<std::uint64_t> counts_;
   LmTables tables_;
-  std::vector<Memory> memory_;          // what the tables lie in
-  std::vector<Weights> unigrams_;       // unless they lie in a file
-  std::vector<char> text_;              // the words, a NUL behind each, unless they lie in a file
-  const char* spellings_ = nullptr;     // the same wherever they lie
+  std::vector<Memory> memory_;          // the memory of the tables
+  std::vector<Weights> unigrams_;       // unless they are mapped from a file
+  std::vector<char> text_;              // the words, each with a final NUL, unless mapped from a file
+  const char* spellings_ = nullptr;     // the words, wherever they are
   std::vector<std::uint64_t> offsets_;  // of each word there, and the end
 };
 
@@ -82,7 +82,7 @@ void for_each_word(std::string_view sentence, Visit visit) {
   }
 }
 
-// How many slots KenLM gives a table.
+// The number of slots that KenLM gives a table.
 inline std::uint64_t buckets(std::uint64_t entries, float multiplier) noexcept {
   const auto wide = static_cast<std::uint64_t>(multiplier * static_cast<float>(entries));
   return wide > entries + 1 ? wide : entries + 1;
@@ -96,10 +96,10 @@ class TableBuilder {
   explicit TableBuilder(std::uint64_t expected);
   Table view() const noexcept { return Table(memory_.data(), slots_.divisor()); }
   void prefetch(std::uint64_t key) const noexcept { Table::prefetch_from(memory_.data() + slots_(key) * Table::kSlot); }
-  // The value's place; null if the key is not there, or for insert(), is there already.
+  // The place of the value; null if the key is missing, or for insert(), exists already.
   std::byte* find(std::uint64_t key) noexcept;
   std::byte* insert(std::uint64_t key);
-  // Exactly as many slots as KenLM gives the entries of the header, or if there are more, all that are there.
+  // Exactly as many slots as KenLM allocates for the header's entries, or if there are more, for all entries.
   std::uint64_t settle();
   Memory release() noexcept { return std::move(memory_); }
 
@@ -119,7 +119,7 @@ class TableBuilder {
 class LmBuilder {
  public:
   enum class Added { kYes, kTwice, kAboveOne };
-  // What a longer n-gram does with one.
+  // How a longer n-gram uses this one.
   enum Mark : unsigned { kEnding = 1, kBeginning = 2 };
 
   void set_counts(std::vector<std::uint64_t> counts);
@@ -128,17 +128,17 @@ class LmBuilder {
     const auto i = static_cast<std::size_t>(id);
     return {model_.text_.data() + model_.offsets_[i], model_.offsets_[i + 1] - model_.offsets_[i] - 1};
   }
-  bool add_unigram(std::string_view word, Weights weights);  // false if the word is there already
+  bool add_unigram(std::string_view word, Weights weights);  // false if the word exists already
   void end_unigrams();
-  // Asks for the memory that add() will look at.
+  // Prefetches the memory that add() reads.
   void prefetch(const WordId* words, int order) const noexcept;
-  // kAboveOne: the file lacks a shorter n-gram, and what backing off gives it is no probability.
+  // kAboveOne: the file lacks a shorter n-gram, and backing off gives it more than 1.
   Added add(const WordId* words, int order, Weights weights);
   bool has_unknown() const noexcept { return has_unknown_; }
   LanguageModel finish() &&;
 
  private:
-  // The entry of an n-gram that a longer one ends or begins with, marked so; the model gets it if it has none.
+  // The entry of a prefix or suffix of a longer n-gram, marked as such; added if missing.
   Weights require(const WordId* words, int order, unsigned marks);
 
   LanguageModel model_;

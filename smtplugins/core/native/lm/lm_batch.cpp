@@ -12,7 +12,7 @@ namespace smt {
 namespace {
 
 constexpr int kBatch = 64;
-constexpr int kHistory = kMaxOrder;  // words of the batch before, in front of a batch
+constexpr int kHistory = kMaxOrder;  // words of the previous batch, in front of a batch
 
 // Sentences that a thread takes at a time.
 constexpr std::size_t kShare = 256;
@@ -50,7 +50,7 @@ class BatchScorer {
   }
 
  private:
-  // Column 0 of the arrays with one more belongs to the last word of the batch before.
+  // Column 0 of the arrays with an extra column belongs to the last word of the previous batch.
   using Column = float[kBatch + 1];
 
   void push(WordId word) {
@@ -61,8 +61,8 @@ class BatchScorer {
   void score() {
     for (int k = 0; k < by_hash_size_; ++k) {
       const int i = by_hash_[k];
-      const std::byte* const found = lm_.vocabulary.find_from(pending_[i], hashes_[i]);
-      words_[kHistory + i] = found == nullptr ? kUnknown : load<WordId>(found);
+      const std::byte* const slot = lm_.vocabulary.find_from(pending_[i], hashes_[i]);
+      words_[kHistory + i] = slot == nullptr ? kUnknown : load<WordId>(slot);
     }
     by_hash_size_ = 0;
     score_words();
@@ -74,7 +74,7 @@ class BatchScorer {
     size_ = 0;
   }
 
-  // Looks at the words themselves; the active ones are those that a bigram may end with.
+  // Scores unigrams; active are the words that a bigram may end with.
   void score_words() {
     active_size_ = 0;
     for (int i = 0; i < size_; ++i) {
@@ -89,7 +89,7 @@ class BatchScorer {
     }
   }
 
-  // Begins with order n: keys, and memory asked for. Whoever is not found backs off.
+  // Starts order n: computes keys, prefetches memory. Words that are not found back off.
   template <class Table>
   void ask(int n, const Table& table) {
     for (int k = 0; k < active_size_; ++k) {
@@ -112,12 +112,12 @@ class BatchScorer {
     for (int k = 0; k < active_size_; ++k) {
       const int i = active_[k];
       const std::byte* const slot = table.slot_from(slots_[k], keys_[i]);
-      const bool found = load<std::uint64_t>(slot) == keys_[i];
+      const bool matches = load<std::uint64_t>(slot) == keys_[i];
       const auto entry = load<Weights>(slot + sizeof(std::uint64_t));
-      prob_[i] = found ? log10_prob(entry.prob) : prob_[i];
-      backoff[i + 1] = found ? entry.backoff : -0.0F;
+      prob_[i] = matches ? log10_prob(entry.prob) : prob_[i];
+      backoff[i + 1] = matches ? entry.backoff : -0.0F;
       active_[going_on] = i;
-      going_on += found & !independent_of_left(entry.prob) & has_extension(backoff[i]) ? 1 : 0;
+      going_on += matches & !independent_of_left(entry.prob) & has_extension(backoff[i]) ? 1 : 0;
     }
     active_size_ = going_on;
   }
@@ -128,9 +128,9 @@ class BatchScorer {
     for (int k = 0; k < active_size_; ++k) {
       const int i = active_[k];
       const std::byte* const slot = table.slot_from(slots_[k], keys_[i]);
-      const bool found = load<std::uint64_t>(slot) == keys_[i];
+      const bool matches = load<std::uint64_t>(slot) == keys_[i];
       const auto prob = load<float>(slot + sizeof(std::uint64_t));
-      prob_[i] = found ? log10_prob(prob) : prob_[i];
+      prob_[i] = matches ? log10_prob(prob) : prob_[i];
     }
   }
 
@@ -184,7 +184,7 @@ class BatchScorer {
 constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
 constexpr std::uint64_t kHighs = 0x8080808080808080ULL;
 
-// A set high bit in the lowest byte that is `c`; what is above it may be wrong.
+// Sets the high bit of the lowest byte equal to `c`; bits above it may be wrong.
 std::uint64_t where(std::uint64_t bytes, char c) noexcept {
   const std::uint64_t x = bytes ^ (kOnes * static_cast<unsigned char>(c));
   return (x - kOnes) & ~x & kHighs;
@@ -196,7 +196,7 @@ std::uint64_t bytes_at(const char* at) noexcept {
   return bytes;
 }
 
-// Calls visit(hash) for each word of a text; reads up to kTextPadding bytes behind it.
+// Calls visit(hash) for each word of a text; reads up to kTextPadding bytes past it.
 template <class Visit>
 void for_each_hash(const char* at, const char* end, Visit visit) {
   while (at < end) {
@@ -287,8 +287,8 @@ void find_words(const LanguageModel& lm, const char* text, const std::int64_t* o
       table.prefetch(hashes[i]);
     }
     for (std::size_t i = 0; i < count; ++i) {
-      const std::byte* const found = table.find(hashes[i]);
-      ids[first + i] = found == nullptr ? kUnknown : load<WordId>(found);
+      const std::byte* const slot = table.find(hashes[i]);
+      ids[first + i] = slot == nullptr ? kUnknown : load<WordId>(slot);
     }
   }
 }

@@ -1,4 +1,4 @@
-// The words between the gaps of target sides as a language model has them: each run of words is scored once a sentence.
+// The runs of words between the gaps of target sides: a language model scores each distinct run once per sentence.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class LmFragments {
     bool begins = false;  // the sentence: the rule has <s> there
   };
 
-  // `lm` has to outlive it. With markers, <s> at the start of a target side begins the sentence and has no score.
+  // `lm` must outlive it. With markers, <s> at the start of a target side begins the sentence and has no score.
   LmFragments(const LmTables& lm, bool markers) : lm_(lm), markers_(markers) {}
 
   void clear() {

@@ -1,4 +1,4 @@
-// What a language model has to remember of a piece of text: for what follows it, and for what precedes it.
+// Language model states of a string: on the right for following words, on the left for preceding words.
 //
 // K. Heafield, "KenLM: Faster and Smaller Language Model Queries" (2011); left states: K. Heafield, H. Hoang, P. Koehn,
 // T. Kiso and M. Federico, "Left Language Model State for Syntactic Machine Translation" (2011); before them Z. Li and
@@ -16,15 +16,15 @@
 
 namespace smt {
 
-// The last words, the latest first: as many as a longer n-gram may still use, with the back-offs of the contexts that
-// they make (backoff[i]: of words[i] .. words[0]).
+// The last words, the latest first: those that a longer n-gram may still use, with the back-offs of their contexts
+// (backoff[i]: of words[i] .. words[0]).
 template <int N>
 struct RightState {
   WordId words[N - 1];
   float backoff[N - 1];
   std::uint8_t length = 0;
 
-  RightState() noexcept {}  // what lies behind `length` is not set
+  RightState() noexcept {}  // elements past `length` are not set
   RightState(const RightState&) = default;
   RightState& operator=(const RightState&) = default;
 
@@ -33,8 +33,8 @@ struct RightState {
   }
 };
 
-// The first words, as far as a word before them may change their probabilities. pointers[i] is the key of the first
-// i + 1 words. `full`: what follows these words does not depend on what precedes them.
+// The first words whose probabilities preceding words may change. pointers[i] is the key of the first
+// i + 1 words. `full`: words after these are independent of preceding words.
 template <int N>
 struct LeftState {
   std::uint64_t pointers[N - 1];
@@ -45,14 +45,14 @@ struct LeftState {
   LeftState(const LeftState&) = default;
   LeftState& operator=(const LeftState&) = default;
 
-  // The last pointer tells the others.
+  // The last pointer determines the others.
   std::uint64_t last() const noexcept { return length == 0 ? 0 : pointers[length - 1]; }
   friend bool operator==(const LeftState& a, const LeftState& b) noexcept {
     return a.length == b.length && a.full == b.full && a.last() == b.last();
   }
 };
 
-// A piece of text. Without any word: a default one.
+// The state of a string. Without words: a default one.
 template <int N>
 struct ChartState {
   LeftState<N> left;

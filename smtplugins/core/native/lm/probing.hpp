@@ -1,4 +1,4 @@
-// Tables of n-grams in the layout of KenLM's probing files, so that a file can be used where it lies.
+// Tables of n-grams in the layout of KenLM's probing files, so that a file can be used as mapped.
 //
 // K. Heafield, "KenLM: Faster and Smaller Language Model Queries" (2011): one open-addressing table for each order,
 // keyed by a hash that grows from the last word backwards.
@@ -18,9 +18,9 @@ using WordId = std::int32_t;
 constexpr WordId kUnknown = 0;
 constexpr int kMaxOrder = 16;
 
-// log10 values. The sign of `prob` is no sign: the value is -|prob|, and a set sign says that no n-gram of the model
-// has one more word to the left, so that the probability does not depend on it. A back-off of -0.0 says that no longer
-// n-gram begins with these words: a state need not keep them. When one does, a zero back-off is stored as +0.0.
+// log10 values. The sign bit of `prob` is a flag: the value is -|prob|, and a set sign means that no n-gram of the
+// model has one more word to the left, so that the probability does not depend on it. A back-off of -0.0 means that no
+// longer n-gram begins with these words, so a state need not keep them. Otherwise a zero back-off is stored as +0.0.
 struct Weights {
   float prob;
   float backoff;
@@ -32,7 +32,7 @@ inline bool has_extension(float backoff) noexcept {
   return std::bit_cast<std::uint32_t>(backoff) != 0x80000000U;
 }
 
-// The key of an n-gram from that of its last words (of one word: its id) and the word before them.
+// The key of an n-gram from the key of its suffix (a word's id for one word) and the word before the suffix.
 inline std::uint64_t extend(std::uint64_t key, WordId word) noexcept {
   constexpr std::uint64_t kLater = 8978948897894561157ULL;
   constexpr std::uint64_t kEarlier = 17894857484156487943ULL;
@@ -46,7 +46,7 @@ T load(const std::byte* at) noexcept {
   return value;
 }
 
-// x mod d for one d and many x, without a division.
+// x mod d without a division, for many x with one d.
 class Modulo {
  public:
   Modulo() = default;
@@ -65,7 +65,7 @@ class Modulo {
   std::uint64_t inverse_ = ~std::uint64_t{0};
 };
 
-// Slots of `Size` bytes, each a 64-bit key (0: empty) and a value behind it. One slot at least is empty.
+// Slots of `Size` bytes, each a 64-bit key (0: empty) and a value. At least one slot is empty.
 template <std::size_t Size>
 class ProbingTable {
  public:
@@ -77,22 +77,22 @@ class ProbingTable {
   std::uint64_t slots() const noexcept { return home_.divisor(); }
   const std::byte* data() const noexcept { return slots_; }
 
-  // The slot where the search for a key begins.
+  // The first slot of the search for a key.
   const std::byte* home(std::uint64_t key) const noexcept { return slots_ + home_(key) * Size; }
   void prefetch(std::uint64_t key) const noexcept { prefetch_from(home(key)); }
-  // A search that runs into the next line would wait for it.
+  // A search that runs into the next cache line would wait for it.
   static void prefetch_from(const std::byte* slot) noexcept {
     __builtin_prefetch(slot);
     __builtin_prefetch(slot + 64);
   }
 
-  // The value of a key; null if it is not there.
+  // The value of a key; null if it is missing.
   const std::byte* find(std::uint64_t key) const noexcept { return find_from(home(key), key); }
   const std::byte* find_from(const std::byte* slot, std::uint64_t key) const noexcept {
     slot = slot_from(slot, key);
     return load<std::uint64_t>(slot) == key ? slot + sizeof key : nullptr;
   }
-  // The slot of a key, or the empty one that stands for it.
+  // The slot of a key, or the empty slot for it.
   const std::byte* slot_from(const std::byte* slot, std::uint64_t key) const noexcept {
     for (;;) {
       const auto there = load<std::uint64_t>(slot);
@@ -112,7 +112,7 @@ using WordTable = ProbingTable<12>;     // hash of a word: its id
 using MiddleTable = ProbingTable<16>;   // key: Weights
 using LongestTable = ProbingTable<12>;  // key: prob
 
-// Where the parts of a model lie; somebody else owns them.
+// The parts of a model, borrowed.
 struct LmTables {
   int order = 0;
   WordId words = 0;  // ids are 0 .. words - 1
@@ -153,7 +153,7 @@ inline std::uint64_t hash_word(std::string_view word) noexcept {
     const std::size_t left = word.size() % 8;
     std::uint64_t k = 0;
     if (word.size() >= 8) {
-      std::memcpy(&k, at + left - 8, sizeof k);  // with what comes before, which is shifted out
+      std::memcpy(&k, at + left - 8, sizeof k);  // with preceding bytes, which are shifted out
       return k >> (64 - 8 * left);
     }
     for (std::size_t i = 0; i < left; ++i) k |= static_cast<std::uint64_t>(static_cast<unsigned char>(at[i])) << (8 * i);
@@ -161,7 +161,7 @@ inline std::uint64_t hash_word(std::string_view word) noexcept {
   });
 }
 
-// The same for a word behind which 7 more bytes may be read.
+// The same for a word after which 7 more bytes are readable.
 inline std::uint64_t hash_padded(const char* word, std::size_t size) noexcept {
   static_assert(std::endian::native == std::endian::little, "KenLM's files and these tables are");
   return hash_bytes(word, size, [&](const char* at) {

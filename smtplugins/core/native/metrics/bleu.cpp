@@ -16,7 +16,7 @@ class BleuScorer final : public SegmentScorer {
 
   void set(std::span<const MetricText> references) override {
     texts_.clear();
-    for (const MetricText& one : references) texts_.push_back(one.words);
+    for (const MetricText& reference : references) texts_.push_back(reference.words);
     index_.build(texts_, order_);
   }
 
@@ -32,14 +32,13 @@ class BleuScorer final : public SegmentScorer {
   }
 
  private:
-  // Of equally close ones the shorter.
+  // Of equally close lengths the shorter.
   std::size_t closest(std::size_t length) const noexcept {
     std::size_t best = texts_.front().size();
     const auto distance = [&](std::size_t other) { return std::max(length, other) - std::min(length, other); };
-    for (const NgramIndex::Symbols one : texts_) {
-      if (distance(one.size()) < distance(best) || (distance(one.size()) == distance(best) && one.size() < best)) {
-        best = one.size();
-      }
+    for (const NgramIndex::Symbols reference : texts_) {
+      const std::size_t size = reference.size();
+      if (distance(size) < distance(best) || (distance(size) == distance(best) && size < best)) best = size;
     }
     return best;
   }
@@ -69,7 +68,7 @@ double bleu_score(const double* row, const BleuOptions& options) noexcept {
   const double* const total = correct + options.order;
   double penalty = 1.0;
   if (length < reference) penalty = length > 0 ? std::exp(1 - reference / length) : 0.0;
-  if (std::all_of(correct, total, [](double one) { return one == 0; })) return 0.0;
+  if (std::all_of(correct, total, [](double matches) { return matches == 0; })) return 0.0;
 
   constexpr double kLogOfNothing = -9999999999.0;
   double smoothed = 1.0;

@@ -32,12 +32,12 @@ class ChrfScorer final : public SegmentScorer {
       std::fill(matches_.begin(), matches_.end(), 0.0);
       characters_[k].count(hypothesis.characters, matches_.data());
       if (options_.words > 0) words_[k].count(hypothesis.words, matches_.data() + options_.characters);
-      double* const one = references_.size() == 1 ? row : row_.data();
+      double* const current = references_.size() == 1 ? row : row_.data();
       const MetricText& reference = references_[k];
-      fill(one, 0, options_.characters, hypothesis.characters.size(), reference.characters.size());
-      fill(one, options_.characters, options_.words, hypothesis.words.size(), reference.words.size());
+      fill(current, 0, options_.characters, hypothesis.characters.size(), reference.characters.size());
+      fill(current, options_.characters, options_.words, hypothesis.words.size(), reference.words.size());
       if (references_.size() == 1) return;
-      const double score = chrf_score(one, options_);
+      const double score = chrf_score(current, options_);
       if (score > best) {
         best = score;
         std::copy(row_.begin(), row_.end(), row);
@@ -51,7 +51,7 @@ class ChrfScorer final : public SegmentScorer {
   void fill(double* row, std::size_t first, std::size_t orders, std::size_t length, std::size_t reference) {
     for (std::size_t k = 0; k < orders; ++k) {
       double* const cell = row + 3 * (first + k);
-      // What the reference has no n-grams for is not counted.
+      // Orders without n-grams in the reference do not count.
       cell[0] = static_cast<double>(reference > k && length > k ? length - k : 0);
       cell[1] = static_cast<double>(reference > k ? reference - k : 0);
       cell[2] = matches_[first + k];

@@ -1,4 +1,4 @@
-// Word and character error rates: the least number of insertions, deletions and substitutions.
+// Word and character error rates: the minimum number of insertions, deletions and substitutions.
 //
 // G. Myers, "A Fast Bit-Vector Algorithm for Approximate String Matching" (1999), in blocks of 64 symbols as
 // H. Hyyro, "A Bit-Vector Algorithm for Computing Levenshtein and Damerau Edit Distances" (2003), computes distances.
@@ -67,7 +67,7 @@ class EditPattern {
  private:
   struct Slot {
     std::int32_t symbol = 0;
-    std::int32_t place = -1;  // where its blocks begin
+    std::int32_t place = -1;  // offset of its blocks
   };
 
   std::size_t find(std::int32_t symbol) const noexcept {

@@ -1,9 +1,10 @@
-// General text matching: I. D. Melamed, R. Green and J. P. Turian, "Precision and Recall of Machine Translation" (2003).
+// General text matching: I. D. Melamed, R. Green and J. P. Turian, "Precision and Recall of Machine Translation"
+// (2003).
 //
 // A match pairs words of the hypothesis with equal ones of the reference, each at most once. Its size is
 // (sum over its runs of length^e)^(1/e), a run being words that stand side by side in both. For e = 1 the largest match
-// is had by any that leaves no pair out. For e > 1 to find the largest is NP-hard; as in GTM itself, the longest run
-// that is still free is taken again and again: of equally long ones the first in the hypothesis, then in the reference.
+// is any that leaves no pair out. For e > 1 finding the largest is NP-hard; as in GTM itself, the longest free run is
+// taken repeatedly: of equally long ones the first in the hypothesis, then in the reference.
 #include <algorithm>
 #include <cmath>
 
@@ -23,9 +24,9 @@ class GtmScorer final : public SegmentScorer {
   void score(const MetricText& hypothesis, double* row) override {
     double best = -1.0;
     const auto length = static_cast<double>(hypothesis.words.size());
-    for (const MetricText& one : references_) {
-      const double size = match(hypothesis.words, one.words);
-      const auto reference = static_cast<double>(one.words.size());
+    for (const MetricText& text : references_) {
+      const double size = match(hypothesis.words, text.words);
+      const auto reference = static_cast<double>(text.words.size());
       const double f = length + reference > 0 ? 2 * size / (length + reference) : 0.0;
       if (f > best) {
         best = f;
@@ -87,7 +88,7 @@ class GtmScorer final : public SegmentScorer {
     if (length > 0) runs_.push_back({length, own_end - length, other_end - length});
   }
 
-  // Whether words of the run were taken meanwhile; what is left of it goes back among the others.
+  // Whether words of the run were taken meanwhile; the rest of it goes back to the heap.
   bool cut(const Run& run) {
     bool taken = false;
     const std::size_t before = runs_.size();

@@ -17,7 +17,7 @@ GainScorer::GainScorer(std::span<const NgramIndex::Symbols> references, const st
     node_gains_.push_back(length > 0 ? gains[length] : 0.0);
   }
   node_words_.assign(index_.nodes() * context_, -1);
-  // The words of a node's n-gram: read again from the references, as nodes know their suffixes only.
+  // The words of a node's n-gram, read again from the references, as nodes store only suffixes.
   for (const NgramIndex::Symbols text : references) {
     for (std::size_t i = 0; i < text.size(); ++i) {
       std::int32_t node = NgramIndex::kRoot;
@@ -41,9 +41,9 @@ void GainScorer::set_gain(NgramIndex::Symbols ngram, double gain) {
 }
 
 GainScorer::State GainScorer::read(const std::byte* state) noexcept {
-  State found;
-  std::memcpy(&found, state, sizeof found);
-  return found;
+  State result;
+  std::memcpy(&result, state, sizeof result);
+  return result;
 }
 
 // The gain of an n-gram and its suffixes, of those longer than `above` words.
@@ -80,10 +80,10 @@ double GainScorer::append(State& state, const State& next) const noexcept {
       if (node == NgramIndex::kNone) break;
       state.left = node;
     }
-    // With all the words that a state can have, whether there are more makes no difference.
+    // With the maximum number of words, it does not matter whether there are more.
     state.whole = k == known && next.whole != 0 && index_.length(state.left) < context_ ? 1 : 0;
   }
-  // A piece that is not known as a whole holds the longest n-gram that it ends with; so does one no n-gram reaches over.
+  // A string that is not a known n-gram as a whole keeps its own suffix; so does one that no n-gram spans.
   const bool reaches = next.whole != 0 && (crossing || known == 0);
   state.right = reaches ? right : next.right;
   return sum;
@@ -133,10 +133,10 @@ void GainScorer::combine(const Batch& batch) {
 }
 
 std::uint64_t GainScorer::hash(const std::byte* state) const noexcept {
-  const State found = read(state);
-  const std::uint64_t ends = static_cast<std::uint64_t>(static_cast<std::uint32_t>(found.left)) << 32U |
-                             static_cast<std::uint32_t>(found.right);
-  return mix(mix(0, ends), static_cast<std::uint64_t>(found.whole));
+  const State piece = read(state);
+  const std::uint64_t ends = static_cast<std::uint64_t>(static_cast<std::uint32_t>(piece.left)) << 32U |
+                             static_cast<std::uint32_t>(piece.right);
+  return mix(mix(0, ends), static_cast<std::uint64_t>(piece.whole));
 }
 
 bool GainScorer::equal(const std::byte* a, const std::byte* b) const noexcept {

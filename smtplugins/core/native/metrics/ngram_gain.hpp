@@ -1,4 +1,4 @@
-// Linear BLEU as a stateful feature: each word and each n-gram that a reference has count a fixed gain.
+// Linear BLEU as a stateful feature: each word and each n-gram of a reference has a fixed gain.
 //
 // R. Tromble, S. Kumar, F. Och and W. Macherey, "Lattice Minimum Bayes-Risk Decoding for Statistical Machine
 // Translation" (2008), equation 5.
@@ -15,16 +15,16 @@
 
 namespace smt {
 
-// What is to be known of a piece of text: the longest n-gram it begins with and the longest it ends with, both at
-// least one word shorter than the longest of the index, as numbers of nodes; and whether the first is all of it.
+// The state of a string: its longest known prefix and suffix, both at least one word shorter than the longest n-gram of
+// the index, as nodes; and whether the prefix is the whole string.
 class GainScorer final : public Scorer {
  public:
   // `gains`: of each word, then of an n-gram of each length. References are numbers from 0.
   GainScorer(std::span<const NgramIndex::Symbols> references, const std::vector<double>& gains);
-  // Another gain for one n-gram. Throws std::invalid_argument if no reference has it.
+  // Sets the gain of one n-gram. Throws std::invalid_argument if no reference has it.
   void set_gain(NgramIndex::Symbols ngram, double gain);
 
-  // The numbers that references have for the words of target sides, negative for a word that is in none.
+  // The references' ids of the words of target sides, negative for unknown words.
   void set_words(std::vector<std::int32_t> words) { words_ = std::move(words); }
 
   std::size_t components() const noexcept override { return 1; }
@@ -45,7 +45,7 @@ class GainScorer final : public Scorer {
   static State read(const std::byte* state) noexcept;
   State of_word(std::int32_t symbol) const noexcept;
   double gain(std::int32_t node, std::size_t above) const noexcept;
-  // Puts a piece behind what is there; what the n-grams across the seam gain.
+  // Appends a string; returns the gain of the n-grams across the seam.
   double append(State& state, const State& next) const noexcept;
   double target_gain(std::span<const std::int32_t> target, std::span<const std::byte* const> tails, State& state) const;
 

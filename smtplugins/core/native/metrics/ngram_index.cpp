@@ -35,7 +35,7 @@ void NgramIndex::build(std::span<const Symbols> texts, std::size_t order) {
   nodes_.reserve(most);
   for (const Symbols text : texts) {
     ++round_;
-    level_.assign(text.size() + 1, kRoot);  // the n-grams of one length, by where they begin
+    level_.assign(text.size() + 1, kRoot);  // the n-grams of one length, by start
     for (std::size_t n = 1; n <= std::min(order, text.size()); ++n) {
       const std::size_t count = text.size() - n + 1;
       next_.resize(count);

@@ -1,7 +1,7 @@
-// The n-grams of some texts, with how often they come at most in one of them, as an automaton.
+// An automaton of the n-grams of some texts, with the maximum count of each in one text.
 //
-// A node is an n-gram, the root none. Read symbol by symbol, a text is always at the longest n-gram of the index that
-// ends there; the shorter ones that end there are its suffixes, so a symbol costs about one look-up, whatever the order.
+// A node is an n-gram, the root the empty one. Reading a text, the current node is the longest n-gram of the index that
+// ends there; shorter ones are its suffixes, so a symbol costs about one look-up, whatever the order.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class NgramIndex {
   std::int32_t suffix(std::int32_t node) const noexcept { return nodes_[at(node)].suffix; }
   std::size_t length(std::int32_t node) const noexcept { return static_cast<std::size_t>(nodes_[at(node)].length); }
 
-  // An n-gram with one more symbol, kNone if there is none. Negative symbols are in no n-gram.
+  // The n-gram extended by a symbol, or kNone. Negative symbols are in no n-gram.
   std::int32_t child(std::int32_t node, std::int32_t symbol) const noexcept {
     const std::uint64_t key = key_of(node, symbol);
     for (std::size_t slot = home(key);; slot = (slot + 1) & mask_) {
@@ -33,7 +33,7 @@ class NgramIndex {
     }
   }
 
-  // The longest n-gram, no longer than `longest`, that ends behind one more symbol.
+  // The longest n-gram, of at most `longest` symbols, that ends after one more symbol.
   std::int32_t step(std::int32_t node, std::int32_t symbol, std::size_t longest) const noexcept {
     if (symbol < 0) return kRoot;
     if (length(node) >= longest) node = suffix(node);
@@ -45,20 +45,20 @@ class NgramIndex {
     }
   }
 
-  // Adds to matches[n - 1] how many n-grams of a text are in the index, each counted as often as there at most.
+  // Adds to matches[n - 1] the clipped number of n-grams of a text that are in the index.
   template <class Count>
   void count(Symbols text, Count* matches) {
     ++round_;
     std::int32_t node = kRoot;
     for (const std::int32_t symbol : text) {
       node = step(node, symbol, order_);
-      for (std::int32_t one = node; one != kRoot;) {
-        Node& found = nodes_[at(one)];
-        const std::int32_t seen = found.round == round_ ? found.seen : 0;
-        found.round = round_;
-        found.seen = seen + 1;
-        matches[found.length - 1] += static_cast<Count>(seen < found.most ? 1 : 0);
-        one = found.suffix;
+      for (std::int32_t ngram = node; ngram != kRoot;) {
+        Node& entry = nodes_[at(ngram)];
+        const std::int32_t seen = entry.round == round_ ? entry.seen : 0;
+        entry.round = round_;
+        entry.seen = seen + 1;
+        matches[entry.length - 1] += static_cast<Count>(seen < entry.most ? 1 : 0);
+        ngram = entry.suffix;
       }
     }
   }

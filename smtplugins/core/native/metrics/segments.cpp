@@ -11,7 +11,7 @@
 namespace smt {
 namespace {
 
-// Hypotheses of one segment that a thread takes at a time: enough to make up for reading its references.
+// Hypotheses of one segment that a thread takes at a time: enough to amortise reading its references.
 constexpr std::size_t kRun = 1024;
 
 bool is_punctuation(std::uint32_t c) noexcept {
@@ -31,7 +31,7 @@ void for_each_part(std::span<const Character> word, Put put) {
   }
 }
 
-// What a kind sees of a text; number(word) says what a word is called.
+// The view of a text for a kind of metric; number(word) is the id of a word.
 template <class Number>
 void read(const MetricKind& kind, const TextView& text, Number number, std::vector<std::int32_t>& words,
           std::vector<std::int32_t>& characters) {
@@ -106,11 +106,11 @@ void MetricWords::grow() {
   std::vector<Slot> old(2 * slots_.size());
   old.swap(slots_);
   const std::size_t mask = slots_.size() - 1;
-  for (const Slot& one : old) {
-    if (one.number == kNone) continue;
-    std::size_t slot = one.hash & mask;
+  for (const Slot& entry : old) {
+    if (entry.number == kNone) continue;
+    std::size_t slot = entry.hash & mask;
     while (slots_[slot].number != kNone) slot = (slot + 1) & mask;
-    slots_[slot] = one;
+    slots_[slot] = entry;
   }
 }
 
@@ -141,7 +141,7 @@ void MetricReferences::set(SegmentScorer& scorer, std::size_t segment, std::vect
   scorer.set(references);
 }
 
-// score(scorer, i) for each hypothesis i, those of a segment one after the other.
+// Calls score(scorer, i) for each hypothesis i, grouped by segment.
 template <class Score>
 void MetricReferences::by_segments(std::span<const std::int32_t> segments, int threads, Score score) const {
   std::vector<std::int64_t> ends(size() + 1, 0);

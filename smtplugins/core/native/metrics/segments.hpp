@@ -1,4 +1,4 @@
-// References of segments, and what metrics count when hypotheses are compared with them.
+// References of segments, and the statistics of hypotheses compared with them.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace smt {
 
-// A text as metrics see it; one that needs no characters has none.
+// A text as metrics see it; characters are empty if not needed.
 struct MetricText {
   std::span<const std::int32_t> words;
   std::span<const std::int32_t> characters;
 };
 
-// Compares with the references of one segment after the other. One for each thread.
+// Compares hypotheses with the references of one segment after another. One for each thread.
 class SegmentScorer {
  public:
   SegmentScorer() = default;
@@ -27,15 +27,15 @@ class SegmentScorer {
   virtual ~SegmentScorer() = default;
 
   virtual std::size_t width() const noexcept = 0;  // statistics in a row
-  // The references have to stay until others are set; there is one at least.
+  // The references must stay valid until the next call; there is at least one.
   virtual void set(std::span<const MetricText> references) = 0;
   virtual void score(const MetricText& hypothesis, double* row) = 0;
 };
 
-// Which metric, and what it sees of a text.
+// The metric and its view of a text.
 class MetricKind {
  public:
-  enum class Words { kNone, kPlain, kPunctuation };  // the last parts punctuation as chrF++ does
+  enum class Words { kNone, kPlain, kPunctuation };  // kPunctuation splits punctuation as chrF++ does
   enum class Characters { kNone, kWithoutBlanks, kAll, kSingleBlanks };
 
   MetricKind() = default;
@@ -58,11 +58,11 @@ struct ChrfOptions {
 
 // Statistics: length, length of the closest reference, matches of each order, n-grams of each order.
 std::unique_ptr<MetricKind> bleu_kind(std::size_t order);
-// For each order, characters before words: n-grams of the hypothesis, of the best reference, matches.
+// Statistics for each order, characters before words: n-grams of the hypothesis, of the best reference, matches.
 std::unique_ptr<MetricKind> chrf_kind(const ChrfOptions& options);
-// Edits and length of the reference that has the least edits a symbol.
+// Statistics: edits and length of the reference with the fewest edits per symbol.
 std::unique_ptr<MetricKind> error_rate_kind(bool characters);
-// Size of the match, length, length of the reference, which is that of the best F.
+// Statistics: match size, length, length of the reference with the best F.
 std::unique_ptr<MetricKind> gtm_kind(double exponent);
 
 // Scores of rows of statistics, computed as sacrebleu does.
@@ -80,7 +80,7 @@ class MetricReferences {
  public:
   explicit MetricReferences(std::shared_ptr<const MetricKind> kind) : kind_(std::move(kind)) {}
 
-  // References of the segment that is being made; end_segment() throws std::invalid_argument if there are none.
+  // Adds a reference to the current segment; end_segment() throws std::invalid_argument if there are none.
   void add(const TextView& reference);
   void end_segment();
 
@@ -89,13 +89,13 @@ class MetricReferences {
   std::size_t width() const { return kind_->scorer()->width(); }
   const MetricWords& vocabulary() const noexcept { return vocabulary_; }
 
-  // Row i is of hypothesis i against the references of segment segments[i], a number below size().
+  // Row i compares hypothesis i with the references of segment segments[i], a number below size().
   void stats(std::span<const TextView> hypotheses, std::span<const std::int32_t> segments, int threads,
              double* rows) const;
-  // The same for words by their numbers in vocabulary(). For kinds that see no characters and plain words alone.
+  // The same for words by their ids in vocabulary(). Only for kinds that see plain words and no characters.
   void stats_of_ids(std::span<const std::int64_t> offsets, std::span<const std::int32_t> ids,
                     std::span<const std::int32_t> segments, int threads, double* rows) const;
-  // Row i * size() + j is of hypothesis i against segment j.
+  // Row i * size() + j compares hypothesis i with segment j.
   void matrix(std::span<const TextView> hypotheses, int threads, double* rows) const;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace smt {
 
-// A text of one, two or four bytes a character, as Python holds it.
+// A text of one, two or four bytes per character, as in Python.
 struct TextView {
   const void* data = nullptr;
   std::size_t size = 0;
@@ -28,7 +28,7 @@ auto with_characters(const TextView& text, Visit visit) {
   }
 }
 
-// What Python's str.split() parts words at.
+// The characters at which Python's str.split() splits.
 inline bool is_space(std::uint32_t c) noexcept {
   if (c <= 0x20) return c == 0x20 || (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x1F);
   if (c < 0x1680) return c == 0x85 || c == 0xA0;
@@ -49,7 +49,7 @@ void for_each_word(std::span<const Character> text, Visit visit) {
   }
 }
 
-// Words numbered as they come. A word is what its characters are, whatever their width is where it stands.
+// Words numbered in order of first use. Words are compared by characters, whatever their width.
 class MetricWords {
  public:
   static constexpr std::int32_t kNone = -1;
@@ -92,9 +92,9 @@ class MetricWords {
   std::size_t slot_of(std::span<const Character> word, std::uint32_t hash) const noexcept {
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t slot = hash & mask;; slot = (slot + 1) & mask) {
-      const Slot& one = slots_[slot];
-      if (one.number == kNone) return slot;
-      if (one.hash == hash && is_word(one.number, word)) return slot;
+      const Slot& entry = slots_[slot];
+      if (entry.number == kNone) return slot;
+      if (entry.hash == hash && is_word(entry.number, word)) return slot;
     }
   }
 
@@ -113,7 +113,7 @@ class MetricWords {
 
   std::vector<std::uint32_t> characters_;
   std::vector<std::size_t> offsets_{0};
-  std::vector<Slot> slots_;  // a power of two of them, half of them free at least
+  std::vector<Slot> slots_;  // a power of two, at least half of them free
 };
 
 }  // namespace smt

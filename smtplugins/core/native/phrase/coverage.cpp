@@ -30,11 +30,11 @@ void Coverages::start(std::int32_t positions, std::span<const PhraseSpan> spans,
   for (std::size_t first = side; first-- > 0;) {
     gaps_[first * side + first] = 0.0;
     for (std::size_t last = first + 2; last < side; ++last) {
-      double found = gaps_[first * side + last];
+      double sum = gaps_[first * side + last];
       for (std::size_t middle = first + 1; middle < last; ++middle) {
-        found = std::max(found, gaps_[first * side + middle] + gaps_[middle * side + last]);
+        sum = std::max(sum, gaps_[first * side + middle] + gaps_[middle * side + last]);
       }
-      gaps_[first * side + last] = found;
+      gaps_[first * side + last] = sum;
     }
   }
   sets_.clear();
@@ -44,7 +44,7 @@ void Coverages::start(std::int32_t positions, std::span<const PhraseSpan> spans,
   find(0);
 }
 
-// The number of the set in the words at this place, which are the last ones; they go if it is there.
+// The number of the coverage stored last, at this place; removes it again if it is already known.
 std::int32_t Coverages::find(std::size_t words) {
   if (2 * (sets_.size() + 1) >= slots_.size()) grow();
   std::uint64_t hash = 0;
@@ -118,28 +118,28 @@ bool Coverages::allowed(std::int32_t coverage, const PhraseSpan& span) const noe
   const std::size_t side = index(positions_) + 1;
   if (order_ == PhraseOrder::kSwap) {
     if (has_gap(coverage)) {
-      // Something is translated behind the gap: that gap comes next, as one phrase.
+      // Words after the gap are covered: the next phrase must fill the gap.
       return span.first == gap_first && span.last < positions_ && has(coverage, span.last);
     }
     return span.first == gap_first || single_[index(gap_first) * side + index(span.first)] != 0;
   }
   if (span.first == gap_first) return true;
-  // From behind the span one has to come back to the gap.
+  // After the span, the search must jump back to the gap.
   return limit_ < 0 || distance(span.last, gap_first) <= limit_;
 }
 
 std::span<const Coverages::Next> Coverages::next(std::int32_t coverage) {
   if (sets_[index(coverage)].next_begin < 0) {
-    std::vector<Next> found;
+    std::vector<Next> reachable;
     for (std::size_t s = 0; s < spans_.size(); ++s) {
       if (!allowed(coverage, spans_[s])) continue;
       const std::int32_t made = with(coverage, spans_[s]);
-      // What no phrases can fill any more leads nowhere.
-      if (sets_[index(made)].future != kNever) found.push_back({static_cast<std::int32_t>(s), made});
+      // Skip coverages that no phrases can complete.
+      if (sets_[index(made)].future != kNever) reachable.push_back({static_cast<std::int32_t>(s), made});
     }
     Set& set = sets_[index(coverage)];
     set.next_begin = static_cast<std::int64_t>(nexts_.size());
-    nexts_.insert(nexts_.end(), found.begin(), found.end());
+    nexts_.insert(nexts_.end(), reachable.begin(), reachable.end());
     set.next_end = static_cast<std::int64_t>(nexts_.size());
   }
   const Set& set = sets_[index(coverage)];

@@ -1,4 +1,4 @@
-// Which words of a sentence hypotheses have translated, by numbers; and what may come next.
+// Coverage vectors as numbers, and the spans that may come next.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace smt {
 
-// A run of source positions, with the options [begin, end) for it.
+// A span of source positions with its options [begin, end).
 struct PhraseSpan {
   std::int32_t first;
   std::int32_t last;
@@ -17,46 +17,47 @@ struct PhraseSpan {
   std::int32_t end;
 };
 
-// Which phrases may come next, whatever their scores are.
+// Which phrases may come next, whatever their scores.
 enum class PhraseOrder : std::uint8_t {
-  kFree,      // any, as far as the distortion limit goes
-  kWindow,    // any that ends within the distortion limit from the first gap, however long the jump (Joshua)
-  kMonotone,  // the one that begins where the last one ended
-  kSwap,      // two neighbours may change places, and then come two others: a gap is filled by one phrase at once
+  kFree,      // any within the distortion limit
+  kWindow,    // any that ends within the distortion limit of the first gap, however long the jump (Joshua)
+  kMonotone,  // the phrase at the end of the last one
+  kSwap,      // swaps of two adjacent phrases: a gap must be filled by the next phrase
 };
 
 class Coverages {
  public:
-  // A span that may come next, and the coverage then.
+  // A span that may come next, and the resulting coverage.
   struct Next {
     std::int32_t span;
     std::int32_t coverage;
   };
-  static constexpr std::int32_t none = 0;  // nothing is translated
+  static constexpr std::int32_t none = 0;  // the empty coverage
 
-  // Begins a sentence of so many positions. `best` is the best estimate of each span's options, `distances` between
-  // positions, square; without it they are differences. `fills`: whether a span has an option that may fill a gap.
+  // Starts a sentence with this many positions. `best` is the best estimate of each span's options; `distances` is a
+  // square matrix between positions, by default their differences. `fills`: whether a span has an option that may fill
+  // a gap.
   void start(std::int32_t positions, std::span<const PhraseSpan> spans, std::span<const double> best,
              std::span<const std::uint8_t> fills, std::span<const std::int32_t> distances, PhraseOrder order,
              std::int32_t limit);
 
   std::int32_t covered(std::int32_t coverage) const noexcept { return sets_[index(coverage)].covered; }
-  // An estimate of what is still to be translated.
+  // The future cost estimate of a coverage.
   double future(std::int32_t coverage) const noexcept { return sets_[index(coverage)].future; }
   bool full(std::int32_t coverage) const noexcept { return covered(coverage) == positions_; }
-  // Whether a gap comes next, as one phrase, in the order kSwap.
+  // Whether the next phrase must fill a gap, in the order kSwap.
   bool has_gap(std::int32_t coverage) const noexcept {
     return order_ == PhraseOrder::kSwap && sets_[index(coverage)].covered > sets_[index(coverage)].first_gap;
   }
   bool has(std::int32_t coverage, std::int32_t position) const noexcept {
     return (words_[index(coverage) * width_ + index(position) / 64] >> (index(position) % 64) & 1U) != 0;
   }
-  std::int32_t distance(std::int32_t one, std::int32_t other) const noexcept {
-    if (distances_.empty()) return one < other ? other - one : one - other;
-    const auto [low, high] = one < other ? std::pair{one, other} : std::pair{other, one};
+  std::int32_t distance(std::int32_t from, std::int32_t to) const noexcept {
+    if (distances_.empty()) return from < to ? to - from : from - to;
+    const auto [low, high] = from < to ? std::pair{from, to} : std::pair{to, from};
     return distances_[index(low) * (index(positions_) + 1) + index(high)];
   }
-  // The spans that may come next, the limit of the jump that leads to them left out. Calls change what was given.
+  // The spans that may come next, not checking the distortion limit of the jump to them. Valid until the next call.
   std::span<const Next> next(std::int32_t coverage);
 
  private:
@@ -78,13 +79,13 @@ class Coverages {
   void grow();
 
   std::int32_t positions_ = 0;
-  std::size_t width_ = 0;  // words of 64 positions
+  std::size_t width_ = 0;  // 64-bit words per coverage
   PhraseOrder order_ = PhraseOrder::kFree;
   std::int32_t limit_ = -1;
   std::span<const PhraseSpan> spans_;
   std::span<const std::int32_t> distances_;
-  std::vector<double> gaps_;  // the best estimate of phrases that fill [first, last), or minus infinity
-  std::vector<std::uint8_t> single_;  // whether one phrase may fill it
+  std::vector<double> gaps_;  // the best estimate of phrases that cover [first, last), or minus infinity
+  std::vector<std::uint8_t> single_;  // whether a single phrase may cover it
   std::vector<Set> sets_;
   std::vector<std::uint64_t> words_;
   std::vector<std::int32_t> slots_;

@@ -11,15 +11,15 @@ std::size_t at(std::int64_t number) noexcept { return static_cast<std::size_t>(n
 
 }  // namespace
 
-// Hypotheses with one coverage and one last phrase differ in what they score, not in what may come next.
+// Hypotheses with one coverage and one last phrase have the same extensions, with different scores.
 void PhraseSearcher::expand_cubes(Stack& stack) {
   keyed_.clear();
-  for (const std::int32_t one : stack.kept) {
-    const Hypothesis& h = hypotheses_[at(one)];
+  for (const std::int32_t number : stack.kept) {
+    const Hypothesis& h = hypotheses_[at(number)];
     const auto place = static_cast<std::uint64_t>(h.coverage) << 32U | static_cast<std::uint64_t>(h.last) << 16U |
                        static_cast<std::uint64_t>(h.first + 1);
-    // In their order those that are alike keep theirs: the best in front.
-    keyed_.push_back({place, static_cast<std::uint64_t>(h.row + 1) << 32U | keyed_.size(), one});
+    // Equal keys keep their order: the best in front.
+    keyed_.push_back({place, static_cast<std::uint64_t>(h.row + 1) << 32U | keyed_.size(), number});
   }
   std::sort(keyed_.begin(), keyed_.end());
   for (std::size_t i = 0; i < keyed_.size();) {
@@ -42,7 +42,8 @@ void PhraseSearcher::expand_cubes(Stack& stack) {
   }
 }
 
-// A point is to wait with a guess, at the heap's end for now; what stateful features say of it is asked when it comes up.
+// A point is to wait with a guess, at the heap's end for now; what stateful features say of it is asked when it comes
+// up.
 void PhraseSearcher::add_point(std::int32_t number, std::int32_t row, std::int32_t column, const Stack& stack) {
   const Grid& grid = grids_[at(number)];
   const Group& group = groups_[at(grid.group)];

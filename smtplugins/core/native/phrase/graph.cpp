@@ -1,4 +1,4 @@
-// What a search found: the hypotheses that the goal needs, and what features say of each step between them.
+// The graph of a search: the hypotheses that the goal needs, and the values of each step between them.
 #include <algorithm>
 
 #include "phrase/search.hpp"
@@ -37,7 +37,7 @@ void PhraseSearcher::order_values(const Hypothesis& before, std::int32_t option,
   }
 }
 
-// The part that leads to the goal.
+// The part below the goal.
 PhraseGraph PhraseSearcher::finish(const SearchForest& input) {
   PhraseGraph graph;
   graph.components = components_;
@@ -47,15 +47,15 @@ PhraseGraph PhraseSearcher::finish(const SearchForest& input) {
   std::vector<std::uint8_t> needed(hypotheses_.size(), 0);
   std::vector<std::int32_t> ends(last);
   if (!options_.all_edges) ends.resize(1);
-  for (const std::int32_t one : ends) needed[at(one)] = 1;
-  // By what they cover; each comes from one that covers less.
+  for (const std::int32_t hypothesis : ends) needed[at(hypothesis)] = 1;
+  // By covered words: each hypothesis extends one that covers fewer.
   std::vector<std::vector<std::int32_t>> levels(stacks_.size());
   std::size_t edges = ends.size();
   std::vector<std::int32_t> pending(ends);
   for (std::size_t i = 0; i < pending.size(); ++i) {
-    const Hypothesis& one = hypotheses_[at(pending[i])];
-    levels[at(coverages_.covered(one.coverage))].push_back(pending[i]);
-    for (std::int32_t arc = one.arcs; arc != none; arc = arcs_[at(arc)].next) {
+    const Hypothesis& hypothesis = hypotheses_[at(pending[i])];
+    levels[at(coverages_.covered(hypothesis.coverage))].push_back(pending[i]);
+    for (std::int32_t arc = hypothesis.arcs; arc != none; arc = arcs_[at(arc)].next) {
       ++edges;
       std::uint8_t& seen = needed[at(arcs_[at(arc)].tail)];
       if (seen == 0) pending.push_back(arcs_[at(arc)].tail);
@@ -72,11 +72,11 @@ PhraseGraph PhraseSearcher::finish(const SearchForest& input) {
   for (std::vector<std::int32_t>& level : levels) {
     std::sort(level.begin(), level.end());
     for (const std::int32_t h : level) {
-      const Hypothesis& one = hypotheses_[at(h)];
+      const Hypothesis& hypothesis = hypotheses_[at(h)];
       numbers[at(h)] = static_cast<std::int32_t>(graph.nodes.size());
-      graph.nodes.push_back({coverages_.covered(one.coverage), one.score});
+      graph.nodes.push_back({coverages_.covered(hypothesis.coverage), hypothesis.score});
       arcs.clear();
-      for (std::int32_t arc = one.arcs; arc != none; arc = arcs_[at(arc)].next) arcs.push_back(arc);
+      for (std::int32_t arc = hypothesis.arcs; arc != none; arc = arcs_[at(arc)].next) arcs.push_back(arc);
       std::stable_sort(arcs.begin(), arcs.end(), [&](std::int32_t a, std::int32_t b) {
         return arcs_[at(a)].score > arcs_[at(b)].score;
       });
@@ -95,12 +95,12 @@ PhraseGraph PhraseSearcher::finish(const SearchForest& input) {
   }
   double best = kNever;
   for (const std::int32_t h : ends) {
-    const Hypothesis& one = hypotheses_[at(h)];
-    const double score = one.total - one.score;
-    best = std::max(best, one.total);
+    const Hypothesis& hypothesis = hypotheses_[at(h)];
+    const double score = hypothesis.total - hypothesis.score;
+    best = std::max(best, hypothesis.total);
     graph.edges.push_back({numbers[at(h)], goal_rule, positions_, positions_, score});
     std::fill(values.begin(), values.end(), 0.0F);
-    states_.finish_values(one.state, values.data());
+    states_.finish_values(hypothesis.state, values.data());
     graph.values.insert(graph.values.end(), values.begin(), values.end());
   }
   graph.nodes.push_back({positions_, best});

@@ -17,7 +17,7 @@ std::size_t at(std::int64_t number) noexcept { return static_cast<std::size_t>(n
 
 }  // namespace
 
-// Which class of a reordering model an orientation is of.
+// The class of an orientation in a reordering model.
 std::size_t OrderFeature::class_of(Orientation orientation) const noexcept {
   switch (kind) {
     case ReorderingKind::kMsd:
@@ -53,7 +53,7 @@ PhraseSearcher::PhraseSearcher(std::vector<WeightedScorer> scorers, std::vector<
 PhraseGraph PhraseSearcher::run(const SearchForest& input, std::span<const std::vector<float>> rows,
                                 std::span<const std::int32_t> distances, const PhraseSearchOptions& options) {
   options_ = options;
-  // What scores are worth differs from one set of weights to another; how sure a language model is does less.
+  // The scale of scores depends on the weights; in nats of language models it depends less.
   const double nat = states_.lm_nat();
   if (options.cube && nat > 0.0) options_.beam = std::min(options.beam, options.lm_beam * nat);
   start(input, rows, distances);
@@ -67,7 +67,7 @@ PhraseGraph PhraseSearcher::run(const SearchForest& input, std::span<const std::
       expand_cubes(stack);
     } else {
       if (states_.costly()) ask_all(stack);
-      for (const std::int32_t one : stack.kept) expand(one);
+      for (const std::int32_t hypothesis : stack.kept) expand(hypothesis);
       for (const std::int32_t state : rowed_) move_row_[at(state)] = none;
       rowed_.clear();
       moves_.clear();
@@ -86,9 +86,9 @@ void PhraseSearcher::start(const SearchForest& input, std::span<const std::vecto
   const std::size_t nodes = forest.nodes.size();
   std::vector<std::int32_t> by_span(nodes);
   std::iota(by_span.begin(), by_span.end(), 0);
-  std::stable_sort(by_span.begin(), by_span.end(), [&](std::int32_t one, std::int32_t other) {
-    const Forest::Node& a = forest.nodes[at(one)];
-    const Forest::Node& b = forest.nodes[at(other)];
+  std::stable_sort(by_span.begin(), by_span.end(), [&](std::int32_t left, std::int32_t right) {
+    const Forest::Node& a = forest.nodes[at(left)];
+    const Forest::Node& b = forest.nodes[at(right)];
     return a.first != b.first ? a.first < b.first : a.last < b.last;
   });
   for (const std::int32_t v : by_span) {
@@ -110,14 +110,14 @@ void PhraseSearcher::start(const SearchForest& input, std::span<const std::vecto
 
   const std::size_t rules = input.rules.scores.size();
   weigh_orders(rows, rules);
-  const auto by_estimate = [](const PhraseOption& one, const PhraseOption& other) {
-    return one.estimate > other.estimate;
+  const auto by_estimate = [](const PhraseOption& left, const PhraseOption& right) {
+    return left.estimate > right.estimate;
   };
   if (swaps_matter_) {
-    // Most phrases stand behind the one before.
+    // Most phrases follow the previous one directly.
     for (PhraseOption& option : choices_) option.estimate += usual(option.rule);
   }
-  // Estimates are known when the states are; the states number options as they lie: so twice if the order changes.
+  // Estimates need the states, and the states number options in order: computed twice if the order changes.
   std::int32_t begun = states_.start(input.rules, choices_);
   bool changed = false;
   for (const PhraseSpan& span : spans_) {
@@ -158,7 +158,7 @@ void PhraseSearcher::start(const SearchForest& input, std::span<const std::vecto
   stacks_[0].kept.push_back(0);
 }
 
-// All options, and behind them for each span those that may fill a gap, and so stand left of the phrase before.
+// All options, then for each span those that may fill a gap, and so stand to the left of the previous phrase.
 void PhraseSearcher::list_options() {
   listed_.resize(choices_.size());
   std::iota(listed_.begin(), listed_.end(), 0);
@@ -175,7 +175,7 @@ void PhraseSearcher::list_options() {
   }
 }
 
-// What reordering models say of each rule, for each orientation; and which rules they say the same of what follows.
+// The reordering scores of each rule for each orientation, and which rules have equal forward scores.
 void PhraseSearcher::weigh_orders(std::span<const std::vector<float>> rows, std::size_t rules) {
   row_of_.assign(rules, none);
   if (!swaps_matter_) return;
@@ -204,7 +204,7 @@ void PhraseSearcher::weigh_orders(std::span<const std::vector<float>> rows, std:
     }
   }
   if (!forward_) return;
-  // Rows that are equal have the number of the first rule that has one.
+  // Equal rows get the number of the first rule with such a row.
   const auto each = [&](std::size_t rule, auto visit) {
     std::size_t number = 0;
     for (const OrderFeature& order : orders_) {
@@ -247,7 +247,7 @@ bool PhraseSearcher::reaches(const Hypothesis& before, std::int32_t first) const
          coverages_.distance(before.last, first) <= options_.distortion_limit;
 }
 
-// What the order of phrases adds, but for what depends on the option.
+// The score of the phrase order, without the option's part.
 double PhraseSearcher::jump_of(const Hypothesis& before, std::int32_t first, Orientation orientation) const noexcept {
   double score = 0.0;
   if (distortion_ != 0.0) score -= distortion_ * coverages_.distance(before.last, first);
@@ -268,7 +268,7 @@ PhraseSearcher::Candidate PhraseSearcher::candidate_of(std::int32_t tail, std::i
   return made;
 }
 
-// The score with an estimate of what is to come.
+// The score with the future cost estimate.
 double PhraseSearcher::total_of(const Candidate& candidate) {
   double total = candidate.score + coverages_.future(candidate.coverage);
   if (coverages_.full(candidate.coverage)) {
@@ -279,11 +279,11 @@ double PhraseSearcher::total_of(const Candidate& candidate) {
   return total;
 }
 
-// What stateful features say of all that may come behind a stack's hypotheses.
+// Computes the stateful features of all extensions of a stack's hypotheses.
 void PhraseSearcher::ask_all(const Stack& stack) {
   wanted_.clear();
-  for (const std::int32_t one : stack.kept) {
-    const Hypothesis& before = hypotheses_[at(one)];
+  for (const std::int32_t hypothesis : stack.kept) {
+    const Hypothesis& before = hypotheses_[at(hypothesis)];
     for (const Coverages::Next next : coverages_.next(before.coverage)) {
       if (!reaches(before, spans_[at(next.span)].first)) continue;
       for (const std::int32_t option : options_of(next.span, before.coverage)) {
@@ -294,10 +294,10 @@ void PhraseSearcher::ask_all(const Stack& stack) {
   states_.ask(wanted_);
 }
 
-// All that may come behind a hypothesis.
+// Extends a hypothesis by all possible phrases.
 void PhraseSearcher::expand(std::int32_t number) {
   const Hypothesis before = hypotheses_[at(number)];
-  // Moves of equal states are the same: one row for them.
+  // Hypotheses with equal states share a row of moves.
   if (at(before.state) >= move_row_.size()) move_row_.resize(at(before.state) + 1, none);
   std::int32_t& row = move_row_[at(before.state)];
   if (row == none) {
@@ -328,9 +328,9 @@ void PhraseSearcher::expand(std::int32_t number) {
   }
 }
 
-bool PhraseSearcher::same(const Hypothesis& one, const Hypothesis& other) const noexcept {
-  return one.coverage == other.coverage && one.state == other.state && one.last == other.last &&
-         one.first == other.first && one.row == other.row;
+bool PhraseSearcher::same(const Hypothesis& left, const Hypothesis& right) const noexcept {
+  return left.coverage == right.coverage && left.state == right.state && left.last == right.last &&
+         left.first == right.first && left.row == right.row;
 }
 
 std::size_t PhraseSearcher::slot_of(const Hypothesis& like) const noexcept {
@@ -351,7 +351,7 @@ void PhraseSearcher::grow_slots() {
   for (std::size_t i = 1; i < hypotheses_.size(); ++i) slots_[slot_of(hypotheses_[i])] = static_cast<std::int32_t>(i + 1);
 }
 
-// Puts a hypothesis on a stack, or joins it to the one like it.
+// Adds a hypothesis to a stack, or recombines it with an equal one.
 void PhraseSearcher::offer(const Candidate& candidate, Stack& stack) {
   if (++made_ > options_.max_edges) throw SearchLimit("too many hypotheses");
   const PhraseOption& choice = choices_[at(candidate.option)];
@@ -361,7 +361,7 @@ void PhraseSearcher::offer(const Candidate& candidate, Stack& stack) {
   made.last = choice.last;
   if (!full) {
     if (swaps_matter_ && choice.first > 0 && !coverages_.has(candidate.coverage, choice.first - 1)) {
-      // What comes next may end where this phrase begins.
+      // The next phrase may end where this one begins.
       made.first = choice.first;
     }
     made.row = row_of_[at(choice.rule)];
@@ -409,18 +409,18 @@ void PhraseSearcher::offer(const Candidate& candidate, Stack& stack) {
   }
   if (options_.stack_size > 0 && stack.kept.size() >= std::max(stack.crowded, 2 * at(options_.stack_size))) {
     prune(stack, false);
-    // Diversity may keep many.
+    // Diversity may keep more.
     stack.crowded = 2 * stack.kept.size();
   }
 }
 
-// Leaves the best ones of a stack, sorted if it is the `last` time.
+// Keeps the best hypotheses of a stack, sorted if this is the `last` time.
 void PhraseSearcher::prune(Stack& stack, bool last) {
   std::vector<std::int32_t>& kept = stack.kept;
-  const auto better = [&](std::int32_t one, std::int32_t other) {
-    const double a = hypotheses_[at(one)].total;
-    const double b = hypotheses_[at(other)].total;
-    return a != b ? a > b : one < other;
+  const auto better = [&](std::int32_t left, std::int32_t right) {
+    const double a = hypotheses_[at(left)].total;
+    const double b = hypotheses_[at(right)].total;
+    return a != b ? a > b : left < right;
   };
   const std::size_t most = options_.stack_size > 0 ? at(options_.stack_size) : kept.size();
   if (last) {

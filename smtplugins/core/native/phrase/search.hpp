@@ -1,4 +1,4 @@
-// Phrase-based search: hypotheses that know which source words they have translated, in stacks by how many these are.
+// Phrase-based search: hypotheses with a coverage of source words, in stacks by the number of covered words.
 //
 // P. Koehn, F. J. Och and D. Marcu, "Statistical Phrase-Based Translation" (2003), and P. Koehn, "Pharaoh" (2004):
 // stacks, future costs, recombination. L. Huang and D. Chiang, "Forest Rescoring" (2007): cube pruning of stacks.
@@ -22,28 +22,28 @@
 namespace smt {
 
 struct PhraseSearchOptions {
-  bool cube = false;             // else each hypothesis is tried with all that may come next
-  std::int64_t stack_size = 200;  // hypotheses that each stack keeps; 0: all
-  double beam = std::numeric_limits<double>::infinity();  // what one may lack against the best of its stack
+  bool cube = false;             // else each hypothesis is extended by all possible phrases
+  std::int64_t stack_size = 200;  // hypotheses kept per stack; 0: all
+  double beam = std::numeric_limits<double>::infinity();  // how far one may score below the best of its stack
   double lm_beam = std::numeric_limits<double>::infinity();  // the same with cube pruning, in nats of language models
-  std::int64_t pop_limit = 1000;  // hypotheses made for a stack, with cube pruning
-  std::int64_t stack_diversity = 0;  // so many of each coverage are kept however bad they are
-  std::int64_t cube_diversity = 0;   // and made
-  double option_beam = std::numeric_limits<double>::infinity();  // what a phrase may lack against the best of its span
-  double early_discarding = std::numeric_limits<double>::infinity();  // what one may lack before its words are scored
+  std::int64_t pop_limit = 1000;  // hypotheses created per stack, with cube pruning
+  std::int64_t stack_diversity = 0;  // minimum number kept per coverage
+  std::int64_t cube_diversity = 0;   // minimum number created per coverage
+  double option_beam = std::numeric_limits<double>::infinity();  // how far below the best of its span
+  double early_discarding = std::numeric_limits<double>::infinity();  // the beam before words are scored
   std::int32_t distortion_limit = -1;  // negative: none
   PhraseOrder order = PhraseOrder::kFree;
-  bool all_edges = true;  // false: the best derivation alone
+  bool all_edges = true;  // false: only the best derivation
   std::int64_t max_edges = std::int64_t{1} << 28U;
 };
 
-// The orientations of neighbouring phrases, and the classes that a reordering model makes of them.
+// The orientations of neighbouring phrases, and the classes that a reordering model maps them to.
 enum class Orientation : std::uint8_t { kMonotone, kSwap, kLeft, kRight };
 inline constexpr std::size_t kOrientations = 4;
 enum class ReorderingKind : std::uint8_t { kMsd, kMslr, kMonotonicity, kLeftRight };
 
-// A feature of the order of phrases. A jump's value is its length, negative. A reordering model's are those of the
-// phrase, before it (`backward`) and behind it, a value for each class or the sum of both.
+// A feature of the order of phrases. Distortion is minus the length of a jump. A reordering model has the scores of the
+// phrase with the previous phrase (`backward`) and the next one, a value for each class or the sum of both.
 struct OrderFeature {
   bool reordering = false;
   ReorderingKind kind = ReorderingKind::kMsd;
@@ -60,8 +60,8 @@ struct OrderFeature {
   }
 };
 
-// Hypotheses and the steps between them; the first one has translated nothing, the last one is the goal. A step's rule
-// is one of the forest, the last one of all for steps to the goal.
+// Hypotheses and the steps between them; the first hypothesis covers nothing, the last is the goal. A step's rule is
+// one of the forest's, the last for steps to the goal.
 struct PhraseGraph {
   struct Node {
     std::int32_t covered;  // positions
@@ -84,38 +84,38 @@ struct PhraseGraph {
   std::int64_t asked = 0;          // of stateful features
 };
 
-// One search after another, in one thread; keeps its memory, and what a language model said.
+// One search after another, in one thread; reuses its memory and caches language model scores.
 class PhraseSearcher {
  public:
   PhraseSearcher(std::vector<WeightedScorer> scorers, std::vector<OrderFeature> orders);
 
-  // In front those of scorers, then those of orders.
+  // Components of scorers, then of orders.
   std::size_t components() const noexcept { return components_; }
-  // `rows` has, for each reordering model, the numbers of each rule of the forest. Without a derivation the graph has
-  // no nodes. More edges than allowed are a SearchLimit.
+  // `rows` has, for each reordering model, the scores of each rule of the forest. Without a derivation the graph has no
+  // nodes. Throws SearchLimit beyond max_edges.
   PhraseGraph run(const SearchForest& input, std::span<const std::vector<float>> rows,
                   std::span<const std::int32_t> distances, const PhraseSearchOptions& options);
 
  private:
   static constexpr std::int32_t none = -1;
 
-  // A way to a hypothesis.
+  // A step to a hypothesis.
   struct Arc {
     std::int32_t tail;
-    std::int32_t option;  // or none: to the goal
+    std::int32_t option;  // none for a step to the goal
     double score;         // of the best derivation that ends with it
-    std::int32_t next;    // another way to the same one, or none
+    std::int32_t next;    // another step to the same hypothesis, or none
   };
   struct Hypothesis {
     double score;
-    double total;  // with an estimate of what is to come
+    double total;  // with the future cost estimate
     std::int32_t coverage;
     std::int32_t state;
-    std::int32_t first;  // the last phrase; none for `first` if that makes no difference
+    std::int32_t first;  // the last phrase; `first` is none if it does not matter
     std::int32_t last;
-    std::int32_t row;   // what forward reordering says of the last phrase
+    std::int32_t row;   // forward reordering scores of the last phrase
     std::int32_t rule;  // of the last phrase
-    std::int32_t arcs;  // the best one first
+    std::int32_t arcs;  // the best step first
     bool kept;
   };
   struct Stack {
@@ -123,9 +123,9 @@ class PhraseSearcher {
     double best = -std::numeric_limits<double>::infinity();
     double floor = -std::numeric_limits<double>::infinity();
     std::vector<std::int32_t> grids;
-    std::size_t crowded = 0;  // with so many it is pruned
+    std::size_t crowded = 0;  // the size at which it is pruned
   };
-  // What a hypothesis would be.
+  // A hypothesis before it is created.
   struct Candidate {
     double score;
     double total;
@@ -134,7 +134,7 @@ class PhraseSearcher {
     std::int32_t state;
     std::int32_t coverage;
   };
-  // Cube pruning: hypotheses alike but for their states, times the options of a span.
+  // Cube pruning: hypotheses that differ only in their states, times the options of a span.
   struct Group {
     std::int32_t begin;  // in members_
     std::int32_t end;
@@ -144,21 +144,21 @@ class PhraseSearcher {
     std::span<const std::int32_t> options;
     std::int32_t coverage;
     double future;
-    double jump;  // what the order of the phrases adds, but for the options
+    double jump;  // the score of the phrase order, without the option's part
     Orientation orientation;
     bool full;
     std::int32_t made = 0;
   };
   struct Point {
-    double score;  // but for stateful features
+    double score;  // without stateful features
     std::int32_t grid;
     std::int32_t tail;
     std::int32_t option;
     std::int32_t row;
     std::int32_t column;
-    std::int32_t candidate;  // none as long as these were not asked
+    std::int32_t candidate;  // none until these are computed
   };
-  // By how much phrases score better behind others than alone.
+  // How much better phrases score after others than by themselves.
   struct Surprise {
     double sum = 0.0;
     double squares = 0.0;
@@ -169,7 +169,7 @@ class PhraseSearcher {
       squares += value * value;
       count += 1.0;
     }
-    // What few exceed.
+    // A bound that few exceed.
     double usual() const noexcept {
       if (count == 0.0) return 0.0;
       const double mean = sum / count;
@@ -177,7 +177,7 @@ class PhraseSearcher {
     }
   };
   static constexpr double kSpread = 0.25;
-  // The best one in front; of equal ones the earlier.
+  // The best in front; of equal ones the earlier.
   struct Waiting {
     double total;
     std::int32_t point;
@@ -202,7 +202,7 @@ class PhraseSearcher {
            behind_[static_cast<std::size_t>(rule) * kOrientations];
   }
   void list_options();
-  // The options of a span that may come behind a hypothesis with this coverage, as numbers.
+  // The options of a span that may extend a hypothesis with this coverage, as numbers.
   std::span<const std::int32_t> options_of(std::int32_t span, std::int32_t coverage) const noexcept {
     const auto [begin, end] = coverages_.has_gap(coverage) ? fillers_[static_cast<std::size_t>(span)]
                                                            : std::pair{spans_[static_cast<std::size_t>(span)].begin,
@@ -227,7 +227,7 @@ class PhraseSearcher {
   bool reaches(const Hypothesis& before, std::int32_t first) const noexcept;
   std::size_t slot_of(const Hypothesis& like) const noexcept;
   void grow_slots();
-  bool same(const Hypothesis& one, const Hypothesis& other) const noexcept;
+  bool same(const Hypothesis& left, const Hypothesis& right) const noexcept;
   PhraseGraph finish(const SearchForest& input);
   void order_values(const Hypothesis& before, std::int32_t option, float* values) const;
 

@@ -16,8 +16,8 @@ constexpr std::size_t kMostMoves = std::size_t{1} << 16U;
 
 std::size_t at(std::int64_t number) noexcept { return static_cast<std::size_t>(number); }
 
-std::uint64_t pair_of(std::int32_t one, std::int32_t other) noexcept {
-  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(one)) << 32U | static_cast<std::uint32_t>(other);
+std::uint64_t pair_of(std::int32_t high, std::int32_t low) noexcept {
+  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32U | static_cast<std::uint32_t>(low);
 }
 
 template <int N>
@@ -36,7 +36,7 @@ class LmStatesOf final : public LmStates {
     state.length = 1;
     state.words[0] = lm.begin;
     state.backoff[0] = backoff;
-    // Even if no longer n-gram uses it, the beginning is a state of its own.
+    // The beginning is a state of its own, even if no longer n-gram uses it.
     states_.push_back(state);
     insert(1);
   }
@@ -89,7 +89,7 @@ std::unique_ptr<LmStates> LmStates::make(std::shared_ptr<AnyLmScorer> scorer) {
 }
 
 const LmMove& LmStates::step(std::int32_t state, WordId word) {
-  // States are numbered from 0: 0 is left for empty slots.
+  // States are numbered from 0, so keys are shifted: 0 is an empty slot.
   const std::uint64_t key = pair_of(state, word) + 1;
   const std::size_t mask = moves_.size() - 1;
   std::size_t slot = (key * 0x9E3779B97F4A7C15ULL >> 20U) & mask;
@@ -156,7 +156,7 @@ double LmStates::move(std::int32_t state, std::int32_t rule, std::int32_t& next)
     sum += static_cast<double>(moved.prob);
     state = moved.next;
     if (state == word.state) {
-      // From here on it is as if the phrase stood alone.
+      // From here on, scores are as for the phrase by itself.
       next = words.back().state;
       return scale_ * (sum + word.rest);
     }
@@ -197,8 +197,8 @@ double PhraseStates::lm_nat() const noexcept {
 std::int32_t PhraseStates::Stored::number(const std::byte* state) {
   const std::uint64_t hash = scorer->hash(state);
   const auto [begin, end] = numbers.equal_range(hash);
-  for (auto one = begin; one != end; ++one) {
-    if (scorer->equal(this->state(one->second), state)) return one->second;
+  for (auto entry = begin; entry != end; ++entry) {
+    if (scorer->equal(this->state(entry->second), state)) return entry->second;
   }
   const std::size_t offset = states.size();
   states.resize(offset + stride);
@@ -211,8 +211,8 @@ std::int32_t PhraseStates::joint(std::span<const std::int32_t> states) {
   std::uint64_t hash = 0;
   for (const std::int32_t state : states) hash = mix(hash, static_cast<std::uint32_t>(state));
   const auto [begin, end] = joint_numbers_.equal_range(hash);
-  for (auto one = begin; one != end; ++one) {
-    if (std::ranges::equal(states_of(one->second), states)) return one->second;
+  for (auto entry = begin; entry != end; ++entry) {
+    if (std::ranges::equal(states_of(entry->second), states)) return entry->second;
   }
   const auto number = static_cast<std::int32_t>(joint_numbers_.size());
   joints_.insert(joints_.end(), states.begin(), states.end());
@@ -238,7 +238,7 @@ std::int32_t PhraseStates::start(const TargetRules& rules, std::vector<PhraseOpt
     return LmStates::begun;
   }
   if (any_stored) {
-    // Rule 0 begins; each option has a rule of its own, behind one gap: what comes before.
+    // Rule 0 is the start; each option has a rule of its own with a gap in front for the previous hypothesis.
     steps_.targets.offsets.assign(2, 0);
     steps_.targets.values.clear();
     steps_.scores.assign(1 + options.size(), 0.0F);
@@ -281,7 +281,7 @@ std::int32_t PhraseStates::start(const TargetRules& rules, std::vector<PhraseOpt
   return joint(begun);
 }
 
-// The states and values of a scorer's moves, as far as they are not there; an unknown state and option begin.
+// Computes the missing states and values of a scorer's moves; an unknown state and option are the start.
 void PhraseStates::work_out(Stored& part, std::span<const std::pair<std::int32_t, std::int32_t>> wanted) {
   fresh_.clear();
   for (const auto& [state, option] : wanted) {
@@ -333,24 +333,24 @@ std::int64_t PhraseStates::place(const Stored& part, std::int32_t state, std::in
   return part.moves.at(pair_of(state, option));
 }
 
-void PhraseStates::moves(std::int32_t state, std::span<const std::int32_t> numbers, Move* found) {
+void PhraseStates::moves(std::int32_t state, std::span<const std::int32_t> numbers, Move* results) {
   const std::vector<PhraseOption>& options = *options_;
   if (only_ != nullptr) {
     asked_ += static_cast<std::int64_t>(numbers.size());
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      found[i].score = only_weight_ * only_->move(state, options[at(numbers[i])].rule, found[i].next);
+      results[i].score = only_weight_ * only_->move(state, options[at(numbers[i])].rule, results[i].next);
     }
     return;
   }
   const std::vector<std::int32_t> own(states_of(state).begin(), states_of(state).end());
   std::vector<std::int32_t> next(numbers.size() * parts_.size());
-  for (std::size_t i = 0; i < numbers.size(); ++i) found[i].score = 0.0;
+  for (std::size_t i = 0; i < numbers.size(); ++i) results[i].score = 0.0;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const Part& part = parts_[p];
     if (part.lm != nullptr) {
       for (std::size_t i = 0; i < numbers.size(); ++i) {
         const std::int32_t rule = options[at(numbers[i])].rule;
-        found[i].score += part.weights[0] * part.lm->move(own[p], rule, next[i * parts_.size() + p]);
+        results[i].score += part.weights[0] * part.lm->move(own[p], rule, next[i * parts_.size() + p]);
       }
       continue;
     }
@@ -362,12 +362,12 @@ void PhraseStates::moves(std::int32_t state, std::span<const std::int32_t> numbe
       const std::size_t where = at(place(stored, own[p], numbers[i]));
       next[i * parts_.size() + p] = stored.next[where];
       for (std::size_t c = 0; c < part.weights.size(); ++c) {
-        found[i].score += part.weights[c] * static_cast<double>(stored.values[where * part.weights.size() + c]);
+        results[i].score += part.weights[c] * static_cast<double>(stored.values[where * part.weights.size() + c]);
       }
     }
   }
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    found[i].next = joint(std::span(next).subspan(i * parts_.size(), parts_.size()));
+    results[i].next = joint(std::span(next).subspan(i * parts_.size(), parts_.size()));
   }
 }
 

@@ -1,5 +1,5 @@
-// What stateful features know of the hypotheses of a phrase decoder. Their states are numbers here, the same number
-// for equal states, and a move from one by a phrase is worked out once.
+// The states of stateful features in a phrase-based search. Equal states have equal numbers, and the move from a state
+// by a phrase is computed once.
 #pragma once
 
 #include <algorithm>
@@ -17,18 +17,18 @@
 
 namespace smt {
 
-// A word behind a state of a language model.
+// A word after a state of a language model.
 struct LmMove {
   std::uint64_t key = 0;  // of the state and the word; 0 for none
   float prob = 0.0F;      // log10
   std::int32_t next = 0;
 };
 
-// A language model's states, numbered. What was worked out is kept from sentence to sentence.
+// A language model's states, numbered. Scores are cached from sentence to sentence.
 class LmStates {
  public:
-  static constexpr std::int32_t empty = 0;  // nothing is known of what comes before
-  static constexpr std::int32_t begun = 1;  // <s> comes before
+  static constexpr std::int32_t empty = 0;  // without context
+  static constexpr std::int32_t begun = 1;  // after <s>
 
   explicit LmStates(std::shared_ptr<AnyLmScorer> scorer);
   LmStates(const LmStates&) = delete;
@@ -36,9 +36,9 @@ class LmStates {
   virtual ~LmStates() = default;
   static std::unique_ptr<LmStates> make(std::shared_ptr<AnyLmScorer> scorer);
 
-  // Takes the rules of a sentence, whose words it scores each by itself.
+  // Takes the rules of a sentence, and scores the words of each by themselves.
   void start(const TargetRules& rules);
-  // The words of a rule by themselves, and behind a state: log10 times scale.
+  // The score of a rule's words by themselves, and after a state: log10 times scale.
   double scale() const noexcept { return scale_; }
   double alone(std::int32_t rule) const noexcept { return scale_ * alone_[static_cast<std::size_t>(rule)]; }
   double move(std::int32_t state, std::int32_t rule, std::int32_t& next);
@@ -46,15 +46,15 @@ class LmStates {
 
  protected:
   const AnyLmScorer& scorer() const noexcept { return *scorer_; }
-  virtual void reset() = 0;  // forgets all states but the first two
+  virtual void reset() = 0;  // drops all states but the first two
   virtual std::size_t states() const noexcept = 0;
   virtual LmMove work_out(std::int32_t state, WordId word) = 0;
 
  private:
   struct Word {
     WordId word;
-    std::int32_t state;  // behind it, if the rule stood alone
-    double rest;         // log10 of the words behind it then
+    std::int32_t state;  // after the word, if the rule stood alone
+    double rest;         // log10 of the words after it then
   };
 
   const LmMove& step(std::int32_t state, WordId word);
@@ -75,14 +75,14 @@ struct WeightedScorer {
   std::vector<double> weights;
 };
 
-// A phrase that may be put behind a hypothesis: a rule of the forest over a span.
+// A translation option: a rule of the forest over a span.
 struct PhraseOption {
   std::int32_t rule;
   std::int32_t first;
   std::int32_t last;
   double score;     // of the rule
-  double estimate;  // with guesses at what stateful features and the order of phrases add
-  double alone;     // the former of them
+  double estimate;  // with estimates of stateful features and the order of phrases
+  double alone;     // the estimate of stateful features
 };
 
 class PhraseStates {
@@ -96,40 +96,40 @@ class PhraseStates {
   explicit PhraseStates(std::vector<WeightedScorer> parts);
 
   std::size_t components() const noexcept { return components_; }
-  // Whether there are features that are asked through a call, which many moves at once make cheaper, and that may tell
-  // equal rules on different spans apart.
+  // Whether there are features other than language models, which are cheaper for many moves at once and may distinguish
+  // equal rules on different spans.
   bool costly() const noexcept {
     return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.stored != nullptr; });
   }
-  // What a language model's nat adds to a score, the weights of all of them added up; 0 without any.
+  // The score of a nat of language models: the sum of their weights, 0 without any.
   double lm_nat() const noexcept;
-  // Begins a sentence: adds to the estimates of its options, and gives the state of the empty hypothesis.
+  // Starts a sentence: adds to the estimates of its options, and returns the state of the empty hypothesis.
   std::int32_t start(const TargetRules& rules, std::vector<PhraseOption>& options);
-  // Whether no feature forbids that an option stands to the left of the phrase before it.
+  // Whether no feature forbids an option to the left of the previous phrase.
   bool may_go_left(std::int32_t option) const {
     return std::all_of(parts_.begin(), parts_.end(), [option](const Part& part) {
       return part.stored == nullptr || part.stored->scorer->may_go_left(1 + option);
     });
   }
-  // Asks about moves, states and options, that will be wanted soon: in one call for each feature.
+  // Computes moves (state, option) in advance, in one call for each feature.
   void ask(std::span<const std::pair<std::int32_t, std::int32_t>> wanted);
-  // From a state by options: those of `options` at these numbers.
-  void moves(std::int32_t state, std::span<const std::int32_t> numbers, Move* found);
+  // The moves from a state by the options with these numbers.
+  void moves(std::int32_t state, std::span<const std::int32_t> numbers, Move* results);
   double finish(std::int32_t state);
-  // What was added to score, component by component.
+  // The values added to the score, by component.
   void values(std::int32_t state, std::int32_t option, float* values);
   void finish_values(std::int32_t state, float* values);
   std::int64_t asked() const noexcept { return asked_; }
 
  private:
-  // A scorer of its own kind: states are bytes, kept one behind the other.
+  // A scorer other than a language model: states are bytes, concatenated.
   struct Stored {
     std::shared_ptr<Scorer> scorer;
     std::vector<std::uint64_t> states;
     std::size_t stride = 0;  // in units of eight bytes
     std::int32_t count = 0;
     std::unordered_multimap<std::uint64_t, std::int32_t> numbers;  // by hash
-    std::unordered_map<std::uint64_t, std::int64_t> moves;         // of state and option: where they are
+    std::unordered_map<std::uint64_t, std::int64_t> moves;         // the index of a move, by state and option
     std::vector<std::int32_t> next;
     std::vector<float> values;
 
@@ -154,11 +154,11 @@ class PhraseStates {
 
   std::vector<Part> parts_;
   std::size_t components_ = 0;
-  LmStates* only_ = nullptr;  // a language model that is the only part: its states are those of all
+  LmStates* only_ = nullptr;  // the language model if it is the only part: its states are the joint states
   double only_weight_ = 0.0;
   std::int64_t asked_ = 0;
 
-  // Of the sentence.
+  // For the sentence.
   const std::vector<PhraseOption>* options_ = nullptr;
   TargetRules steps_;
   std::vector<std::int32_t> joints_;

@@ -1,4 +1,4 @@
-// What parsers make and searches take: a sentence's forest without stateful features, and the rules in it.
+// The forest between parsers and searches: a sentence's forest without stateful features, and its rules.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace smt {
 
-// Parts one behind the other; part i is values[offsets[i], offsets[i + 1]).
+// Concatenated parts; part i is values[offsets[i], offsets[i + 1]).
 template <class T>
 struct Parts {
   std::vector<std::int64_t> offsets{0};
@@ -21,8 +21,8 @@ struct Parts {
   void end_part() { offsets.push_back(static_cast<std::int64_t>(values.size())); }
 };
 
-// Nodes in topological order, the goal last; none at all if the sentence has no parse. Into each node lead bundles:
-// edges with the same tails, a rule each. Tail k fills the k-th gap of a rule's source side.
+// Nodes in topological order, the goal last; no nodes if the sentence has no parse. The edges into a node are grouped
+// in bundles with the same tails, an edge for each rule. Tail k fills the k-th gap of a rule's source side.
 struct Forest {
   struct Node {
     std::int32_t label;
@@ -42,13 +42,13 @@ struct Forest {
 // A target side holds ids of words, or -1 - k for the k-th gap of the source side.
 struct TargetRules {
   Parts<std::int32_t> targets;
-  std::vector<float> scores;  // weights times features, stateful ones left out
-  // The source words that a rule itself translates, [first, last), where derivations are made of phrases; else empty.
+  std::vector<float> scores;  // weighted feature sums without stateful features
+  // The source words [first, last) that a rule itself translates, in phrase-based derivations; else empty.
   std::vector<std::int32_t> firsts;
   std::vector<std::int32_t> lasts;
 };
 
-// Both, as they go from Python to what searches them.
+// Both, as passed from Python to searches.
 struct SearchForest {
   Forest forest;
   TargetRules rules;

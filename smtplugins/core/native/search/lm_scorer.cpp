@@ -32,7 +32,7 @@ void LmScorer<N>::prepare(const TargetRules& rules, std::span<const std::int32_t
   }
 }
 
-// The next piece of text behind what the scorer has.
+// Appends the next fragment to what the scorer has.
 template <int N>
 inline void LmScorer<N>::put(RuleScorer<N>& scorer, const ChartState<N>& next, double score) noexcept {
   if (memos_.empty()) {
@@ -66,7 +66,7 @@ void LmScorer<N>::combine(const Batch& batch) {
       } else {
         put(scorer, next, score);
       }
-      // An empty piece leaves the place of the first to the next one.
+      // After an empty fragment, the next one is still the first.
       first = first && next.empty();
     }
     *batch.values(i) = static_cast<float>(scale_ * scorer.finish());

@@ -16,21 +16,21 @@
 namespace smt {
 
 struct LmOptions {
-  bool memo = true;      // joins are kept in a table, from sentence to sentence
-  bool markers = false;  // the rules hold <s> and </s> themselves, as the glue rules of Moses and Joshua do
-  double scale = 1.0;    // of the values: ln 10 gives natural logarithms
+  bool memo = true;      // caches joins from sentence to sentence
+  bool markers = false;  // the rules contain <s> and </s>, as the glue rules of Moses and Joshua do
+  double scale = 1.0;    // factor of the values: ln 10 gives natural logarithms
 };
 
-// The model's ids of the words of target sides; words beyond are unknown. None of these while a search goes on.
+// The model's ids of the words of target sides; words beyond are unknown. Not to be called during a search.
 class AnyLmScorer : public Scorer {
  public:
   void set_words(std::vector<WordId> words) {
     base_ = std::make_shared<const std::vector<WordId>>(std::move(words));
     added_.clear();
   }
-  // Behind those that are there.
+  // Appends words.
   void add_words(std::span<const WordId> words) { added_.insert(added_.end(), words.begin(), words.end()); }
-  // The words of another scorer of the same model. Those it was set to are not copied, those it was added are.
+  // Takes the words of another scorer of the same model: shares those it was set to, copies those it appended.
   void share_words(const AnyLmScorer& other) {
     base_ = other.base_;
     added_ = other.added_;
@@ -38,7 +38,7 @@ class AnyLmScorer : public Scorer {
   std::size_t known() const noexcept { return base_->size() + added_.size(); }
   virtual const LmTables& lm() const noexcept = 0;
   virtual LmOptions options() const noexcept = 0;
-  // Of a symbol of target sides.
+  // The model's id of a symbol of target sides.
   WordId word(std::int32_t symbol) const noexcept {
     auto i = static_cast<std::size_t>(symbol);
     if (i < base_->size()) return (*base_)[i];
@@ -55,7 +55,7 @@ template <int N>
 class LmScorer final : public AnyLmScorer {
  public:
   // `lm` has to outlive the scorer. With markers, <s> at the start of a target side begins the sentence and has no
-  // score; elsewhere it is a word, as </s> is everywhere; finish() adds nothing and marks of edges mean nothing.
+  // score; elsewhere it is a word, as </s> is everywhere; finish() adds nothing and marks of edges are ignored.
   explicit LmScorer(const LmTables& lm, const LmOptions& options = {});
 
   const LmTables& lm() const noexcept override { return lm_; }
@@ -85,7 +85,7 @@ class LmScorer final : public AnyLmScorer {
   const bool markers_;
   const double scale_;
   std::vector<Memo> memos_;
-  // Of the sentence: each rule's fragments (their numbers) and gaps (-1 - k).
+  // For the sentence: each rule's fragments (their numbers) and gaps (-1 - k).
   Parts<std::int32_t> items_;
   LmFragments<N> fragments_;
 };

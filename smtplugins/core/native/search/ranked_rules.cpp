@@ -5,7 +5,7 @@
 namespace smt {
 namespace {
 
-// Lists that agree in these and yet differ are rare; they are told apart by comparing all.
+// Different lists that agree in these are rare; a full comparison tells them apart.
 std::uint64_t hash_of(std::span<const std::int32_t> rules) noexcept {
   std::uint64_t hash = rules.size();
   if (!rules.empty()) {

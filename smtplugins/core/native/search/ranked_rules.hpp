@@ -1,4 +1,4 @@
-// The rules of a sentence's bundles, best first. Bundles of one source side share their list, so it is kept once.
+// The rules of a sentence's bundles, best first. Bundles of one source side share one list.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ class RankedRules {
  public:
   struct Rule {
     double score;           // as in TargetRules
-    double estimate;        // with a guess at stateful features
+    double estimate;        // with the estimate of stateful features
     std::int32_t number;    // as in TargetRules
     std::int32_t prepared;  // position in chosen()
     std::int32_t place;     // among the rules of a bundle as the forest has them

@@ -1,9 +1,9 @@
-// Language model scores of pieces of text and of their joins; the states are those of lm_state.hpp.
+// Language model scores of strings and of their joins; the states are those of lm_state.hpp.
 //
 //   ChartState<N> state;
 //   RuleScorer<N> scorer(tables, state);  // lm.tables()
 //   scorer.terminal(the); scorer.gap(child); scorer.terminal(dog);
-//   double log10 = scorer.finish();       // what the rule adds to its children; `state` is that of the whole
+//   double log10 = scorer.finish();       // the rule's score on top of its children; `state` is that of the whole
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace smt {
 
 struct Step {
   float prob;             // log10
-  std::uint8_t length;    // words of the n-gram that matched
+  std::uint8_t length;    // words of the matched n-gram
   bool independent;       // a further word to the left would not change the probability
   std::uint64_t pointer;  // the n-gram's key
 };
@@ -36,19 +36,19 @@ Step step(const LmTables& lm, const RightState<N>& state, WordId word, RightStat
     const std::uint64_t key = extend(result.pointer, before);
     if (matched == lm.order - 1) {
       result.independent = true;
-      if (const std::byte* found = lm.longest.find(key)) {
-        result.prob = log10_prob(load<float>(found));
+      if (const std::byte* slot = lm.longest.find(key)) {
+        result.prob = log10_prob(load<float>(slot));
         result.pointer = key;
         ++matched;
       }
       break;
     }
-    const std::byte* const found = lm.middle(matched + 1).find(key);
-    if (found == nullptr) {
+    const std::byte* const slot = lm.middle(matched + 1).find(key);
+    if (slot == nullptr) {
       result.independent = true;
       break;
     }
-    const auto entry = load<Weights>(found);
+    const auto entry = load<Weights>(slot);
     result.prob = log10_prob(entry.prob);
     result.independent = independent_of_left(entry.prob);
     result.pointer = key;
@@ -61,7 +61,7 @@ Step step(const LmTables& lm, const RightState<N>& state, WordId word, RightStat
   return result;
 }
 
-// Asks for the memory that a step will look at.
+// Prefetches the memory of a step.
 template <int N>
 void prefetch_step(const LmTables& lm, const RightState<N>& state, WordId word) noexcept {
   auto key = static_cast<std::uint64_t>(word);
@@ -71,11 +71,11 @@ void prefetch_step(const LmTables& lm, const RightState<N>& state, WordId word) 
   }
 }
 
-// What joining two pieces of text does. It depends on the right state of the left piece and on the left state of the
-// right piece alone (their == and hash), so a search may keep it in a table.
+// The result of joining two strings. It depends only on the right state of the left string and the left state of the
+// right string (their == and hash), so a search may cache it.
 template <int N>
 struct Joined {
-  float score = 0.0F;        // log10, on top of the scores of the pieces
+  float score = 0.0F;        // log10, on top of the scores of both strings
   std::uint8_t gained = 0;   // pointers that the whole's left state gains, if the left piece's is open
   bool closes = true;        // and whether it is full then
   std::uint8_t context = 0;  // words of the left piece that stay in the right state, behind those of the right piece
@@ -85,7 +85,7 @@ struct Joined {
   Joined() noexcept {}
 };
 
-// Asks for the memory that joining will look at first.
+// Prefetches the first memory that a join reads.
 template <int N>
 void prefetch_join(const LmTables& lm, const RightState<N>& before, const LeftState<N>& after) noexcept {
   if (before.length == 0 || after.length == 0) return;
@@ -101,7 +101,7 @@ Joined<N> join(const LmTables& lm, const RightState<N>& before, const LeftState<
   Joined<N> joined;
   int context = before.length;  // words of the left piece that may still matter
   bool open = context > 0;
-  double score = 0.0;  // probabilities come and go in it
+  double score = 0.0;  // probabilities are added and subtracted
   std::memcpy(joined.backoff, before.backoff, sizeof joined.backoff);
 
   for (int n = 1; n <= after.length && context > 0; ++n) {
@@ -116,18 +116,18 @@ Joined<N> join(const LmTables& lm, const RightState<N>& before, const LeftState<
       const std::uint64_t longer = extend(key, before.words[matched]);
       if (n + matched + 1 == lm.order) {
         independent = true;
-        if (const std::byte* found = lm.longest.find(longer)) {
-          prob = log10_prob(load<float>(found));
+        if (const std::byte* slot = lm.longest.find(longer)) {
+          prob = log10_prob(load<float>(slot));
           ++matched;
         }
         break;
       }
-      const std::byte* const found = lm.middle(n + matched + 1).find(longer);
-      if (found == nullptr) {
+      const std::byte* const slot = lm.middle(n + matched + 1).find(longer);
+      if (slot == nullptr) {
         independent = true;
         break;
       }
-      const auto entry = load<Weights>(found);
+      const auto entry = load<Weights>(slot);
       prob = log10_prob(entry.prob);
       independent = independent_of_left(entry.prob);
       backoff[matched] = entry.backoff;
@@ -136,7 +136,7 @@ Joined<N> join(const LmTables& lm, const RightState<N>& before, const LeftState<
       if (has_extension(entry.backoff)) kept = matched;
     }
     if (matched > 0) {
-      // The estimate without the words before goes, the real one comes.
+      // Replaces the estimate without context by the real probability.
       const std::uint64_t pointer = after.pointers[n - 1];
       const float estimate =
           n == 1 ? lm.unigram(static_cast<WordId>(pointer)).prob : load<float>(lm.middle(n).find(pointer));
@@ -160,7 +160,7 @@ Joined<N> join(const LmTables& lm, const RightState<N>& before, const LeftState<
   return joined;
 }
 
-// Makes `whole`, so far the state of the left piece, that of both. `open`: whether its left state may still grow.
+// Extends `whole`, the state of the left piece, to the state of both. `open`: whether its left state may still grow.
 template <int N>
 void apply(const Joined<N>& joined, const ChartState<N>& after, ChartState<N>& whole, bool& open) noexcept {
   if (open) {
@@ -180,11 +180,11 @@ void apply(const Joined<N>& joined, const ChartState<N>& after, ChartState<N>& w
   right.length = static_cast<std::uint8_t>(shift + joined.context);
 }
 
-// Scores a rule's target side, symbol by symbol. A terminal piece that was scored before is a gap, too.
+// Scores a rule's target side, symbol by symbol. A run of words scored before counts as a gap.
 template <int N>
 class RuleScorer {
  public:
-  // `state` becomes that of the rule; it must be none of the children's.
+  // `state` becomes the rule's state; it must not be a child's.
   RuleScorer(const LmTables& lm, ChartState<N>& state) noexcept : lm_(lm), state_(state) { reset(); }
 
   void reset() noexcept {
@@ -194,7 +194,7 @@ class RuleScorer {
     score_ = 0.0;
   }
 
-  // First of all; the model must have <s>.
+  // Only before all symbols; the model must have <s>.
   void begin_sentence() noexcept {
     const float backoff = lm_.unigram(lm_.begin).backoff;
     state_.right.length = has_extension(backoff) ? 1 : 0;
@@ -216,7 +216,7 @@ class RuleScorer {
     if (state_.right.length != before.length + 1) open_ = false;
   }
 
-  // `score`: of the child itself, if it is to be counted here.
+  // `score`: the child's own score, if it is to be added here.
   void gap(const ChartState<N>& child, double score = 0.0) noexcept {
     if (state_.right.length == 0 && state_.left.length == 0 && open_) {
       first_gap(child, score);
@@ -224,20 +224,20 @@ class RuleScorer {
       gap(child, join(lm_, state_.right, child.left), score);
     }
   }
-  // If the gap is the first symbol.
+  // For a gap that is the first symbol.
   void first_gap(const ChartState<N>& child, double score = 0.0) noexcept {
     score_ = score;
     state_ = child;
     open_ = !child.left.full;
   }
-  // With a join of `right()` and the child's left state that was made before.
+  // With a cached join of `right()` and the child's left state.
   void gap(const ChartState<N>& child, const Joined<N>& joined, double score = 0.0) noexcept {
     score_ += score + static_cast<double>(joined.score);
     if (!child.empty()) apply(joined, child, state_, open_);
   }
   const RightState<N>& right() const noexcept { return state_.right; }
 
-  // log10 of what was scored here.
+  // The log10 score so far.
   double finish() noexcept {
     state_.left.full = !open_ || state_.left.length == lm_.order - 1;
     return score_;

@@ -1,4 +1,4 @@
-// What a search asks of stateful features: scores and states of edges, a batch at a time.
+// The interface of stateful features to searches: scores and states of edges, a batch at a time.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace smt {
 
-// Edges to be scored, and where the results go. Edge i has the rule rules[i], counted as in prepare(), and the states
+// Edges to score, and the memory of the results. Edge i has the rule rules[i], numbered as in prepare(), and the states
 // tails[tail_offsets[i]] to before tails[tail_offsets[i + 1]], in the order of its bundle's tails.
 struct Batch {
   std::size_t size = 0;
   const std::int32_t* rules = nullptr;
   const std::int32_t* tail_offsets = nullptr;
   const std::byte* const* tails = nullptr;
-  const std::uint8_t* begins = nullptr;  // whether the edge begins the sentence and no tail has begun it
+  const std::uint8_t* begins = nullptr;  // whether the edge begins the sentence and no tail has
 
   std::byte* out = nullptr;
   std::size_t stride = 0;
@@ -32,9 +32,9 @@ struct Batch {
   std::byte* state(std::size_t i) const noexcept { return out + i * stride + state_at; }
 };
 
-// A stateful feature, or several, at work on one sentence after the other, in one thread. An edge's values are what
-// it adds to those of its tails, so the values of a derivation are sums. States are plain bytes without pointers,
-// aligned to eight; edges with equal states are interchangeable.
+// One stateful feature or several, for one sentence after another, in one thread. An edge's values are added to those
+// of its tails, so the values of a derivation are sums. States are plain bytes without pointers, aligned to eight;
+// edges with equal states are recombined.
 class Scorer {
  public:
   Scorer() = default;
@@ -44,21 +44,21 @@ class Scorer {
 
   virtual std::size_t components() const noexcept = 0;   // values of an edge
   virtual std::size_t state_bytes() const noexcept = 0;  // a multiple of eight
-  // Begins a sentence. combine() will name these rules by their positions in `chosen`. `estimates`, rules times
-  // components, are guesses at their values; they guide pruning and enter no score.
+  // Starts a sentence. combine() gets rules as positions in `chosen`. `estimates`, rules times components, estimate
+  // their values out of context; they guide pruning and enter no score.
   virtual void prepare(const TargetRules& rules, std::span<const std::int32_t> chosen, float* estimates) = 0;
-  // Whether a rule, by its position in `chosen`, may stand to the left of the phrase before it: a phrase search in
-  // which neighbours change places (PhraseOrder::kSwap) makes no hypothesis where one does that may not.
+  // Whether a rule, by its position in `chosen`, may translate words to the left of the previous phrase: with
+  // PhraseOrder::kSwap the phrase search swaps only such phrases.
   virtual bool may_go_left(std::int32_t /*rule*/) const { return true; }
   virtual void combine(const Batch& batch) = 0;
-  // Adds to `values` what only the whole sentence shows. `begun`: the edges that begin the sentence were marked.
-  // A scorer may take no notice of marks, and then has to take none here.
+  // Adds to `values` the scores of the complete sentence. `begun`: the edges that begin the sentence were marked. A
+  // scorer may ignore the marks, and then must ignore `begun`, too.
   virtual void finish(const std::byte* state, bool begun, float* values) = 0;
   virtual std::uint64_t hash(const std::byte* state) const noexcept = 0;
   virtual bool equal(const std::byte* a, const std::byte* b) const noexcept = 0;
 };
 
-// Several scorers as one: values and states one behind the other.
+// Several scorers as one: values and states concatenated.
 class Scorers final : public Scorer {
  public:
   explicit Scorers(std::vector<std::shared_ptr<Scorer>> parts);
@@ -87,7 +87,7 @@ class Scorers final : public Scorer {
   std::vector<float> estimates_;
 };
 
-// A scorer's values of a whole output, from the words alone: the check of what a search added up.
+// A scorer's values of a whole translation, from its words: to check the sums of a search.
 std::vector<float> score_words(Scorer& scorer, std::span<const std::int32_t> words);
 
 }  // namespace smt

@@ -20,15 +20,15 @@ void Found::clear() {
   values.clear();
 }
 
-Refined keep_reachable(const Forest& forest, const Found& found, std::size_t components) {
+Refined keep_reachable(const Forest& forest, const Found& result, std::size_t components) {
   Refined refined;
   refined.components = components;
-  const std::size_t nodes = found.node_of.size();
+  const std::size_t nodes = result.node_of.size();
   if (nodes == 0) return refined;
   const auto tails_of = [&](std::size_t e) {
-    return std::span<const std::int32_t>(found.tails)
-        .subspan(static_cast<std::size_t>(found.tail_offsets[e]),
-                 static_cast<std::size_t>(found.tail_offsets[e + 1] - found.tail_offsets[e]));
+    return std::span<const std::int32_t>(result.tails)
+        .subspan(static_cast<std::size_t>(result.tail_offsets[e]),
+                 static_cast<std::size_t>(result.tail_offsets[e + 1] - result.tail_offsets[e]));
   };
 
   std::vector<std::int32_t> numbers(nodes, -1);
@@ -39,12 +39,12 @@ Refined keep_reachable(const Forest& forest, const Found& found, std::size_t com
   for (std::size_t v = nodes; v-- > 0;) {
     if (numbers[v] < 0) continue;
     ++kept;
-    const auto first = static_cast<std::size_t>(found.node_edges[v]);
-    const auto last = static_cast<std::size_t>(found.node_edges[v + 1]);
+    const auto first = static_cast<std::size_t>(result.node_edges[v]);
+    const auto last = static_cast<std::size_t>(result.node_edges[v + 1]);
     edges += last - first;
-    for (auto at = static_cast<std::size_t>(found.tail_offsets[first]);
-         at < static_cast<std::size_t>(found.tail_offsets[last]); ++at, ++tails) {
-      numbers[static_cast<std::size_t>(found.tails[at])] = 0;
+    for (auto at = static_cast<std::size_t>(result.tail_offsets[first]);
+         at < static_cast<std::size_t>(result.tail_offsets[last]); ++at, ++tails) {
+      numbers[static_cast<std::size_t>(result.tails[at])] = 0;
     }
   }
   refined.forest.nodes.reserve(kept);
@@ -63,12 +63,12 @@ Refined keep_reachable(const Forest& forest, const Found& found, std::size_t com
   for (std::size_t v = 0; v < nodes; ++v) {
     if (numbers[v] < 0) continue;
     numbers[v] = number++;
-    refined.forest.nodes.push_back(forest.nodes[static_cast<std::size_t>(found.node_of[v])]);
-    refined.node_of.push_back(found.node_of[v]);
-    refined.best.push_back(found.best[v]);
+    refined.forest.nodes.push_back(forest.nodes[static_cast<std::size_t>(result.node_of[v])]);
+    refined.node_of.push_back(result.node_of[v]);
+    refined.best.push_back(result.best[v]);
 
-    const auto first = static_cast<std::size_t>(found.node_edges[v]);
-    order.resize(static_cast<std::size_t>(found.node_edges[v + 1]) - first);
+    const auto first = static_cast<std::size_t>(result.node_edges[v]);
+    order.resize(static_cast<std::size_t>(result.node_edges[v + 1]) - first);
     std::iota(order.begin(), order.end(), first);
     if (order.size() > 1) {
       std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -87,10 +87,10 @@ Refined keep_reachable(const Forest& forest, const Found& found, std::size_t com
         }
         refined.forest.tails.end_part();
       }
-      refined.forest.rules.values.push_back(found.rules[e]);
-      refined.edge_of.push_back(found.edge_of[e]);
-      refined.scores.push_back(found.scores[e]);
-      const auto value = found.values.begin() + static_cast<std::ptrdiff_t>(e * components);
+      refined.forest.rules.values.push_back(result.rules[e]);
+      refined.edge_of.push_back(result.edge_of[e]);
+      refined.scores.push_back(result.scores[e]);
+      const auto value = result.values.begin() + static_cast<std::ptrdiff_t>(e * components);
       refined.values.insert(refined.values.end(), value, value + static_cast<std::ptrdiff_t>(components));
     }
     refined.forest.rules.end_part();
@@ -100,7 +100,7 @@ Refined keep_reachable(const Forest& forest, const Found& found, std::size_t com
 }
 
 namespace {
-// Nodes that are tails more than once make derivations grow beyond all bounds.
+// Nodes that are tails several times let derivations grow exponentially.
 constexpr std::size_t kMostEdges = std::size_t{1} << 24U;
 }  // namespace
 
@@ -109,7 +109,7 @@ Derivation best_derivation(const Refined& refined, const TargetRules& rules) {
   const Forest& forest = refined.forest;
   const std::size_t nodes = forest.nodes.size();
   if (nodes == 0) return derivation;
-  // Found anew from the edges' scores, not taken from the search's.
+  // Computed from the edges' scores, not taken from the search.
   std::vector<std::int64_t> best_edge(nodes, -1);
   std::vector<std::size_t> best_bundle(nodes, 0);
   std::vector<double> inside(nodes, -std::numeric_limits<double>::infinity());

@@ -1,7 +1,7 @@
 // Searches with stateful features: cube pruning on bundles, and exact intersection.
 //
 // L. Huang and D. Chiang, "Forest Rescoring" (2007): cube pruning. A. Gesmundo and J. Henderson, "Faster Cube Pruning"
-// (2010): each grid point is reached from one predecessor only, so none has to be looked up.
+// (2010): each grid point is reached from one predecessor only, so no look-up is needed.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,12 @@
 namespace smt {
 
 struct SearchOptions {
-  bool exact = false;            // all combinations, in no particular order; the next three do not matter then
-  std::int64_t pop_limit = 30;   // of each node; negative: none
-  double adapt = 0.5;            // times exp(-adapt * what the best derivation through the node lacks, stateless)
-  double beam = std::numeric_limits<double>::infinity();  // what a popped edge may lack against the node's best
-  bool early_begin = true;       // the sentence begins where its first words are chosen, not only at the goal
-  bool all_edges = true;         // false: the best edge of each node, and only nodes of the best derivation
+  bool exact = false;            // all combinations, in no particular order; ignores the next three
+  std::int64_t pop_limit = 30;   // for each node; negative: none
+  double adapt = 0.5;            // limit *= exp(-adapt * distance of the node's max-marginal to the best)
+  double beam = std::numeric_limits<double>::infinity();  // how far a popped edge may score below the node's best
+  bool early_begin = true;       // <s> is applied where the first words are chosen, not only at the goal
+  bool all_edges = true;         // false: only the best edge of each node, and only nodes of the best derivation
   std::int64_t max_edges = std::int64_t{1} << 28U;  // evaluated; more is a SearchLimit
 };
 
@@ -36,22 +36,22 @@ struct SearchLimit : std::runtime_error {
 struct SearchCounts {
   std::int64_t pops = 0;
   std::int64_t evaluated = 0;  // edges given to the scorer
-  std::int64_t nodes = 0;      // before those that the goal does not need are dropped
+  std::int64_t nodes = 0;      // before nodes that the goal does not need are dropped
 };
 
-// A forest whose nodes know the states of stateful features. Nodes and edges lead back to the forest it was made from.
+// A forest whose nodes have states of stateful features, with the original of each node and edge.
 struct Refined {
   Forest forest;
   std::vector<std::int32_t> node_of;  // of each node
   std::vector<double> best;           // score of each node's best derivation
   std::vector<std::int64_t> edge_of;  // of each edge, in the order of forest.rules
-  std::vector<double> scores;         // of each edge alone: rule and weighted values
+  std::vector<double> scores;         // of each edge by itself: rule and weighted values
   std::size_t components = 0;
-  std::vector<float> values;  // edges times components: what stateful features gave
+  std::vector<float> values;  // of stateful features: edges times components
   SearchCounts counts;
 };
 
-// What a search keeps until the goal is reached: nodes as they were found, each with its edges.
+// The nodes of a search in the order they were found, each with its edges.
 struct Found {
   std::vector<std::int32_t> node_of;
   std::vector<double> best;
@@ -66,8 +66,8 @@ struct Found {
   void clear();
 };
 
-// The part of it that the last node needs.
-Refined keep_reachable(const Forest& forest, const Found& found, std::size_t components);
+// The part below the last node.
+Refined keep_reachable(const Forest& forest, const Found& result, std::size_t components);
 
 // An edge of a derivation; its children follow it, tail by tail.
 struct Derivation {
@@ -75,11 +75,11 @@ struct Derivation {
   std::vector<std::int32_t> words;
   double score = 0.0;  // summed over the edges
 };
-// The best one; nothing if there is no parse.
+// The best derivation; empty if there is no parse.
 Derivation best_derivation(const Refined& refined, const TargetRules& rules);
 
-// One search after another, in one thread; keeps its memory. Weights are as many as the scorer's components. The
-// forest's tails lie below their heads, and a rule's gaps are among its bundle's tails.
+// One search after another, in one thread; reuses its memory. There is a weight for each of the scorer's components.
+// The forest's tails are below their heads, and a rule's gaps are among its bundle's tails.
 class AnySearcher {
  public:
   AnySearcher() = default;
@@ -89,7 +89,7 @@ class AnySearcher {
   virtual Refined run(const Forest& forest, const TargetRules& rules, std::span<const double> weights,
                       const SearchOptions& options) = 0;
 };
-// A language model alone has a search of its own, in which its code is inlined.
+// A single language model has a search of its own, with its code inlined.
 std::unique_ptr<AnySearcher> make_searcher(std::shared_ptr<Scorer> scorer);
 
 // S is a final scorer, or Scorer itself.
@@ -101,8 +101,8 @@ class Searcher final : public AnySearcher {
               const SearchOptions& options) override;
 
  private:
-  // A point of a bundle's grid: rank of the rule, then of the state of each tail. In memory behind one another: Point,
-  // ranks, values, state.
+  // A point of a bundle's grid: the rank of the rule, then of each tail's state. In memory: Point, ranks, values,
+  // state.
   struct Point {
     double score;       // of the best derivation that ends with it
     double edge_score;  // of the edge alone
@@ -171,7 +171,7 @@ class Searcher final : public AnySearcher {
   Found found_;
   SearchCounts counts_;
 
-  // Of the node at hand.
+  // For the current node.
   bool at_goal_ = false;
   bool begun_ = false;
   bool node_leads_ = false;
@@ -186,7 +186,7 @@ class Searcher final : public AnySearcher {
   std::vector<std::int32_t> order_, place_;
   std::vector<std::int64_t> starts_, sorted_;
 
-  // Of a batch.
+  // For a batch.
   std::vector<std::int32_t> batch_rules_, batch_offsets_;
   std::vector<const std::byte*> batch_tails_;
   std::vector<std::uint8_t> batch_begins_;

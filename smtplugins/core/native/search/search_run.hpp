@@ -73,8 +73,8 @@ void Searcher<S>::start(const Forest& forest, const TargetRules& rules, std::spa
   if (!options.exact && options.adapt > 0.0) find_gaps();
 }
 
-// Which nodes the goal needs; and which of them begin the sentence wherever they are used. A glue grammar's left
-// spine does, so the words at the sentence's beginning are known to it.
+// Which nodes the goal needs, and which of them begin the sentence wherever they are used, as the left spine of a glue
+// grammar does: there the words at the start of the sentence are known.
 template <class S>
 void Searcher<S>::find_leading() {
   const std::size_t nodes = forest_->nodes.size();
@@ -151,7 +151,7 @@ bool Searcher<S>::possible(std::size_t bundle) const noexcept {
   });
 }
 
-// A new point of a bundle, all ranks zero.
+// A new point of a bundle with all ranks 0.
 template <class S>
 std::int64_t Searcher<S>::add_point(std::int32_t bundle) {
   const std::int64_t i = used_++;
@@ -217,7 +217,7 @@ void Searcher<S>::evaluate(std::int64_t first, std::int64_t last) {
 
 template <class S>
 void Searcher<S>::push(std::int64_t i) {
-  // Of equal points the one that came first is the better.
+  // Of equal points the earlier is better.
   heap_.emplace_back(point(i).score, -i);
   std::push_heap(heap_.begin(), heap_.end());
 }
@@ -250,7 +250,7 @@ void Searcher<S>::cube(std::size_t v) {
     const auto rules = static_cast<std::int32_t>(ranked_.rules_of(static_cast<std::size_t>(bundle)).size());
     const auto tails = tails_of(bundle);
     const std::int32_t dims = point(i).dims;
-    // The predecessor of a point is the one with the first rank that is not zero lowered.
+    // The predecessor of a point has the first non-zero rank lowered by 1.
     for (std::int32_t d = 0; d < dims; ++d) {
       const std::int32_t size =
           d == 0 ? rules : count_[static_cast<std::size_t>(tails[static_cast<std::size_t>(d - 1)])];
@@ -284,7 +284,7 @@ void Searcher<S>::enumerate(std::size_t v) {
     while (true) {
       const std::int64_t i = add_point(static_cast<std::int32_t>(b));
       if (last >= 0) {
-        // Counts up, the rule fastest: neighbours in a batch have the same tails.
+        // Counts up, the rule fastest: neighbours in a batch share their tails.
         std::copy_n(ranks(last), tails.size() + 1, ranks(i));
         std::size_t d = 0;
         for (; d <= tails.size(); ++d) {
@@ -361,7 +361,7 @@ void Searcher<S>::settle(std::size_t v) {
   count_[v] = static_cast<std::int32_t>(size);
   states_.resize((static_cast<std::size_t>(first_[v]) + size) * (state_bytes_ / 8));
   if (options_.all_edges) {
-    // By rank of the head, and then as they came.
+    // By rank of the head, then in order of arrival.
     starts_.assign(size + 1, 0);
     for (const Link& link : links_) ++starts_[static_cast<std::size_t>(link.unique) + 1];
     std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
@@ -378,7 +378,7 @@ void Searcher<S>::settle(std::size_t v) {
       std::memcpy(node_state(first_[v] + static_cast<std::int32_t>(rank)), state(uniques_[u].best), state_bytes_);
     }
     if (options_.all_edges) {
-      // After the sort a start is where the next one's begins.
+      // After the sort, each start has moved to the next one's start.
       const std::int64_t begin = u == 0 ? 0 : starts_[u - 1];
       for (std::int64_t i = begin; i < starts_[u]; ++i) emit(sorted_[static_cast<std::size_t>(i)]);
     } else {

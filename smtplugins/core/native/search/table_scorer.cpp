@@ -11,11 +11,11 @@
 namespace smt {
 namespace {
 
-// More is a table that was read wrongly, or a search that could not go on.
+// More means a misread table, or would make searches impossible.
 constexpr std::int32_t kMostComponents = 1 << 16;
 constexpr std::size_t kLargestState = std::size_t{1} << 20U;
 
-// A serial must not come twice in a process, whoever asks.
+// A serial is unique in a process.
 std::uint64_t next_serial() noexcept {
   static std::atomic<std::uint64_t> last{0};
   return ++last;
@@ -56,7 +56,7 @@ void check_table(const std::string& name, const smt_feature_v1& table) {
   }
 }
 
-// On the prototype one thread at a time; the interpreter's lock is not there to see to it.
+// One thread at a time may use the prototype; the GIL is not held.
 smt_feature_v1* clone_of(const smt_feature_v1& prototype, smt_error_v1& error) {
   static std::mutex mutex;
   const std::lock_guard<std::mutex> lock(mutex);
@@ -64,10 +64,10 @@ smt_feature_v1* clone_of(const smt_feature_v1& prototype, smt_error_v1& error) {
 }
 
 std::vector<const char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<const char*> found;
-  found.reserve(texts.size() + 1);  // never NULL
-  for (const std::string& text : texts) found.push_back(text.c_str());
-  return found;
+  std::vector<const char*> pointers;
+  pointers.reserve(texts.size() + 1);  // never NULL
+  for (const std::string& text : texts) pointers.push_back(text.c_str());
+  return pointers;
 }
 
 }  // namespace
@@ -90,20 +90,20 @@ void WordTexts::add(std::size_t first, std::span<const std::string_view> words) 
     throw std::invalid_argument("more words than can be numbered");
   }
   std::size_t bytes = 0;
-  for (const std::string_view one : words) bytes += one.size() + 1;
+  for (const std::string_view word : words) bytes += word.size() + 1;
   if (words.empty()) return;
   char* at = texts_.emplace_back(std::make_unique<char[]>(bytes)).get();
-  for (const std::string_view one : words) {
-    std::copy(one.begin(), one.end(), at);
-    at[one.size()] = 0;
+  for (const std::string_view word : words) {
+    std::copy(word.begin(), word.end(), at);
+    at[word.size()] = 0;
     const auto [chunk, place] = place_of(size);
     if (place == 0) {
       chunks_[chunk].store(owned_.emplace_back(std::make_unique<Entry[]>(kFirst << chunk)).get(),
                            std::memory_order_release);
     }
-    chunks_[chunk].load(std::memory_order_relaxed)[place] = {at, one.size()};
-    numbers_.emplace(std::string_view(at, one.size()), static_cast<std::int32_t>(size));
-    at += one.size() + 1;
+    chunks_[chunk].load(std::memory_order_relaxed)[place] = {at, word.size()};
+    numbers_.emplace(std::string_view(at, word.size()), static_cast<std::int32_t>(size));
+    at += word.size() + 1;
     size_.store(++size, std::memory_order_release);
   }
 }
@@ -120,8 +120,8 @@ const char* WordTexts::word(const smt_vocabulary_v1* vocabulary, std::int32_t nu
 std::int32_t WordTexts::find(const smt_vocabulary_v1* vocabulary, const char* text, std::size_t length) {
   const WordTexts& own = *static_cast<const WordTexts*>(vocabulary->self);
   const std::shared_lock<std::shared_mutex> lock(own.mutex_);
-  const auto found = own.numbers_.find(std::string_view(text, length));
-  return found == own.numbers_.end() ? -1 : found->second;
+  const auto entry = own.numbers_.find(std::string_view(text, length));
+  return entry == own.numbers_.end() ? -1 : entry->second;
 }
 
 SentenceTexts::SentenceTexts(std::string id, std::vector<std::string> tokens, std::vector<std::string> names,
@@ -168,15 +168,15 @@ void TableScorer::start(std::shared_ptr<const SentenceTexts> sentence) {
 }
 
 std::vector<std::string> TableScorer::names() const {
-  std::vector<std::string> found;
+  std::vector<std::string> result;
   for (std::size_t c = 0; c < components_; ++c) {
     if (prototype_->component_names != nullptr) {
-      found.emplace_back(prototype_->component_names[c]);
+      result.emplace_back(prototype_->component_names[c]);
     } else {
-      found.push_back(components_ == 1 ? name_ : name_ + "[" + std::to_string(c) + "]");
+      result.push_back(components_ == 1 ? name_ : name_ + "[" + std::to_string(c) + "]");
     }
   }
-  return found;
+  return result;
 }
 
 smt_error_v1* TableScorer::fresh_error() noexcept {
@@ -189,7 +189,7 @@ void TableScorer::check(int code, const char* function) {
 }
 
 double* TableScorer::fresh_scores(std::size_t items) {
-  // What is not written is found out.
+  // Detects scores that were not written.
   scores_.assign(items * components_, std::numeric_limits<double>::quiet_NaN());
   return scores_.data();
 }
@@ -212,7 +212,7 @@ void TableScorer::prepare(const TargetRules& rules, std::span<const std::int32_t
   if (next != nullptr) {
     started_ = false;
     const int code = clone_->start(clone_, &next->record(), fresh_error());
-    sentence_ = std::move(next);  // the one before had to live until now
+    sentence_ = std::move(next);  // the previous sentence had to live until now
     check(code, "start");
     started_ = true;
   }
@@ -285,9 +285,9 @@ void TableScorer::combine(const Batch& batch) {
 
 void TableScorer::finish(const std::byte* state, bool /*begun*/, float* values) {
   if (clone_->finish == nullptr) return;
-  const void* const one = state;
+  const void* const only_state = state;
   double* const scores = fresh_scores(1);
-  check(clone_->finish(clone_, 1, state_bytes_ == 0 ? nullptr : &one, scores, fresh_error()), "finish");
+  check(clone_->finish(clone_, 1, state_bytes_ == 0 ? nullptr : &only_state, scores, fresh_error()), "finish");
   finished_.resize(components_);
   read_scores(scores, finished_.data(), "finish");
   for (std::size_t c = 0; c < components_; ++c) values[c] += finished_[c];

@@ -1,4 +1,4 @@
-// A stateful feature of a plugin, a table of C functions (smt_feature.h), as a scorer of searches.
+// The scorer of a plugin's stateful feature, a table of C functions (smt_feature.h).
 #pragma once
 
 #include <array>
@@ -21,13 +21,13 @@
 
 namespace smt {
 
-// What a feature's function said when it failed, or what it did that the header forbids.
+// A feature's function failed, or broke the contract of the header.
 struct FeatureFault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The words behind the numbers of target sides, for features in C. Words are added, and stay where they are; readers of
-// other threads are not held up meanwhile.
+// The words of target sides' ids, for features in C. Words can be added and never move; readers in other threads are
+// not blocked meanwhile.
 class WordTexts : public std::enable_shared_from_this<WordTexts> {
  public:
   WordTexts();
@@ -36,7 +36,7 @@ class WordTexts : public std::enable_shared_from_this<WordTexts> {
 
   const smt_vocabulary_v1& table() const noexcept { return table_; }
   std::size_t size() const noexcept { return size_.load(std::memory_order_acquire); }
-  // Gives words the numbers from `first` on; those that have a word already are passed over.
+  // Adds words with the numbers from `first` on; numbers that have a word are skipped.
   void add(std::size_t first, std::span<const std::string_view> words);
 
  private:
@@ -56,7 +56,7 @@ class WordTexts : public std::enable_shared_from_this<WordTexts> {
   std::array<std::atomic<Entry*>, kChunks> chunks_{};
   std::vector<std::unique_ptr<Entry[]>> owned_;
   std::vector<std::unique_ptr<char[]>> texts_;
-  mutable std::shared_mutex mutex_;  // of what follows, and of adding
+  mutable std::shared_mutex mutex_;  // guards what follows, and adding
   std::unordered_map<std::string_view, std::int32_t> numbers_;
 };
 
@@ -80,14 +80,14 @@ class SentenceTexts {
 // A clone at work.
 class TableScorer final : public Scorer {
  public:
-  // `prototype` keeps alive what the table lies in, and is given back after the clone's end. Throws
+  // `prototype` keeps the table alive, and is released after the clone. Throws
   // std::invalid_argument if the host cannot use the table.
   TableScorer(std::string name, std::shared_ptr<const smt_feature_v1> prototype);
   ~TableScorer() override;
 
-  // The next prepare() begins this sentence.
+  // The next prepare() starts this sentence.
   void start(std::shared_ptr<const SentenceTexts> sentence);
-  // Names of the columns; without names of its own a feature has its name, or NAME[0], NAME[1] and so on.
+  // Names of the components: the feature's own, else its name, or NAME[0], NAME[1] and so on.
   std::vector<std::string> names() const;
 
   std::size_t components() const noexcept override { return components_; }
@@ -111,16 +111,16 @@ class TableScorer final : public Scorer {
   std::size_t components_ = 0;
   std::size_t state_bytes_ = 0;
 
-  std::mutex mutex_;  // of `next_`
+  std::mutex mutex_;  // guards `next_`
   std::shared_ptr<const SentenceTexts> next_;
   std::shared_ptr<const SentenceTexts> sentence_;
   bool started_ = false;
 
-  // Of each rule of the sentence: its target side with children numbered as they stand there, and their gaps.
+  // For each rule of the sentence: its target side with children in target order, and their gaps.
   Parts<std::int32_t> targets_;
   Parts<std::int32_t> gaps_;
 
-  // Of a batch.
+  // For a batch.
   smt_error_v1 error_;
   std::vector<std::int32_t> target_;
   std::vector<std::int64_t> target_offsets_, tail_offsets_;
