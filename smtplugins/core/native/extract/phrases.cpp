@@ -11,8 +11,8 @@ namespace {
 constexpr std::array<const char*, 4> kNames = {"mono", "swap", "dleft", "dright"};
 constexpr std::size_t kCodeBytes = 2;
 
-// Which corners consistent stretches have: for each target place, the source places at which one ends, or begins,
-// whose last target place it is.
+// The corners of consistent stretches: for each target place, the source places where a stretch with this last target
+// place ends or begins.
 class Corners {
  public:
   Corners(int sources, int targets)
@@ -37,11 +37,11 @@ class Corners {
   std::vector<bool> ends_, begins_;
 };
 
-// The sentence pair as one looks from a stretch to what comes before it, or mirrored, to what comes behind it.
+// The sentence pair as seen from a stretch towards the previous phrase, or mirrored, towards the next phrase.
 struct Sight {
   const AlignmentGrid& grid;
   bool behind;
-  int near, far;  // source places next to the stretch: on the side one comes from, and on the other
+  int near, far;  // source places next to the stretch: on the near side and on the other
   int target;     // the target place next to it
 
   Sight(const AlignmentGrid& grid_, const Stretch& stretch, bool behind_)
@@ -95,11 +95,11 @@ std::optional<Orientation> by_words(const Sight& sight, OrientationKind kind) {
   return std::nullopt;
 }
 
-// `corners` are those of all stretches a neighbour may be; `known` is what the smaller stretches said.
+// `corners` are those of all possible neighbours; `known` is the orientation from the smaller stretches.
 std::optional<Orientation> by_corners(const Sight& sight, OrientationKind kind, const Corners& corners,
                                       std::optional<Orientation> known) {
-  // Behind a stretch one would expect the corners of others at their first target places. Moses' extractor asks for
-  // those at their last ones there, too, and tables are to be as it makes them.
+  // After a stretch, one would expect the corners of neighbours at their first target places. Moses' extractor uses
+  // those at their last places there, too, and tables must equal its tables.
   const auto nearest = [&](int source) {
     return sight.behind ? corners.begins(source, sight.target) : corners.ends(source, sight.target);
   };
@@ -194,7 +194,7 @@ void AlignmentGrid::for_stretches(int limit, Visit visit) const {
         most = std::max<int>(most, linked_to.back());
       }
       if (most < 0 || most - least >= limit) continue;
-      // All links of the target side are among those of the source side, which are no more if none leads out.
+      // All links of the target side are among those of the source side; the numbers are equal if none leads out.
       if (below_source_[index(most) + 1] - below_source_[index(least)] !=
           below_target_[index(last_target) + 1] - below_target_[index(first_target)]) {
         continue;

@@ -60,14 +60,14 @@ class RuleWriter {
   std::vector<std::string> points_;
 };
 
-// The lines of a rule table, made as they are asked for, by several threads in pieces. Moses' tables are of rules whose
-// gaps have no numbers, the others of rules whose gaps have.
+// The lines of a rule table, made on demand by several threads in pieces. Rules have unnumbered gaps in Moses' tables,
+// numbered gaps in the others.
 class RuleTable {
  public:
   RuleTable(const RuleExtractor& extractor, const LexicalTable& target_given_source,
             const LexicalTable& source_given_target, RuleFormat format, int threads, std::uint64_t memory,
             std::shared_ptr<SpillFolder> folder);
-  // Some more lines, none at the end.
+  // More lines; empty at the end.
   std::string next();
   std::uint64_t rules() const noexcept { return rules_; }
 

@@ -17,9 +17,9 @@ namespace smt {
 
 using WordSpan = std::span<const std::uint32_t>;
 
-// The places of words in the order that `LC_ALL=C sort` gives lines "word word ||| ...": no word has a blank in it, so
-// that lines compare as the sequences of their words, each with the blank behind it; ||| is one of the words. Words
-// that are added later never change the order of those there already.
+// The ranks of words in the order that `LC_ALL=C sort` gives lines "word word ||| ...": no word contains a blank, so
+// lines compare as sequences of words, each with a final blank; ||| is one of the words. Words added later never change
+// the order of earlier ones.
 struct ByteRanks {
   ByteRanks() = default;
   explicit ByteRanks(const WordList& words);
@@ -27,20 +27,20 @@ struct ByteRanks {
   std::uint32_t bars = 0;  // the rank of |||
 };
 
-// -1, 0 or 1: how "a ||| " lies to "b ||| ".
+// -1, 0 or 1: compares "a ||| " with "b ||| ".
 int compare(WordSpan a, WordSpan b, const ByteRanks& ranks) noexcept;
 
-// Bytes that compare as the phrase with its ||| does; no such key is the beginning of another.
+// Bytes that compare like the phrase with its |||; no key is a prefix of another.
 void append_key(std::string& out, WordSpan words, const ByteRanks& ranks);
 
-// A disk that does not take or give what it should.
+// An error of the disk.
 struct DiskError : std::runtime_error {
   DiskError(int number_, std::string path_);
   int number;
   std::string path;
 };
 
-// A file of records that is written once, read any number of times, and removed in the end.
+// A file of records that is written once, read any number of times, and finally removed.
 class SpillFile {
  public:
   explicit SpillFile(std::string path);
@@ -63,7 +63,7 @@ class SpillReader {
   SpillReader(SpillReader&& other) noexcept;
   SpillReader& operator=(SpillReader&&) = delete;
   bool next();                                            // false at the end
-  std::string_view record() const noexcept { return record_; }  // until the next one
+  std::string_view record() const noexcept { return record_; }  // valid until the next record
 
  private:
   std::string path_;
@@ -71,7 +71,7 @@ class SpillReader {
   std::string record_;
 };
 
-// Where spilled files go: a folder that is there and empty.
+// The folder of spilled files; it must exist and be empty.
 class SpillFolder {
  public:
   explicit SpillFolder(std::string folder) : folder_(std::move(folder)) {}
@@ -84,7 +84,7 @@ class SpillFolder {
 
 inline constexpr std::size_t kMaxRuns = 48;
 
-// The next of several sorted runs. Less(a, b) orders records; equal ones come in the order of their runs.
+// Merges sorted runs. Less(a, b) orders records; equal ones come in the order of their runs.
 template <class Less>
 class RunMerger {
  public:
@@ -129,7 +129,7 @@ class RunMerger {
   std::vector<std::size_t> heap_;
 };
 
-// Sorted runs, of which few enough are kept: when there are many of a size, they are merged into a larger one.
+// A bounded number of sorted runs: many runs of one size are merged into a larger one.
 class Runs {
  public:
   void add(std::unique_ptr<SpillFile> run) {
@@ -137,7 +137,7 @@ class Runs {
     levels_[0].push_back(std::move(run));
   }
   bool empty() const noexcept { return levels_.empty(); }
-  // Merges runs of a size when there are too many of them, by merge(runs), which gives the larger one.
+  // Merges runs of one size when there are too many, by merge(runs), which returns the larger run.
   template <class Merge>
   void tidy(Merge merge) {
     for (std::size_t level = 0; level < levels_.size(); ++level) {
@@ -161,12 +161,12 @@ class Runs {
   std::vector<std::vector<std::unique_ptr<SpillFile>>> levels_;
 };
 
-// Records in the order of their bytes, in memory up to a limit, else through files.
+// Sorts records by bytes, in memory up to a limit, else through files.
 class ByteSorter {
  public:
   ByteSorter(std::uint64_t memory, std::shared_ptr<SpillFolder> folder);
   void add(std::string_view record);
-  void finish();  // no record comes behind it
+  void finish();  // no record may be added afterwards
   bool next(std::string_view& record);
 
  private:

@@ -211,9 +211,9 @@ LmBuilder::Added LmBuilder::add(const WordId* words, int order, Weights weights)
     if (value == nullptr) return Added::kTwice;
     store(value, weights);
   }
-  // Scoring walks from the last word to longer and longer n-grams, and only in contexts that are there. And where a
-  // context has a back-off, a state keeps it only if it keeps the shorter ones. Files come sorted one way or the other,
-  // so what the n-gram before asked for is often asked for again.
+  // Scoring walks from the last word to longer and longer n-grams, only in contexts that exist; and a state keeps the
+  // back-off of a context only if it keeps the shorter ones. Files are sorted in some way, so consecutive n-grams often
+  // need the same entries.
   const bool context = order < model_.order() && has_extension(weights.backoff);
   const Asked asked{ending, order, context ? kEnding | kBeginning : kEnding};
   if (asked != ending_) require(words + 1, order - 1, asked.marks);

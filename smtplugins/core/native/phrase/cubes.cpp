@@ -1,4 +1,4 @@
-// Cube pruning of stacks: what a stack gets is looked for best first.
+// Cube pruning of stacks: hypotheses are created best first.
 #include <algorithm>
 #include <map>
 
@@ -42,8 +42,7 @@ void PhraseSearcher::expand_cubes(Stack& stack) {
   }
 }
 
-// A point is to wait with a guess, at the heap's end for now; what stateful features say of it is asked when it comes
-// up.
+// Adds a point with an estimate, at the end of the heap for now; stateful features score it when it reaches the top.
 void PhraseSearcher::add_point(std::int32_t number, std::int32_t row, std::int32_t column, const Stack& stack) {
   const Grid& grid = grids_[at(number)];
   const Group& group = groups_[at(grid.group)];
@@ -74,7 +73,7 @@ void PhraseSearcher::pop_cubes(Stack& stack) {
     for (const Point& point : points_) wanted_.emplace_back(hypotheses_[at(point.tail)].state, point.option);
     states_.ask(wanted_);
   }
-  // All that is left when the best one is below the floor is worse.
+  // When the best point is below the floor, so are all others.
   for (std::int64_t pops = 0; pops < options_.pop_limit && !heap_.empty() && heap_.front().total >= stack.floor;) {
     if (!ask_first()) continue;
     const Point point = pop_point(stack);
@@ -83,7 +82,7 @@ void PhraseSearcher::pop_cubes(Stack& stack) {
     ++pops;
   }
   if (options_.cube_diversity <= 0) return;
-  // Those of a coverage are counted together.
+  // Hypotheses of one coverage are counted together.
   std::map<std::int32_t, std::int64_t> made;
   for (const std::int32_t grid : stack.grids) made[grids_[at(grid)].coverage] += grids_[at(grid)].made;
   while (!heap_.empty()) {
@@ -93,8 +92,7 @@ void PhraseSearcher::pop_cubes(Stack& stack) {
   }
 }
 
-// Whether all is known of the first point that waits. If not, stateful features are asked, and it waits where its score
-// puts it then.
+// Whether the top point is fully scored. If not, stateful features score it, and it moves to its place.
 bool PhraseSearcher::ask_first() {
   Point& point = points_[at(heap_.front().point)];
   if (point.candidate != none) return true;
@@ -110,7 +108,7 @@ bool PhraseSearcher::ask_first() {
   return false;
 }
 
-// The first point moves to where it belongs.
+// Moves the top point to its place.
 void PhraseSearcher::sink_first() {
   const Waiting moved = heap_.front();
   std::size_t place = 0;
@@ -123,13 +121,13 @@ void PhraseSearcher::sink_first() {
   heap_[place] = moved;
 }
 
-// Takes the first point; those that it leads to wait then.
+// Pops the top point and adds its successors.
 PhraseSearcher::Point PhraseSearcher::pop_point(const Stack& stack) {
   const Point point = points_[at(heap_.front().point)];
   heap_.front() = heap_.back();
   heap_.pop_back();
   if (!heap_.empty()) sink_first();
-  // Each point has one that leads to it.
+  // Each point has a single predecessor.
   for (const bool down : {true, false}) {
     if (down && point.column != 0) continue;
     const std::size_t waiting = heap_.size();

@@ -235,33 +235,33 @@ class PhraseSearcher {
   std::vector<OrderFeature> orders_;
   std::size_t components_ = 0;
   double distortion_ = 0.0;  // weight
-  bool jumps_matter_ = false;   // the end of the last phrase is part of a hypothesis
+  bool jumps_matter_ = false;   // whether the end of the last phrase is part of a hypothesis
   bool forward_ = false, swaps_matter_ = false;
 
-  // Of the sentence.
+  // For the sentence.
   PhraseSearchOptions options_;
   std::int32_t positions_ = 0;
   std::span<const std::vector<float>> rows_;
   Coverages coverages_;
   std::vector<PhraseSpan> spans_;
   std::vector<PhraseOption> choices_;
-  std::vector<std::int32_t> listed_;  // numbers of all options, then of those of each span that may fill a gap
+  std::vector<std::int32_t> listed_;  // numbers of all options, then of each span's options that may fill a gap
   std::vector<std::pair<std::int32_t, std::int32_t>> fillers_;  // the latter, by span
-  std::vector<std::uint8_t> fills_;                             // whether a span has any
+  std::vector<std::uint8_t> fills_;                             // whether a span has such options
   std::vector<double> best_of_span_;
   std::vector<std::pair<std::int32_t, std::int32_t>> wanted_;
-  std::vector<double> before_, behind_;  // rules times orientations: what reordering models say of them, weighted
+  std::vector<double> before_, behind_;  // weighted reordering scores: rules times orientations
   std::vector<std::int32_t> row_slots_;
-  std::vector<std::int32_t> row_of_;     // of each rule: equal rows of forward models have one number
+  std::vector<std::int32_t> row_of_;     // by rule: equal rows of forward models share a number
   std::vector<Hypothesis> hypotheses_;
   std::vector<Arc> arcs_;
   std::vector<Stack> stacks_;
   std::vector<std::int32_t> slots_;
   std::int64_t made_ = 0;
 
-  // Of a stack that is expanded: the moves of each state by all options.
-  std::vector<std::int32_t> move_row_;  // of each state, or none
-  std::vector<std::int32_t> rowed_;     // states that have one
+  // For the stack being expanded: the moves of each state by all options.
+  std::vector<std::int32_t> move_row_;  // by state, or none
+  std::vector<std::int32_t> rowed_;     // states with a row
   std::vector<PhraseStates::Move> moves_;
 
   std::vector<Keyed> keyed_;
@@ -271,7 +271,7 @@ class PhraseSearcher {
   std::vector<Point> points_;
   std::vector<Candidate> candidates_;
   Surprise surprise_;
-  double usual_surprise_ = 0.0;  // as far as known when a stack begins
+  double usual_surprise_ = 0.0;  // as estimated when a stack starts
   std::vector<Waiting> heap_;
 };
 
