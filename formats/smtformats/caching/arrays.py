@@ -82,14 +82,14 @@ class Layout:
                 mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError):  # not there, or empty
             return None
-        found = self.header(mapped, len(mapped))
-        if found is None or (found.key, found.state) != (key, state):
+        header = self.header(mapped, len(mapped))
+        if header is None or (header.key, header.state) != (key, state):
             return None
-        if _sum(memoryview(mapped)[self.begin :]) != found.sum:
+        if _sum(memoryview(mapped)[self.begin :]) != header.sum:
             return None
         return {
             name: np.frombuffer(mapped, dtype, size // int(dtype[1:]), at)
-            for (name, dtype), (at, size) in zip(self.dtypes.items(), found.places.values(), strict=True)
+            for (name, dtype), (at, size) in zip(self.dtypes.items(), header.places.values(), strict=True)
         }
 
     def write(self, path: Path, key: bytes, state: State, parts: Mapping[str, Any]) -> None:
@@ -97,13 +97,13 @@ class Layout:
         import numpy as np
 
         arrays = {name: np.ascontiguousarray(parts[name], dtype).ravel() for name, dtype in self.dtypes.items()}
-        counts = [len(one) for one in arrays.values()]
+        counts = [len(array) for array in arrays.values()]
         places, total = self.places(counts)
         pieces: list[Any] = []
         data_sum, at = 0, self.begin
-        for name, one in arrays.items():
+        for name, array in arrays.items():
             place, size = places[name]
-            for piece in (bytes(place - at), one.view("u1")):
+            for piece in (bytes(place - at), array.view("u1")):
                 pieces.append(piece)
                 data_sum = _sum(piece, data_sum)
             at = place + size
@@ -123,10 +123,10 @@ class Layout:
     def about(self, path: Path) -> bytes | None:
         """What a file was made from, if its header is sound."""
         with path.open("rb") as file:
-            found = self.header(file.read(self.begin), os.fstat(file.fileno()).st_size)
-            if found is None:
+            header = self.header(file.read(self.begin), os.fstat(file.fileno()).st_size)
+            if header is None:
                 return None
-            place, length = found.places[ABOUT]
+            place, length = header.places[ABOUT]
             file.seek(place)
             return file.read(length)
 

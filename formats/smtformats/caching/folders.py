@@ -56,8 +56,8 @@ def cached_load(
     Columns from the folder are read-only, and their pages are read when they are used. ``index`` gives columns with
     what is to be kept with them.
     """
-    found: GrammarColumns = load_kept(path, record, folder, index=index, **options)
-    return found
+    columns: GrammarColumns = load_kept(path, record, folder, index=index, **options)
+    return columns
 
 
 def load_kept(
@@ -78,9 +78,9 @@ def load_kept(
     key = hashlib.sha256(told).digest()
     entry = Path(folder) / f"{key.hex()[:32]}{SUFFIX}"
     parts = keeper.layout.read(entry, key, state)
-    found = None if parts is None else keeper.columns(parts)
-    if found is not None:
-        return found
+    kept = None if parts is None else keeper.columns(parts)
+    if kept is not None:
+        return kept
     columns = _load(path, record, options)
     if index is not None:
         columns = index(columns)
@@ -112,21 +112,21 @@ class Entry:
 
 def entries(folder: str | os.PathLike[str]) -> list[Entry]:
     """The files of the cache in a folder, those left behind by a writer that was killed, too."""
-    found = []
+    listed = []
     with contextlib.suppress(FileNotFoundError):
         for path in sorted(Path(folder).iterdir()):
             if path.suffix in (SUFFIX, PART):
                 with contextlib.suppress(FileNotFoundError):
-                    found.append(_entry(path))
-    return found
+                    listed.append(_entry(path))
+    return listed
 
 
 def clear(folder: str | os.PathLike[str]) -> tuple[int, int]:
     """Remove them; how many they were, and how many bytes. Columns in use stay mapped."""
     count = size = 0
-    for one in entries(folder):
-        one.path.unlink(missing_ok=True)
-        count, size = count + 1, size + one.size
+    for entry in entries(folder):
+        entry.path.unlink(missing_ok=True)
+        count, size = count + 1, size + entry.size
     return count, size
 
 
@@ -153,8 +153,8 @@ def _open(path: str | os.PathLike[str], max_size: int) -> io.RawIOBase | io.Buff
 
 
 def _state(path: str | os.PathLike[str]) -> State:
-    found = os.stat(path)
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev
+    status = os.stat(path)
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev
 
 
 def _about(path: str | os.PathLike[str], record: Format, options: dict[str, Any]) -> bytes:

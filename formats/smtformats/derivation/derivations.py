@@ -58,14 +58,14 @@ class Derivation:
             node = self.nodes[at]
             if node.rule is None:
                 raise ValueError(f"expected rules, found none in the derivation at {self.file}:{self.line}")
-            return iter([(one, node) for one in (node.rule.target if target else node.rule.source)])
+            return iter([(symbol, node) for symbol in (node.rule.target if target else node.rule.source)])
 
         pending = [symbols(0)] if self.nodes else []
         while pending:
-            for one, node in pending[-1]:
-                if isinstance(one, NonTerminal):
-                    pending.append(symbols(node.children[one.index - 1]))
+            for symbol, node in pending[-1]:
+                if isinstance(symbol, NonTerminal):
+                    pending.append(symbols(node.children[symbol.index - 1]))
                     break
-                yield one
+                yield symbol
             else:
                 pending.pop()

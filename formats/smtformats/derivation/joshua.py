@@ -117,12 +117,14 @@ class _Reader:
         if len(fields) == 5:
             if not _POINTS.fullmatch(text := fields[4].strip(" ")):
                 self.fail(at + 6, "alignment points [s, t, s, t]", quote(text))
-            points = [int(one) for one in re.findall("[0-9]+", text)]
+            points = [int(number) for number in re.findall("[0-9]+", text)]
         symbols = self.source(at + 2, blanks(sides[0]))
         rule = Rule(
             lhs=match[4],
             source=symbols,
-            target=self.target(at + 2, blanks(sides[1]), [one for one in symbols if isinstance(one, NonTerminal)]),
+            target=self.target(
+                at + 2, blanks(sides[1]), [symbol for symbol in symbols if isinstance(symbol, NonTerminal)]
+            ),
             alignment=tuple(zip(points[::2], points[1::2], strict=True)),
             origin=NAME,
             file=self.lines.name,
@@ -165,9 +167,9 @@ class _Reader:
                 expected = f"{node.rule.arity} rules below this one, as it has gaps"
                 raise self.lines.error(expected, str(len(children)), 1, node.rule.line)
             nodes.append(replace(node, children=tuple(children)))
-        found = replace(self.top, nodes=tuple(nodes))
+        derivation = replace(self.top, nodes=tuple(nodes))
         self.top, self.nodes, self.children, self.open_nodes = None, [], [], []
-        return found
+        return derivation
 
 
 def _is_gap(token: str) -> bool:

@@ -32,10 +32,10 @@ from smtformats.grammar.shared.lines import (
     TOKEN,
     RuleReader,
     at_line_of,
-    checked,
-    counted,
-    joined,
+    quantity,
     read_rules,
+    side_text,
+    verify,
 )
 from smtformats.grammar.shared.shapes import joshuas_lead
 from smtformats.writing import own, write_each
@@ -129,7 +129,7 @@ class RuleParser(RuleReader):
             used.add(index)
             symbols.append(NonTerminal(labels[index - 1], index))
         if len(used) != len(labels):
-            self.fail(3, f"{counted(len(labels), 'non-terminal')}, as on the source side", str(len(used)))
+            self.fail(3, f"{quantity(len(labels), 'non-terminal')}, as on the source side", str(len(used)))
         return tuple(symbols)
 
     def features(self, items: list[str]) -> tuple[tuple[str, ...], tuple[float, ...]]:
@@ -167,7 +167,7 @@ class RuleParser(RuleReader):
         """Refuse a rule that refines none of those before it (by level, the last); becomes one of them itself."""
         most = min(len(coarse), MAX_LEVEL)
         if rule.level > most:
-            self.fail(1, f"at most {counted(most, 'leading blank')} (each means a refinement)", str(rule.level))
+            self.fail(1, f"at most {quantity(most, 'leading blank')} (each means a refinement)", str(rule.level))
         del coarse[rule.level :]
         if coarse and not _refines(rule, coarse[-1]):
             self.fail_refinement(rule)
@@ -199,7 +199,7 @@ def _refines(rule: Rule, coarse: Rule) -> bool:
 
 
 def _shown(symbols: tuple[Symbol, ...]) -> list[str]:
-    return [f"[{one.label},{one.index}]" if isinstance(one, NonTerminal) else one for one in symbols]
+    return [f"[{symbol.label},{symbol.index}]" if isinstance(symbol, NonTerminal) else symbol for symbol in symbols]
 
 
 class _GrammarReader(RuleParser):
@@ -257,15 +257,15 @@ def write(records: Iterable[Rule], out: TextIO, number: Number) -> int:
 
 def compose(rule: Rule, number: Number) -> str:
     """A rule in cdec's own spelling, read again to be sure that it says what it should."""
-    source = joined(rule.source, lambda gap: f"[{gap.label}]")
-    target = joined(rule.target, lambda gap: f"[{gap.index}]")
+    source = side_text(rule.source, lambda gap: f"[{gap.label}]")
+    target = side_text(rule.target, lambda gap: f"[{gap.index}]")
     features = [f"{name}={number(value)}" for name, value in zip(rule.names, rule.values, strict=True)]
     fields = [f"{' ' * rule.level}[{rule.lhs}]", source, target, " ".join(features)]
     if rule.alignment or rule.tree:
         fields.append(" ".join(f"{s}-{t}" for s, t in rule.alignment))
     if rule.tree:
         fields.append(rule.tree)
-    return checked(" ||| ".join(fields), rule, RuleParser(at_line_of(rule)), rule.names, "cdec's format")
+    return verify(" ||| ".join(fields), rule, RuleParser(at_line_of(rule)), rule.names, "cdec's format")
 
 
 def matches(head: bytes) -> bool:

@@ -26,10 +26,10 @@ from smtformats.grammar.shared.lines import (
     TOKEN,
     RuleReader,
     at_line_of,
-    checked,
-    joined,
     load_records,
     read_rules,
+    side_text,
+    verify,
 )
 from smtformats.grammar.shared.shapes import is_homework
 from smtformats.writing import own, write_each
@@ -95,14 +95,14 @@ def write(records: Iterable[Rule], out: TextIO, number: Number, *, feature: str 
 def _compose(rule: Rule, number: Number, feature: str) -> str:
     lines = at_line_of(rule)
 
-    def gap(one: NonTerminal) -> str:
-        raise lines.error("words alone", f"the gap [{one.label}]", 1)
+    def gap(symbol: NonTerminal) -> str:
+        raise lines.error("words alone", f"the gap [{symbol.label}]", 1)
 
     values = rule.features()
     if list(values) != [feature]:
         raise lines.error(f"the feature {feature} alone (the option feature names another)", " ".join(values), 3)
-    line = " ||| ".join((joined(rule.source, gap), joined(rule.target, gap), number(values[feature])))
-    return checked(line, rule, _Reader(lines, feature), (feature,), "a table of pairs and one number")
+    line = " ||| ".join((side_text(rule.source, gap), side_text(rule.target, gap), number(values[feature])))
+    return verify(line, rule, _Reader(lines, feature), (feature,), "a table of pairs and one number")
 
 
 FORMAT = Format(

@@ -36,11 +36,11 @@ from smtformats.grammar.shared.lines import (
     MAX_SYMBOLS,
     RuleReader,
     at_line_of,
-    checked,
-    counted,
-    joined,
     load_records,
+    quantity,
     read_rules,
+    side_text,
+    verify,
 )
 from smtformats.grammar.shared.shapes import is_grammar, joshuas_lead
 from smtformats.tokens import is_number
@@ -79,15 +79,15 @@ class _Reader(RuleReader):
             self.fail(len(fields) + 1, f"3 fields or more, {self.shape}", str(len(fields)))
         tokens = [_TOKEN.findall(field) for field in fields[1:6]]
         tokens += [[]] * (5 - len(tokens))
-        for field, found in enumerate(tokens[:4], 2):
-            if "|||" in found:
+        for field, words in enumerate(tokens[:4], 2):
+            if "|||" in words:
                 self.fail(field, "an empty field with two blanks, `|||  |||`", "'||| |||'")
         source = self.source(tokens[0])
         names, values = self.features(tokens[2])
         return Rule(
             lhs=head[1],
             source=source,
-            target=self.target(tokens[1], [one for one in source if isinstance(one, NonTerminal)]),
+            target=self.target(tokens[1], [symbol for symbol in source if isinstance(symbol, NonTerminal)]),
             names=names,
             values=values,
             alignment=self.points(5, tokens[3]),
@@ -128,13 +128,13 @@ class _Reader(RuleReader):
                 self.fail(3, "a gap with its index, [LABEL,1]", quote(token))
             place = int(index)
             if place > len(gaps):
-                self.fail(3, f"{counted(len(gaps), 'gap')}, as on the source side", quote(token))
+                self.fail(3, f"{quantity(len(gaps), 'gap')}, as on the source side", quote(token))
             if place in used:
                 self.fail(3, "each index once", f"{quote(token)} again")
             used.add(place)
             symbols.append(gaps[place - 1])
         if len(used) != len(gaps):
-            self.fail(3, f"{counted(len(gaps), 'gap')}, as on the source side", str(len(used)))
+            self.fail(3, f"{quantity(len(gaps), 'gap')}, as on the source side", str(len(used)))
         return tuple(symbols)
 
     def features(self, items: list[str]) -> tuple[tuple[str, ...], tuple[float, ...]]:
@@ -190,17 +190,17 @@ def write(records: Iterable[Rule], out: TextIO, number: Number) -> int:
 
 
 def _compose(rule: Rule, number: Number) -> str:
-    def gap(one: NonTerminal) -> str:
-        return f"[{one.label},{one.index}]"
+    def gap(symbol: NonTerminal) -> str:
+        return f"[{symbol.label},{symbol.index}]"
 
     features = [f"{name}={number(value)}" for name, value in zip(rule.names, rule.values, strict=True)]
-    fields = [f"[{rule.lhs}]", joined(rule.source, gap), joined(rule.target, gap), " ".join(features)]
+    fields = [f"[{rule.lhs}]", side_text(rule.source, gap), side_text(rule.target, gap), " ".join(features)]
     if rule.alignment or rule.counts:
         fields.append(" ".join(f"{s}-{t}" for s, t in rule.alignment))
     if rule.counts:
         fields.append(" ".join(map(number, rule.counts)))
     reader = _Reader(at_line_of(rule), OWNER)
-    return checked(" ||| ".join(fields), rule, reader, rule.names, "Joshua's format")
+    return verify(" ||| ".join(fields), rule, reader, rule.names, "Joshua's format")
 
 
 def matches(head: bytes) -> bool:

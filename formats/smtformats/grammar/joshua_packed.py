@@ -58,9 +58,11 @@ class _Grammar:
         rules = 0
         for name in sorted(os.listdir(self.folder)):
             if name.startswith("slice_") and name.endswith(".source"):
-                one = read_slice(self.folder, name.removesuffix(".source"), self.vocabulary, self.encoding, self.limits)
-                rules += len(one.lhs)
-                yield one
+                part = read_slice(
+                    self.folder, name.removesuffix(".source"), self.vocabulary, self.encoding, self.limits
+                )
+                rules += len(part.lhs)
+                yield part
         if not rules:
             raise FormatError("a rule in a file slice_00000.source", "none", file=self.folder, line=1)
 
@@ -86,18 +88,18 @@ def parse(
 ) -> Iterator[Rule]:
     """One rule at a time, a slice of them in memory."""
     grammar = _Grammar(path, owner, Limits(max_symbols, max_features, max_total))
-    for one in grammar.slices():
-        yield from _rules(grammar, one)
+    for part in grammar.slices():
+        yield from _rules(grammar, part)
 
 
-def _rules(grammar: _Grammar, one: Slice) -> Iterator[Rule]:
+def _rules(grammar: _Grammar, part: Slice) -> Iterator[Rule]:
     words, names, label = grammar.vocabulary.words, grammar.encoding.names, grammar.vocabulary.label
-    source, target = one.source.tolist(), one.target.tolist()
-    features, values = [names[i] for i in one.features.tolist()], one.values.tolist()
-    points = [(s, t) for s, t in one.points.tolist()]
-    ends = (one.source_offsets, one.target_offsets, one.feature_offsets, one.point_offsets)
+    source, target = part.source.tolist(), part.target.tolist()
+    features, values = [names[i] for i in part.features.tolist()], part.values.tolist()
+    points = [(s, t) for s, t in part.points.tolist()]
+    ends = (part.source_offsets, part.target_offsets, part.feature_offsets, part.point_offsets)
     s = t = f = p = 0
-    for lhs, *stops in zip(one.lhs.tolist(), *(offsets[1:].tolist() for offsets in ends), strict=True):
+    for lhs, *stops in zip(part.lhs.tolist(), *(offsets[1:].tolist() for offsets in ends), strict=True):
         symbols: list[Symbol] = []
         gaps: list[NonTerminal] = []
         for symbol in source[s : stops[0]]:
@@ -134,7 +136,7 @@ def load(
     slices = list(grammar.slices())
 
     def joined(name: str) -> Any:
-        parts = [getattr(one, name) for one in slices]
+        parts = [getattr(part, name) for part in slices]
         if not name.endswith("_offsets"):
             return np.concatenate(parts)
         starts = np.cumsum([0] + [part[-1] for part in parts[:-1]])

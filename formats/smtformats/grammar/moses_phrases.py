@@ -34,7 +34,7 @@ from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtformats.grammar.shared.lines import MAX_FEATURES, MAX_SYMBOLS, joined, read_rules
+from smtformats.grammar.shared.lines import MAX_FEATURES, MAX_SYMBOLS, read_rules, side_text
 from smtformats.grammar.shared.moses_tables import TABLE, Points, TableReader, TableWriter
 from smtformats.grammar.shared.shapes import is_phrase_table
 from smtformats.writing import write_each
@@ -59,11 +59,11 @@ class _Reader(TableReader):
         return Rule("X", tuple(source), tuple(target))
 
     @staticmethod
-    def spelt(rule: Rule, lines: Lines) -> tuple[str, str, Points]:
-        def gap(one: NonTerminal) -> str:
-            raise lines.error("words alone", f"the gap [{one.label}]", 1)
+    def spell_sides(rule: Rule, lines: Lines) -> tuple[str, str, Points]:
+        def gap(symbol: NonTerminal) -> str:
+            raise lines.error("words alone", f"the gap [{symbol.label}]", 1)
 
-        return joined(rule.source, gap), joined(rule.target, gap), rule.alignment
+        return side_text(rule.source, gap), side_text(rule.target, gap), rule.alignment
 
 
 def parse(

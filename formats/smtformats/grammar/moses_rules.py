@@ -24,7 +24,7 @@ from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtformats.grammar.shared.lines import MAX_FEATURES, MAX_SYMBOLS, counted, joined, read_rules
+from smtformats.grammar.shared.lines import MAX_FEATURES, MAX_SYMBOLS, quantity, read_rules, side_text
 from smtformats.grammar.shared.moses_tables import TABLE, Points, TableReader, TableWriter
 from smtformats.grammar.shared.shapes import is_rule_table
 from smtformats.writing import write_each
@@ -47,12 +47,12 @@ class _Reader(TableReader):
         lhs = _label(self.label(1, source[-1]), self.label(2, target[-1]))
         left, right = self.gaps(1, source[:-1]), self.gaps(2, target[:-1])
         if len(left) != len(right):
-            self.fail(2, f"{counted(len(left), 'gap')}, as on the source side", str(len(right)))
+            self.fail(2, f"{quantity(len(left), 'gap')}, as on the source side", str(len(right)))
         links = self.links(left, right, points)
         gaps = {s: NonTerminal(label, index) for index, (s, label) in enumerate(left.items(), 1)}
         for t, s in links.items():
             if right[t] != left[s]:
-                self.fail(2, f"the labels {_spelt(left[s])}, as on the source side", quote(target[t]))
+                self.fail(2, f"the labels {_spell(left[s])}, as on the source side", quote(target[t]))
         return Rule(
             lhs,
             tuple([gaps.get(s, word) for s, word in enumerate(source[:-1])]),
@@ -60,21 +60,21 @@ class _Reader(TableReader):
         )
 
     def label(self, field: int, token: str) -> str:
-        found = _LABEL.fullmatch(token)
-        if found is None:
+        match = _LABEL.fullmatch(token)
+        if match is None:
             self.fail(field, "a label at the end of the side, [X]", quote(token))
-        return found[1]
+        return match[1]
 
     def gaps(self, field: int, tokens: list[str]) -> dict[int, str]:
         """The labels of gaps by their places."""
-        found = {}
+        labels = {}
         for place, token in enumerate(tokens):
             if token[0] == "[" and token[-1] == "]":
                 pair = _PAIR.fullmatch(token)
                 if pair is None:
                     self.fail(field, "a pair of labels, [X][X], or a word without brackets around it", quote(token))
-                found[place] = _label(pair[1], pair[2])
-        return found
+                labels[place] = _label(pair[1], pair[2])
+        return labels
 
     def links(self, left: dict[int, str], right: dict[int, str], points: Points) -> dict[int, int]:
         """The source place of each gap of the target side."""
@@ -87,19 +87,24 @@ class _Reader(TableReader):
             if links.setdefault(t, s) != s:
                 self.fail(4, "one point for each gap", quote(f"{s}-{t}"))
         if len(links) < len(right) or len(set(links.values())) < len(left):
-            self.fail(4, f"one point for each of {counted(len(left), 'gap')}", f"{len(links)}")
+            self.fail(4, f"one point for each of {quantity(len(left), 'gap')}", f"{len(links)}")
         return links
 
     @staticmethod
-    def spelt(rule: Rule, lines: Lines) -> tuple[str, str, Points]:
-        def gap(one: NonTerminal) -> str:
-            return _spelt(one.label)
+    def spell_sides(rule: Rule, lines: Lines) -> tuple[str, str, Points]:
+        def gap(symbol: NonTerminal) -> str:
+            return _spell(symbol.label)
 
         left, _, right = rule.lhs.partition("][")
-        places = {one.index: t for t, one in enumerate(rule.target) if isinstance(one, NonTerminal)}
-        links = ((s, places.get(one.index, 0)) for s, one in enumerate(rule.source) if isinstance(one, NonTerminal))
+        places = {symbol.index: t for t, symbol in enumerate(rule.target) if isinstance(symbol, NonTerminal)}
+        links = (
+            (s, places.get(symbol.index, 0)) for s, symbol in enumerate(rule.source) if isinstance(symbol, NonTerminal)
+        )
         points = rule.alignment + tuple(link for link in links if link not in rule.alignment)
-        source, target = joined((*rule.source, f"[{left}]"), gap), joined((*rule.target, f"[{right or left}]"), gap)
+        source, target = (
+            side_text((*rule.source, f"[{left}]"), gap),
+            side_text((*rule.target, f"[{right or left}]"), gap),
+        )
         return source, target, points
 
 
@@ -107,7 +112,7 @@ def _label(source: str, target: str) -> str:
     return source if source == target else f"{source}][{target}"
 
 
-def _spelt(label: str) -> str:
+def _spell(label: str) -> str:
     source, _, target = label.partition("][")
     return f"[{source}][{target or source}]"
 

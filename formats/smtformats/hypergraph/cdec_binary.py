@@ -49,7 +49,7 @@ from smtformats.hypergraph.shared.cdec_archive import (
     Archive,
 )
 from smtformats.hypergraph.shared.cdec_forest import Forest
-from smtformats.hypergraph.shared.sentence import ends, whole
+from smtformats.hypergraph.shared.sentence import ends, read_all
 
 if TYPE_CHECKING:
     import numpy as np
@@ -149,16 +149,16 @@ class _Forest(Forest):
         if kind != RULE:
             archive.fail(f"a rule ({RULE}), or none (-1)", str(kind), archive.at - 2)
         archive.begin("rule")
+        number: int
         (number,) = archive.take(U32)
-        found: int = number
-        if found > len(self.rules):
-            archive.fail(f"a rule up to {len(self.rules)}", str(found), archive.at - 4)
-        if found == len(self.rules):
+        if number > len(self.rules):
+            archive.fail(f"a rule up to {len(self.rules)}", str(number), archive.at - 4)
+        if number == len(self.rules):
             self.rules.append(archive.rule())
             self.arities.append(self.rules[-1].arity)
-        if self.arities[found] != arity:
-            archive.fail(f"{arity} non-terminals in the rule, as the edge has tails", str(self.arities[found]))
-        return found
+        if self.arities[number] != arity:
+            archive.fail(f"{arity} non-terminals in the rule, as the edge has tails", str(self.arities[number]))
+        return number
 
     def check(self, wrong: NDArray[np.bool_], expected: str) -> None:
         """Refuse a graph of which the parts do not agree."""
@@ -213,17 +213,17 @@ class _Forest(Forest):
         return self.outward
 
 
-def _same_parts(found: Ints, expected: Ints, counts: Ints) -> bool:
+def _same_parts(actual: Ints, expected: Ints, counts: Ints) -> bool:
     """Whether parts of these sizes hold the same in any order; those expected are in order."""
     import numpy as np
 
     part_of = np.repeat(np.arange(len(counts)), counts)
-    return len(found) == len(part_of) and bool((found[np.lexsort((found, part_of))] == expected).all())
+    return len(actual) == len(part_of) and bool((actual[np.lexsort((actual, part_of))] == expected).all())
 
 
 def parse(lines: Lines, *, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES) -> Iterator[GraphColumns]:
     """The one graph of a file."""
-    yield _Forest(Archive(whole(lines), lines.name), max_nodes, max_edges).graph()
+    yield _Forest(Archive(read_all(lines), lines.name), max_nodes, max_edges).graph()
 
 
 def write(records: Iterable[GraphColumns], out: BinaryIO, number: Number) -> int:
@@ -360,8 +360,8 @@ class _Writer:
         parts = [self.begin("features"), I32.pack(len(ids))]
         if ids:
             parts.append(self.begin("feature"))
-        for one, value in zip(ids, values, strict=True):
-            parts += (names[one], F64.pack(value))
+        for name, value in zip(ids, values, strict=True):
+            parts += (names[name], F64.pack(value))
         return b"".join(parts)
 
 

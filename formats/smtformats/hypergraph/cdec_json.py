@@ -39,7 +39,7 @@ from smtformats.grammar.cdec import RuleParser, compose
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES
 from smtformats.hypergraph.shared.cdec_entries import Entries
 from smtformats.hypergraph.shared.cdec_forest import Forest
-from smtformats.hypergraph.shared.sentence import checksum, whole
+from smtformats.hypergraph.shared.sentence import checksum, read_all
 
 if TYPE_CHECKING:
     from smtformats.hypergraph.graph import GraphColumns
@@ -79,50 +79,50 @@ class _Forest(Forest):
         self.taken = bytearray()
         self.without: dict[str, set[int]] = {"spans": set(), "cat": set(), "node_hash": set()}
 
-    def checked(self, value: Any, what: str) -> str:
+    def checked_text(self, value: Any, what: str) -> str:
         """A string without half of a surrogate pair, which no UTF-8 can hold."""
         if type(value) is not str:
-            self.fail(what, _shown(value))
+            self.fail(what, _show(value))
         if self.escaped and re.search("[\ud800-\udfff]", value):
             self.fail("whole characters", quote(value))
         return value
 
-    def listing(self, value: Any, what: str) -> list[Any]:
+    def as_list(self, value: Any, what: str) -> list[Any]:
         if value is None:
             return []
         if type(value) is not list:
-            self.fail(f"a list of {what}", _shown(value))
+            self.fail(f"a list of {what}", _show(value))
         return value
 
     def check(self, values: list[Any], kinds: set[type], low: float, high: float, what: str) -> None:
         """Refuse all but numbers of these kinds from low to high."""
         if values and not (set(map(type, values)) <= kinds and low <= min(values) and max(values) <= high):
-            bad = next(one for one in values if type(one) not in kinds or not low <= one <= high)
-            self.fail(what, _shown(bad))
+            bad = next(value for value in values if type(value) not in kinds or not low <= value <= high)
+            self.fail(what, _show(bad))
 
     def add(self, key: str, value: Any) -> None:
         """Take in an entry."""
         if key == "edges":
-            self.add_edges(self.listing(value, "edges"))
+            self.add_edges(self.as_list(value, "edges"))
         elif key == "node":
             self.add_node(value)
         elif key == "rules":
-            pairs = self.listing(value, "rule ids and rules")
+            pairs = self.as_list(value, "rule ids and rules")
             if len(pairs) % 2:
                 self.fail("a rule for each id", f"{len(pairs)} items")
             for number, text in zip(pairs[::2], pairs[1::2], strict=True):
                 if type(number) is not int:
-                    self.fail("the id of a rule, an integer", _shown(number))
+                    self.fail("the id of a rule, an integer", _show(number))
                 self.numbers[number] = self.rule(text)
         elif key == "features":
-            names = self.listing(value, "names of features")
+            names = self.as_list(value, "names of features")
             self.layouts.clear()
-            self.listed = [self.names.add(self.checked(one, "the name of a feature")) for one in names]
+            self.listed = [self.names.add(self.checked_text(name, "the name of a feature")) for name in names]
         elif key != "is_sorted":
             self.fail("rules, features, edges, node or is_sorted", quote(key))
 
     def rule(self, value: Any) -> int:
-        text = self.checked(value, "a rule, [LABEL] ||| source ||| target ||| name=value ...")
+        text = self.checked_text(value, "a rule, [LABEL] ||| source ||| target ||| name=value ...")
         if "\n" in text:
             self.fail("a rule on one line", quote(text))
         try:
@@ -136,13 +136,13 @@ class _Forest(Forest):
     def rule_of(self, edge: dict[str, Any], arity: int) -> int:
         key = 0 if edge.get("rule") is None else edge["rule"]
         if type(key) is not int and type(key) is not str:
-            self.fail("the id of a rule, or a rule", _shown(key))
+            self.fail("the id of a rule, or a rule", _show(key))
         number = self.numbers.get(key)
         if number is None:
             if key == 0:
                 return -1
             if type(key) is int:
-                self.fail("the id of a rule that was given before", _shown(key))
+                self.fail("the id of a rule that was given before", _show(key))
             number = self.numbers[key] = self.rule(key)
         if self.arities[number] != arity:
             self.fail(f"a rule with {arity} non-terminals, as the edge has tails", quote(self.texts[number]))
@@ -154,17 +154,17 @@ class _Forest(Forest):
         tail_start, value_start, span_start = len(self.tails), len(self.values), len(self.places)
         for edge in edges:
             if type(edge) is not dict or not edge.keys() <= _EDGE_KEYS:
-                self.fail("an edge of tail, spans, feats and rule", _shown(edge))
-            tails = self.listing(edge.get("tail"), "node numbers")
+                self.fail("an edge of tail, spans, feats and rule", _show(edge))
+            tails = self.as_list(edge.get("tail"), "node numbers")
             self.tails += tails
             self.tail_counts.append(len(tails))
-            spans = self.listing(edge.get("spans"), "positions")
+            spans = self.as_list(edge.get("spans"), "positions")
             if len(spans) not in (0, 2, 4):
                 self.fail("2 or 4 positions", str(len(spans)))
             if not spans:
                 self.without["spans"].add(len(self.edge_rules))
             self.places += spans + [-1] * (4 - len(spans))
-            feats = self.listing(edge.get("feats"), "features and values")
+            feats = self.as_list(edge.get("feats"), "features and values")
             layout, values = tuple(feats[::2]), feats[1::2]
             if len(layout) != len(values):
                 self.fail("a value for each feature", f"{len(feats)} items")
@@ -184,20 +184,20 @@ class _Forest(Forest):
         numbers = self.values[value_start:]
         self.check(numbers, {int, float}, -_MOST, _MOST, "a finite number as the value of a feature")
 
-    def feature(self, one: Any) -> int:
-        if type(one) is int:
-            if self.listed is not None and 0 <= one < len(self.listed):
-                return self.listed[one]
-            self.fail("the place of a feature in features", _shown(one))
-        return self.names.add(self.checked(one, "the name of a feature, or its place in features"))
+    def feature(self, key: Any) -> int:
+        if type(key) is int:
+            if self.listed is not None and 0 <= key < len(self.listed):
+                return self.listed[key]
+            self.fail("the place of a feature in features", _show(key))
+        return self.names.add(self.checked_text(key, "the name of a feature, or its place in features"))
 
     def add_node(self, node: Any) -> None:
         number = len(self.edge_counts)
         if number >= self.max_nodes:
             self.fail(f"at most {self.max_nodes} nodes", "more")
         if type(node) is not dict or not node.keys() <= _NODE_KEYS:
-            self.fail("a node of in_edges, cat and node_hash", _shown(node))
-        edges = self.listing(node.get("in_edges"), "edge numbers")
+            self.fail("a node of in_edges, cat and node_hash", _show(node))
+        edges = self.as_list(node.get("in_edges"), "edge numbers")
         self.check(edges, {int}, 0, len(self.edge_rules) - 1, "the number of an edge that came before")
         self.taken.extend(bytes(len(self.edge_rules) - len(self.taken)))
         for edge in edges:
@@ -210,14 +210,14 @@ class _Forest(Forest):
         if label is None:
             self.without["cat"].add(number)
             label = _LABEL
-        self.node_labels.append(self.labels.add(self.checked(label, "a label")))
-        found = node.get("node_hash")
-        if found is None:
+        self.node_labels.append(self.labels.add(self.checked_text(label, "a label")))
+        code = node.get("node_hash")
+        if code is None:
             self.without["node_hash"].add(number)
-            found = "0"
-        if type(found) is not str or not _HASH.fullmatch(found):
-            self.fail("a hash of up to 16 hexadecimal digits", _shown(found))
-        self.hashes.append(int(found, 16))
+            code = "0"
+        if type(code) is not str or not _HASH.fullmatch(code):
+            self.fail("a hash of up to 16 hexadecimal digits", _show(code))
+        self.hashes.append(int(code, 16))
 
     def graph(self, data: bytes) -> GraphColumns:
         """The columns of all that came in from these bytes."""
@@ -240,7 +240,7 @@ class _Forest(Forest):
         return graph
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     """A value of JSON as it may stand in a message."""
     if isinstance(value, (list, dict)):
         return "a list" if isinstance(value, list) else "an object"
@@ -249,7 +249,7 @@ def _shown(value: Any) -> str:
 
 def parse(lines: Lines, *, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES) -> Iterator[GraphColumns]:
     """The one graph of a file."""
-    data = whole(lines)
+    data = read_all(lines)
     entries = Entries(lines, data)
     forest = _Forest(entries, max_nodes, max_edges)
     for key, value in entries:
@@ -343,7 +343,7 @@ def _pieces(graph: GraphColumns, spelling: Mapping[str, Any], number: Number) ->
         for edge in range(edge_ends[node], edge_ends[node + 1]):
             tail = ",".join(map(str, tails[tail_ends[edge] : tail_ends[edge + 1]]))
             some = pairs[pair_ends[edge] : pair_ends[edge + 1]]
-            feats = ",".join([f"{names[one]},{spelled[value]}" for one, value in some if value])
+            feats = ",".join([f"{names[feature]},{spelled[value]}" for feature, value in some if value])
             place = "" if edge in no_spans else f'"spans":[{",".join(map(str, spans[edge]))}],'
             rule = f',"rule":{rules[edge] + 1}' if ruled else ""
             shown.append(f'{{"tail":[{tail}],{place}"feats":[{feats}]{rule}}}')

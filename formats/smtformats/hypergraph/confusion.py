@@ -94,8 +94,8 @@ def _is_column(tokens: list[str]) -> bool:
     values = tokens[1::2]
     if len(tokens) % 2 or not all(map(is_number, values)):
         return False
-    found = [float(value) for value in values]
-    return all(0 <= value <= 1 for value in found) and abs(sum(found) - 1) <= _CLOSE
+    scores = [float(value) for value in values]
+    return all(0 <= value <= 1 for value in scores) and abs(sum(scores) - 1) <= _CLOSE
 
 
 FORMAT = Format(

@@ -108,11 +108,11 @@ def _symbols(tokens: list[str], number: int, most: int) -> tuple[tuple[Symbol, .
     symbols: list[Symbol] = []
     tails: dict[int, None] = {}
     for token in tokens:
-        found = _TAIL.fullmatch(token)
-        if found is None:
+        gap = _TAIL.fullmatch(token)
+        if gap is None:
             symbols.append(token)
             continue
-        tail = int(found[1]) - 1
+        tail = int(gap[1]) - 1
         if not 0 <= tail < number - 1 or tail in tails:
             raise BadField(f"tails below node {number}, each once", quote(token))
         tails[tail] = None
@@ -123,15 +123,15 @@ def _symbols(tokens: list[str], number: int, most: int) -> tuple[tuple[Symbol, .
 def _features(items: list[str], most: int) -> dict[str, float]:
     if len(items) > most:
         raise BadField(f"at most {most} features (the option max_symbols sets the limit)", str(len(items)))
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for item in items:
         name, equals, value = item.rpartition("=")
         if not equals or not name:
             raise BadField("name=value", quote(item))
-        if name in found:
+        if name in values:
             raise BadField("each feature once", f"{quote(name)} again")
-        found[name] = numbers([value])[0]
-    return found
+        values[name] = numbers([value])[0]
+    return values
 
 
 def matches(head: bytes) -> bool:

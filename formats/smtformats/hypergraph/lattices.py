@@ -84,10 +84,10 @@ def _on_cycle(after: Mapping[int, Sequence[int]], nodes: Collection[int]) -> int
     while node not in seen:
         seen.add(node)
         node = before[node]
-    return min(_round(before, node))
+    return min(_cycle(before, node))
 
 
-def _round(before: Mapping[int, int], node: int) -> Iterator[int]:
+def _cycle(before: Mapping[int, int], node: int) -> Iterator[int]:
     at = node
     while True:
         yield at
@@ -170,7 +170,7 @@ def arcs_of(graph: GraphColumns) -> tuple[int, list[Arc]]:
         bare = not only.words and (not any(only.features.values()) if scored else not only.features)
         if bare and counts[only.head] <= 1:
             begin, starts = only.head, []
-    return _chained(_on_paths(starts + plain, begin, graph.nodes - 1), begin, graph.nodes - 1)
+    return _chain(_on_paths(starts + plain, begin, graph.nodes - 1), begin, graph.nodes - 1)
 
 
 def _words(graph: GraphColumns, edge: int, tails: int) -> tuple[str, ...]:
@@ -179,10 +179,10 @@ def _words(graph: GraphColumns, edge: int, tails: int) -> tuple[str, ...]:
         return ()
     grammar = graph.grammar
     target = grammar.target[grammar.target_offsets[rule] : grammar.target_offsets[rule + 1]].tolist()
-    if [one for one in target if one < 0] != [-1] * tails or (tails and target[0] != -1):
-        shown = " ".join(grammar.words[one] if one >= 0 else f"[{-one}]" for one in target)
+    if [symbol for symbol in target if symbol < 0] != [-1] * tails or (tails and target[0] != -1):
+        shown = " ".join(grammar.words[symbol] if symbol >= 0 else f"[{-symbol}]" for symbol in target)
         raise BadField("a lattice, whose edges add words behind their tail", quote(shown))
-    return tuple(grammar.words[one] for one in target[tails:])
+    return tuple(grammar.words[symbol] for symbol in target[tails:])
 
 
 def _on_paths(arcs: list[Arc], begin: int, end: int) -> list[Arc]:
@@ -196,17 +196,17 @@ def _on_paths(arcs: list[Arc], begin: int, end: int) -> list[Arc]:
     return sorted(back, key=lambda arc: arc.head)
 
 
-def _joins(nodes: set[int], one: int, other: int) -> bool:
-    if one in nodes:
-        nodes.add(other)
-    return one in nodes
+def _joins(nodes: set[int], node: int, neighbour: int) -> bool:
+    if node in nodes:
+        nodes.add(neighbour)
+    return node in nodes
 
 
-def _chained(arcs: list[Arc], begin: int, end: int) -> tuple[int, list[Arc]]:
+def _chain(arcs: list[Arc], begin: int, end: int) -> tuple[int, list[Arc]]:
     """The arcs with a word each at most, their nodes numbered anew without gaps."""
     place = {begin: 0}
     count = 1
-    found: list[Arc] = []
+    chained: list[Arc] = []
     at = 0
     while at < len(arcs):
         head = arcs[at].head
@@ -217,10 +217,10 @@ def _chained(arcs: list[Arc], begin: int, end: int) -> tuple[int, list[Arc]]:
         for arc in arcs[into:at]:
             tail, features = place[arc.tail], arc.features
             for word in arc.words[:-1]:
-                found.append(Arc(tail, count, (word,), features))
+                chained.append(Arc(tail, count, (word,), features))
                 tail, features, count = count, {}, count + 1
             last.append(Arc(tail, -1, arc.words[-1:], features))
         place[head] = count
-        found += [Arc(arc.tail, count, arc.words, arc.features) for arc in last]
+        chained += [Arc(arc.tail, count, arc.words, arc.features) for arc in last]
         count += 1
-    return count, sorted(found, key=lambda arc: arc.tail)
+    return count, sorted(chained, key=lambda arc: arc.tail)

@@ -95,7 +95,7 @@ class _Sentence:
             raise error("a first position and one not before it", quote(f"[{first}..{last}]"), _SPAN)
         if gaps != links:
             raise error("the links of gaps again", quote(gaps), _GAPS)
-        below = [arcs.earlier(one, _TAILS, "fills a gap") for one in tails.split()]
+        below = [arcs.earlier(hypothesis, _TAILS, "fills a gap") for hypothesis in tails.split()]
         if len(below) != gaps.count(" "):
             raise error(f"{gaps.count(' ')} hypotheses, one for each gap", f"{len(below)}", _TAILS)
         score = finite(arcs.lines, total, _TOTAL)

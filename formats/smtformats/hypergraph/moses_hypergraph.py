@@ -109,9 +109,9 @@ class _Parser:
                 self.fail(f"at most {limit} {what}", f"{count}", field)
         builder = GraphBuilder()
         for node in range(nodes):
-            found = list(self.node(node, nodes, edges))
-            if found:
-                builder.add(found)
+            into = list(self.node(node, nodes, edges))
+            if into:
+                builder.add(into)
             else:
                 builder = GraphBuilder()
         if len(self.covered) < edges:
@@ -166,7 +166,9 @@ class _Parser:
         number = self.rule_of.get(key)
         if number is None:
             gaps = (_NODE.fullmatch(token) for token in tokens)
-            symbols = (NonTerminal(_LABEL, int(gap[1])) if gap else one for one, gap in zip(tokens, gaps, strict=True))
+            symbols = (
+                NonTerminal(_LABEL, int(gap[1])) if gap else token for token, gap in zip(tokens, gaps, strict=True)
+            )
             self.rules.append(Rule(_LABEL, (), tuple(symbols)))
             number = self.rule_of[key] = len(self.rule_of)
         return number
@@ -235,7 +237,7 @@ class _Composer:
         self.number = number
         self.words = list(graph.grammar.words)
         self.target = graph.grammar.target.tolist()
-        for word in (self.words[one] for one in set(self.target) if one >= 0):
+        for word in (self.words[symbol] for symbol in set(self.target) if symbol >= 0):
             if not _TOKEN.fullmatch(word) or _NODE.fullmatch(word):
                 self.fail("words without blanks, none like [12]", quote(word), 1)
         self.tails = graph.tails.tolist()
@@ -256,7 +258,7 @@ class _Composer:
         names = list(self.graph.names)
         first = next((end for end in self.feature_offsets if end), 0)
         try:
-            outer = outer_names([names[one] for one in self.features[:first]])
+            outer = outer_names([names[number] for number in self.features[:first]])
         except FormatError as error:
             self.fail("feature names that tell components from others", error.found, 2)
         taken = set(outer.values())
@@ -281,8 +283,8 @@ class _Composer:
 
     def below(self, edge: int) -> list[int]:
         """The nodes that fill an edge's gaps."""
-        found: list[int] = self.tails[self.tail_offsets[edge] : self.tail_offsets[edge + 1]]
-        return found
+        tails: list[int] = self.tails[self.tail_offsets[edge] : self.tail_offsets[edge + 1]]
+        return tails
 
     def symbols(self, edge: int) -> str:
         """The target side of an edge."""
@@ -290,10 +292,10 @@ class _Composer:
         if rule < 0:
             return " ".join(f"[{tail}]" for tail in tails)
         target = self.target[self.target_offsets[rule] : self.target_offsets[rule + 1]]
-        gaps = [-1 - one for one in target if one < 0]
+        gaps = [-1 - symbol for symbol in target if symbol < 0]
         if sorted(gaps) != list(range(len(tails))):
             self.fail(f"a target side with {len(tails)} gaps, one for each tail", f"{len(gaps)}", 1)
-        return " ".join(self.words[one] if one >= 0 else f"[{tails[-1 - one]}]" for one in target)
+        return " ".join(self.words[symbol] if symbol >= 0 else f"[{tails[-1 - symbol]}]" for symbol in target)
 
     def items(self, edge: int) -> str:
         """The features of an edge."""
@@ -311,7 +313,7 @@ class _Composer:
     def sizes(self) -> list[int]:
         """How many source words edges cover: their span, and what is below if that is not part of it."""
         graph = self.graph
-        found: list[int] = []
+        covered: list[int] = []
         sizes = [0] * graph.nodes
         spans = [(-1, -1)] * graph.nodes
         for edge, (head, (first, last)) in enumerate(zip(graph.heads.tolist(), graph.spans.tolist(), strict=True)):
@@ -321,10 +323,10 @@ class _Composer:
                 self.fail("a source span for each edge with words", "none", 3)
             if last < first >= 0:
                 self.fail("source spans that end where they begin or later", f"{first} to {last}", 3)
-            found.append((last - first if first >= 0 else 0) + (0 if inside else sum(sizes[tail] for tail in tails)))
+            covered.append((last - first if first >= 0 else 0) + (0 if inside else sum(sizes[tail] for tail in tails)))
             if not sizes[head]:
-                sizes[head], spans[head] = found[-1], (first, last)
-        return found
+                sizes[head], spans[head] = covered[-1], (first, last)
+        return covered
 
 
 def matches(head: bytes) -> bool:

@@ -54,7 +54,7 @@ from smtformats.hypergraph.shared.moses_lines import (
     finite,
     sentences,
 )
-from smtformats.hypergraph.shared.sentence import spelt, with_text
+from smtformats.hypergraph.shared.sentence import spell, with_text
 from smtformats.hypergraph.shared.steps import Step, steps_of
 from smtformats.tokens import BadField, is_id
 from smtformats.writing import write_each
@@ -169,8 +169,8 @@ class _Sentence:
                 return arcs.columns(self.id)
             self.complete = [0]
         if not self.complete:
-            found = f"none in sentence {self.id}"
-            raise arcs.lines.error("a complete hypothesis (forward=-1)", found, _FORWARD, line=self.last)
+            missing = f"none in sentence {self.id}"
+            raise arcs.lines.error("a complete hypothesis (forward=-1)", missing, _FORWARD, line=self.last)
         goal = arcs.bare()
         end = arcs.rule("\n", lambda: Rule(_LABEL, (), (_GAP,)))
         for node in self.complete:
@@ -211,44 +211,44 @@ def write(
 ) -> int:
     """Write graphs of phrases; returns how many."""
     core = core_names(names)
-    return write_each(records, out, lambda graph: spelt(graph, NAME, lambda: _lines(graph, number, core, extended)))
+    return write_each(records, out, lambda graph: spell(graph, NAME, lambda: _lines(graph, number, core, extended)))
 
 
 def _lines(graph: GraphColumns, number: Number, core: tuple[str, ...], extended: bool) -> Iterator[str]:
     if not is_id(graph.id):
         raise BadField("a sentence id (a whole number)", quote(graph.id))
     steps = steps_of(graph)
-    best = max((one for one in steps if not one.back), key=lambda one: one.transition + one.rest, default=None)
+    best = max((step for step in steps if not step.back), key=lambda step: step.transition + step.rest, default=None)
     end = "" if best is not None and not extended else " forward=-1 fscore=0" if graph.nodes else " forward=0 fscore=0"
     if best is not None and extended:
         end = f" forward={best.number} fscore={number(best.transition + best.rest)}"
     yield f"{graph.id} hyp=0 stack=0{end}\n"
-    for one in steps:
-        lost = f" recombined={one.winner}" if one.winner else ""
+    for step in steps:
+        lost = f" recombined={step.winner}" if step.winner else ""
         yield (
-            f"{graph.id} hyp={one.number} stack={one.covered} back={one.back} score={number(one.score)} "
-            f"transition={number(one.transition)}{lost} forward={one.forward} fscore={number(one.rest)} "
-            f"covered={one.span[0]}-{one.span[1] - 1} {_out(one, number, core, extended)}\n"
+            f"{graph.id} hyp={step.number} stack={step.covered} back={step.back} score={number(step.score)} "
+            f"transition={number(step.transition)}{lost} forward={step.forward} fscore={number(step.rest)} "
+            f"covered={step.span[0]}-{step.span[1] - 1} {_out(step, number, core, extended)}\n"
         )
 
 
-def _out(one: Step, number: Number, core: tuple[str, ...], extended: bool) -> str:
+def _out(step: Step, number: Number, core: tuple[str, ...], extended: bool) -> str:
     """What a step says of its phrase."""
-    for word in (*one.source, *one.target):
+    for word in (*step.source, *step.target):
         if not _WORD.fullmatch(word):
             raise BadField("words without blanks", quote(word))
-    target = " ".join(one.target)
+    target = " ".join(step.target)
     if not extended:
         return f"out={target}"
-    bars = {word.count("|") for word in one.source}
+    bars = {word.count("|") for word in step.source}
     if len(bars) > 1:
-        raise BadField("source words with as many factors each", quote(" ".join(one.source)))
-    values = ",".join(number(one.features.get(name, 0.0)) for name in core)
+        raise BadField("source words with as many factors each", quote(" ".join(step.source)))
+    values = ",".join(number(step.features.get(name, 0.0)) for name in core)
     known = frozenset(core)
-    sparse = "".join(f"{name}={number(value)} " for name, value in one.features.items() if name not in known)
-    if sparse.count(" ") != len(one.features.keys() - known):
+    sparse = "".join(f"{name}={number(value)} " for name, value in step.features.items() if name not in known)
+    if sparse.count(" ") != len(step.features.keys() - known):
         raise BadField("names of features without blanks", quote(sparse.rstrip(" "), 60))
-    return f'scores="core=({values}) {sparse}" out="{" ".join(one.source)}|{target}"'
+    return f'scores="core=({values}) {sparse}" out="{" ".join(step.source)}|{target}"'
 
 
 def matches(head: bytes) -> bool:

@@ -39,7 +39,7 @@ from smtformats.format import Format, Number, first_lines
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, GraphColumns, check_limits
 from smtformats.hypergraph.lattices import Arc, Bad, lattice, order_of, take_differences
 from smtformats.hypergraph.shared.moses_lines import core_names
-from smtformats.hypergraph.shared.sentence import spelt, with_text
+from smtformats.hypergraph.shared.sentence import spell, with_text
 from smtformats.hypergraph.shared.steps import Step, steps_of
 from smtformats.tokens import BadField, blanks, vector
 from smtformats.writing import write_each
@@ -105,45 +105,45 @@ class _Sentence:
 
 
 def _values(text: str, place: int) -> list[float]:
-    found: list[float] = []
+    values: list[float] = []
     at = 0
     while at < len(text):
-        one = _ALONE.match(text, at) or _VALUE.match(text, at)
-        if one is None:
+        number = _ALONE.match(text, at) or _VALUE.match(text, at)
+        if number is None:
             raise Bad("numbers with three decimals", quote(text[at:], 30), place)
-        found.append(float(one[0]))
-        gap = _GAP.match(text, one.end())
-        at = gap.end() if gap is not None else one.end()
-    return found
+        values.append(float(number[0]))
+        gap = _GAP.match(text, number.end())
+        at = gap.end() if gap is not None else number.end()
+    return values
 
 
 def parse(
     lines: Lines, *, accumulated: bool = False, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES
 ) -> Iterator[GraphColumns]:
     """One sentence at a time."""
-    one: _Sentence | None = None
+    sentence: _Sentence | None = None
     try:
         for line in lines:
             body = line.rstrip("\r\n")
             if body.startswith("VERSION="):
-                if one is not None:
-                    yield one.graph(lines, accumulated)
-                one = _Sentence(lines.number)
-            elif one is None:
+                if sentence is not None:
+                    yield sentence.graph(lines, accumulated)
+                sentence = _Sentence(lines.number)
+            elif sentence is None:
                 raise Bad("VERSION= at the beginning of a sentence", quote(body, 30))
-            elif not one.id:
-                one.id = body.removeprefix("UTTERANCE=")
-                if not one.id or one.id == body:
+            elif not sentence.id:
+                sentence.id = body.removeprefix("UTTERANCE=")
+                if not sentence.id or sentence.id == body:
                     raise Bad("UTTERANCE= and the number of the sentence", quote(body, 30))
             else:
-                one.add(body.split("\t"))
-                check_limits(len(one.covered) + 1, len(one.arcs), max_nodes, max_edges)
-            one.raw.append(line)
-        if one is None:
+                sentence.add(body.split("\t"))
+                check_limits(len(sentence.covered) + 1, len(sentence.arcs), max_nodes, max_edges)
+            sentence.raw.append(line)
+        if sentence is None:
             raise Bad("VERSION= at the beginning of a sentence", "an empty file")
-        if not one.id:
+        if not sentence.id:
             raise Bad("UTTERANCE= and the number of the sentence", "the end of the file")
-        yield one.graph(lines, accumulated)
+        yield sentence.graph(lines, accumulated)
     except BadField as bad:
         raise lines.error(bad.expected, bad.found, getattr(bad, "field", 1)) from None
 
@@ -159,7 +159,7 @@ def write(
 ) -> int:
     """Write graphs of phrases; returns how many."""
     columns = {"a": core_names(tables), "l": core_names(stateful), "r": core_names(distortion)}
-    return write_each(records, out, lambda graph: spelt(graph, NAME, lambda: _lines(graph, number, columns)))
+    return write_each(records, out, lambda graph: spell(graph, NAME, lambda: _lines(graph, number, columns)))
 
 
 def _lines(graph: GraphColumns, number: Number, columns: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
@@ -168,18 +168,18 @@ def _lines(graph: GraphColumns, number: Number, columns: Mapping[str, tuple[str,
     if not graph.nodes:
         raise BadField("a sentence with a translation", f"none of sentence {graph.id}")
     steps = steps_of(graph)
-    size = max((one.covered for one in steps), default=0)
+    size = max((step.covered for step in steps), default=0)
     yield f"VERSION=1.0\nUTTERANCE={graph.id}\n"
-    for place, one in enumerate(steps):
-        if (one.forward < 0) != (one.covered == size):
-            raise BadField(f"complete hypotheses of {size} source words each, and no others", f"{one.covered}")
-        yield f"J={place}\tS={one.back}\tE={one.winner or one.number}"
+    for place, step in enumerate(steps):
+        if (step.forward < 0) != (step.covered == size):
+            raise BadField(f"complete hypotheses of {size} source words each, and no others", f"{step.covered}")
+        yield f"J={place}\tS={step.back}\tE={step.winner or step.number}"
         for name, wanted in columns.items():
-            values = [one.features.get(feature, 0.0) for feature in wanted]
+            values = [step.features.get(feature, 0.0) for feature in wanted]
             if name == "a" and not any(columns.values()):
-                values = [one.transition]
+                values = [step.transition]
             yield f"\t{name}={', '.join([_decimals(number(value)) for value in values])}"
-        yield f"\tw={_pair(one)}\n"
+        yield f"\tw={_pair(step)}\n"
 
 
 def _decimals(text: str) -> str:
@@ -188,14 +188,14 @@ def _decimals(text: str) -> str:
     return f"{whole}.{decimals:0<3}"
 
 
-def _pair(one: Step) -> str:
+def _pair(step: Step) -> str:
     """The words of a step."""
-    for word in (*one.source, *one.target):
+    for word in (*step.source, *step.target):
         if blanks(word) != [word] or "|" in word or word == "::":
             raise BadField("words without blanks and bars", quote(word))
-    if len(one.source) != one.span[1] - one.span[0]:
-        raise BadField("the source words of each phrase", quote(" ".join(one.source)) if one.source else "none")
-    return f"{' '.join(one.source)}|{' '.join(one.target)}"
+    if len(step.source) != step.span[1] - step.span[0]:
+        raise BadField("the source words of each phrase", quote(" ".join(step.source)) if step.source else "none")
+    return f"{' '.join(step.source)}|{' '.join(step.target)}"
 
 
 def matches(head: bytes) -> bool:

@@ -92,11 +92,11 @@ class _Parser:
         return self.text.startswith(char, self.at)
 
     def take(self, pattern: re.Pattern[str], expected: str) -> re.Match[str]:
-        found = pattern.match(self.text, self.at)
-        if found is None:
+        match = pattern.match(self.text, self.at)
+        if match is None:
             self.fail(expected)
-        self.at = found.end()
-        return found
+        self.at = match.end()
+        return match
 
     def lattice(self) -> tuple[int, list[Arc]]:
         """How many columns there are, and the arcs."""
@@ -215,7 +215,7 @@ def write(
     """Write lattices, one on each line: as they were read, or composed anew; returns how many."""
     composer = _Composer(number, name, pairs)
 
-    def spelt(graph: GraphColumns) -> str:
+    def spell(graph: GraphColumns) -> str:
         extras = graph.extras if graph.extras.get("format") == NAME else {}
         if extras and extras["read"] == checksum(graph):
             raw: str = extras["raw"]
@@ -227,7 +227,7 @@ def write(
         before, after = extras.get("before", ""), extras.get("after", "").rstrip("\n")
         return f"{before}{middle}{after}\n"
 
-    return write_each(records, out, spelt)
+    return write_each(records, out, spell)
 
 
 class _Composer:
@@ -248,12 +248,12 @@ class _Composer:
                 return shown
         columns: list[list[str]] = [[] for _ in range(nodes - 1)]
         for arc in arcs:
-            word = self.quoted(arc.words[0] if arc.words else EPSILON)
+            word = self.in_quotes(arc.words[0] if arc.words else EPSILON)
             items = [word, *self.items(arc.features), str(arc.head - arc.tail)]
             columns[arc.tail].append(f"({','.join(items)}),")
         return "(" + "".join(f"({''.join(column)})," for column in columns) + ")"
 
-    def quoted(self, text: str) -> str:
+    def in_quotes(self, text: str) -> str:
         if not text or "\n" in text:
             raise BadField("a word or name without a line break", quote(text))
         return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
@@ -262,11 +262,13 @@ class _Composer:
         if "" in features:  # a score
             return [self.value(features[""])]
         costs = self.costs(features)
-        rest = [one for one in features if one not in costs]
+        rest = [feature for feature in features if feature not in costs]
         if not rest or self.pairs:
-            named = [f"{self.plain(one)}={self.value(features[one])}" for one in rest]
-            return [*(self.value(features[one]) for one in costs), *named]
-        return ["{" + ",".join(f"{self.quoted(one)}:{self.value(features[one])}" for one in features) + "}"]
+            named = [f"{self.plain(feature)}={self.value(features[feature])}" for feature in rest]
+            return [*(self.value(features[feature]) for feature in costs), *named]
+        return [
+            "{" + ",".join(f"{self.in_quotes(feature)}:{self.value(features[feature])}" for feature in features) + "}"
+        ]
 
     def costs(self, features: Mapping[str, float]) -> tuple[str, ...]:
         """The names of those features that can be written without them."""
@@ -277,7 +279,7 @@ class _Composer:
         while pattern.replace("{}", str(count)) in features:
             count += 1
         names = _cost_names(self.name, count)
-        return names if all(one in features for one in names) else ()
+        return names if all(feature in features for feature in names) else ()
 
     def plain(self, name: str) -> str:
         if not re.fullmatch(_NAME, name):

@@ -92,24 +92,24 @@ class Field(NamedTuple):
 
 def _fields(line: str, long: dict[str, str]) -> dict[str, Field]:
     """The fields of a line by their long names."""
-    found: dict[str, Field] = {}
+    fields: dict[str, Field] = {}
     at = len(line) - len(line.lstrip(_B))
     while at < len(line):
-        one = _FIELD.match(line, at)
-        if one is None:
-            raise Bad("a field name=value", quote(line[at:].rstrip(_B), 30), len(found) + 1)
-        name = long.get(one[1], one[1])
-        if name in found:
-            raise Bad("each field once", f"{quote(one[1])} again", len(found) + 1)
-        text = one[one.lastindex or 4]
-        found[name] = Field(_unescaped(text, len(found) + 1) if "\\" in text else text, len(found) + 1)
-        at = one.end()
-    return found
+        match = _FIELD.match(line, at)
+        if match is None:
+            raise Bad("a field name=value", quote(line[at:].rstrip(_B), 30), len(fields) + 1)
+        name = long.get(match[1], match[1])
+        if name in fields:
+            raise Bad("each field once", f"{quote(match[1])} again", len(fields) + 1)
+        text = match[match.lastindex or 4]
+        fields[name] = Field(_unescape(text, len(fields) + 1) if "\\" in text else text, len(fields) + 1)
+        at = match.end()
+    return fields
 
 
-def _unescaped(text: str, place: int) -> str:
-    def resolved(found: re.Match[str]) -> str:
-        piece = found[0]
+def _unescape(text: str, place: int) -> str:
+    def resolve(escape: re.Match[str]) -> str:
+        piece = escape[0]
         if len(piece) == 2:
             return piece[1]
         try:
@@ -117,7 +117,7 @@ def _unescaped(text: str, place: int) -> str:
         except UnicodeDecodeError:
             raise Bad("octal escapes of UTF-8 text", quote(piece), place) from None
 
-    return _ESCAPES.sub(resolved, text)
+    return _ESCAPES.sub(resolve, text)
 
 
 class _Block:
@@ -146,27 +146,27 @@ class _Block:
         return bool(self.nodes or self.arcs)
 
     def add_comment(self, line: str) -> None:
-        found = _MOSES.fullmatch(line)
-        if found is not None:
-            self.comment = found[1] if found[3] == "1" else f"{found[1]}[{int(found[2]) - 1}]"
+        component = _MOSES.fullmatch(line)
+        if component is not None:
+            self.comment = component[1] if component[3] == "1" else f"{component[1]}[{int(component[2]) - 1}]"
 
     def add_header(self, fields: dict[str, Field]) -> None:
-        for name, one in fields.items():
+        for name, field in fields.items():
             if name == "SUBLAT":
-                raise Bad("a lattice without sub-lattices", quote(one.text), one.place)
+                raise Bad("a lattice without sub-lattices", quote(field.text), field.place)
             if name in self.header:
-                raise Bad("each field of the header once", f"{quote(name)} again", one.place)
-            self.header[name] = one.text
+                raise Bad("each field of the header once", f"{quote(name)} again", field.place)
+            self.header[name] = field.text
             if name == "NODES":
-                self.size = one.count("the number of nodes")
+                self.size = field.count("the number of nodes")
                 check_limits(self.size, 0, self.max_nodes, self.max_edges)
             elif name == "LINKS":
-                self.links = one.count("the number of links")
+                self.links = field.count("the number of links")
                 check_limits(0, self.links, self.max_nodes, self.max_edges)
             scale = SCALE.fullmatch(name)
             feature = scale[1] if scale else SCALES.get(name)
             if feature is not None:
-                self.scales[feature] = one.number(name)
+                self.scales[feature] = field.number(name)
             if scale and self.comment:
                 self.names[scale[1]] = self.comment
         self.comment = ""
@@ -206,9 +206,9 @@ class _Block:
         self.numbers.add(number)
         tail, head = self.node(fields, "START"), self.node(fields, "END")
         features = {
-            name: one.number(name)
-            for name, one in fields.items()
-            if name not in _TEXTS and (SCORE.fullmatch(name) or is_number(one.text))
+            name: field.number(name)
+            for name, field in fields.items()
+            if name not in _TEXTS and (SCORE.fullmatch(name) or is_number(field.text))
         }
         self.arcs.append(Arc(tail, head, () if word is None else (word.text,), features))
 
@@ -259,9 +259,9 @@ class _Block:
         ends = self.outer("end", "leaves", left, used)
         if len(ends) > 1 and ends[-1] == self.size - 1:
             ends = ends[-1:]
-        for found, what in ((starts, "enters"), (ends, "leaves")):
-            if len(found) != 1:
-                shown = f"{len(found)}, nodes {found[0]} and {found[1]} among them" if found else "none"
+        for nodes, what in ((starts, "enters"), (ends, "leaves")):
+            if len(nodes) != 1:
+                shown = f"{len(nodes)}, nodes {nodes[0]} and {nodes[1]} among them" if nodes else "none"
                 raise Bad(f"one node that no link {what}", shown)
         return starts[0], ends[0]
 
@@ -315,12 +315,12 @@ def parse(
     lines: Lines, *, accumulated: bool = False, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES
 ) -> Iterator[GraphColumns]:
     """One lattice at a time."""
-    found = _blocks(lines, accumulated, max_nodes, max_edges)
-    first, second = next(found, None), next(found, None)
+    blocks = _blocks(lines, accumulated, max_nodes, max_edges)
+    first, second = next(blocks, None), next(blocks, None)
     if first is None:
         raise lines.error("a lattice", "none in the file", 1)
     several = second is not None
-    for count, (graph, text) in enumerate(chain((first,), (second,) if second is not None else (), found)):
+    for count, (graph, text) in enumerate(chain((first,), (second,) if second is not None else (), blocks)):
         if several:
             graph = replace(graph, id=graph.extras["header"].get("UTTERANCE", str(count)))
         yield graph if accumulated else with_text(graph, NAME, text)
@@ -332,12 +332,12 @@ def matches(head: bytes) -> bool:
     fields: set[str] = set()
     for line in lines:
         try:
-            found = _fields(line, {})
+            names = _fields(line, {})
         except BadField:
             return False
-        if "I" in found or "J" in found:
+        if "I" in names or "J" in names:
             break
-        fields.update(_HEADER.get(name, name) for name in found)
+        fields.update(_HEADER.get(name, name) for name in names)
     return {"NODES", "LINKS"} <= fields
 
 

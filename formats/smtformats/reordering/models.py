@@ -45,10 +45,10 @@ class ReorderingModel:
         parts = text.split("-")
 
         def part(known: tuple[str, ...], default: str) -> str:
-            found = [one for one in parts if one in known]
-            if len(found) > 1:
+            matches = [one for one in parts if one in known]
+            if len(matches) > 1:
                 raise BadField(f"one of {', '.join(known)} in the name of a model", quote(text))
-            return found[0] if found else default
+            return matches[0] if matches else default
 
         orientation = part(tuple(CLASSES), "")
         direction = part(_DIRECTIONS, "backward").replace("unidirectional", "backward")

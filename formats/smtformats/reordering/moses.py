@@ -41,8 +41,8 @@ _CLOSE = 0.01
 
 def counts_of(model: str) -> tuple[int, int]:
     """How many numbers and fields the lines of a model have, the fields 0 if it does not say so."""
-    found = ReorderingModel.parse(model)
-    return found.scores, found.fields
+    parsed = ReorderingModel.parse(model)
+    return parsed.scores, parsed.fields
 
 
 class _Reader:
@@ -62,8 +62,8 @@ class _Reader:
         fields = _BAR.split(line.strip(" \t\r\n"))
         if len(fields) not in (2, 3) or (size and len(fields) != size):
             wanted = f"{size} fields, {self._as_wanted}" if size else "source ||| target ||| probabilities"
-            found = f"{len(fields)} fields" if size and len(fields) > 1 else quote(line.rstrip("\n"))
-            raise lines.error(wanted, found, min(len(fields), 4))
+            actual = f"{len(fields)} fields" if size and len(fields) > 1 else quote(line.rstrip("\n"))
+            raise lines.error(wanted, actual, min(len(fields), 4))
         for place, phrase in enumerate(fields[:-1], 1):
             if not phrase:
                 raise lines.error("a phrase", "none", place)
@@ -107,9 +107,9 @@ def load(stream: BinaryIO, name: str, *, model: str = "", max_bytes: int = MAX_L
         scanner.expect(reader.size, reader.width)
         scanner.add(key_of(row.source, row.target), row.values)
 
-    found = ReorderingColumns.of(scanned(scanner, stream, name, read, max_bytes))
-    reader.check_some(len(found))
-    return found
+    columns = ReorderingColumns.of(scanned(scanner, stream, name, read, max_bytes))
+    reader.check_some(len(columns))
+    return columns
 
 
 def _log(value: float, text: str) -> float:
@@ -120,18 +120,18 @@ def _log(value: float, text: str) -> float:
 
 def write(records: Iterable[Reordering], out: TextIO, number: Number) -> int:
     """Write rows, those read from such a table as they were; returns how many."""
-    return write_each(records, out, lambda one: own(one, NAME) or _composed(one, number))
+    return write_each(records, out, lambda row: own(row, NAME) or _compose(row, number))
 
 
-def _composed(one: Reordering, number: Number) -> str:
-    phrases = [one.source] if one.target is None else [one.source, one.target]
+def _compose(row: Reordering, number: Number) -> str:
+    phrases = [row.source] if row.target is None else [row.source, row.target]
     for place, phrase in enumerate(phrases, 1):
         if not phrase or phrase != phrase.strip(" \t\r\n") or "\n" in phrase or "|||" in phrase:
-            raise FormatError("a phrase without `|||`", quote(phrase), file=one.file, line=one.line, field=place)
-    if not one.values or not all(value < math.log(2) for value in one.values):
+            raise FormatError("a phrase without `|||`", quote(phrase), file=row.file, line=row.line, field=place)
+    if not row.values or not all(value < math.log(2) for value in row.values):
         expected = "logarithms of probabilities"
-        raise FormatError(expected, repr(one.values), file=one.file, line=one.line, field=len(phrases) + 1)
-    shown = " ".join(number(0.0 if value <= FLOOR else math.exp(value)) for value in one.values)
+        raise FormatError(expected, repr(row.values), file=row.file, line=row.line, field=len(phrases) + 1)
+    shown = " ".join(number(0.0 if value <= FLOOR else math.exp(value)) for value in row.values)
     return " ||| ".join([*phrases, shown]) + "\n"
 
 

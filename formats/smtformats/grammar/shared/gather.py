@@ -26,7 +26,7 @@ class Numbering:
         import numpy as np
 
         encoded = [text.encode() for text in self.ids]
-        offsets = np.concatenate([[0], np.cumsum([len(one) for one in encoded], dtype=np.int64)]).astype(np.int64)
+        offsets = np.concatenate([[0], np.cumsum([len(text) for text in encoded], dtype=np.int64)]).astype(np.int64)
         return StringTable(b"".join(encoded), offsets)
 
 
@@ -42,10 +42,12 @@ def grammar_columns(rules: Iterable[Rule]) -> GrammarColumns:
     for rule in rules:
         lhs.append(labels.add(rule.lhs))
         level.append(rule.level)
-        for one in rule.source:
-            parts["source"].append(-1 - labels.add(one.label) if isinstance(one, NonTerminal) else words.add(one))
-        for one in rule.target:
-            parts["target"].append(-one.index if isinstance(one, NonTerminal) else words.add(one))
+        for symbol in rule.source:
+            parts["source"].append(
+                -1 - labels.add(symbol.label) if isinstance(symbol, NonTerminal) else words.add(symbol)
+            )
+        for symbol in rule.target:
+            parts["target"].append(-symbol.index if isinstance(symbol, NonTerminal) else words.add(symbol))
         for name, value in rule.features().items():
             parts["features"].append(names.add(name))
             parts["values"].append(value)

@@ -55,7 +55,7 @@ class RuleReader:
     def check_count(self, field: int, tokens: Sequence[str], what: str) -> None:
         """Refuse more things in a field than a rule may have."""
         if len(tokens) > self.max_features:
-            self.fail(field, f"at most {counted(self.max_features, what)}", str(len(tokens)))
+            self.fail(field, f"at most {quantity(self.max_features, what)}", str(len(tokens)))
 
     def numbers(self, field: int, tokens: Sequence[str], what: str = "a number that fits 32-bit floats") -> list[float]:
         """Tokens as finite numbers of 32-bit size."""
@@ -71,18 +71,18 @@ class RuleReader:
     def points(self, field: int, tokens: Sequence[str]) -> tuple[tuple[int, int], ...]:
         """Alignment points."""
         self.check_count(field, tokens, "alignment point")
-        found = []
+        positions = []
         for token in tokens:
             point = _POINT.fullmatch(token)
             if point is None or max(position := (int(point[1]), int(point[2]))) > MAX_POSITION:
                 self.fail(field, f"an alignment point s-t of positions up to {MAX_POSITION}", quote(token))
-            found.append(position)
-        return tuple(found)
+            positions.append(position)
+        return tuple(positions)
 
 
-def counted(number: int, one: str) -> str:
+def quantity(number: int, noun: str) -> str:
     """A number of things, in words."""
-    return f"{number} {one}{'s' * (number != 1)}"
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def read_rules(reader: RuleReader) -> Iterator[Rule]:
@@ -107,9 +107,9 @@ def _with_blank(rule: Rule, blank: str) -> Rule:
     return replace(rule, raw=(rule.raw or "") + blank) if blank else rule
 
 
-def joined(symbols: Iterable[Symbol], gap: Callable[[NonTerminal], str]) -> str:
+def side_text(symbols: Iterable[Symbol], gap: Callable[[NonTerminal], str]) -> str:
     """A side of a rule as text."""
-    return " ".join(gap(one) if isinstance(one, NonTerminal) else one for one in symbols)
+    return " ".join(gap(symbol) if isinstance(symbol, NonTerminal) else symbol for symbol in symbols)
 
 
 def at_line_of(rule: Rule) -> Lines:
@@ -119,7 +119,7 @@ def at_line_of(rule: Rule) -> Lines:
     return lines
 
 
-def checked(line: str, rule: Rule, reader: RuleReader, names: tuple[str, ...], what: str) -> str:
+def verify(line: str, rule: Rule, reader: RuleReader, names: tuple[str, ...], what: str) -> str:
     """A composed line, read again to be sure that it says what it should; values may have lost digits."""
     again = reader.rule(line, "")
     same = replace(rule, names=names, values=again.values, raw="", origin=again.origin)

@@ -15,8 +15,8 @@ from smtformats.grammar.shared.lines import (
     TOKEN,
     RuleReader,
     at_line_of,
-    checked,
-    counted,
+    quantity,
+    verify,
 )
 from smtformats.tokens import vector
 from smtformats.writing import own
@@ -58,7 +58,7 @@ class TableReader(RuleReader):
         raise NotImplementedError
 
     @staticmethod
-    def spelt(rule: Rule, lines: Lines) -> tuple[str, str, Points]:
+    def spell_sides(rule: Rule, lines: Lines) -> tuple[str, str, Points]:
         """The text of the sides of a rule, and its points."""
         raise NotImplementedError
 
@@ -98,7 +98,7 @@ class TableReader(RuleReader):
             self.columns = tuple(numbered) if self.owner else vector(self.table, len(tokens))
             self.reason = f"as line {self.lines.number} has"
         if len(tokens) != len(self.columns):
-            self.fail(3, f"{counted(len(self.columns), 'score')}, {self.reason}", str(len(tokens)))
+            self.fail(3, f"{quantity(len(self.columns), 'score')}, {self.reason}", str(len(tokens)))
         numbers = self.numbers(3, tokens, _PROBABILITY)
         for token, number in zip(tokens, numbers, strict=True):
             if number < 0:
@@ -109,7 +109,7 @@ class TableReader(RuleReader):
         """Names and values in turn."""
         self.check_count(6, tokens, "item")
         if len(tokens) % 2:
-            self.fail(6, "pairs of a name and a value", counted(len(tokens), "item"))
+            self.fail(6, "pairs of a name and a value", quantity(len(tokens), "item"))
         return tuple(f"{self.table}_{name}" for name in tokens[::2]), tuple(self.numbers(6, tokens[1::2]))
 
     def properties(self, text: str) -> tuple[tuple[str, str], ...]:
@@ -118,14 +118,14 @@ class TableReader(RuleReader):
         if first.strip(" \t"):
             self.fail(7, "properties, {{Key value}}", quote(first.strip(" \t")))
         self.check_count(7, pieces, "property")
-        found = []
+        properties = []
         for piece in pieces:
             body = piece.rstrip(" \t")
             key, _, value = body[:-2].partition(" ")
             if not body.endswith("}}") or not key or not value:
                 self.fail(7, "properties, {{Key value}}", quote("{{" + body))
-            found.append((key, value))
-        return tuple(found)
+            properties.append((key, value))
+        return tuple(properties)
 
 
 class TableWriter:
@@ -154,7 +154,7 @@ class TableWriter:
                 shown = ", ".join(self.columns)
                 raise lines.error(f"no feature but those of the table's columns ({shown})", quote(name), 3)
         scores = [self._probability(name, values.get(name), lines) for name in self.columns]
-        source, target, points = self.reader.spelt(rule, lines)
+        source, target, points = self.reader.spell_sides(rule, lines)
         fields = [
             source,
             target,
@@ -168,7 +168,7 @@ class TableWriter:
             del fields[-1]
         names = vector(self.table, len(scores)) + tuple(sparse)
         reader = self.reader(lines, self.table)
-        return checked(" ||| ".join(fields), replace(rule, alignment=points), reader, names, "a table of Moses")
+        return verify(" ||| ".join(fields), replace(rule, alignment=points), reader, names, "a table of Moses")
 
     def _probability(self, name: str, value: float | None, lines: Lines) -> float:
         if value is None:

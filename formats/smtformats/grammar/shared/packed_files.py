@@ -52,16 +52,16 @@ class Bytes:
 
     def number(self, shape: str = ">i") -> int:
         """The next whole number."""
-        (found,) = struct.unpack(shape, self.take(struct.calcsize(shape)))
-        return int(found)
+        (number,) = struct.unpack(shape, self.take(struct.calcsize(shape)))
+        return int(number)
 
     def count(self, what: str, smallest: int) -> int:
         """The next number, of things that take so many bytes at least."""
-        found = self.number()
+        count = self.number()
         most = (len(self.data) - self.at) // smallest
-        if not 0 <= found <= most:
-            raise self.error(f"a number of {what} that fits the file, at most {most}", str(found), self.at - 4)
-        return found
+        if not 0 <= count <= most:
+            raise self.error(f"a number of {what} that fits the file, at most {most}", str(count), self.at - 4)
+        return count
 
     def text(self) -> str:
         """The next string: its length and Java's modified UTF-8, in which NUL is C0 80 and surrogates stand alone."""
@@ -130,13 +130,13 @@ class Vocabulary:
 
     def is_label(self, symbols: Ints) -> Mask:
         """Which of these symbols are non-terminals."""
-        found: Mask = (symbols < 0) & (symbols > -len(self.words)) & self.is_gap[-symbols % len(self.words)]
-        return found
+        mask: Mask = (symbols < 0) & (symbols > -len(self.words)) & self.is_gap[-symbols % len(self.words)]
+        return mask
 
     def is_word(self, symbols: Ints) -> Mask:
         """Which of these symbols are words."""
-        found: Mask = (symbols >= 0) & (symbols < len(self.words)) & ~self.is_gap[symbols % len(self.words)]
-        return found
+        mask: Mask = (symbols >= 0) & (symbols < len(self.words)) & ~self.is_gap[symbols % len(self.words)]
+        return mask
 
     def label(self, symbol: int) -> str:
         """The label of a non-terminal, without brackets and index."""
@@ -218,13 +218,13 @@ class Encoding:
             here = np.flatnonzero(kinds == kind)
             if not shape:
                 continue
-            found = file.gather(places[here], shape)
+            numbers = file.gather(places[here], shape)
             if kind == _BUCKETS:
-                bucket = self.bucket_starts[features[here]] + found + 128
+                bucket = self.bucket_starts[features[here]] + numbers + 128
                 good = bucket < self.bucket_ends[features[here]]
-                file.check(good, "the number of one of the encoder's values", found.__getitem__, places[here])
-                found = self.buckets[bucket]
-            values[here] = found
+                file.check(good, "the number of one of the encoder's values", numbers.__getitem__, places[here])
+                numbers = self.buckets[bucket]
+            values[here] = numbers
         file.check(np.isfinite(values), "a finite number", values.__getitem__, places)
         values *= self.sign[features]
         values += 0.0  # a zero that was turned is no -0

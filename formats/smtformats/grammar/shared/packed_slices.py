@@ -108,13 +108,13 @@ def _walk(file: Bytes, vocabulary: Vocabulary, limits: Limits) -> tuple[Ints, In
         if depth == limits.symbols and len(pairs):
             expected = f"a source side of at most {limits.symbols} symbols"
             raise file.error(expected, "a longer one", int(pairs[0]) * 4)
-        found, level = words[pairs].astype(np.int64), words[pairs + 1].astype(np.int64)
-        good = vocabulary.is_label(found) | (vocabulary.is_word(found) & (found != vocabulary.empty))
-        file.check(good, "the number of a word, or the negative one of a [LABEL]", found.__getitem__, pairs * 4)
+        below, level = words[pairs].astype(np.int64), words[pairs + 1].astype(np.int64)
+        good = vocabulary.is_label(below) | (vocabulary.is_word(below) & (below != vocabulary.empty))
+        file.check(good, "the number of a word, or the negative one of a [LABEL]", below.__getitem__, pairs * 4)
         good = (level > 0) & (level < size - 1)
         file.check(good, f"the address of a node, below {size - 1}", level.__getitem__, pairs * 4 + 4)
         parents.append(np.repeat(np.arange(first, count), children))
-        symbols.append(found)
+        symbols.append(below)
         # Each node has one place in the trie, or there would be no end to it.
         mark = np.arange(len(level))
         again = seen[level] >= 0
@@ -242,14 +242,14 @@ def _features(
     step = 1
     while len(active):
         places = at[active]
-        found = file.gather(places, encoding.id_type).astype(np.int64)
-        good = (found >= 0) & (found < encoding.count)
-        file.check(good, f"the number of a feature, below {encoding.count}", found.__getitem__, places)
+        numbers = file.gather(places, encoding.id_type).astype(np.int64)
+        good = (numbers >= 0) & (numbers < encoding.count)
+        file.check(good, f"the number of a feature, below {encoding.count}", numbers.__getitem__, places)
         # A block goes from the last feature to the first.
         slots = offsets[active + 1] - step
-        features[slots] = found
-        values[slots] = encoding.read(file, found, places + width)
-        at[active] = places + width + encoding.sizes[found]
+        features[slots] = numbers
+        values[slots] = encoding.read(file, numbers, places + width)
+        at[active] = places + width + encoding.sizes[numbers]
         active = active[counts[active] > step]
         step += 1
     twice = _twice(features, offsets)

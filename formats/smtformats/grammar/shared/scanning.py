@@ -53,4 +53,4 @@ def scan_table(reader: TableReader, stream: BinaryIO, max_bytes: int, *, gaps: b
 
 
 def _numbered(symbols: tuple[Symbol, ...]) -> list[tuple[str, int]]:
-    return [(one.label, one.index) if isinstance(one, NonTerminal) else (one, 0) for one in symbols]
+    return [(symbol.label, symbol.index) if isinstance(symbol, NonTerminal) else (symbol, 0) for symbol in symbols]

@@ -60,11 +60,11 @@ class Archive:
         return code.unpack_from(self.data, at)
 
     def constant(self, wanted: bytes, what: str) -> None:
-        found = self.data[self.at : self.at + len(wanted)]
-        if found != wanted:
-            if wanted.startswith(found):
+        actual = self.data[self.at : self.at + len(wanted)]
+        if actual != wanted:
+            if wanted.startswith(actual):
                 self.fail(_END, "the end of the file", len(self.data))
-            self.fail(what, found.hex(" "))
+            self.fail(what, actual.hex(" "))
         self.at += len(wanted)
 
     def begin(self, kind: str) -> None:
@@ -82,19 +82,19 @@ class Archive:
     def blob(self) -> bytes:
         (length,) = self.take(U64)
         end = self.at + self.size(length, 1)
-        found, self.at = self.data[self.at : end], end
-        return found
+        data, self.at = self.data[self.at : end], end
+        return data
 
     def text(self) -> str:
         return self.decoded(self.blob())
 
-    def decoded(self, found: bytes) -> str:
-        text = self.texts.get(found)
+    def decoded(self, data: bytes) -> str:
+        text = self.texts.get(data)
         if text is None:
             try:
-                text = self.texts[found] = found.decode()
+                text = self.texts[data] = data.decode()
             except UnicodeDecodeError as error:
-                self.fail("UTF-8 text", f"byte 0x{found[error.start]:02x}")
+                self.fail("UTF-8 text", f"byte 0x{data[error.start]:02x}")
         return text
 
     def integers(self) -> Ints:

@@ -28,7 +28,7 @@ class Entries:
             column = error.start - data.rfind(b"\n", 0, error.start)
             self.fail("UTF-8 text", f"byte 0x{data[error.start]:02x} at column {column}")
         if "/*" in self.text:
-            self.text = _COMMENT.sub(_uncommented, self.text)
+            self.text = _COMMENT.sub(_strip_comment, self.text)
         self._decoder = json.JSONDecoder(parse_constant=self._constant)
 
     def fail(self, expected: str, found: str) -> NoReturn:
@@ -88,8 +88,8 @@ class Entries:
             self.fail_at("nothing behind the object", at)
 
 
-def _uncommented(found: re.Match[str]) -> str:
+def _strip_comment(match: re.Match[str]) -> str:
     """A string as it is; a comment's line breaks, or one that has no end as it is, so that it is an error."""
-    text = found[0]
+    text = match[0]
     closed = text[0] == "/" and len(text) > 3 and text.endswith("*/")
     return " " + "\n" * text.count("\n") if closed else text

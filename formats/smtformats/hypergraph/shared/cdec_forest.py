@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from smtformats.grammar.rules import Rule
 from smtformats.grammar.shared.gather import Numbering, grammar_columns
 from smtformats.hypergraph.graph import GraphColumns
-from smtformats.hypergraph.shared.sentence import ends, reordered, sentence_id
+from smtformats.hypergraph.shared.sentence import ends, reorder, sentence_id
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,9 +40,9 @@ class Forest:
         """The graph with its edges put in order, that of the nodes they lead to."""
         import numpy as np
 
-        tail_offsets, tails = reordered(order, ends(self.tail_counts), np.array(self.tails, dtype=np.int32))
+        tail_offsets, tails = reorder(order, ends(self.tail_counts), np.array(self.tails, dtype=np.int32))
         features, values = np.array(self.features, dtype=np.int32), np.array(self.values, dtype=np.float64)
-        feature_offsets, features, values = reordered(order, ends(self.feature_counts), features, values)
+        feature_offsets, features, values = reorder(order, ends(self.feature_counts), features, values)
         places = np.array(self.places, dtype=np.int32).reshape(-1, 4)[order]
         return GraphColumns(
             id=sentence_id(file),

@@ -39,11 +39,11 @@ class Shape:
         """Name the first part that a line has not."""
         for count in range(len(self.parts), -1, -1):
             before = "".join(pattern for _, pattern in self.parts[:count]).replace("(.*)", "(.*?)")
-            found = re.match(before, line, re.ASCII)
-            if found is not None:
+            matched = re.match(before, line, re.ASCII)
+            if matched is not None:
                 break
-        assert found is not None
-        rest = line[found.end() :].removesuffix("\n").lstrip(" ")
+        assert matched is not None
+        rest = line[matched.end() :].removesuffix("\n").lstrip(" ")
         expected = self.parts[count][0] if count < len(self.parts) else "the end of the line"
         raise lines.error(expected, quote(rest, _SHOWN) if rest else "the end of the line", count + 1)
 
@@ -140,7 +140,7 @@ class Arcs:
         self._nodes: dict[int, int] = {}  # of hypotheses that stand for themselves
         self._recombined: set[int] = set()
         self._rules: dict[str, int] = {}
-        self._made: list[Rule] = []
+        self._rule_list: list[Rule] = []
         self._left = max_edges
         self._max_nodes = max_nodes
         self._max_edges = max_edges
@@ -193,7 +193,7 @@ class Arcs:
         """The number of a rule, made if it is the first of its key."""
         number = self._rules.get(key)
         if number is None:
-            self._made.append(make())
+            self._rule_list.append(make())
             number = self._rules[key] = len(self._rules)
         return number
 
@@ -207,4 +207,4 @@ class Arcs:
         builder = GraphBuilder()
         for edges, label in zip(self._edges, self._labels, strict=True):
             builder.add(edges, label)
-        return builder.graph(id, self._made, file=self.lines.name, line=self.first)
+        return builder.graph(id, self._rule_list, file=self.lines.name, line=self.first)

@@ -28,7 +28,7 @@ def sentence_id(name: str) -> str:
     return digits[0] if digits else base
 
 
-def whole(lines: Lines) -> bytes:
+def read_all(lines: Lines) -> bytes:
     """All bytes of a file."""
     try:
         return lines.stream.read()
@@ -44,7 +44,7 @@ def ends(counts: Iterable[int]) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
 
 
-def reordered(order: NDArray[np.int64], offsets: NDArray[np.int64], *columns: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+def reorder(order: NDArray[np.int64], offsets: NDArray[np.int64], *columns: NDArray[Any]) -> tuple[NDArray[Any], ...]:
     """New offsets, and columns whose part i is the former part ``order[i]``."""
     import numpy as np
 
@@ -62,7 +62,7 @@ def with_text(graph: GraphColumns, format: str, text: str) -> GraphColumns:
     return replace(graph, extras={**extras, "read": checksum(replace(graph, extras=extras))})
 
 
-def spelt(graph: GraphColumns, format: str, make: Callable[[], Iterable[str]]) -> str:
+def spell(graph: GraphColumns, format: str, make: Callable[[], Iterable[str]]) -> str:
     """The text that a graph was read from, if this format read it and nothing changed, else the pieces made of it."""
     extras = graph.extras
     if extras.get("format") == format and extras["id"] == graph.id and extras["read"] == checksum(graph):
@@ -79,17 +79,17 @@ def checksum(graph: GraphColumns) -> int:
     return _checksum(graph, _checksum(list(graph.extras.values()), 0))
 
 
-def _checksum(one: Any, before: int) -> int:
+def _checksum(value: Any, before: int) -> int:
     import numpy as np
 
-    if isinstance(one, np.ndarray):
-        return zlib.crc32(np.ascontiguousarray(one).data, zlib.crc32(f"{one.dtype}{one.shape}".encode(), before))
-    if isinstance(one, StringTable):
-        return _checksum(one.offsets, zlib.crc32(one.blob, before))
-    if isinstance(one, list):
-        parts = one
-    elif isinstance(one, GrammarColumns) or hasattr(one, "edge_offsets"):
-        parts = [getattr(one, field.name) for field in fields(one)]
+    if isinstance(value, np.ndarray):
+        return zlib.crc32(np.ascontiguousarray(value).data, zlib.crc32(f"{value.dtype}{value.shape}".encode(), before))
+    if isinstance(value, StringTable):
+        return _checksum(value.offsets, zlib.crc32(value.blob, before))
+    if isinstance(value, list):
+        parts = value
+    elif isinstance(value, GrammarColumns) or hasattr(value, "edge_offsets"):
+        parts = [getattr(value, field.name) for field in fields(value)]
     else:
         return before
     for part in parts:

@@ -61,14 +61,14 @@ def steps_of(graph: GraphColumns) -> list[Step]:
     """
     if not graph.nodes:
         return []
-    found = _Phrases(graph)
-    arcs = found.arcs()
-    best, rest = found.inside(arcs), found.outside(arcs)
+    phrases = _Phrases(graph)
+    arcs = phrases.arcs()
+    best, rest = phrases.inside(arcs), phrases.outside(arcs)
     into: list[list[_Arc]] = [[] for _ in range(graph.nodes)]
     for arc in arcs:
         if best[arc.tail] + arc.score + rest[arc.head] > _NONE:
             into[arc.head].append(arc)
-    made: list[Step] = []
+    steps: list[Step] = []
     own = [0] * graph.nodes  # the step that stands for a node
     ahead: dict[int, tuple[float, int]] = {}
     covered = [0] * graph.nodes
@@ -76,7 +76,7 @@ def steps_of(graph: GraphColumns) -> list[Step]:
         # The best first; of equal ones that of the graph.
         ways.sort(key=lambda arc: -(best[arc.tail] + arc.score))
         for arc in ways:
-            number = len(made) + 1
+            number = len(steps) + 1
             first, last = graph.spans[arc.edge].tolist()
             count = covered[arc.tail] + last - first
             if arc is ways[0]:
@@ -86,8 +86,8 @@ def steps_of(graph: GraphColumns) -> list[Step]:
             onward = (arc.score + rest[node], -number)
             if onward > ahead.get(arc.tail, (_NONE, 0)):
                 ahead[arc.tail] = onward
-            source, target = found.words(arc.edge)
-            made.append(
+            source, target = phrases.words(arc.edge)
+            steps.append(
                 Step(
                     number=number,
                     back=own[arc.tail],
@@ -100,11 +100,11 @@ def steps_of(graph: GraphColumns) -> list[Step]:
                     winner=0 if arc is ways[0] else own[node],
                     forward=node,
                     rest=rest[node],
-                    features=found.features(arc),
+                    features=phrases.features(arc),
                 )
             )
-    complete = found.complete
-    return [replace(one, forward=-1 if one.forward in complete else -ahead[one.forward][1]) for one in made]
+    complete = phrases.complete
+    return [replace(step, forward=-1 if step.forward in complete else -ahead[step.forward][1]) for step in steps]
 
 
 class _Phrases:
@@ -125,8 +125,8 @@ class _Phrases:
         places = graph.tail_offsets.tolist()
         below = graph.tails.tolist()
         self.tails = [below[place] if width else -1 for place, width in zip(places, widths, strict=False)]
-        self.start, self._first = self._found_start()
-        self._ends = self._found_ends()
+        self.start, self._first = self._find_start()
+        self._ends = self._find_ends()
         self.complete = set(self._ends) or {self.goal}
 
     def _bare(self, edge: int) -> bool:
@@ -134,7 +134,7 @@ class _Phrases:
         first, last = self.graph.spans[edge].tolist()
         return not self.words(edge)[1] and last <= first
 
-    def _found_start(self) -> tuple[int, int]:
+    def _find_start(self) -> tuple[int, int]:
         """The node before any phrase, and the edge that leads to it or -1."""
         offsets = self.graph.edge_offsets.tolist()
         starts = [(node, -1) for node in range(self.graph.nodes) if offsets[node] == offsets[node + 1]]
@@ -146,7 +146,7 @@ class _Phrases:
             raise BadField("a start without words", "a phrase behind nothing")
         return node, edge
 
-    def _found_ends(self) -> dict[int, int]:
+    def _find_ends(self) -> dict[int, int]:
         """For each complete hypothesis the edge that leads from it to the goal; none if the goal is the only one."""
         into = [edge for edge, head in enumerate(self.heads) if head == self.goal and edge != self._first]
         bare = [edge for edge in into if self._bare(edge)]
@@ -162,7 +162,7 @@ class _Phrases:
 
     def arcs(self) -> list[_Arc]:
         """The steps by the nodes that they lead to."""
-        found = []
+        arcs = []
         for edge, (head, tail) in enumerate(zip(self.heads, self.tails, strict=True)):
             if edge == self._first or (self._ends and head == self.goal):
                 continue
@@ -171,13 +171,13 @@ class _Phrases:
                 arc.added.append(self._first)
             if head in self._ends:
                 arc.added.append(self._ends[head])
-            arc.score += sum(self.scores[one] for one in arc.added)
+            arc.score += sum(self.scores[added] for added in arc.added)
             first, last = self.graph.spans[edge].tolist()
             if not 0 <= first < last:
                 shown = quote(" ".join(self.words(edge)[1]))
                 raise BadField("the source words that each phrase translates", f"none for {shown}")
-            found.append(arc)
-        return found
+            arcs.append(arc)
+        return arcs
 
     def inside(self, arcs: list[_Arc]) -> list[float]:
         """The best score of each node."""
@@ -199,26 +199,26 @@ class _Phrases:
     def words(self, edge: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The words of an edge's rule, source and target."""
         rule = int(self.graph.rules[edge])
-        found = self._words.get(rule)
-        if found is None:
-            found = self._words[rule] = self._words_of(rule, self.tails[edge] >= 0)
-        return found
+        words = self._words.get(rule)
+        if words is None:
+            words = self._words[rule] = self._words_of(rule, self.tails[edge] >= 0)
+        return words
 
     def _words_of(self, rule: int, tail: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if rule < 0:
             return (), ()
-        one = self.graph.grammar.rule(rule)
-        if tail and [k for k, symbol in enumerate(one.target) if not isinstance(symbol, str)] != [0]:
-            raise BadField("words behind what was translated before them", quote(" ".join(map(str, one.target))))
+        pair = self.graph.grammar.rule(rule)
+        if tail and [k for k, symbol in enumerate(pair.target) if not isinstance(symbol, str)] != [0]:
+            raise BadField("words behind what was translated before them", quote(" ".join(map(str, pair.target))))
         return (
-            tuple(symbol for symbol in one.source if isinstance(symbol, str)),
-            tuple(symbol for symbol in one.target if isinstance(symbol, str)),
+            tuple(symbol for symbol in pair.source if isinstance(symbol, str)),
+            tuple(symbol for symbol in pair.target if isinstance(symbol, str)),
         )
 
     def features(self, arc: _Arc) -> dict[str, float]:
         """The features of a step."""
-        found = self.graph.edge_features(arc.edge)
+        features = self.graph.edge_features(arc.edge)
         for edge in arc.added:
             for name, value in self.graph.edge_features(edge).items():
-                found[name] = found.get(name, 0.0) + value
-        return found
+                features[name] = features.get(name, 0.0) + value
+        return features

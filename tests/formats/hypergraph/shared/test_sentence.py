@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from smtformats.grammar.rules import Rule
 from smtformats.hypergraph.graph import Edge, GraphBuilder, GraphColumns
-from smtformats.hypergraph.shared.sentence import checksum, ends, reordered, sentence_id
+from smtformats.hypergraph.shared.sentence import checksum, ends, reorder, sentence_id
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_sentence_id(name: str, id: str) -> None:
 def test_reordered(parts: list[list[int]], data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(parts))))
     column = np.array([one for part in parts for one in part], dtype=np.int64)
-    offsets, found = reordered(np.array(order, dtype=np.int64), ends(map(len, parts)), column)
+    offsets, found = reorder(np.array(order, dtype=np.int64), ends(map(len, parts)), column)
     assert [found[a:b].tolist() for a, b in itertools.pairwise(offsets)] == [parts[i] for i in order]
 
 
