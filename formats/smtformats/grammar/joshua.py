@@ -1,24 +1,24 @@
-r"""Joshua's text grammars, which Thrax writes (``tm = hiero``, ``thrax``, ``phrase``; SAMT and glue grammars, too).
+r"""Joshua's text grammars, as Thrax writes them (``tm = hiero``, ``thrax``, ``phrase``; also SAMT and glue grammars).
 
     [X] ||| el [X,1] come ||| the [X,1] eats ||| 0.5 1 OOV=1 ||| 0-0 2-2 ||| 2
 
-Left-hand side, source, target, features, alignment points, Thrax's count; all that follows the target may be absent,
-and what follows the count is not looked at. A number without a name is a cost: the k-th of a line, from 0, is the
-feature ``tm_OWNER_k`` with its sign turned, as in Joshua. A value with a name is taken as it is, ``tm_OWNER_k=2``
-included, and does not count among those without. A name given twice has its last value. The option ``owner`` (``pt``)
-is the ``-owner`` of the ``tm`` line, so a glue grammar is read with ``--from joshua-grammar,owner=glue``. The label of
-a gap on the target side is not looked at, its index counts. Written are ``name=value`` alone.
+Left-hand side, source, target, features, alignment points, Thrax's count; the fields after the target are optional, and
+fields after the count are ignored. Unnamed values are costs: the k-th of a line, from 0, is the feature ``tm_OWNER_k``
+with its sign flipped, as in Joshua. Named values are unchanged, even ``tm_OWNER_k=2``, and do not count for k. Of a
+repeated name the last value counts. The option ``owner`` (``pt``) is the ``-owner`` of the ``tm`` line, so a glue
+grammar is read with ``--from joshua-grammar,owner=glue``. Only the index of a target-side gap matters, not its label.
+Features are written as ``name=value``.
 
-Grammars with no feature but ``name=value``, the labels of gaps on both sides and no count might be cdec's as well, and
-are taken for cdec's: ``--from joshua-grammar`` says otherwise. One with bare numbers and such gaps is taken for
-Joshua's: ``--from cdec-grammar`` reads it without turning the signs.
+A grammar with only ``name=value`` features, labelled gaps on both sides and no count is ambiguous and taken for cdec's,
+unless ``--from joshua-grammar`` is given. One with unnamed values and such gaps is taken for Joshua's;
+``--from cdec-grammar`` reads it without flipping signs.
 
-Read although Joshua fails on it or takes it for an empty word: an empty line, an empty target side, several blanks in a
-row. Refused, where Joshua reads something else or a rule that never applies: a left-hand side without brackets or with
-a comma, gaps of the source side out of order, a gap missing or twice on the target side, an empty source side, ``|||``
-without blanks around it (``|||  |||`` is an empty field), ``NaN``, ``Infinity``, ``1f``, ``0x1p3`` and what 32-bit
-floats do not hold. Joshua keeps positions of an alignment up to 127, here they may be up to 32767. The options
-``max_symbols`` (a side) and ``max_features`` (a rule; points of its alignment, too) set limits.
+Accepted although Joshua fails or reads an empty word: an empty line, an empty target side, repeated blanks. Errors,
+where Joshua misreads or the rule never applies: a left-hand side without brackets or with a comma, source-side gaps out
+of order, a gap missing or repeated on the target side, an empty source side, ``|||`` without blanks around it
+(``|||  |||`` is an empty field), ``NaN``, ``Infinity``, ``1f``, ``0x1p3`` and values outside 32-bit floats. Alignment
+positions may be up to 32767 (127 in Joshua). The options ``max_symbols`` (per side) and ``max_features`` (features or
+alignment points per rule) set limits.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class _Reader(RuleReader):
         if head is None:
             self.fail(1, "a left-hand side, [LABEL], and one blank", quote(fields[0]))
         if line.endswith("|||"):
-            self.fail(len(fields), "a blank behind the last |||", "the end of the line")
+            self.fail(len(fields), "a blank after the last |||", "the end of the line")
         if len(fields) < 3:
             self.fail(len(fields) + 1, f"3 fields or more, {self.shape}", str(len(fields)))
         tokens = [_TOKEN.findall(field) for field in fields[1:6]]
@@ -166,7 +166,7 @@ def _is_gap(token: str) -> bool:
 def parse(
     lines: Lines, *, owner: str = OWNER, max_symbols: int = MAX_SYMBOLS, max_features: int = MAX_FEATURES
 ) -> Iterator[Rule]:
-    """One rule at a time; ``owner`` is the one that Joshua's configuration names."""
+    """Yield one rule at a time; ``owner`` is the owner in Joshua's configuration."""
     return read_rules(_Reader(lines, owner, max_symbols, max_features))
 
 
@@ -179,13 +179,13 @@ def load(
     max_symbols: int = MAX_SYMBOLS,
     max_features: int = MAX_FEATURES,
 ) -> GrammarColumns:
-    """All rules as columns."""
+    """Load all rules as columns."""
     limits = {"max_symbols": max_symbols, "max_features": max_features}
     return load_records(parse, stream, name, max_bytes, owner=owner, **limits)
 
 
 def write(records: Iterable[Rule], out: TextIO, number: Number) -> int:
-    """Write rules, those read from such a file as they were, others with names before all values; returns how many."""
+    """Write rules, unchanged ones byte for byte, others with named values only; returns the number of rules."""
     return write_each(records, out, lambda rule: own(rule, NAME) or _compose(rule, number))
 
 
@@ -204,7 +204,7 @@ def _compose(rule: Rule, number: Number) -> str:
 
 
 def matches(head: bytes) -> bool:
-    """A left-hand side in brackets, and at least as many lines with Joshua's habits as with cdec's."""
+    """A left-hand side in brackets, and at least as many lines in Joshua's style as in cdec's."""
     return is_grammar(head) and joshuas_lead(head) >= 0
 
 

@@ -1,16 +1,15 @@
-"""Moses' rule tables, hierarchical or syntactic, and its glue grammars.
+"""Moses' hierarchical and syntactic rule tables, and its glue grammars.
 
     [X][NP] schläft [X] ||| [X][NP] sleeps [S] ||| 0.5 0.25 1 0.125 ||| 0-0 1-1 ||| 4 2 2 ||| |||
 
-The fields are those of ``moses-phrases``, and so are the names of features, the options ``table``, ``features``,
-``max_symbols`` and ``max_features``, and what is refused. Each side ends in its left-hand side, ``[X] ||| [S]``. A gap
-stands on both sides as the pair of its labels, and one alignment point links the two places; positions count gaps, not
-left-hand sides. A pair of equal labels is the label of the rule's gap, X for ``[X][X]``; of different ones it is the
-pair, ``X][NP``. The same holds for the left-hand sides. The points of gaps are kept in the alignment beside those of
-words, and are added to rules that lack them when these are written.
+Fields, feature names, the options ``table``, ``features``, ``max_symbols`` and ``max_features``, and errors are those
+of ``moses-phrases``. Each side ends in its left-hand side, ``[X] ||| [S]``. A gap is written on both sides as its
+source and target label, and an alignment point links the two; positions count gaps but not left-hand sides. The label
+of the gap is X for ``[X][X]`` and ``X][NP`` for ``[X][NP]``; the same holds for left-hand sides. Alignment points of
+gaps are kept beside those of words, and are added on writing if a rule lacks them.
 
-Refused, too: a side without a label at its end, a single label in brackets elsewhere, a gap without a point or with
-two, a gap whose labels are not the same on both sides.
+Further errors: a side without a label at its end, a single label in brackets elsewhere, a gap with no alignment point
+or two, a gap whose labels differ between the sides.
 """
 
 from __future__ import annotations
@@ -66,18 +65,18 @@ class _Reader(TableReader):
         return match[1]
 
     def gaps(self, field: int, tokens: list[str]) -> dict[int, str]:
-        """The labels of gaps by their places."""
+        """Return the labels of gaps by position."""
         labels = {}
         for place, token in enumerate(tokens):
             if token[0] == "[" and token[-1] == "]":
                 pair = _PAIR.fullmatch(token)
                 if pair is None:
-                    self.fail(field, "a pair of labels, [X][X], or a word without brackets around it", quote(token))
+                    self.fail(field, "a pair of labels, [X][X], or a word without brackets", quote(token))
                 labels[place] = _label(pair[1], pair[2])
         return labels
 
     def links(self, left: dict[int, str], right: dict[int, str], points: Points) -> dict[int, int]:
-        """The source place of each gap of the target side."""
+        """Return the source position of each target-side gap."""
         links: dict[int, int] = {}
         for s, t in points:
             if s not in left and t not in right:
@@ -125,7 +124,7 @@ def parse(
     max_symbols: int = MAX_SYMBOLS,
     max_features: int = MAX_FEATURES,
 ) -> Iterator[Rule]:
-    """One rule at a time; ``table`` is the name of the feature, ``features`` those of its single scores."""
+    """Yield one rule at a time; ``table`` names the feature, ``features`` its single scores."""
     return read_rules(_Reader(lines, table, features, max_symbols, max_features))
 
 
@@ -139,7 +138,7 @@ def load(
     max_symbols: int = MAX_SYMBOLS,
     max_features: int = MAX_FEATURES,
 ) -> GrammarColumns:
-    """All rules as columns."""
+    """Load all rules as columns."""
     from smtformats.grammar.shared.scanning import scan_table
 
     reader = _Reader(Lines(io.BytesIO(), name), table, features, max_symbols, max_features)
@@ -147,7 +146,7 @@ def load(
 
 
 def write(records: Iterable[Rule], out: TextIO, number: Number, *, table: str = TABLE, features: str = "") -> int:
-    """Write rules, those read from such a table as they were; returns how many."""
+    """Write rules, unchanged ones byte for byte; returns the number of rules."""
     return write_each(records, out, TableWriter(_Reader, number, table, features))
 
 

@@ -1,26 +1,26 @@
-r"""cdec's forests as JSON, which it wrote up to October 2014: a sentence's hypergraph in each file.
+r"""cdec's JSON forests, written until October 2014: one hypergraph per file, one file per sentence.
 
     {"rules":[1,"[X] ||| ein ||| a ||| F=1",2,"[S] ||| [X,1] ||| [1]"],"features":["F","Glue"],
     "edges":[{"tail":[],"spans":[0,1,-1,-1],"feats":[0,1],"rule":1}],"node":{"in_edges":[0],"cat":"X"},
     "edges":[{"tail":[0],"spans":[0,1,-1,-1],"feats":[1,0.5],"rule":2}],"node":{"in_edges":[1],"cat":"S"}}
 
-One object, in which ``edges`` and ``node`` come again for each node, in topological order; the last one is the goal.
-``rules`` are ids and texts as in cdec's grammars; what counts as an edge's features are its ``feats``, pairs of a place
-in ``features`` (or a name) and a value. ``tail`` are node numbers in the order of the rule's source side, ``spans`` are
-the source span and that of a second sentence (-1 for none). A forest of no node, for a sentence that could not be
-parsed, is ``{}``. The sentence's id is the number that the file's name begins with, else the name.
+One JSON object that repeats the keys ``edges`` and ``node`` for each node, in topological order; the last node is the
+goal. ``rules`` lists ids and rules as in cdec grammars. ``feats`` are an edge's features: pairs of an index into
+``features`` (or a name) and a value. ``tail`` lists node numbers in the order of the rule's source side. ``spans`` are
+the source span and the span in a second sentence (-1 for none). A failed parse is ``{}``. The sentence id is the number
+at the start of the file name, else the whole name.
 
-Read as cdec reads it: names among the places, rules written out where an edge names one, spans, labels (X then), tails
-or features left out or ``null``, comments as in C, any order that has things before their use. A graph that was not
-changed is written as it was read, others as cdec writes them: no zero values, names instead of places if there are 999
-or more, six-digit numbers in C's spelling.
+As in cdec, names may be mixed with indices, an edge may spell out its rule, spans, labels (then ``X``), tails and
+features may be missing or ``null``, C comments are allowed, and entries may come in any order that defines before use.
+An unchanged graph is written as it was read. Other graphs are written as cdec writes them: no zero values, names
+instead of indices from 999 features on, numbers as C's ``%g`` if six digits suffice.
 
-Refused: ``nan`` and ``inf``, a rule without a left-hand side, tails that do not fit the rule, edges of no node or of
-two, unknown keys, text after the object. The options ``max_nodes`` and ``max_edges`` bound the size.
+Errors: ``nan`` and ``inf``, a rule without a left-hand side, tails that do not fit the rule, edges with no node or two
+nodes, unknown keys, text after the object. The options ``max_nodes`` and ``max_edges`` limit the size.
 
-Columns keep beside the graph, in ``extras``: ``prev``, the spans in a second sentence, ``hashes`` of nodes, and the
-``spelling``: the ``raw`` bytes with a checksum of what was ``read``, texts of ``rules`` (which belong to ``grammar``),
-what edges and nodes were ``without``, and whether features were ``named``.
+``extras`` hold ``prev``, the spans in a second sentence; node ``hashes``; and ``spelling``: the ``raw`` bytes, the
+checksum of the graph as ``read``, the texts of ``rules`` (valid for ``grammar``), the fields that edges and nodes were
+``without``, and whether features were ``named``.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 NAME = "cdec-json-hypergraph"
 _MAX_LISTED = 998  # from here on cdec writes names
 _MOST = sys.float_info.max
-_LABEL = "X"  # what cdec takes a node to be that has none
+_LABEL = "X"  # cdec's label for a node without one
 _SKIPPED = r"(?:\s|/\*(?:[^*]|\*(?!/))*\*/)*"
 _START = re.compile(rf'{_SKIPPED}\{{{_SKIPPED}"(?:rules|features|edges|node|is_sorted)"{_SKIPPED}:')
 _EMPTY = re.compile(r"\s*\{\s*\}\s*")
@@ -61,7 +61,7 @@ _ESCAPES = {i: f"\\u{i:04x}" for i in range(32)} | {
 
 
 class _Forest(Forest):
-    """A graph while its entries come in."""
+    """A graph under construction, entry by entry."""
 
     def __init__(self, entries: Entries, max_nodes: int, max_edges: int) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class _Forest(Forest):
         self.without: dict[str, set[int]] = {"spans": set(), "cat": set(), "node_hash": set()}
 
     def checked_text(self, value: Any, what: str) -> str:
-        """A string without half of a surrogate pair, which no UTF-8 can hold."""
+        """Return the value if it is a string without lone surrogates, which UTF-8 cannot hold."""
         if type(value) is not str:
             self.fail(what, _show(value))
         if self.escaped and re.search("[\ud800-\udfff]", value):
@@ -95,13 +95,13 @@ class _Forest(Forest):
         return value
 
     def check(self, values: list[Any], kinds: set[type], low: float, high: float, what: str) -> None:
-        """Refuse all but numbers of these kinds from low to high."""
+        """Raise an error unless all values are numbers of these types from low to high."""
         if values and not (set(map(type, values)) <= kinds and low <= min(values) and max(values) <= high):
             bad = next(value for value in values if type(value) not in kinds or not low <= value <= high)
             self.fail(what, _show(bad))
 
     def add(self, key: str, value: Any) -> None:
-        """Take in an entry."""
+        """Add an entry."""
         if key == "edges":
             self.add_edges(self.as_list(value, "edges"))
         elif key == "node":
@@ -142,7 +142,7 @@ class _Forest(Forest):
             if key == 0:
                 return -1
             if type(key) is int:
-                self.fail("the id of a rule that was given before", _show(key))
+                self.fail("the id of a rule defined before", _show(key))
             number = self.numbers[key] = self.rule(key)
         if self.arities[number] != arity:
             self.fail(f"a rule with {arity} non-terminals, as the edge has tails", quote(self.texts[number]))
@@ -220,7 +220,7 @@ class _Forest(Forest):
         self.hashes.append(int(code, 16))
 
     def graph(self, data: bytes) -> GraphColumns:
-        """The columns of all that came in from these bytes."""
+        """Return the columns of the graph; ``data`` is the text it was read from."""
         import numpy as np
 
         if len(self.order) < len(self.edge_rules):
@@ -241,14 +241,14 @@ class _Forest(Forest):
 
 
 def _show(value: Any) -> str:
-    """A value of JSON as it may stand in a message."""
+    """Return a JSON value as text for an error message."""
     if isinstance(value, (list, dict)):
         return "a list" if isinstance(value, list) else "an object"
     return quote(json.dumps(value, ensure_ascii=False))
 
 
 def parse(lines: Lines, *, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES) -> Iterator[GraphColumns]:
-    """The one graph of a file."""
+    """Yield the graph of a file."""
     data = read_all(lines)
     entries = Entries(lines, data)
     forest = _Forest(entries, max_nodes, max_edges)
@@ -258,7 +258,7 @@ def parse(lines: Lines, *, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGE
 
 
 def write(records: Iterable[GraphColumns], out: TextIO, number: Number) -> int:
-    """Write the one graph of a file as cdec does; returns how many."""
+    """Write a graph as cdec does, one per file; returns the number of graphs."""
     count = 0
     for graph in records:
         if count:
@@ -273,7 +273,7 @@ def write(records: Iterable[GraphColumns], out: TextIO, number: Number) -> int:
 
 
 class _Spelled(dict[float, str]):
-    """Numbers as printed, in the spelling of C if six digits say it all."""
+    """Numbers as text: C's ``%g`` if six digits are exact, else all digits."""
 
     def __init__(self, number: Number) -> None:
         super().__init__()
@@ -291,7 +291,7 @@ def _string(text: str) -> str:
 
 
 def _rule_texts(graph: GraphColumns, spelling: Mapping[str, Any]) -> Iterable[str]:
-    """The rules as they were read, or as cdec prints them: with six digits, as their numbers are to be looked at."""
+    """Return the rules as they were read, or as cdec prints them, with six digits for display."""
     grammar = graph.grammar
     if spelling.get("grammar") is grammar:
         return tuple(spelling["rules"])
@@ -302,7 +302,7 @@ def _rule_texts(graph: GraphColumns, spelling: Mapping[str, Any]) -> Iterable[st
 
 
 def _pieces(graph: GraphColumns, spelling: Mapping[str, Any], number: Number) -> Iterator[str]:
-    """The text of a graph, a piece for each node."""
+    """Yield the text of a graph, one piece per node."""
     import numpy as np
 
     if not graph.nodes:
@@ -355,7 +355,7 @@ def _pieces(graph: GraphColumns, spelling: Mapping[str, Any], number: Number) ->
 
 
 def matches(head: bytes) -> bool:
-    """An object that begins with a forest's key, or has nothing in it."""
+    """A JSON object that starts with a key of forests, or is empty."""
     text = head.decode("utf-8", "ignore")
     return _START.match(text) is not None or _EMPTY.fullmatch(text) is not None
 
@@ -363,7 +363,7 @@ def matches(head: bytes) -> bool:
 FORMAT = Format(
     name=NAME,
     kind="hypergraph",
-    summary="cdec forest as JSON, DIR/N.json.gz: rules, features, and edges and node for each node",
+    summary="cdec forest as JSON, DIR/N.json.gz: rules, features, then the edges of each node",
     matches=matches,
     parse=parse,
     write=write,

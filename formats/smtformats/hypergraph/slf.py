@@ -1,4 +1,4 @@
-r"""HTK's lattices, the Standard Lattice Format, and what Moses writes for ``-output-search-graph-slf``.
+r"""HTK's Standard Lattice Format, also written by Moses' ``-output-search-graph-slf``.
 
     VERSION=1.0
     UTTERANCE=u1
@@ -10,31 +10,30 @@ r"""HTK's lattices, the Standard Lattice Format, and what Moses writes for ``-ou
     J=1 S=0 E=1 W=eine a=-4 l=-2
     J=2 S=1 E=2 W=hut a=-5 l=-0.5
 
-Fields in any order, ``name=value``, a header and then a line for each node (``I=``) and link (``J=``); ``#`` begins a
-comment. A word stands on its link, or on the node where the link ends; ``!NULL`` and no word at all are arcs without a
-word. A value may stand in quotes, a backslash escapes a character or three octal digits for a byte. The start is the
-node that no link enters, the end the one that none leaves, if ``start=`` and ``end=`` do not name them; where there are
-several ends, the last node has to be one of them and is taken. A line with ``.`` alone or a new header ends a lattice.
-The sentence's id is the number that the file's name begins with, else the name; in a file of several lattices their
-``UTTERANCE``.
+``name=value`` fields in any order: a header, then a line per node (``I=``) and link (``J=``); ``#`` starts a comment. A
+word stands on its link or on the link's end node; ``!NULL`` or no word is an empty arc. Values may be quoted; a
+backslash escapes a character, or three octal digits for a byte. Unless ``start=`` and ``end=`` name them, the start is
+the node without incoming links and the end is the node without outgoing links; if there are several ends, the last node
+has to be one and is taken. A line ``.`` or a new header ends a lattice. The sentence id is the number at the start of
+the file name, else the whole name; in a file of several lattices it is their ``UTTERANCE``.
 
-The numbers of a link are its features: ``acoustic`` (``a``), ``language`` (``l``), ``ngram`` (``n``), and all others by
-their names; they are not scaled, whatever ``base`` says. ``extras`` hold the ``header``, the ``scales`` of features
+The numbers of a link are its features: ``acoustic`` (``a``), ``language`` (``l``), ``ngram`` (``n``), and others by
+their names. They are not scaled, whatever ``base`` is. ``extras`` hold the ``header``, the ``scales`` of features
 (``lmscale``, ``acscale``, ``x1scale``), the ``times`` of nodes, and the ``names`` that Moses gives to ``x1`` and so on
-in comments. Variants (``v``), segmentations (``d``) and other texts are not kept.
+in comments. Variants (``v``), segmentations (``d``) and other texts are dropped.
 
-In Moses' files the values are not those of a link but the sums up to it, each score of a phrase table is there twice,
-and hypotheses that lost a recombination end without a link. They are read as they are; ``accumulated=true`` gives each
-link the difference to the link before it. (Links with zeros alone are the further words of a phrase.)
+In Moses' files the values are cumulative, each phrase table score occurs twice, and recombined hypotheses are dead
+ends. They are read as they are; ``accumulated=true`` gives each link the difference to its predecessor. (Links with
+only zeros are the later words of a phrase.)
 
-A lattice that was read as it is comes back so unless something changed. Any lattice can be written, and a graph of
-phrases as one: a link for each word of a phrase, the first with the scores, which are its own; links that lost a
-recombination lead to the node they lost to; a last link without a word has what the end adds. Features that HTK has no
-letter for become ``x1``, ``x2`` and so on, and keep their names in comments as those of Moses, with the ``scales`` that
-are known of them; scores stand there where there are no features. ``times`` are not written.
+An unchanged lattice read without ``accumulated`` is written back byte for byte. Any lattice can be written, and any
+phrase-based graph: a link per word, the first of a phrase with the scores of the step; recombined links lead to the
+winner's node; a final link without a word has the final scores. Features without an HTK letter become ``x1``, ``x2``
+.., named in comments as Moses does, with their ``scales`` if known; graphs without features are written with their
+scores. ``times`` are not written.
 
-Refused: sub-lattices, words with blanks, links from or to a node that is not there, counts that are not those of the
-header, cycles, several starts. The options ``max_nodes`` and ``max_edges`` set limits.
+Errors: sub-lattices, words with blanks, links of undefined nodes, counts that differ from the header, cycles, several
+starts. The options ``max_nodes`` and ``max_edges`` limit the size.
 """
 
 from __future__ import annotations
@@ -71,19 +70,19 @@ _SIZES = "NODES= and LINKS= (N= and L=) before nodes and links"
 
 
 class Field(NamedTuple):
-    """The text of a field, and its place in the line, from 1."""
+    """The text of a field, and its position in the line, from 1."""
 
     text: str
     place: int
 
     def count(self, what: str) -> int:
-        """It as a number of things, or the number of one."""
+        """Return the field as a whole number."""
         if not _COUNT.fullmatch(self.text):
             raise Bad(what, quote(self.text), self.place)
         return int(self.text)
 
     def number(self, name: str) -> float:
-        """It as a feature's value."""
+        """Return the field as a feature value."""
         try:
             return numbers([self.text], what=f"a finite number as {name}")[0]
         except BadField as bad:
@@ -91,7 +90,7 @@ class Field(NamedTuple):
 
 
 def _fields(line: str, long: dict[str, str]) -> dict[str, Field]:
-    """The fields of a line by their long names."""
+    """Return the fields of a line by their long names."""
     fields: dict[str, Field] = {}
     at = len(line) - len(line.lstrip(_B))
     while at < len(line):
@@ -121,7 +120,7 @@ def _unescape(text: str, place: int) -> str:
 
 
 class _Block:
-    """A lattice while its lines are being read."""
+    """A lattice under construction, line by line."""
 
     def __init__(self, max_nodes: int, max_edges: int) -> None:
         self.max_nodes = max_nodes
@@ -142,7 +141,7 @@ class _Block:
 
     @property
     def begun(self) -> bool:
-        """Whether the header is over."""
+        """Whether the header has ended."""
         return bool(self.nodes or self.arcs)
 
     def add_comment(self, line: str) -> None:
@@ -172,7 +171,7 @@ class _Block:
         self.comment = ""
 
     def add(self, fields: dict[str, Field]) -> None:
-        """A node or a link."""
+        """Add a node or a link."""
         if not self.size or self.links < 0:
             raise Bad(_SIZES, "none")
         word = fields.get("WORD")
@@ -221,7 +220,7 @@ class _Block:
         return number
 
     def graph(self, lines: Lines, accumulated: bool) -> GraphColumns:
-        """The lattice of all that was added."""
+        """Return the lattice."""
         if not self.size or self.links < 0:
             raise Bad("NODES= and LINKS= (N= and L=) of at least one node", "none")
         if self.links != len(self.arcs):
@@ -252,7 +251,7 @@ class _Block:
         )
 
     def ends(self) -> tuple[int, int]:
-        """The first and the last node."""
+        """Return the start and end node."""
         entered, left = {arc.head for arc in self.arcs}, {arc.tail for arc in self.arcs}
         used = sorted(entered | left) or [0]
         starts = self.outer("start", "enters", entered, used)
@@ -275,10 +274,10 @@ class _Block:
 
 
 def _blocks(lines: Lines, accumulated: bool, max_nodes: int, max_edges: int) -> Iterator[tuple[GraphColumns, str]]:
-    """The lattices with their texts."""
+    """Yield lattices with their texts."""
     block = _Block(max_nodes, max_edges)
     raw: list[str] = []
-    held: tuple[GraphColumns, str] | None = None  # until it is known whether what follows is a lattice
+    held: tuple[GraphColumns, str] | None = None  # trailing lines belong to it if no lattice follows
     try:
         for line in lines:
             text = line.strip(_B)
@@ -314,7 +313,7 @@ def _blocks(lines: Lines, accumulated: bool, max_nodes: int, max_edges: int) -> 
 def parse(
     lines: Lines, *, accumulated: bool = False, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES
 ) -> Iterator[GraphColumns]:
-    """One lattice at a time."""
+    """Yield one lattice at a time."""
     blocks = _blocks(lines, accumulated, max_nodes, max_edges)
     first, second = next(blocks, None), next(blocks, None)
     if first is None:
@@ -327,7 +326,7 @@ def parse(
 
 
 def matches(head: bytes) -> bool:
-    """A header that says how many nodes and links there are."""
+    """A header with the numbers of nodes and links."""
     lines = first_lines(head, lambda line: line.strip() and not line.startswith("#"))
     fields: set[str] = set()
     for line in lines:

@@ -293,10 +293,10 @@ GOOD = "[X] ||| [X,1] b ||| B [1] ||| F=1 ||| 0-0\n"
             "field 1: expected [LABEL] ||| source ||| target ||| name=value ..., or an empty line, found only blanks",
         ),
         ("  [X] ||| a ||| A", "field 1: expected at most 1 leading blank (each means a refinement), found 2"),
-        (" [X] ||| a ||| A", "field 1: expected the words and order of the rule that this one refines, found 'a'"),
+        (" [X] ||| a ||| A", "field 1: expected the words and gap order of the rule it refines, found 'a'"),
         (
             "[S]|||a|||A|||F=5",
-            "field 2: expected ||| and a target side behind the source side, found the end of the line",
+            "field 2: expected ||| and a target side after the source side, found the end of the line",
         ),
         ("[S] ||| ||| A", "field 2: expected 1 to 1000 source symbols, found 0"),
         ("[S] ||| [A,2] ||| [1]", "field 2: expected index 1, as indices go in order, found '[A,2]'"),
@@ -321,7 +321,7 @@ GOOD = "[X] ||| [X,1] b ||| B [1] ||| F=1 ||| 0-0\n"
             "[S] ||| a ||| A ||| F=1.234567a901",
             "field 4: expected a number that fits 32-bit floats, found '1.234567a901'",
         ),
-        ("[S] ||| a ||| A ||| " + "1 " * 101, "field 4: expected a name for a feature behind 100 others, found '1'"),
+        ("[S] ||| a ||| A ||| " + "1 " * 101, "field 4: expected a name for a feature after 100 others, found '1'"),
         (
             "[S] ||| a ||| A ||| F=1 ||| 0_0",
             "field 5: expected an alignment point s-t of positions up to 32767, found '0_0'",
@@ -470,7 +470,7 @@ QUIRKS = {
     "q8": "1: field 1: expected at most 0 leading blanks (each means a refinement), found 1",
     "q9b": "1: field 4: expected a line that ends in '\\n' alone, found '\\r\\n'",
     "q9e": "1: field 4: expected a number that fits 32-bit floats, found 'y=5'",
-    "q9g": "1: field 2: expected ||| and a target side behind the source side, found the end of the line",
+    "q9g": "1: field 2: expected ||| and a target side after the source side, found the end of the line",
     "q9i": "1: field 4: expected name=value or a number, found 'Novalue'",
     "q9j": "1: field 1: expected a left-hand side, [LABEL] |||, found '[S X]'",
 }

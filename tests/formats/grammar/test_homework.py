@@ -47,7 +47,7 @@ def test_what_is_composed() -> None:
     assert PAIRS.written([other], feature="F") == "a |||  ||| 2\n"
     with pytest.raises(FormatError) as caught:
         PAIRS.written([other])
-    wanted = "expected the feature log10p alone (the option feature names another), found F"
+    wanted = "expected only the feature log10p (the option feature names another), found F"
     assert str(caught.value) == f"<data>:1: field 3: {wanted}"
 
 

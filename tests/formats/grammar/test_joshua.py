@@ -202,7 +202,7 @@ FLOAT = "expected a number that fits 32-bit floats, found"
             "[X] ||| a",
             "field 3: expected 3 fields or more, [LABEL] ||| source ||| target ||| numbers or name=value ..., found 2",
         ),
-        ("[X] ||| a ||| A |||", "field 3: expected a blank behind the last |||, found the end of the line"),
+        ("[X] ||| a ||| A |||", "field 3: expected a blank after the last |||, found the end of the line"),
         ("[X] ||| a ||| ||| 1", "field 3: expected an empty field with two blanks, `|||  |||`, found '||| |||'"),
         ("[X] |||  ||| A", "field 2: expected 1 to 1000 source symbols, found 0"),
         ("[X] ||| [,1] ||| [X,1]", "field 2: expected a label of the gap, found '[,1]'"),

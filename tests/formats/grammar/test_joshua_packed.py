@@ -409,7 +409,7 @@ BAD: list[tuple[str, Change, str]] = [
     (
         "slice_00000.source",
         at(44, ints(2)),
-        "a target side with each gap of the source side once, found another at byte 44",
+        "each source-side gap once on the target side, found another target at byte 44",
     ),
     ("slice_00000.source", at(48, ints(1)), "the number of a block, below 1, found 1 at byte 48"),
     ("slice_00000.source", at(48, ints(-1)), "the number of a block, below 1, found -1 at byte 48"),
@@ -419,12 +419,12 @@ BAD: list[tuple[str, Change, str]] = [
     (
         "slice_00000.target",
         at(8, ints(2)),
-        "a side of at most 1000 symbols, found a longer one, or a ring of nodes at byte 16",
+        "a side of at most 1000 symbols, found a longer one, or a cycle of nodes at byte 16",
     ),
     (
         "slice_00000.target",
         at(8, ints(4)),
-        "a side of at most 1000 symbols, found a longer one, or a ring of nodes at byte 16",
+        "a side of at most 1000 symbols, found a longer one, or a cycle of nodes at byte 16",
     ),
     ("slice_00000.target", at(12, ints(6)), "the number of a word or of a gap, found 6 at byte 12"),
     ("slice_00000.target", at(12, ints(4)), "the number of a word or of a gap, found 4 at byte 12"),
@@ -483,7 +483,7 @@ def test_buckets(tmp_path: Path) -> None:
     assert read(folder)[0].values == (-2.5,)
     path = folder / "slice_00000.features"
     path.write_bytes(path.read_bytes()[:-1] + b"\x82")
-    with pytest.raises(FormatError, match="the number of one of the encoder's values, found -126 at byte 14"):
+    with pytest.raises(FormatError, match="the number of an encoder's value, found -126 at byte 14"):
         load(folder)
 
 
@@ -491,7 +491,7 @@ def test_gaps_have_to_be_the_same_on_both_sides(tmp_path: Path) -> None:
     fine = [rule("a 1", "1 1"), rule("b 1 2", "2"), rule("c", "1"), rule("d 1", "2"), rule("e", "e")]
     for i, one in enumerate(fine[:4]):
         folder = Packer().write(tmp_path, [fine[4], one])
-        with pytest.raises(FormatError, match="a target side with each gap of the source side once"):
+        with pytest.raises(FormatError, match="each source-side gap once on the target side"):
             load(folder)
         assert i < 4
 

@@ -160,11 +160,11 @@ POINT = "field 4: expected an alignment point s-t of positions up to 32767, foun
         (" ||| A ||| 1 1", "field 1: expected 1 to 1000 source symbols, found 0"),
         (
             "a [X] ||| A ||| 1 1",
-            "field 1: expected words without brackets around them (moses-rules has those), found '[X]'",
+            "field 1: expected words without brackets (moses-rules has gaps), found '[X]'",
         ),
         (
             "a ||| [X][X] ||| 1 1",
-            "field 2: expected words without brackets around them (moses-rules has those), found '[X][X]'",
+            "field 2: expected words without brackets (moses-rules has gaps), found '[X][X]'",
         ),
         ("a ||| A ||| 1", "field 3: expected 2 scores, as line 1 has, found 1"),
         ("a ||| A ||| 1 1 1", "field 3: expected 2 scores, as line 1 has, found 3"),
@@ -216,7 +216,7 @@ def test_bad_lines(line: str, message: str) -> None:
         (
             b"a ||| A ||| 1\n",
             {"features": "p q"},
-            "field 3: expected 2 scores, as the option features has names, found 1",
+            "field 3: expected 2 scores, as the option features names, found 1",
         ),
         (
             b"a ||| A ||| 1 1\n",
@@ -257,7 +257,7 @@ def test_gaps_cannot_be_written() -> None:
     gap = NonTerminal("X", 1)
     with pytest.raises(FormatError) as caught:
         PHRASES.written([Rule("X", (gap, "a"), ("A", gap), ("p",), (0.0,), file="f", line=7)])
-    assert str(caught.value) == "f:7: field 1: expected words alone, found the gap [X]"
+    assert str(caught.value) == "f:7: field 1: expected words only, found the gap [X]"
 
 
 @pytest.mark.shared

@@ -120,7 +120,7 @@ def test_spoilt_text_is_refused_or_comes_back(texts: list[str], data: st.DataObj
     assert TABLE.written(rules).encode() == text
 
 
-PAIR = "expected a pair of labels, [X][X], or a word without brackets around it, found"
+PAIR = "expected a pair of labels, [X][X], or a word without brackets, found"
 
 
 @pytest.mark.parametrize(

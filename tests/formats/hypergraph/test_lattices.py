@@ -173,8 +173,8 @@ def test_scores_stand_for_features() -> None:
     [
         (built([], []), "a lattice", "a sentence without a graph"),
         (built([[], [], [Edge((0, 1))]], []), "a lattice, of edges with one tail each", "an edge with 2"),
-        (built([[], [Edge((0,), 3)]], RULES), "a lattice, whose edges add words behind their tail", "'d [1]'"),
-        (built([[], [Edge((0,), 0)]], RULES), "a lattice, whose edges add words behind their tail", "'a'"),
+        (built([[], [Edge((0,), 3)]], RULES), "a lattice, whose edges append words to their tail", "'d [1]'"),
+        (built([[], [Edge((0,), 0)]], RULES), "a lattice, whose edges append words to their tail", "'a'"),
     ],
 )
 def test_no_lattices(graph: GraphColumns, expected: str, found: str) -> None:

@@ -160,7 +160,7 @@ def test_all_derivations(pair: tuple[str, Counter[tuple[str, float]]]) -> None:
 
 
 ONE, TWO = hyp("1", "0..0"), hyp("2", "1..1")
-EARLIER = "in a line before and not recombined itself, found"
+EARLIER = "on an earlier line and not recombined itself, found"
 
 
 @pytest.mark.parametrize(
@@ -189,15 +189,15 @@ EARLIER = "in a line before and not recombined itself, found"
         (ONE.replace(" \n", " a\n"), "x:1: field 15: expected the end of the line, found 'a'"),
         (ONE + ONE, "x:2: field 2: expected each hypothesis once, found 1 again"),
         (ONE + hyp("2->1", "0..0") + hyp("2", "0..0"), "x:3: field 2: expected each hypothesis once, found 2 again"),
-        (ONE + hyp("3->2", "0..0"), f"x:2: field 2: expected a hypothesis that others lose to, {EARLIER} '2'"),
-        (ONE + hyp("3->1", "0..1"), "x:2: field 2: expected a hypothesis of X and [0..1] to lose to, found '1'"),
+        (ONE + hyp("3->2", "0..0"), f"x:2: field 2: expected a hypothesis that wins a recombination, {EARLIER} '2'"),
+        (ONE + hyp("3->1", "0..1"), "x:2: field 2: expected a winner with label X and span [0..1], found '1'"),
         (
             ONE + hyp("3->1", "0..0", label="S"),
-            "x:2: field 2: expected a hypothesis of S and [0..0] to lose to, found '1'",
+            "x:2: field 2: expected a winner with label S and span [0..0], found '1'",
         ),
         (
             hyp("4", "0..1") + ONE + hyp("5->4", "0..1", "X", "0-0", "1"),
-            "x:3: field 12: expected hypotheses before 4, which this one lost to, found '1'",
+            "x:3: field 12: expected tails before 4, into which this hypothesis was recombined, found '1'",
         ),
         (
             hyp("4", "0..1", "X", "0-0", "4"),

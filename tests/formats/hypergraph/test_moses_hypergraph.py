@@ -234,15 +234,15 @@ PLAIN = Rule("X", (), ("a",))
         ),
         (
             one(PLAIN, {"a_1": 1, "a_2": 1}),
-            "field 2: expected feature names that tell components from others, found 'a_1'",
+            "field 2: expected feature names that distinguish components from other features, found 'a_1'",
         ),
         (
             one(PLAIN, {"a[1]": 1, "a[0]": 1}),
-            "field 2: expected feature names that tell components from others, found 'a[1]'",
+            "field 2: expected feature names that distinguish components from other features, found 'a[1]'",
         ),
         (
             one(PLAIN, {"a[0]": 1, "a[1]": 1, "a_2": 1}),
-            "field 2: expected feature names that tell components from others, found 'a_2'",
+            "field 2: expected feature names that distinguish components from other features, found 'a_2'",
         ),
         (one(PLAIN, {"a": float("inf")}), "field 2: expected finite numbers, found inf"),
         (one(PLAIN, {}, (-1, -1)), "field 3: expected a source span for each edge with words, found none"),

@@ -199,7 +199,7 @@ def test_all_derivations(pair: tuple[str, Counter[tuple[str, float]]]) -> None:
     assert paths(graph) == expected.total()
 
 
-NO_HYPOTHESIS = "in a line before and not recombined itself, found"
+NO_HYPOTHESIS = "on an earlier line and not recombined itself, found"
 
 
 @pytest.mark.parametrize(
@@ -268,11 +268,11 @@ NO_HYPOTHESIS = "in a line before and not recombined itself, found"
         ),
         (
             START + step(1, 1, 0) + step(1, 2, 1),
-            "x:3: field 4: expected an id below 1, as hypotheses are numbered in the order they are made, found '1'",
+            "x:3: field 4: expected a hypothesis id below 1, found '1'",
         ),
         (
             START + step(4, 1, 0) + step(3, 2, 4),
-            "x:3: field 4: expected an id below 3, as hypotheses are numbered in the order they are made, found '4'",
+            "x:3: field 4: expected a hypothesis id below 3, found '4'",
         ),
         (START + START, "x:2: field 2: expected each hypothesis once, found 0 again"),
         (START + step(1, 1, 0) + step(1, 1, 0), "x:3: field 2: expected each hypothesis once, found 1 again"),
@@ -282,15 +282,15 @@ NO_HYPOTHESIS = "in a line before and not recombined itself, found"
         ),
         (
             START + step(1, 1, 0) + step(2, 1, 0, recombined=7),
-            f"x:3: field 7: expected a hypothesis that others lose to, {NO_HYPOTHESIS} '7'",
+            f"x:3: field 7: expected a hypothesis that wins a recombination, {NO_HYPOTHESIS} '7'",
         ),
         (
             START + step(1, 1, 0) + step(2, 2, 1, recombined=1),
-            "x:3: field 7: expected a hypothesis of stack 2 behind the one extended, found '1'",
+            "x:3: field 7: expected a hypothesis of stack 2 after hypothesis 1, found '1'",
         ),
         (
             START + step(1, 2, 0, covered="0-1") + step(2, 1, 0) + step(3, 2, 2, recombined=1),
-            "x:4: field 7: expected a hypothesis of stack 2 behind the one extended, found '1'",
+            "x:4: field 7: expected a hypothesis of stack 2 after hypothesis 2, found '1'",
         ),
         (START + step(1, 2, 0), "x:2: field 3: expected 1, the stack of hypothesis 0 and 1 more, found '2'"),
         (

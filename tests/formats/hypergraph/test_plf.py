@@ -298,7 +298,7 @@ def outcome(data: bytes, **options: Any) -> str:
             "((('a',1),),",
             "2: expected a column (('word', score, jump), ...) or the `)` of the lattice, found the end of the line",
         ),
-        ("((('a',1),),) b", "2: expected the end of the line or `|||` behind the lattice, found ' b'"),
+        ("((('a',1),),) b", "2: expected the end of the line or `|||` after the lattice, found ' b'"),
         ("((('a", '1: expected a word in single quotes, found "(\'a"'),
         ("(((", "1: expected a word in single quotes, found '('"),
         ("((('a',1),),(),)", "1: expected a path from the first node to the last, found none"),

@@ -129,4 +129,4 @@ def test_errors_name_their_lines() -> None:
     assert loaded((text + "a ||| b ||| 0.5\n").encode(), model="leftright-fe") == (
         "x:5001: field 3: expected 2 probabilities, as leftright-fe has, found 1"
     )
-    assert "name of a model" in str(loaded(TABLE.encode(), model="no"))
+    assert "a model name" in str(loaded(TABLE.encode(), model="no"))

@@ -1,4 +1,4 @@
-"""Records of rules gathered into columns, where no native scanner reads them."""
+"""Convert rule records to columns, for formats without a native scanner."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from smtformats.grammar.rules import NonTerminal, Rule
 
 
 class Numbering:
-    """Strings by number, in order of their first coming."""
+    """Numbers strings in order of first occurrence."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         self.ids: dict[str, int] = {}
@@ -18,11 +18,11 @@ class Numbering:
             self.add(text)
 
     def add(self, text: str) -> int:
-        """The number of a string, a new one if need be."""
+        """Return the number of a string, a new one if it is new."""
         return self.ids.setdefault(text, len(self.ids))
 
     def table(self) -> StringTable:
-        """All of them."""
+        """Return all strings."""
         import numpy as np
 
         encoded = [text.encode() for text in self.ids]
@@ -31,7 +31,7 @@ class Numbering:
 
 
 def grammar_columns(rules: Iterable[Rule]) -> GrammarColumns:
-    """Records of rules as columns: what formats without a native scanner load with."""
+    """Convert rule records to columns."""
     import numpy as np
 
     words, labels, names = Numbering(), Numbering(), Numbering()

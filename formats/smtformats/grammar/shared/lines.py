@@ -1,4 +1,4 @@
-"""What grammars with a rule on each line share: bars, blanks, numbers, points, blank lines, columns."""
+"""Code shared by grammars with one rule per line: fields, numbers, alignment points, blank lines, verified writing."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _POINT = re.compile(r"0*([0-9]{1,5})-0*([0-9]{1,5})", re.ASCII)
 
 
 class RuleReader:
-    """Reads single lines, and says of a bad one what is wrong with it."""
+    """Reads single lines and reports errors in them."""
 
     shape = ""
     carriage = "\r"
-    """What may stand before a line's end and is no part of the line."""
+    """An optional suffix of lines before their newline, which is ignored."""
 
     def __init__(self, lines: Lines, max_symbols: int = MAX_SYMBOLS, max_features: int = MAX_FEATURES) -> None:
         self.lines = lines
@@ -41,11 +41,11 @@ class RuleReader:
         raise self.lines.error(expected, found, field)
 
     def rule(self, line: str, raw: str) -> Rule:
-        """The rule of a line, given without its end."""
+        """Parse a line without its newline; ``raw`` is the text to keep."""
         raise NotImplementedError
 
     def check_size(self, field: int, tokens: Sequence[str], least: int = 0) -> None:
-        """Refuse a side of too many or too few symbols."""
+        """Raise an error if a side has too many or too few symbols."""
         if least <= len(tokens) <= self.max_symbols:
             return
         side = "source" if least else "target"
@@ -53,12 +53,12 @@ class RuleReader:
         self.fail(field, f"{some} {side} symbols", str(len(tokens)))
 
     def check_count(self, field: int, tokens: Sequence[str], what: str) -> None:
-        """Refuse more things in a field than a rule may have."""
+        """Raise an error if a field has more than ``max_features`` items."""
         if len(tokens) > self.max_features:
             self.fail(field, f"at most {quantity(self.max_features, what)}", str(len(tokens)))
 
     def numbers(self, field: int, tokens: Sequence[str], what: str = "a number that fits 32-bit floats") -> list[float]:
-        """Tokens as finite numbers of 32-bit size."""
+        """Parse finite numbers that fit 32-bit floats."""
         try:
             values = numbers(tokens, what=what)
         except BadField as bad:
@@ -69,7 +69,7 @@ class RuleReader:
         return values
 
     def points(self, field: int, tokens: Sequence[str]) -> tuple[tuple[int, int], ...]:
-        """Alignment points."""
+        """Parse alignment points."""
         self.check_count(field, tokens, "alignment point")
         positions = []
         for token in tokens:
@@ -81,12 +81,12 @@ class RuleReader:
 
 
 def quantity(number: int, noun: str) -> str:
-    """A number of things, in words."""
+    """Return a count and a noun in singular or plural."""
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def read_rules(reader: RuleReader) -> Iterator[Rule]:
-    """One rule at a time; empty lines go with the rule before them."""
+    """Yield one rule at a time; empty lines belong to the rule before them."""
     pending: Rule | None = None
     blank = ""
     for raw in reader.lines:
@@ -108,24 +108,25 @@ def _with_blank(rule: Rule, blank: str) -> Rule:
 
 
 def side_text(symbols: Iterable[Symbol], gap: Callable[[NonTerminal], str]) -> str:
-    """A side of a rule as text."""
+    """Return a side of a rule as text."""
     return " ".join(gap(symbol) if isinstance(symbol, NonTerminal) else symbol for symbol in symbols)
 
 
 def at_line_of(rule: Rule) -> Lines:
-    """What errors about a rule that cannot be written name as their place."""
+    """Return an empty ``Lines`` at a rule's file and line, for errors about rules that cannot be written."""
     lines = Lines(io.BytesIO(), rule.file)
     lines.number = rule.line
     return lines
 
 
 def verify(line: str, rule: Rule, reader: RuleReader, names: tuple[str, ...], what: str) -> str:
-    """A composed line, read again to be sure that it says what it should; values may have lost digits."""
+    """Return a composed line after checking that it reads back as the same rule; values may have lost digits."""
     again = reader.rule(line, "")
     same = replace(rule, names=names, values=again.values, raw="", origin=again.origin)
     if again.lhs != rule.lhs:
-        raise reader.lines.error(f"the left-hand side [{again.lhs}], all that {what} can hold", f"[{rule.lhs}]", 1)
-    # Counts are printed as the values are.
+        expected = f"the left-hand side [{again.lhs}], the only one that {what} can hold"
+        raise reader.lines.error(expected, f"[{rule.lhs}]", 1)
+    # Counts may have lost digits, as values may.
     if "\n" in line or len(again.counts) != len(rule.counts) or replace(again, counts=rule.counts) != same:
         raise reader.lines.error(f"a rule that {what} can hold", quote(line), 1)
     return line + "\n"
@@ -134,7 +135,7 @@ def verify(line: str, rule: Rule, reader: RuleReader, names: tuple[str, ...], wh
 def load_records(
     parse: Callable[..., Iterator[Rule]], stream: BinaryIO, name: str, max_bytes: int = MAX_LINE_BYTES, **options: Any
 ) -> GrammarColumns:
-    """All rules as columns, by way of records. The stream may be compressed still."""
+    """Load all rules as columns, via records. The stream may be compressed."""
     from smtformats.grammar.shared.gather import grammar_columns
     from smtformats.pieces import pieces, stream_of
 

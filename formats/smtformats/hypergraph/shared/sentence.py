@@ -1,4 +1,4 @@
-"""What the readers of one sentence's graph share: its id, the file's bytes, edges put in order, a checksum."""
+"""Helpers for readers and writers of graphs: sentence ids, file contents, sorted edges, checksums."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def sentence_id(name: str) -> str:
-    """The digits that a file's name begins with, or the whole name."""
+    """Return the number at the start of a file name, else the whole name."""
     base = os.path.basename(name)
     digits = re.match("[0-9]+", base)
     return digits[0] if digits else base
 
 
 def read_all(lines: Lines) -> bytes:
-    """All bytes of a file."""
+    """Return all bytes of a file."""
     try:
         return lines.stream.read()
     except EOFError as error:
@@ -37,7 +37,7 @@ def read_all(lines: Lines) -> bytes:
 
 
 def ends(counts: Iterable[int]) -> NDArray[np.int64]:
-    """The offsets of parts that have these sizes."""
+    """Return the offsets of parts of these sizes."""
     import numpy as np
 
     sizes = np.fromiter(counts, dtype=np.int64)
@@ -45,7 +45,7 @@ def ends(counts: Iterable[int]) -> NDArray[np.int64]:
 
 
 def reorder(order: NDArray[np.int64], offsets: NDArray[np.int64], *columns: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """New offsets, and columns whose part i is the former part ``order[i]``."""
+    """Return new offsets, and columns whose part i is the former part ``order[i]``."""
     import numpy as np
 
     if np.array_equal(order, np.arange(len(offsets) - 1)):
@@ -57,13 +57,13 @@ def reorder(order: NDArray[np.int64], offsets: NDArray[np.int64], *columns: NDAr
 
 
 def with_text(graph: GraphColumns, format: str, text: str) -> GraphColumns:
-    """The graph with the text that a format read it from."""
+    """Return the graph with the text it was read from, for its writer."""
     extras = {**graph.extras, "format": format, "raw": text, "id": graph.id}
     return replace(graph, extras={**extras, "read": checksum(replace(graph, extras=extras))})
 
 
 def spell(graph: GraphColumns, format: str, make: Callable[[], Iterable[str]]) -> str:
-    """The text that a graph was read from, if this format read it and nothing changed, else the pieces made of it."""
+    """Return the text a graph was read from if this format read it and nothing changed, else compose it by ``make``."""
     extras = graph.extras
     if extras.get("format") == format and extras["id"] == graph.id and extras["read"] == checksum(graph):
         text: str = extras["raw"]
@@ -75,7 +75,7 @@ def spell(graph: GraphColumns, format: str, make: Callable[[], Iterable[str]]) -
 
 
 def checksum(graph: GraphColumns) -> int:
-    """A number that another one most likely has if anything in its columns, or in arrays beside them, is another."""
+    """Return a checksum of the columns of a graph and the arrays in its extras."""
     return _checksum(graph, _checksum(list(graph.extras.values()), 0))
 
 

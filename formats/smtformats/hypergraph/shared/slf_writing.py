@@ -1,4 +1,4 @@
-"""Lattices written as HTK's and Moses': what each feature is called, and the lines."""
+"""Write lattices in HTK's format, with feature names in comments as Moses has them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COMPONENT = re.compile(r"(.+)\[([0-9]{1,9})\]")
 
 
 def write(records: Iterable[GraphColumns], out: TextIO, number: Number) -> int:
-    """Write lattices; returns how many."""
+    """Write lattices; returns the number of lattices."""
     return write_each(records, out, lambda graph: spell(graph, NAME, lambda: _lines(graph, number)))
 
 
@@ -45,7 +45,7 @@ def _lines(graph: GraphColumns, number: Number) -> Iterator[str]:
 
 
 def _fields_of(arcs: Iterable[Arc], names: Iterable[str]) -> dict[str, str]:
-    """What stands for each feature: a letter, the number it has already, or a new one."""
+    """Return the field name of each feature: a letter, the ``x`` number it has, or a new one."""
     used = {name for arc in arcs for name in arc.features}
     ordered = [name for name in (*names, "") if name in used]
     free = (f"x{k}" for k in range(1, 2 * len(ordered) + 1) if f"x{k}" not in used)
@@ -55,7 +55,7 @@ def _fields_of(arcs: Iterable[Arc], names: Iterable[str]) -> dict[str, str]:
 def _scales(
     fields: Mapping[str, str], scales: Mapping[str, float], names: Mapping[str, str], number: Number
 ) -> Iterator[str]:
-    """The names of features that have numbers, and the scales of all."""
+    """Yield the comments that name numbered features, and the scales of features."""
     sizes: dict[str, int] = {}
     parts: dict[str, tuple[str, int]] = {}
     for name, short in fields.items():
@@ -63,7 +63,7 @@ def _scales(
             named = names.get(name, name if name != short else "") if name else "score"
             component = _COMPONENT.fullmatch(named)
             stem, place = (component[1], int(component[2]) + 1) if component is not None else (named, 1)
-            # A component that is alone here is one of two for all that is known.
+            # The size of a vector is unknown if only one of its components is here: claim two.
             sizes[stem] = max(sizes.get(stem, 0), place, 1 if component is None else 2)
             parts[name] = (stem, place)
     for name, short in fields.items():

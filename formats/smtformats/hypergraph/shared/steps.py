@@ -1,9 +1,8 @@
-"""The search of a phrase decoder, hypothesis by hypothesis: what the writers of Moses' search and word graphs share.
+"""A phrase-based graph as search steps, for the writers of Moses' search and word graphs.
 
-A graph of phrases becomes steps, an edge each; of the edges into a node the one with the best score is its hypothesis
-and the others lost to it. Edges that add neither words nor source words into the goal say which hypotheses are
-complete: Moses has their scores in the last phrase's step, and so have these; the same holds for the first edge of
-graphs that begin with one.
+Each edge becomes a step. Of the incoming edges of a node, the best-scoring one is its hypothesis and the others were
+recombined into it. Edges into the goal without source and target words mark complete hypotheses; as in Moses, their
+scores are added to the last phrase's step. Likewise the score of a first edge without words is added to the first step.
 """
 
 from __future__ import annotations
@@ -23,10 +22,11 @@ _NONE = -float("inf")
 
 @dataclass(frozen=True)
 class Step:
-    """A phrase put behind a hypothesis. Numbers are those of steps from 1, 0 is the hypothesis before any phrase.
+    """A phrase appended to a hypothesis. Steps are numbered from 1; 0 is the empty hypothesis.
 
-    ``winner`` is the step that this one lost to, or 0; ``forward`` the next step of the best way to the end from here,
-    -1 for a complete hypothesis, and ``rest`` that way's score. ``score`` is that of the best way to this step.
+    ``score`` is the score of the best path to this step. ``winner`` is the step it was recombined into, or 0.
+    ``forward`` is the next step on the best path to the end, -1 for a complete hypothesis; ``rest`` is the score of
+    that path.
     """
 
     number: int
@@ -45,7 +45,7 @@ class Step:
 
 @dataclass
 class _Arc:
-    """An edge with words, and what the edges around it that have none add to it."""
+    """An edge with words; ``added`` are adjacent edges without words whose scores it takes over."""
 
     edge: int
     tail: int
@@ -55,9 +55,9 @@ class _Arc:
 
 
 def steps_of(graph: GraphColumns) -> list[Step]:
-    """The steps, each behind those that it can follow, and a node's best one in front of those that lost to it.
+    """Return the steps of a graph in topological order, a node's best one first.
 
-    None at all are an empty sentence, or one without a derivation, which is a graph without nodes.
+    There are none for an empty sentence, and none for a failed one (a graph without nodes).
     """
     if not graph.nodes:
         return []
@@ -69,11 +69,11 @@ def steps_of(graph: GraphColumns) -> list[Step]:
         if best[arc.tail] + arc.score + rest[arc.head] > _NONE:
             into[arc.head].append(arc)
     steps: list[Step] = []
-    own = [0] * graph.nodes  # the step that stands for a node
+    own = [0] * graph.nodes  # the best step of each node
     ahead: dict[int, tuple[float, int]] = {}
     covered = [0] * graph.nodes
     for node, ways in enumerate(into):
-        # The best first; of equal ones that of the graph.
+        # Best first; ties keep the graph's order.
         ways.sort(key=lambda arc: -(best[arc.tail] + arc.score))
         for arc in ways:
             number = len(steps) + 1
@@ -82,7 +82,8 @@ def steps_of(graph: GraphColumns) -> list[Step]:
             if arc is ways[0]:
                 own[node], covered[node] = number, count
             elif covered[node] != count:
-                raise BadField(f"hypotheses of one node that cover as many source words, {covered[node]}", str(count))
+                expected = f"{covered[node]} source words covered by all hypotheses of a node"
+                raise BadField(expected, str(count))
             onward = (arc.score + rest[node], -number)
             if onward > ahead.get(arc.tail, (_NONE, 0)):
                 ahead[arc.tail] = onward
@@ -108,7 +109,7 @@ def steps_of(graph: GraphColumns) -> list[Step]:
 
 
 class _Phrases:
-    """A graph looked at as phrases behind one another."""
+    """A graph as a sequence of phrases."""
 
     def __init__(self, graph: GraphColumns) -> None:
         if graph.scores is None:
@@ -121,7 +122,7 @@ class _Phrases:
         self._words: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = {}
         widths = (graph.tail_offsets[1:] - graph.tail_offsets[:-1]).tolist()
         if any(width > 1 for width in widths):
-            raise BadField("edges with one tail each, as those of a phrase decoder", f"one with {max(widths)}")
+            raise BadField("edges with one tail each, as in a phrase-based graph", f"one with {max(widths)}")
         places = graph.tail_offsets.tolist()
         below = graph.tails.tolist()
         self.tails = [below[place] if width else -1 for place, width in zip(places, widths, strict=False)]
@@ -130,12 +131,12 @@ class _Phrases:
         self.complete = set(self._ends) or {self.goal}
 
     def _bare(self, edge: int) -> bool:
-        """Whether an edge adds nothing to what is before it."""
+        """Whether an edge has no words on either side."""
         first, last = self.graph.spans[edge].tolist()
         return not self.words(edge)[1] and last <= first
 
     def _find_start(self) -> tuple[int, int]:
-        """The node before any phrase, and the edge that leads to it or -1."""
+        """Return the start node, and its incoming edge or -1."""
         offsets = self.graph.edge_offsets.tolist()
         starts = [(node, -1) for node in range(self.graph.nodes) if offsets[node] == offsets[node + 1]]
         starts += [(self.heads[edge], edge) for edge, tail in enumerate(self.tails) if tail < 0]
@@ -143,25 +144,25 @@ class _Phrases:
             raise BadField("one start", f"{len(starts)}")
         node, edge = starts[0]
         if edge >= 0 and not (self._bare(edge) and offsets[node + 1] - offsets[node] == 1):
-            raise BadField("a start without words", "a phrase behind nothing")
+            raise BadField("a start without words", "a phrase without a predecessor")
         return node, edge
 
     def _find_ends(self) -> dict[int, int]:
-        """For each complete hypothesis the edge that leads from it to the goal; none if the goal is the only one."""
+        """Return the edge from each complete hypothesis to the goal; empty if the goal is the only one."""
         into = [edge for edge, head in enumerate(self.heads) if head == self.goal and edge != self._first]
         bare = [edge for edge in into if self._bare(edge)]
         if not bare:
             return {}
         ends = {self.tails[edge]: edge for edge in bare}
         if len(ends) < len(into):
-            raise BadField("a goal that one edge without words leads to from each complete hypothesis", "others")
+            raise BadField("one edge without words from each complete hypothesis to the goal", "others")
         for edge, tail in enumerate(self.tails):
             if tail in ends and self.heads[edge] != self.goal:
                 raise BadField("complete hypotheses that no phrase follows", "one that goes on")
         return ends
 
     def arcs(self) -> list[_Arc]:
-        """The steps by the nodes that they lead to."""
+        """Return the edges with words, by their heads."""
         arcs = []
         for edge, (head, tail) in enumerate(zip(self.heads, self.tails, strict=True)):
             if edge == self._first or (self._ends and head == self.goal):
@@ -175,12 +176,12 @@ class _Phrases:
             first, last = self.graph.spans[edge].tolist()
             if not 0 <= first < last:
                 shown = quote(" ".join(self.words(edge)[1]))
-                raise BadField("the source words that each phrase translates", f"none for {shown}")
+                raise BadField("a source span for each phrase", f"none for {shown}")
             arcs.append(arc)
         return arcs
 
     def inside(self, arcs: list[_Arc]) -> list[float]:
-        """The best score of each node."""
+        """Return the best score of a path to each node."""
         best = [_NONE] * self.graph.nodes
         best[self.start] = 0.0
         for arc in arcs:
@@ -188,7 +189,7 @@ class _Phrases:
         return best
 
     def outside(self, arcs: list[_Arc]) -> list[float]:
-        """The best score of what can follow each node."""
+        """Return the best score of a path from each node to the end."""
         rest = [_NONE] * self.graph.nodes
         for node in self.complete:
             rest[node] = 0.0
@@ -197,7 +198,7 @@ class _Phrases:
         return rest
 
     def words(self, edge: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The words of an edge's rule, source and target."""
+        """Return the source and target words of an edge's rule."""
         rule = int(self.graph.rules[edge])
         words = self._words.get(rule)
         if words is None:
@@ -209,14 +210,14 @@ class _Phrases:
             return (), ()
         pair = self.graph.grammar.rule(rule)
         if tail and [k for k, symbol in enumerate(pair.target) if not isinstance(symbol, str)] != [0]:
-            raise BadField("words behind what was translated before them", quote(" ".join(map(str, pair.target))))
+            raise BadField("target words after the gap", quote(" ".join(map(str, pair.target))))
         return (
             tuple(symbol for symbol in pair.source if isinstance(symbol, str)),
             tuple(symbol for symbol in pair.target if isinstance(symbol, str)),
         )
 
     def features(self, arc: _Arc) -> dict[str, float]:
-        """The features of a step."""
+        """Return the features of a step."""
         features = self.graph.edge_features(arc.edge)
         for edge in arc.added:
             for name, value in self.graph.edge_features(edge).items():

@@ -223,9 +223,9 @@ def test_what_was_read_comes_back(record: Format) -> None:
         (replace(small(), id="x"), r"expected a sentence id \(a whole number\), found 'x'"),
         (
             replace(small(), spans=small().spans * 0 - 1),
-            "expected the source words that each phrase translates, found none for 'this'",
+            "expected a source span for each phrase, found none for 'this'",
         ),
-        (replace(small(), tails=small().tails * 0), "expected a goal that one edge without words leads to from each"),
+        (replace(small(), tails=small().tails * 0), "expected one edge without words from each complete hypothesis"),
     ],
 )
 def test_what_cannot_be_written(graph: GraphColumns, message: str) -> None:
