@@ -350,5 +350,5 @@ def test_shape(head: str, fits: bool) -> None:
 
 
 def test_the_example() -> None:
-    found: Any = read(FORMAT.example)
-    assert written(found) == FORMAT.example
+    graph: Any = read(FORMAT.example)
+    assert written(graph) == FORMAT.example

@@ -88,11 +88,13 @@ COLUMNS = st.lists(st.tuples(WORDS, st.floats(0, 1e6)), min_size=1, max_size=3)
 
 @given(st.lists(st.lists(COLUMNS, min_size=1, max_size=3), min_size=1, max_size=3), st.booleans())
 def test_columns(sentences: list[list[list[tuple[str, float]]]], ended: bool) -> None:
-    texts = ["".join(" ".join(f"{word} {p!r}" for word, p in column) + "\n" for column in one) for one in sentences]
+    texts = [
+        "".join(" ".join(f"{word} {p!r}" for word, p in column) + "\n" for column in sentence) for sentence in sentences
+    ]
     graphs = read("\n".join(texts) + "\n" * ended)
     assert [shown(graph) for graph in graphs] == [
-        [(i, i + 1, word, {"InputFeature0": p}) for i, column in enumerate(one) for word, p in column]
-        for one in sentences
+        [(i, i + 1, word, {"InputFeature0": p}) for i, column in enumerate(sentence) for word, p in column]
+        for sentence in sentences
     ]
 
 

@@ -69,7 +69,7 @@ def test_sparse_features_by_name() -> None:
 
 
 def test_the_first_rule_fixes_the_columns_even_as_it_was_read() -> None:
-    first = PHRASES.one("a ||| A ||| 0.5 0.25 ||| 0-0 ||| 1 1 1 ||| sp 1 |||\n")
+    first = PHRASES.rule("a ||| A ||| 0.5 0.25 ||| 0-0 ||| 1 1 1 ||| sp 1 |||\n")
     second = Rule("X", ("b",), ("B",), ("TranslationModel0[1]", "TranslationModel0[0]"), (0.0, -100.0))
     assert PHRASES.written([first, second]) == f"{first.raw}b ||| B ||| 0 1\n"
 
@@ -142,7 +142,7 @@ def test_what_other_formats_cannot_hold() -> None:
     )
     with pytest.raises(FormatError, match="x:1: field 1: expected a rule that Joshua's format can hold, found"):
         JOSHUA.written(tree)
-    assert JOSHUA.one(JOSHUA.written(paired)).source == (NonTerminal("X][Y", 1), "a")
+    assert JOSHUA.rule(JOSHUA.written(paired)).source == (NonTerminal("X][Y", 1), "a")
 
 
 WORDS = st.text("abé=;-", min_size=1, max_size=5)
