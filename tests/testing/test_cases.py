@@ -88,7 +88,7 @@ def test_the_classes_make_a_test_of_each_check(tmp_path: Path) -> None:
     found = re.findall(r"::(Test\w+)::test_contract\[(\w+)\] (PASSED|SKIPPED|FAILED)", done.stdout)
     outcomes = {(case, check): outcome for case, check, outcome in found}
     assert [pair for pair, outcome in outcomes.items() if outcome == "FAILED"] == [("TestBad", "workers_give_the_same")]
-    assert "list 0 in another process scores otherwise" in done.stdout
+    assert "list 0 in another process scores differently" in done.stdout
     for case, checks in (("TestWordPenalty", features.CHECKS), ("TestBleu", metrics.CHECKS)):
         assert {check for name, check in outcomes if name == case} == {one.__name__ for one in checks}
     assert outcomes["TestWordPenalty", "rules_are_independent"] == "PASSED"

@@ -75,4 +75,4 @@ def test_the_kit_works_without_pytest_and_refuses_to_work_without_assertions(tmp
         ).stdout
         for option in ([], ["-O"])
     ]
-    assert found == ["True\n", "the checks are assertions, which `python -O` leaves out: run without it\n"]
+    assert found == ["True\n", "the checks are assertions, which `python -O` removes: run without -O\n"]

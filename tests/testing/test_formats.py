@@ -150,13 +150,13 @@ def update_reorders(values: dict[str, float], lines: Lines, out: TextIO, number:
     ("changes", "wanted", "words"),
     [
         ({"kind": ""}, {"is_described"}, "format 'colon-weights' has no kind"),
-        ({"summary": "a\nb"}, {"is_described"}, "has no summary of one line"),
-        ({"suffixes": ("txt",)}, {"is_described"}, "suffixes that begin with a point, found 'txt'"),
+        ({"summary": "a\nb"}, {"is_described"}, "has no one-line summary"),
+        ({"suffixes": ("txt",)}, {"is_described"}, "suffixes that start with a point, found 'txt'"),
         ({"parse": None, "write": None, "update": None}, {"is_described"}, "can neither be read nor written"),
         (
             {"write": needs_a_list},
             {"plain_records_are_written"},
-            "'plain' is written otherwise from an iterator than from a list",
+            "'plain' is written differently from an iterator than from a list",
         ),
         ({"write": counts_lines}, {"plain_records_are_written"}, "expected the number of records written, 1, found 3"),
         (
@@ -172,10 +172,10 @@ def update_reorders(values: dict[str, float], lines: Lines, out: TextIO, number:
         (
             {"matches": lambda head: b"Word" in head},
             {"own_files_are_recognised"},
-            "does not know the format's own file 'vectors'",
+            "does not recognise the format's own file 'vectors'",
         ),
-        ({"matches": fails_on_binary}, {"own_files_are_recognised"}, "fails on .*: UnicodeDecodeError"),
-        ({"matches": takes_spaces}, {"foreign_files_are_left_alone"}, "takes a file of kind 'nbest' for its own"),
+        ({"matches": fails_on_binary}, {"own_files_are_recognised"}, "raises an error on .*: UnicodeDecodeError"),
+        ({"matches": takes_spaces}, {"foreign_files_are_left_alone"}, "accepts a file of kind 'nbest'"),
         (
             {"parse": no_check},
             {"an_empty_file_is_refused", "bad_numbers_are_refused", "damage_is_reported"},
@@ -184,12 +184,12 @@ def update_reorders(values: dict[str, float], lines: Lines, out: TextIO, number:
         (
             {"parse": takes_nan},
             {"an_empty_file_is_refused", "bad_numbers_are_refused"},
-            "'plain' with 'nan' for a number in line 1 was read as if nothing were wrong",
+            "'plain' with 'nan' as a number in line 1 was read without an error",
         ),
         (
             {"parse": takes_any_bytes},
             {"invalid_utf8_is_refused"},
-            "'plain' with a byte 0xff in line 1 was read as if nothing were wrong",
+            "'plain' with a byte 0xff in line 1 was read without an error",
         ),
         (
             {"parse": forgets_its_place},
@@ -199,7 +199,7 @@ def update_reorders(values: dict[str, float], lines: Lines, out: TextIO, number:
         (
             {"parse": names_first_line},
             {"invalid_utf8_is_refused", "bad_numbers_are_refused"},
-            "'plain' with 'nan' for a number in line 2: the error names another line: sample:1",
+            "'plain' with 'nan' as a number in line 2: the error names another line: sample:1",
         ),
         (
             {"update": update_drops},
@@ -239,7 +239,7 @@ def loses_texts(lists: Iterable[Candidates], out: TextIO, number: Number) -> int
 
 def test_a_long_file_is_read_one_record_at_a_time(failures: Failures) -> None:
     found = failures("formats", replace(CDEC, parse=reads_all))
-    assert found == {"reading_streams": "the first record comes only after the whole file was read"}
+    assert found == {"reading_streams": "the first record is available only after the whole file was read"}
 
 
 def test_texts_of_lists_survive(failures: Failures) -> None:
@@ -255,7 +255,7 @@ def test_formats_that_only_write_or_only_read_have_the_checks_that_apply(failure
     assert set(found) == {"an_empty_file_is_refused", "damage_is_reported"}
     assert found["damage_is_reported"].startswith("'mine' cut in the middle of its last line: ")
     found = failures("formats", replace(GOOD, write=None, update=None), files={"mine": b"a=1\n"})
-    assert found["own_files_are_recognised"] == "`matches` does not know the format's own file 'mine'"
+    assert found["own_files_are_recognised"] == "`matches` does not recognise the format's own file 'mine'"
     assert found["given_files_are_read"].startswith("FormatError: sample:1: field 1: expected NAME:NUMBER")
 
 

@@ -152,32 +152,32 @@ DURING = {
         (offer(scoring(divides_by_words)), DURING, "ZeroDivisionError"),
         (offer(scoring(lambda source, one: [float("nan")] * len(one))), DURING, "expected finite scores, found nan"),
         (offer(scoring(lambda source, one: [1.0])), DURING, "expected 5 scores, one for each hypothesis, found 1"),
-        (offer(scoring(comes_and_goes)), {"column_names_are_stable"}, r"had \('long',\); columns that come and go"),
+        (offer(scoring(comes_and_goes)), {"column_names_are_stable"}, r"has \('long',\); columns that vary"),
         (
             offer(scoring(lambda source, one: Columns.dense(("a b",), [[1.0]] * len(one)))),
             {"column_names_are_stable"},
-            "the column name 'a b' is empty or has a blank",
+            "the column name 'a b' is empty or contains a blank",
         ),
         (
             offer(scoring(lambda source, one: [random.random() for _ in one.texts])),
             DURING - {"scores_are_finite", "column_names_are_stable", "input_is_not_changed"},
-            "list 0 scored again scores otherwise: row 0, 'tried' is",
+            "list 0 scored again scores differently: row 0, 'tried' is",
         ),
         (offer(scoring(best_of_list)), {"hypotheses_are_independent"}, "hypothesis 2 of list 0 alone .*lacks `list`"),
         (offer(scoring(changes_list)), {"input_is_not_changed"}, "scoring changed list 0"),
         (offer(scoring(reads_source)), {"needs_are_honest"}, "without the source, which .* fails: .*'NoneType'"),
-        (offer(scoring(reads_source_if_there)), {"needs_are_honest"}, "without the source, .* scores otherwise"),
+        (offer(scoring(reads_source_if_there)), {"needs_are_honest"}, "without the source, .* scores differently"),
         (offer(scoring(reads_alignment)), {"needs_are_honest"}, "list 0 without the alignment, which `needs` does not"),
         (offer(scoring(reads_annotation)), {"needs_are_honest"}, "list 0 without the annotations, which `needs`"),
         (offer(Length, frozenset()), {"needs_are_honest"}, "list 0 without the target, which `needs` does not name"),
         (
             offer(scoring(lambda source, one: [os.getpid()] * len(one))),
             {"workers_give_the_same"},
-            "list 0 in another process scores otherwise",
+            "list 0 in another process scores differently",
         ),
         (offer(Untyped), {"is_documented"}, "option 'factor' of 'tried' has no type"),
-        (offer(Mistyped), {"is_documented"}, "the type 'NoSuchType' of option 'factor' of 'tried' cannot be found"),
-        (offer(Named), {"options_are_free_of_name"}, "has an option `name`, which nobody can set"),
+        (offer(Mistyped), {"is_documented"}, "the type 'NoSuchType' of option 'factor' of 'tried' cannot be resolved"),
+        (offer(Named), {"options_are_free_of_name"}, "has an option `name`, which cannot be set"),
         (offer(NeedsPath), {"can_be_made"}, "'tried' cannot be made without path: give its Offer a `trial`"),
         (
             offer(NeedsPath, trial=lambda folder: {"path": folder / "no"}),
@@ -195,7 +195,7 @@ def test_a_bad_feature_fails(record: Offer, wanted: set[str], words: str, failur
 
 def test_a_feature_that_remembers_lists_fails(failures: Failures) -> None:
     found = failures("features", offer(CountsLists))
-    text = "list 6 after other lists than before scores otherwise: row 0, 'tried' is 4.0 and then 5.0"
+    text = "list 6 after different lists scores differently: row 0, 'tried' is 4.0 and then 5.0"
     assert found["lists_are_independent"] == text
     # Whether workers show it depends on which of them gets which lists.
     assert set(found) <= {"lists_are_independent", "workers_give_the_same"}
@@ -243,8 +243,8 @@ class Overwrites:
 @pytest.mark.parametrize(
     ("make", "check", "words"),
     [
-        (OfBatch, "rules_are_independent", r"rule \[\] scores otherwise in a batch of 1: 'score' is -\d.0 and then 0"),
-        (OfNumbers, "word_numbers_do_not_matter", "scores otherwise when the vocabulary numbers its words otherwise"),
+        (OfBatch, "rules_are_independent", r"rule \[\] scores differently in a batch of 1: 'score' is -\d.0"),
+        (OfNumbers, "word_numbers_do_not_matter", "scores differently with other word numbers"),
         (Overwrites, "rules_are_not_changed", "scoring changed the target sides of the rules"),
     ],
 )
@@ -349,13 +349,13 @@ class Stateless(Repetition):
         (
             CountsBatch,
             {"bracketing_does_not_matter", "edges_are_independent"},
-            "edge 'a' scores otherwise alone than in a batch: 'score' is 24.0 and then 1.0",
+            "edge 'a' scores differently alone and in a batch: 'score' is 24.0 and then 1.0",
         ),
         (Unhashable, {"states_fit_a_table"}, r"the state \['a', 'a'\] cannot be hashed"),
-        (MergesAll, {"equal_states_have_equal_futures"}, "'a' and '.*' have equal states, but score otherwise"),
+        (MergesAll, {"equal_states_have_equal_futures"}, "'a' and '.*' have equal states, but score differently"),
         (NeverEqual, {"states_fit_a_table", "edges_are_independent"}, "which are not equal"),
-        (RemembersSentence, {"sentences_do_not_mix"}, "scores otherwise beside another sentence"),
-        (GuessesIn, {"estimates_are_finite"}, "'a' scores otherwise after `estimate`: 'score' is 0.0 and then 40.0"),
+        (RemembersSentence, {"sentences_do_not_mix"}, "scores differently beside another sentence"),
+        (GuessesIn, {"estimates_are_finite"}, "'a' scores differently after `estimate`: 'score' is 0.0 and then 40.0"),
         (GuessesNothing, {"estimates_are_finite"}, "expected finite scores, found -inf"),
         (
             Stateless,

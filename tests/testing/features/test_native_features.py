@@ -81,7 +81,7 @@ def test_good_features_pass(options: dict[str, Any], host: Host, tmp_path: Path)
         (Scaled, {}, "native_scorers_agree", "'a' on a list and by the native scorer: ["),
         (Misnumbered, {}, "native_scorers_agree", "on a list and by the native scorer: ["),
         (Unnamed, {"oov": "true"}, "columns_are_named", "expected 2 names, one for each column, found ('kit',)"),
-        (Twice, {"oov": "true"}, "columns_are_named", "a name comes twice: ('kit', 'kit')"),
+        (Twice, {"oov": "true"}, "columns_are_named", "expected different names, found ('kit', 'kit')"),
         (Blank, {}, "columns_are_named", "expected a tuple of names without blanks, found ('kit of words',)"),
         (Short, {}, "fragment_scores_fit", "expected 40 numbers, found shape (39,)"),
         (Endless, {}, "fragment_scores_fit", "expected finite numbers, found -inf"),

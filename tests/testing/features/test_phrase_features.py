@@ -118,7 +118,7 @@ def test_good_features_pass(failures: Failures) -> None:
     [
         (OfTheBatch, "batches_of_phrases_do_not_matter", "one at a time and in batches"),
         (WithLists, "states_of_phrases_fit_a_table", "cannot be hashed"),
-        (Forgetful, "equal_states_of_phrases_have_equal_futures", "have equal states, but score otherwise"),
+        (Forgetful, "equal_states_of_phrases_have_equal_futures", "have equal states, but score differently"),
         (Mixed, "sentences_of_phrases_do_not_mix", "beside another sentence"),
         (OfEachEdge, "edges_that_translate_nothing_change_nothing", "with an edge above it that translates nothing"),
         (BadGuess, "estimates_of_phrases_are_finite", "finite"),

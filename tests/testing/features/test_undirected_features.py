@@ -220,7 +220,7 @@ class NotFinite(Bigrams):
         (
             CountsBatch,
             {"growing_order_does_not_matter", "attached_edges_are_independent"},
-            r"scores otherwise alone than in a batch: 'score' is \d+.0 and then 1.0",
+            r"scores differently alone and in a batch: 'score' is \d+.0 and then 1.0",
         ),
         (
             ShowsNeighboursInBatch,
@@ -239,7 +239,7 @@ class NotFinite(Bigrams):
         (
             RemembersSentence,
             {"growing_order_does_not_matter", "undirected_sentences_do_not_mix"},
-            "scores otherwise beside another sentence",
+            "scores differently beside another sentence",
         ),
         (ShowsTooLittle, ALL, r"expected 1 contexts for the edge \[.*\], one for each link, found 0"),
         (TooWide, ALL, "expected 1 values, `components`, found 2"),
