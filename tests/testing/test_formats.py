@@ -113,11 +113,11 @@ def names_first_line(lines: Lines) -> Iterator[dict[str, float]]:
 
 
 def rounded(records: Any, out: TextIO, number: Number) -> int:
-    return write(({name: round(value, 1) for name, value in one.items()} for one in records), out, number)
+    return write(({name: round(value, 1) for name, value in values.items()} for values in records), out, number)
 
 
 def sorts_pairs(records: Any, out: TextIO, number: Number) -> int:
-    return write((dict(reversed(one.items())) for one in records), out, number)
+    return write((dict(reversed(values.items())) for values in records), out, number)
 
 
 def needs_a_list(records: Any, out: TextIO, number: Number) -> int:
@@ -125,7 +125,7 @@ def needs_a_list(records: Any, out: TextIO, number: Number) -> int:
 
 
 def counts_lines(records: Any, out: TextIO, number: Number) -> int:
-    return write([weights for one in records for weights in [one]], out, number) * 3
+    return write([weights for record in records for weights in [record]], out, number) * 3
 
 
 def writes_nothing_plain(records: Any, out: TextIO, number: Number) -> int:
@@ -215,14 +215,14 @@ def update_reorders(values: dict[str, float], lines: Lines, out: TextIO, number:
     ],
 )
 def test_a_bad_format_fails(changes: dict[str, Any], wanted: set[str], words: str, failures: Failures) -> None:
-    found = failures("formats", replace(GOOD, **changes))
-    assert set(found) == wanted, found
-    assert any(re.search(words, message) for message in found.values()), found
+    failed = failures("formats", replace(GOOD, **changes))
+    assert set(failed) == wanted, failed
+    assert any(re.search(words, message) for message in failed.values()), failed
 
 
 def test_what_is_plain_may_not_be_refused(failures: Failures) -> None:
-    found = failures("formats", replace(GOOD, write=writes_nothing_plain))
-    assert found["plain_records_are_written"] == "FormatError: <data>: expected other weights, found these"
+    failed = failures("formats", replace(GOOD, write=writes_nothing_plain))
+    assert failed["plain_records_are_written"] == "FormatError: <data>: expected other weights, found these"
 
 
 def reads_all(lines: Lines) -> Iterator[Candidates]:
@@ -233,34 +233,34 @@ def reads_all(lines: Lines) -> Iterator[Candidates]:
 def loses_texts(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
     assert CDEC.write is not None
     return CDEC.write(
-        (replace(one, texts=[text.split(" ")[0] for text in one.texts], raw=None) for one in lists), out, number
+        (replace(nbest, texts=[text.split(" ")[0] for text in nbest.texts], raw=None) for nbest in lists), out, number
     )
 
 
 def test_a_long_file_is_read_one_record_at_a_time(failures: Failures) -> None:
-    found = failures("formats", replace(CDEC, parse=reads_all))
-    assert found == {"reading_streams": "the first record is available only after the whole file was read"}
+    failed = failures("formats", replace(CDEC, parse=reads_all))
+    assert failed == {"reading_streams": "the first record is available only after the whole file was read"}
 
 
 def test_texts_of_lists_survive(failures: Failures) -> None:
-    found = failures("formats", replace(CDEC, write=loses_texts))
-    assert set(found) == {"written_files_are_read_back"}
-    assert re.match("sample 'plain': record 1 was .* and came back as", found["written_files_are_read_back"])
+    failed = failures("formats", replace(CDEC, write=loses_texts))
+    assert set(failed) == {"written_files_are_read_back"}
+    assert re.match("sample 'plain': record 1 was .* and came back as", failed["written_files_are_read_back"])
 
 
 def test_formats_that_only_write_or_only_read_have_the_checks_that_apply(failures: Failures) -> None:
     assert failures("formats", TEXTS) == {}
     only_reads = replace(GOOD, write=None, update=None, parse=no_check)
-    found = failures("formats", only_reads, files={"mine": b"a:1\nb:2\n"})
-    assert set(found) == {"an_empty_file_is_refused", "damage_is_reported"}
-    assert found["damage_is_reported"].startswith("'mine' cut in the middle of its last line: ")
-    found = failures("formats", replace(GOOD, write=None, update=None), files={"mine": b"a=1\n"})
-    assert found["own_files_are_recognised"] == "`matches` does not recognise the format's own file 'mine'"
-    assert found["given_files_are_read"].startswith("FormatError: sample:1: field 1: expected NAME:NUMBER")
+    failed = failures("formats", only_reads, files={"mine": b"a:1\nb:2\n"})
+    assert set(failed) == {"an_empty_file_is_refused", "damage_is_reported"}
+    assert failed["damage_is_reported"].startswith("'mine' cut in the middle of its last line: ")
+    failed = failures("formats", replace(GOOD, write=None, update=None), files={"mine": b"a=1\n"})
+    assert failed["own_files_are_recognised"] == "`matches` does not recognise the format's own file 'mine'"
+    assert failed["given_files_are_read"].startswith("FormatError: sample:1: field 1: expected NAME:NUMBER")
 
 
 def test_records_of_other_kinds_are_given(failures: Failures) -> None:
     other = replace(TEXT, kind="trees", example="", fallback=0, matches=lambda head: head.startswith(b"("))
-    found = failures("formats", other, samples={"plain": ["(S a)", "(S (A b))"]})
-    assert set(found) == {"an_empty_file_is_refused"}
+    failed = failures("formats", other, samples={"plain": ["(S a)", "(S (A b))"]})
+    assert set(failed) == {"an_empty_file_is_refused"}
     assert failures("formats", other).keys() == {"an_empty_file_is_refused"}

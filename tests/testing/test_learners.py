@@ -179,8 +179,8 @@ def test_a_good_learner_passes_on_tasks(failures: Failures) -> None:
     ],
 )
 def test_a_bad_learner_fails(make: Any, check: str, words: str, failures: Failures) -> None:
-    found = failures("learners", offer(make))
-    assert words in found[check], found
+    failed = failures("learners", offer(make))
+    assert words in failed[check], failed
 
 
 def test_problems_the_kit_cannot_make_are_given(failures: Failures) -> None:
@@ -191,5 +191,5 @@ def test_problems_the_kit_cannot_make_are_given(failures: Failures) -> None:
             raise RuntimeError("reached")
 
     assert failures("learners", offer(OfText)) == {}
-    found = failures("learners", offer(OfText), problems={str: "a problem"})
-    assert found["steps_are_sound"] == "RuntimeError: reached"
+    failed = failures("learners", offer(OfText), problems={str: "a problem"})
+    assert failed["steps_are_sound"] == "RuntimeError: reached"

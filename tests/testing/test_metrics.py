@@ -149,11 +149,11 @@ def test_a_metric_without_references_is_not_asked_for_the_best(failures: Failure
     ],
 )
 def test_a_bad_metric_fails(record: Offer, check: str, words: str, failures: Failures) -> None:
-    found = failures("metrics", record)
-    assert re.search(words, found[check]), found
+    failed = failures("metrics", record)
+    assert re.search(words, failed[check]), failed
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_no_output_at_all_has_a_score(failures: Failures) -> None:
-    found = failures("metrics", offer(score=in_score))
-    assert found["empty_output_is_scored"] == "expected finite numbers from `score`, found nan"
+    failed = failures("metrics", offer(score=in_score))
+    assert failed["empty_output_is_scored"] == "expected finite numbers from `score`, found nan"

@@ -75,9 +75,9 @@ class _Reader:
             self.builder.add([self.edge(node) for _ in range(int(count[1]))])
         if edges:
             raise self.lines.error(f"{edges} edges more, as the first line says", "no node for them", 1)
-        behind = next(self.texts, None)
-        if behind is not None:
-            raise self.lines.error("the end of the file", quote(behind), 1)
+        rest = next(self.texts, None)
+        if rest is not None:
+            raise self.lines.error("the end of the file", quote(rest), 1)
         return self.builder.graph(sentence_id(self.lines.name), self.rules, file=self.lines.name)
 
     def edge(self, node: int) -> Edge:

@@ -117,7 +117,7 @@ class _Parser:
         if len(self.covered) < edges:
             raise self.lines.error(f"{len(self.covered)} edges, as the nodes have", f"{edges}", 2, line=2)
         if next(self.stream, None) is not None:
-            self.fail(f"the end of the file behind {nodes} nodes", "more lines")
+            self.fail(f"the end of the file after {nodes} nodes", "more lines")
         extras: dict[str, Any] = {"format": NAME, "raw": "".join(self.raw), "covered": tuple(self.covered)}
         name = self.lines.name
         graph = builder.graph(sentence_id(name), self.rules if len(builder) else (), extras=extras, file=name)

@@ -83,7 +83,7 @@ _STEP = Shape(
     ("fscore=NUMBER", f" fscore={NUMBER}"),
     ("covered=FIRST-LAST", f" covered={ID}-{ID}"),
     ('scores="core=(NUMBERS) ..." or none', rf'(?: scores="core=\({NUMBERS}\){SPARSE}"(?= out="))?'),
-    ("out=WORDS, in quotes behind scores", " out=(.*)"),
+    ("out=WORDS, in quotes after scores", " out=(.*)"),
 )
 _NEAR = 32  # an id and `hyp=0` are shorter
 _WORD = re.compile(r"[^ \n\r]+")

@@ -438,7 +438,7 @@ BAD: list[tuple[str, Change, str]] = [
     ("slice_00000.target", at(12, ints(4)), "the number of a word or of a gap, found 4 at byte 12"),
     ("slice_00000.features", lambda old: b"", "4 bytes more, found 0 at byte 0"),
     ("slice_00000.features", at(0, ints(5)), "a number of blocks that fits the file, at most 3, found 5 at byte 0"),
-    ("slice_00000.features", cut(1), "the number of bytes behind the addresses, found 7 at byte 4"),
+    ("slice_00000.features", cut(1), "the number of bytes after the addresses, found 7 at byte 4"),
     ("slice_00000.features", at(8, ints(11)), "the address of a block, from 12 to 18, found 11 at byte 8"),
     ("slice_00000.features", at(8, ints(19)), "the address of a block, from 12 to 18, found 19 at byte 8"),
     ("slice_00000.features", at(12, b"\xff"), "at most 10000 features, found -1 at byte 12"),
@@ -450,7 +450,7 @@ BAD: list[tuple[str, Change, str]] = [
     ("slice_00000.features", at(15, b"\x7f\x80"), "a finite number, found inf at byte 15"),
     ("slice_00000.alignments", at(12, b"\x02"), "alignment points inside the file, found 2 at byte 12"),
     ("slice_00000.alignments", at(13, b"\x80"), "a position up to 127, found -128 at byte 13"),
-    ("slice_00000.alignments", at(0, ints(0)), "the number of bytes behind the addresses, found 3 at byte 4"),
+    ("slice_00000.alignments", at(0, ints(0)), "the number of bytes after the addresses, found 3 at byte 4"),
 ]
 
 

@@ -295,7 +295,7 @@ def edge(features: str) -> str:
         (changed(2, "3 99999999999"), "2: field 2: expected at most 100000000 edges, found 99999999999"),
         (changed(2, "3 5"), "2: field 2: expected 4 edges, as the nodes have, found 5"),
         (changed(2, "3 3"), "11: field 1: expected at most 0 edges, as line 2 counts 3, found 1"),
-        (changed(2, "2 3"), "10: field 1: expected the end of the file behind 2 nodes, found more lines"),
+        (changed(2, "2 3"), "10: field 1: expected the end of the file after 2 nodes, found more lines"),
         (changed(2, "4 4"), "13: field 1: expected `# node 3`, found the end of the file"),
         (changed(3, "# node 1"), "3: field 1: expected `# node 0`, found '# node 1'"),
         (changed(3, "# node 0\r"), "3: field 1: expected `# node 0`, found '# node 0\\r'"),
@@ -325,8 +325,8 @@ def edge(features: str) -> str:
             edge("LM0=1 TranslationModel0_1=1 TranslationModel0_2=1").replace("LM0=-3.5", "TranslationModel0[1]=-3.5"),
             "9: field 2: expected each feature spelt in one way, found 'TranslationModel0[1]'",
         ),
-        (GRAPH + "\n", "13: field 1: expected the end of the file behind 3 nodes, found more lines"),
-        (GRAPH + GRAPH, "13: field 1: expected the end of the file behind 3 nodes, found more lines"),
+        (GRAPH + "\n", "13: field 1: expected the end of the file after 3 nodes, found more lines"),
+        (GRAPH + GRAPH, "13: field 1: expected the end of the file after 3 nodes, found more lines"),
     ],
 )
 def test_bad(text: str, message: str) -> None:

@@ -235,11 +235,11 @@ NO_HYPOTHESIS = "on an earlier line and not recombined itself, found"
         ),
         (
             START + step(1, 1, 0, out="in=a"),
-            "x:2: field 12: expected out=WORDS, in quotes behind scores, found 'in=a'",
+            "x:2: field 12: expected out=WORDS, in quotes after scores, found 'in=a'",
         ),
         (
             START + step(1, 1, 0, out='scores="core=(1,)" out="a|b"'),
-            "x:2: field 12: expected out=WORDS, in quotes behind scores, found 'scores=\"core=(1,)\" ou...'",
+            "x:2: field 12: expected out=WORDS, in quotes after scores, found 'scores=\"core=(1,)\" ou...'",
         ),
         (
             START + step(1, 1, 0, out=extended("1) ", '"a"')),

@@ -71,8 +71,8 @@ class Endless(LanguageModelScore):
 @pytest.mark.parametrize("options", [{}, {"oov": "true"}, {"base": "10", "oov": "true", "oov_name": "unknown"}])
 def test_good_features_pass(options: dict[str, Any], host: Host, tmp_path: Path) -> None:
     results = run_checks("features", tried(host, LanguageModelScore, options), tmp_path, host=host)
-    assert [one for one in results if not one.ok] == []
-    assert {"native_scorers_agree", "columns_are_named", "fragment_scores_fit"} <= {one.check for one in results}
+    assert [result for result in results if not result.ok] == []
+    assert {"native_scorers_agree", "columns_are_named", "fragment_scores_fit"} <= {result.check for result in results}
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def test_a_bad_feature_fails(
     make: type, options: dict[str, Any], check: str, words: str, host: Host, failures: Failures
 ) -> None:
     with np.errstate(divide="ignore"):
-        found = failures("features", tried(host, make, options))
-    assert set(found) == {check}
-    assert words in found[check]
+        failed = failures("features", tried(host, make, options))
+    assert set(failed) == {check}
+    assert words in failed[check]
 
 
 def test_contracts_tell_such_features_apart(host: Host, tmp_path: Path) -> None:
@@ -133,12 +133,12 @@ def test_features_in_c_are_checked_by_bracketings(host: Host, tmp_path: Path, fa
     source = REPETITION.read_text(encoding="utf-8")
     record = in_c(source, tmp_path)
     (tmp_path / "kit").mkdir()
-    results = {one.check: one.ok for one in run_checks("features", record, tmp_path / "kit", host=host)}
+    results = {result.check: result.ok for result in run_checks("features", record, tmp_path / "kit", host=host)}
     checked = ("is_documented", "can_be_made", "options_are_free_of_name", "native_scorers_agree")
     assert results == dict.fromkeys(checked, True)
 
     (tmp_path / "bad").mkdir()
     bad = in_c(source.replace("result->last = part.last;", "result->last = part.first;"), tmp_path / "bad")
-    found = failures("features", bad)
-    assert set(found) == {"native_scorers_agree"}
-    assert "in one piece and as [" in found["native_scorers_agree"]
+    failed = failures("features", bad)
+    assert set(failed) == {"native_scorers_agree"}
+    assert "in one piece and as [" in failed["native_scorers_agree"]

@@ -211,7 +211,7 @@ def _blocks(file: Bytes, blocks: Ints, rules: tuple[Bytes, Ints]) -> Ints:
     count = file.count("blocks", 4)
     payload = file.number()
     if payload != len(file.data) - 8 - 4 * count:
-        raise file.error("the number of bytes behind the addresses", str(payload), 4)
+        raise file.error("the number of bytes after the addresses", str(payload), 4)
     source, places = rules
     good = (blocks >= 0) & (blocks < count)
     source.check(good, f"the number of a block, below {count}", blocks.__getitem__, places + 8)
