@@ -126,7 +126,7 @@ def check(make: Any, folder: Path, function: Callable[[Any], None]) -> None:
     function(subject(offer, folder, HOST, model=Model({"length": 1.0})))
 
 
-CHECKS = pytest.mark.parametrize("one", [tasks_are_sound, policies_lead_to_what_is_decoded])
+CHECKS = pytest.mark.parametrize("function", [tasks_are_sound, policies_lead_to_what_is_decoded])
 
 
 @CHECKS
