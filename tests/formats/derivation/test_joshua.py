@@ -51,7 +51,7 @@ def test_block() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fronts", "found"),
+    ("fronts", "expected"),
     [
         (["", ""], [("0", 0, None), ("1", 0, None)]),
         (["3 ||| ", "3 ||| ", "5 ||| "], [("3", 0, None), ("3", 1, None), ("5", 0, None)]),

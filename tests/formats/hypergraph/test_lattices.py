@@ -62,7 +62,7 @@ def test_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arcs", "found"),
+    ("arcs", "actual"),
     [
         ([(0, 1), (1, 2), (2, 1), (2, 3)], "one through node 1"),
         ([(0, 1), (1, 0), (1, 3)], "one through node 0"),
@@ -169,7 +169,7 @@ def test_scores_stand_for_features() -> None:
 
 
 @pytest.mark.parametrize(
-    ("graph", "expected", "found"),
+    ("graph", "expected", "actual"),
     [
         (built([], []), "a lattice", "a sentence without a graph"),
         (built([[], [], [Edge((0, 1))]], []), "a lattice, of edges with one tail each", "an edge with 2"),
