@@ -45,7 +45,7 @@ class ReorderingModel:
         parts = text.split("-")
 
         def part(known: tuple[str, ...], default: str) -> str:
-            matches = [one for one in parts if one in known]
+            matches = [name for name in parts if name in known]
             if len(matches) > 1:
                 raise BadField(f"one of {', '.join(known)} in a model name", quote(text))
             return matches[0] if matches else default
