@@ -21,7 +21,7 @@ nanobind::object column(Growing<T>& values) {
   return nanobind::cast(nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>(data, {size}, owner));
 }
 
-// The bytes of texts as numbers.
+// The bytes of texts as an array.
 inline nanobind::object bytes(Growing<char>& text) {
   const std::size_t size = text.size();
   void* const data = text.release();
@@ -30,7 +30,7 @@ inline nanobind::object bytes(Growing<char>& text) {
       nanobind::ndarray<nanobind::numpy, std::uint8_t, nanobind::ndim<1>>(static_cast<std::uint8_t*>(data), {size}, owner));
 }
 
-// A string table: its bytes, which are copied, and its offsets.
+// A string table: its bytes, copied, and its offsets.
 inline nanobind::object strings(Texts& texts) {
   nanobind::bytes blob(texts.blob.data() != nullptr ? texts.blob.data() : "", texts.blob.size());
   return nanobind::make_tuple(blob, column(texts.offsets));

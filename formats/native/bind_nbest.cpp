@@ -25,7 +25,7 @@ ListDialect dialect_of(std::string_view name) {
   throw std::invalid_argument("expected cdec or moses as dialect");
 }
 
-// The scanner may be fed without the interpreter's lock, so it has one of its own.
+// The scanner is fed without the GIL, so it has a lock of its own.
 class LockedListScanner {
  public:
   LockedListScanner(std::string_view dialect, std::size_t max_line) : scanner_(dialect_of(dialect), max_line) {}
@@ -82,16 +82,16 @@ class LockedListScanner {
 }  // namespace
 
 void bind_nbest(nb::module_& m) {
-  nb::class_<LockedListScanner>(m, "ListScanner", "Reads n-best lists into columns, fed in pieces of any size.")
+  nb::class_<LockedListScanner>(m, "ListScanner", "Read n-best lists into columns; fed in pieces of any size.")
       .def(nb::init<std::string_view, std::size_t>(), "dialect"_a, "max_line"_a)
       .def("feed", &LockedListScanner::feed, "data"_a,
-           "False at a line that is left to the parser of records; the scanner is then spent.")
-      .def("finish", &LockedListScanner::finish, "The same at the end of the file.")
+           "Scan the next piece of the file. False at a line left to the record parser; the scanner is then closed.")
+      .def("finish", &LockedListScanner::finish, "End the file; returns like `feed`.")
       .def("columns", &LockedListScanner::columns, nb::sig("def columns(self) -> dict[str, typing.Any]"),
-           "The arrays, and each string table as its bytes and offsets. The scanner is spent.")
+           "Return the arrays, and each string table as bytes and offsets. Can be called once.")
       .def("fault", &LockedListScanner::fault, nb::sig("def fault(self) -> tuple[int, bytes]"),
-           "Where it stopped: the number of lines before, and what it was fed behind them.")
-      .def_prop_ro("lines", &LockedListScanner::lines, "How many lines were read.");
+           "Return where it stopped: the number of lines before, and the text after them.")
+      .def_prop_ro("lines", &LockedListScanner::lines, "The number of lines read.");
 }
 
 }  // namespace smt

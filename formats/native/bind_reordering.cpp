@@ -25,20 +25,21 @@ void bind_reordering(nb::module_& m) {
     found["values"] = column(rows.values);
     return found;
   };
-  bind_scanner<ReorderingScanner>(m, "ReorderingScanner", "The same for a reordering table of Moses.", columns_of)
+  bind_scanner<ReorderingScanner>(m, "ReorderingScanner",
+                                  "Read a Moses reordering table into columns; fed in pieces of any size.", columns_of)
       .def(nb::init<std::size_t>(), "max_line"_a)
       .def(
           "expect",
           [](Self& self, std::size_t fields, std::size_t numbers) {
             self.apart([=](ReorderingScanner& scanner) { scanner.expect(fields, numbers); });
           },
-          "fields"_a, "numbers"_a, "Tells how many all lines have. Before, no line can be read.")
+          "fields"_a, "numbers"_a, "Set the numbers of fields and scores per line. Until then no line can be read.")
       .def(
           "add",
           [](Self& self, std::string_view key, const std::vector<double>& values) {
             self.apart([&](ReorderingScanner& scanner) { scanner.add(key, values); });
           },
-          "key"_a, "values"_a, "Adds the row of a line that Python read.");
+          "key"_a, "values"_a, "Add a row parsed by Python.");
 }
 
 }  // namespace smt

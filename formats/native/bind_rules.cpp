@@ -44,7 +44,7 @@ nb::dict columns_of(RuleTable& table) {
 
 void bind_rules(nb::module_& m) {
   using Cdec = Locked<CdecScanner>;
-  bind_scanner<CdecScanner>(m, "CdecScanner", "Reads the text of a cdec grammar into columns, fed in pieces of any size.",
+  bind_scanner<CdecScanner>(m, "CdecScanner", "Read a cdec grammar into columns; fed in pieces of any size.",
                             columns_of)
       .def(
           "__init__",
@@ -54,13 +54,14 @@ void bind_rules(nb::module_& m) {
           "max_line"_a, "max_symbols"_a, "max_features"_a)
       .def_prop_ro(
           "levels", [](const Cdec& self) { return self.scanner().levels(); },
-          "How many leading blanks the line that could not be read might have at most.")
+          "The most leading blanks that the line that could not be read may have.")
       .def_prop_ro(
           "is_bad_refinement", [](const Cdec& self) { return self.scanner().is_bad_refinement(); },
-          "Whether only that it does not refine the rule before is wrong with it.");
+          "Whether that line's only error is that it does not refine the rule before it.");
 
   using Moses = Locked<MosesScanner>;
-  bind_scanner<MosesScanner>(m, "MosesScanner", "The same for a phrase table of Moses, or a rule table.",
+  bind_scanner<MosesScanner>(m, "MosesScanner",
+                             "Read a Moses phrase table or rule table into columns; fed in pieces of any size.",
                              columns_of)
       .def(
           "__init__",
@@ -74,7 +75,7 @@ void bind_rules(nb::module_& m) {
           [](Moses& self, const std::vector<std::string>& names) {
             self.apart([&](MosesScanner& scanner) { scanner.expect(names); });
           },
-          "names"_a, "Tells the names of the scores of all lines. Before, no line can be read.")
+          "names"_a, "Set the names of the scores of every line. Until then no line can be read.")
       .def(
           "add",
           [](Moses& self, const std::string& lhs, const MosesScanner::Symbols& source,
@@ -83,7 +84,7 @@ void bind_rules(nb::module_& m) {
             self.apart([&](MosesScanner& scanner) { scanner.add(lhs, source, target, features, points); });
           },
           "lhs"_a, "source"_a, "target"_a, "features"_a, "points"_a,
-          "Adds the rule of a line that Python read. A symbol is a word and 0, a label and the index of a gap.");
+          "Add a rule parsed by Python. A symbol is a word and 0, or a label and a gap index.");
 }
 
 }  // namespace smt

@@ -1,4 +1,4 @@
-// What all scanners that go on behind a line they cannot read have for Python.
+// The Python interface of scanners that can continue after a line they cannot read.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -13,7 +13,7 @@
 
 namespace smt {
 
-// A scanner may be fed without the interpreter's lock, so it has one of its own.
+// A scanner is fed without the GIL, so it has a lock of its own.
 template <class Scanner>
 class Locked {
  public:
@@ -21,7 +21,7 @@ class Locked {
     requires(!std::same_as<std::remove_cvref_t<First>, Locked>)
   explicit Locked(First&& first, Args&&... args) : scanner_(std::forward<First>(first), std::forward<Args>(args)...) {}
 
-  // What a function does with the scanner, in which no Python object may be touched.
+  // Calls a function with the scanner, without the GIL: it must not touch Python objects.
   template <class Function>
   auto apart(Function function) {
     nanobind::gil_scoped_release unlocked;
@@ -29,7 +29,7 @@ class Locked {
     return function(scanner_);
   }
 
-  // The arrays of what it has read, once.
+  // Takes the arrays, once.
   template <class Function>
   nanobind::dict columns(Function columns_of) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -58,21 +58,21 @@ nanobind::class_<Locked<Scanner>> bind_scanner(nanobind::module_& m, const char*
             const std::string_view text(data.c_str(), data.size());
             return self.apart([&](Scanner& scanner) { return scanner.feed(text); });
           },
-          "data"_a, "The next piece of the file. False at a line that cannot be read; `resume` goes on behind it.")
+          "data"_a, "Scan the next piece of the file. False at a line that cannot be read; `resume` continues after it.")
       .def(
           "resume", [](Self& self) { return self.apart([](Scanner& scanner) { return scanner.resume(); }); },
-          "Goes on behind a line that could not be read, as `feed` or `finish` would have.")
+          "Continue after a line that could not be read; returns like `feed` or `finish`.")
       .def(
           "finish", [](Self& self) { return self.apart([](Scanner& scanner) { return scanner.finish(); }); },
-          "The end of the file, as `feed`.")
+          "End the file; returns like `feed`.")
       .def(
           "columns", [columns_of](Self& self) { return self.columns(columns_of); }, nb::sig("def columns(self) -> dict[str, typing.Any]"),
-           "The arrays, and each string table as its bytes and offsets. The scanner is spent.")
+           "Return the arrays, and each string table as bytes and offsets. Can be called once.")
       .def_prop_ro(
           "fault", [](const Self& self) { return nb::bytes(self.scanner().fault().data(), self.scanner().fault().size()); },
-          "The line that could not be read, with its end.")
+          "The line that could not be read, with its newline.")
       .def_prop_ro(
-          "lines", [](const Self& self) { return self.scanner().lines(); }, "How many lines were read, that one, too.");
+          "lines", [](const Self& self) { return self.scanner().lines(); }, "The number of lines read, including that line.");
 }
 
 }  // namespace smt

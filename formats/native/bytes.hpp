@@ -1,4 +1,4 @@
-// Looking at 16 bytes of text at once. Every text scanned has kPadding readable bytes behind its end.
+// Examine 16 bytes of text at once. Every scanned text has kPadding readable bytes after its end.
 #pragma once
 
 #include <bit>
@@ -14,7 +14,7 @@ namespace smt {
 
 inline constexpr std::size_t kPadding = 64;
 
-// The bytes at a place as a number, the first of them lowest.
+// Loads bytes as a little-endian number.
 template <class T>
 inline T load(const char* text) noexcept {
   T value = 0;
@@ -34,7 +34,7 @@ inline bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
 inline bool is_end(char c) noexcept { return is_blank(c) || c == '\n'; }
 inline bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-// A bit for each of 16 bytes that is a blank or the line's end.
+// A mask of those of 16 bytes that are a blank or the end of the line.
 inline std::uint32_t ends16(const char* text) noexcept {
 #if defined(__SSE2__)
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text));
@@ -49,7 +49,7 @@ inline std::uint32_t ends16(const char* text) noexcept {
 #endif
 }
 
-// A bit for each of 16 bytes that is the same in both.
+// A mask of those of 16 bytes that are equal in both.
 inline std::uint32_t same16(const char* left, const char* right) noexcept {
 #if defined(__SSE2__)
   const __m128i a = _mm_loadu_si128(reinterpret_cast<const __m128i*>(left));
@@ -62,13 +62,13 @@ inline std::uint32_t same16(const char* left, const char* right) noexcept {
 #endif
 }
 
-// And for each of 64.
+// The same for 64 bytes.
 inline std::uint64_t same64(const char* left, const char* right) noexcept {
   return same16(left, right) | std::uint64_t{same16(left + 16, right + 16)} << 16U |
          std::uint64_t{same16(left + 32, right + 32)} << 32U | std::uint64_t{same16(left + 48, right + 48)} << 48U;
 }
 
-// A bit for each of 16 bytes that is a digit or a blank.
+// A mask of those of 16 bytes that are a digit or a blank.
 inline std::uint32_t digits_or_blanks16(const char* text) noexcept {
 #if defined(__SSE2__)
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text));
@@ -90,12 +90,12 @@ inline std::uint64_t ends64(const char* text) noexcept {
          std::uint64_t{ends16(text + 48)} << 48U;
 }
 
-// The ends of tokens one after the other, found 64 bytes at a time: each is known before the one before it is used.
+// Iterates over the ends of tokens, located 64 bytes at a time, so that the next end is known early.
 class Ends {
  public:
   explicit Ends(const char* text) noexcept : text_(text), found_(ends64(text)) {}
 
-  // Not to be called again after the line's end.
+  // Must not be called after it returned the end of the line.
   const char* next() noexcept {
     while (found_ == 0) [[unlikely]] {
       text_ += 64;
@@ -111,7 +111,7 @@ class Ends {
   std::uint64_t found_;
 };
 
-// How many bytes until a blank or the line's end.
+// The number of bytes before a blank or the end of the line.
 inline std::size_t token_length(const char* text) noexcept {
   for (const char* end = text;; end += 16) {
     const std::uint32_t found = ends16(end);
@@ -119,8 +119,8 @@ inline std::size_t token_length(const char* text) noexcept {
   }
 }
 
-// Whoever ran before may have left the upper halves of wide registers in use (isal's checksums do), and every SSE
-// instruction then waits for them: a fifth of the scanner's time.
+// Earlier code may have left the upper halves of AVX registers dirty (isal's checksums do), and every SSE instruction
+// then waits for them, which costs a fifth of the scanner's time.
 #if defined(__x86_64__) && defined(__GNUC__)
 [[gnu::target("avx")]] inline void clear_wide_registers() noexcept { __builtin_ia32_vzeroupper(); }
 inline void forget_wide_registers() noexcept {

@@ -9,7 +9,7 @@
 namespace smt {
 namespace {
 
-constexpr std::size_t kMaxUnlabelled = 100;  // cdec has names for so many
+constexpr std::size_t kMaxUnlabelled = 100;  // that cdec has names for
 constexpr std::size_t kMaxIndex = 99;
 constexpr std::size_t kMaxLevel = 255;
 
@@ -32,7 +32,7 @@ bool is_label(std::string_view text) noexcept {
   return !text.empty() && std::all_of(text.begin(), text.end(), in_label);
 }
 
-// 1 to 99 without a leading zero, or 0.
+// Parses 1 to 99 without a leading zero; 0 otherwise.
 std::uint8_t index_of(std::string_view text) noexcept {
   if (text.empty() || text.size() > 2 || text[0] == '0') return 0;
   int index = 0;
@@ -82,7 +82,7 @@ const char* CdecScanner::left_side(const char* p) {
   return view(p, 3) == "|||" ? p + 3 : nullptr;
 }
 
-// Ends behind the bar.
+// Returns the position after the bar.
 const char* CdecScanner::source_side(const char* p) {
   arity_ = 0;
   all_used_[0] = 1;
@@ -97,7 +97,7 @@ const char* CdecScanner::source_side(const char* p) {
     if (is_new) classify(view(p, length), gap);
     Token& known = known_[static_cast<std::size_t>(id)];
     if (known.bad) return nullptr;
-    if (known.source == kUnknown) {  // a label without an index: as yet the token came on target sides at most
+    if (known.source == kUnknown) {  // a label without an index, seen on target sides only
       known.source = -1 - table_.labels.add(view(p + 1, length - 2)).id;
     }
     if (known.source < 0) {
@@ -112,9 +112,9 @@ const char* CdecScanner::source_side(const char* p) {
   }
 }
 
-// Ends at the bar, or at the line's end.
+// Returns the bar or the end of the line.
 const char* CdecScanner::target_side(const char* p) {
-  // Whether a token is a word or a gap is hard to foresee, so both go the same way, and faults are looked for once.
+  // Whether a token is a word or a gap is hard to predict, so both take the same path, and errors are checked once.
   std::uint64_t used[2] = {0, 0};
   std::size_t gaps = 0;
   bool bad = false;
@@ -144,15 +144,15 @@ const char* CdecScanner::target_side(const char* p) {
     if (*p == '\n') [[unlikely]] break;
     ++p;
   }
-  used[0] |= 1;  // which is where the words are counted
+  used[0] |= 1;  // the bit that words set
   bad |= table_.target.size() - first > limits_.symbols || gaps != arity_;
   return !bad && used[0] == all_used_[0] && used[1] == all_used_[1] ? p : nullptr;
 }
 
-// Ends at the bar, or at the line's end. Expects the names of the rule before, then takes any.
+// Returns the bar or the end of the line. Expects the names of the previous rule first, then accepts any.
 const char* CdecScanner::features(const char* p) {
   if (*p == '\n') return p;
-  ++p;  // the blank behind the bar
+  ++p;  // the blank after the bar
   const std::size_t expected = std::min(slots_.size(), limits_.features);
   std::int32_t* const ids = table_.features.room(expected);
   float* const values = table_.values.room(expected);
@@ -228,7 +228,7 @@ std::int32_t CdecScanner::unlabelled(std::size_t place) {
   return unlabelled_[place];
 }
 
-// A tree in round brackets with as many `[LABEL]` leaves as the rule has non-terminals. Ends at the line's end.
+// Checks a tree in round brackets with as many `[LABEL]` leaves as the rule has non-terminals. Returns the line's end.
 const char* CdecScanner::tree(const char* p) const {
   p = skip_blanks(p);
   const char* line_end = p;
@@ -240,7 +240,7 @@ const char* CdecScanner::tree(const char* p) const {
   if (text.front() != '(' || text.find('|') != std::string_view::npos || !is_utf8(text)) return nullptr;
   std::size_t depth = 0;
   std::size_t leaves = 0;
-  bool label = false;  // what comes next names a node
+  bool label = false;  // the next token names a node
   while (p < end) {
     if (*p == '(') {
       ++depth;
@@ -273,7 +273,7 @@ bool CdecScanner::check_level(std::size_t level) {
   return true;
 }
 
-// Whether this rule differs from an earlier one in its labels alone.
+// Whether this rule differs from an earlier one in its labels only.
 bool CdecScanner::refines(std::size_t coarse) const noexcept {
   const auto same = [&](const Growing<std::int32_t>& symbols, const Growing<std::int64_t>& offsets, bool labels) {
     const std::int32_t* const fine = symbols.data() + offsets.back();

@@ -1,5 +1,5 @@
-// A column while it is being read. A large one lies in large pages where the system has them: the first touch of a
-// small page takes as long as reading a few lines does. Room that is not used yet takes no memory.
+// A growing column. Large columns use huge pages if available, as the first touch of a small page takes as long as
+// reading a few lines. Unused capacity takes no memory.
 #pragma once
 
 #if defined(__linux__)
@@ -60,31 +60,31 @@ class Growing {
     size_ += count;
   }
 
-  // Once more what stands at [first, first + count).
+  // Appends a copy of [first, first + count).
   void repeat(std::size_t first, std::size_t count) {
     reserve(count);
     for (std::size_t i = 0; i < count; ++i) data_[size_ + i] = data_[first + i];
     size_ += count;
   }
 
-  // Room for `count` more.
+  // Reserves room for `count` more.
   void reserve(std::size_t count) {
     if (capacity_ - size_ < count) [[unlikely]] {
       grow(count);
     }
   }
 
-  // Room for `count` more, to be written there and then counted by `took`.
+  // Returns room for `count` more values; after writing them, call `took`.
   T* room(std::size_t count) {
     reserve(count);
     return data_ + size_;
   }
   void took(std::size_t count) noexcept { size_ += count; }
 
-  // Only the first `size` of those there are.
+  // Keeps only the first `size` values.
   void cut(std::size_t size) noexcept { size_ = size; }
 
-  // The values for someone else to free, in no more memory than they need; never null.
+  // Shrinks the values and passes their ownership to the caller; never null.
   T* release() {
     reserve(1);
     T* values = data_;
@@ -108,13 +108,13 @@ class Growing {
     capacity_ = capacity;
   }
 
-  // Much room at once, as moving large pages means copying them. False if there is none.
+  // Allocates generously, as moving huge pages means copying them. False if that fails.
   bool grow_large(std::size_t least) {
 #if defined(MADV_HUGEPAGE)
     const std::size_t bytes = (std::max(8 * least * sizeof(T), kRoom) + kLarge - 1) / kLarge * kLarge;
     void* const bigger = std::aligned_alloc(kLarge, bytes);
     if (bigger == nullptr) return false;
-    ::madvise(bigger, bytes, MADV_HUGEPAGE);  // a wish; nothing is lost without
+    ::madvise(bigger, bytes, MADV_HUGEPAGE);  // a hint; may fail
     if (size_ > 0) std::memcpy(bigger, data_, size_ * sizeof(T));
     std::free(data_);
     data_ = static_cast<T*>(bigger);

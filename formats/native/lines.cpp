@@ -24,7 +24,7 @@ bool LineScanner::feed(std::string_view bytes) {
     }
   }
   if (bytes.size() > kPadding) {
-    // In place, as far as there are readable bytes behind the last line.
+    // Scan in place while the last line has enough readable bytes after it.
     const std::size_t whole = bytes.substr(0, bytes.size() - kPadding).rfind('\n') + 1;
     const char* const rest = scan(bytes.data(), bytes.data() + whole);
     bytes.remove_prefix(static_cast<std::size_t>(rest - bytes.data()));
@@ -63,7 +63,7 @@ bool LineScanner::finish() {
   return true;
 }
 
-// Scans what is kept, which ends in a line's end; leaves what is behind a bad line.
+// Scans the kept text, which ends in a newline; keeps the rest after a bad line.
 bool LineScanner::scan_kept() {
   const std::size_t size = kept_.size();
   kept_.append(kPadding, '\0');
@@ -73,7 +73,7 @@ bool LineScanner::scan_kept() {
   return !faulty_;
 }
 
-// Gives the end, or the place behind a bad line.
+// Returns the end, or the position after a bad line.
 const char* LineScanner::scan(const char* begin, const char* end) {
   forget_wide_registers();
   forget_text();

@@ -1,4 +1,4 @@
-// Text fed in pieces and scanned by lines. A line that cannot be read is set aside for someone else to read.
+// Scan text, fed in pieces, line by line. A line that the scanner cannot read is handed to the caller.
 #pragma once
 
 #include <cstddef>
@@ -15,25 +15,24 @@ class LineScanner {
   LineScanner& operator=(const LineScanner&) = delete;
   virtual ~LineScanner() = default;
 
-  // The next piece of the file, cut anywhere. False at a line that cannot be read: `fault` holds it with its end, and
-  // `resume` goes on behind it.
+  // Scans the next piece of the file, split anywhere. False at a line that cannot be read: `fault` holds it with its
+  // newline, and `resume` continues after it.
   bool feed(std::string_view bytes);
   bool resume();
-  // The same for the end of the file.
+  // Ends the file; like `feed`.
   bool finish();
 
   std::string_view fault() const noexcept { return fault_; }
   std::uint64_t lines() const noexcept { return line_; }
 
  protected:
-  // Reads the line at p and gives its end, or null if it cannot. Behind the end of the text there
-  // are kPadding readable bytes.
+  // Reads the line at p and returns its end, or null if it cannot. The text has kPadding readable bytes after its end.
   virtual const char* scan_line(const char* p) = 0;
-  // Forgets what was kept of a line that could not be read.
+  // Removes what was stored of a line that could not be read.
   virtual void undo() = 0;
-  // The text of the lines before is there no longer.
+  // Called when the text of earlier lines is no longer in memory.
   virtual void forget_text() {}
-  // Else they are lines like others.
+  // Whether empty lines are skipped instead of scanned.
   virtual bool skips_empty_lines() const noexcept { return true; }
 
  private:
@@ -43,12 +42,12 @@ class LineScanner {
   void check_open() const;
 
   std::size_t max_bytes_;
-  std::string kept_;   // what is behind the last line scanned
+  std::string kept_;   // text after the last scanned line
   std::string fault_;  // the line that could not be read
   std::uint64_t line_ = 0;
   bool faulty_ = false;
-  bool ending_ = false;  // nothing comes behind what is kept
-  bool open_ = false;    // and its last line has no end of its own
+  bool ending_ = false;  // no text follows the kept text
+  bool open_ = false;    // and its last line has no newline
   bool closed_ = false;
 };
 

@@ -1,4 +1,4 @@
-// smtformats._scan: the native scanner, one bind_<topic>.cpp for each kind of file.
+// smtformats._scan: the native scanner, one bind_<topic>.cpp per kind of file.
 #include "bindings.hpp"
 
 NB_MODULE(_scan, m) {

@@ -18,7 +18,7 @@ bool is_whole(const char* p, std::size_t length) noexcept {
 constexpr double kFloor = -100.0;
 const double kLeast = std::exp(kFloor);
 constexpr std::string_view kBar = "|||";
-const std::uint64_t kNothingMore = load8("||| |||\n");  // how nearly all lines end
+const std::uint64_t kNothingMore = load8("||| |||\n");  // the end of nearly all lines
 
 float logarithm(double number) noexcept {
   if (number == 1) return 0;
@@ -58,7 +58,7 @@ void MosesScanner::end_sound_rule() {
   sound_words_ = table_.words.size();
 }
 
-// What was taken for words of a bad line may be none.
+// Tokens taken for words on a bad line may not be words.
 void MosesScanner::undo() {
   RuleScanner::undo();
   for (std::size_t i = sound_tokens_; i < tokens_.texts().size(); ++i) {
@@ -96,7 +96,7 @@ const char* MosesScanner::scan_line(const char* p) {
   return p;
 }
 
-// Ends behind the bar and its blank.
+// Returns the position after the bar and its blank.
 const char* MosesScanner::side(const char* p, Ends& ends, Growing<std::int32_t>& symbols, Side& found) {
   return gaps_ ? side<true>(p, ends, symbols, found) : side<false>(p, ends, symbols, found);
 }
@@ -120,7 +120,7 @@ const char* MosesScanner::side(const char* p, Ends& line, Growing<std::int32_t>&
       if (symbol == kNone) symbol = classify(view(p, length));
       if (symbol == kBad) return nullptr;
     }
-    // Whether a token is a word or a gap is hard to foresee.
+    // Whether a token is a word or a gap is hard to predict.
     if constexpr (kGaps) {
       labels += symbol == kLabel;
       gaps |= std::uint64_t{symbol < 0} << ((symbols.size() - first) % kPlaces);
@@ -155,8 +155,8 @@ std::int32_t MosesScanner::lhs() {
   return lhs_;
 }
 
-// Begins where `ends` does, and ends at the bar, or at the line's end. `first`: there may be nothing readable before
-// the line, and little of it.
+// Starts where `ends` does; returns the bar or the end of the line. `first`: there may be no readable bytes before the
+// line.
 const char* MosesScanner::scores(const char* p, Ends ends, bool first) {
   const std::size_t count = score_names_.size();
   table_.features.append(score_names_.data(), count);
@@ -181,11 +181,11 @@ const char* MosesScanner::scores(const char* p, Ends ends, bool first) {
   return p;
 }
 
-// Each gap of one side has one point, which leads to one of the other with the same labels.
+// Checks that each gap of a side has one point, which links it to a gap of the other side with the same labels.
 bool MosesScanner::link_gaps() {
   std::int32_t* const target = table_.target.data() + table_.target_offsets.back();
   const std::int32_t* const source = table_.source.data() + table_.source_offsets.back();
-  std::uint64_t left = source_.gaps, right = target_.gaps;  // without a point as yet
+  std::uint64_t left = source_.gaps, right = target_.gaps;  // without a point so far
   const auto at = [](std::uint64_t gaps, std::int16_t place) {
     return static_cast<std::size_t>(place) < kPlaces ? gaps & std::uint64_t{1} << place : 0;
   };
@@ -201,9 +201,9 @@ bool MosesScanner::link_gaps() {
   return (left | right) == 0;
 }
 
-// Counts are looked at, no more. Ends at the bar, or at the line's end.
+// Checks counts, which are not kept. Returns the bar or the end of the line.
 const char* MosesScanner::numbers(const char* p) const {
-  // Whole numbers alone, as most are, and no more of them than 16 bytes hold.
+  // Fast path: only whole numbers, within 16 bytes.
   const int whole = std::countr_one(digits_or_blanks16(p));
   if (is_bar(p + whole) && is_blank(p[whole - 1]) && limits_.features >= 8) [[likely]] return p + whole;
   std::size_t count = 0;
@@ -223,7 +223,7 @@ const char* MosesScanner::numbers(const char* p) const {
   }
 }
 
-// Names and values in turn. Ends at the bar, or at the line's end.
+// Reads alternating names and values. Returns the bar or the end of the line.
 const char* MosesScanner::sparse(const char* p) {
   const char* name = nullptr;
   for (std::size_t count = 0;; ++count) {
@@ -247,7 +247,7 @@ const char* MosesScanner::sparse(const char* p) {
   }
 }
 
-// `{{Key value}}`, any number of them. Ends at the line's end.
+// Checks any number of `{{Key value}}`. Returns the end of the line.
 const char* MosesScanner::properties(const char* p) const {
   constexpr std::string_view kOpen = "{{", kClose = "}}";
   p = skip_blanks(p);
@@ -269,7 +269,7 @@ const char* MosesScanner::properties(const char* p) const {
   return end;
 }
 
-// What a token is on a side, as `tokens_` has it.
+// Classifies a token on a side, for `tokens_`.
 std::int32_t MosesScanner::classify(std::string_view text) {
   if (!is_utf8(text) || text.find(kBar) != std::string_view::npos) return kBad;
   if (text.front() != '[' || text.back() != ']') return table_.words.add(text);

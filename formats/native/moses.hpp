@@ -1,5 +1,5 @@
-// Reads the text of Moses' phrase tables and rule tables into columns. What a line may be is described in
-// smtformats/grammar/moses_phrases.py and moses_rules.py; lines that are sound but unusual come back by `add`.
+// Reads Moses' phrase tables and rule tables into columns. The formats are described in
+// smtformats/grammar/moses_phrases.py and moses_rules.py; valid but unusual lines are parsed there and passed to `add`.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,13 @@ namespace smt {
 
 class MosesScanner final : public RuleScanner {
  public:
-  // `gaps`: the sides have gaps, and labels at their ends. `prefix` stands before the names of sparse features.
+  // `gaps`: sides have gaps, and a label at the end. `prefix` is prepended to the names of sparse features.
   MosesScanner(RuleLimits limits, bool gaps, std::string prefix);
 
-  // The names of the scores that every line has. Until they are known no line can be read.
+  // Sets the names of the scores of every line. Until then no line can be read.
   void expect(const std::vector<std::string>& names);
 
-  // A rule that someone else read, each of its features once. Symbols are a text and 0 for a word; on the source side
-  // a label and the index of a gap.
+  // Adds a rule parsed elsewhere, each feature once. A symbol is a word and 0, or a label and a gap index.
   using Symbols = std::vector<std::pair<std::string, std::int32_t>>;
   void add(const std::string& lhs, const Symbols& source, const Symbols& target,
            const std::vector<std::pair<std::string, double>>& features,
@@ -31,18 +30,18 @@ class MosesScanner final : public RuleScanner {
 
  private:
   // A word, -1 - label of a pair, or one of these.
-  static constexpr std::int32_t kNone = INT32_MIN;       // a token that is not known yet
-  static constexpr std::int32_t kBad = INT32_MIN + 1;    // it cannot be on a side
-  static constexpr std::int32_t kLabel = INT32_MIN + 2;  // a label by itself
+  static constexpr std::int32_t kNone = INT32_MIN;       // not classified yet
+  static constexpr std::int32_t kBad = INT32_MIN + 1;    // not allowed on a side
+  static constexpr std::int32_t kLabel = INT32_MIN + 2;  // a single label
   struct Symbol {
     std::int32_t value = kNone;
   };
   struct Side {
-    std::size_t size = 0;    // of symbols, without the label at its end
-    std::uint64_t gaps = 0;  // a bit for each of its first places
+    std::size_t size = 0;    // in symbols, without the label at its end
+    std::uint64_t gaps = 0;  // a mask of gap positions
     std::int32_t label = 0;  // the token at its end
   };
-  static constexpr std::size_t kPlaces = 64;  // that gaps may be at, where there are any
+  static constexpr std::size_t kPlaces = 64;  // positions that gaps may have
 
   const char* scan_line(const char* p) override;
   void undo() override;
@@ -65,9 +64,9 @@ class MosesScanner final : public RuleScanner {
   std::vector<std::int32_t> score_names_;
   std::vector<double> numbers_;  // the scores of this rule
   Interner<Symbol> tokens_{4096};
-  std::size_t sound_tokens_ = 0, sound_words_ = 0;  // how many there were after the last rule
+  std::size_t sound_tokens_ = 0, sound_words_ = 0;  // their numbers after the last rule
   Side source_, target_;
-  std::pair<std::int32_t, std::int32_t> lhs_tokens_{-1, -1};  // of the rule before
+  std::pair<std::int32_t, std::int32_t> lhs_tokens_{-1, -1};  // of the previous rule
   std::int32_t lhs_ = 0;
   std::string sparse_name_;
 };

@@ -24,16 +24,16 @@ std::string_view view(const char* begin, const char* end) noexcept {
 
 bool is_bar(const char* p) noexcept { return p[0] == '|' && p[1] == '|' && p[2] == '|'; }
 
-// The blank before `||| `, in which all fields but the last end.
+// Whether this is the blank before `||| ` that ends a field.
 bool is_field_end(const char* p) noexcept { return p[0] == ' ' && is_bar(p + 1) && p[4] == ' '; }
 
-// Blanks that only the parser of records knows what to do with.
+// Whether there are blanks that only the record parser handles.
 bool has_odd_blank(std::string_view text) noexcept {
   const auto is_odd = [](char c) { return (c >= '\x0b' && c <= '\r') || (c >= '\x1c' && c <= '\x1f'); };
   return std::any_of(text.begin(), text.end(), is_odd);
 }
 
-// A bit for each of 16 bytes that is a bar or ends the line.
+// A mask of those of 16 bytes that are a bar or the end of the line.
 std::uint32_t bars16(const char* text) noexcept {
 #if defined(__SSE2__)
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text));
@@ -47,7 +47,7 @@ std::uint32_t bars16(const char* text) noexcept {
 #endif
 }
 
-// And for each that is a point.
+// A mask of those of 16 bytes that are a point.
 std::uint32_t points16(const char* text) noexcept {
 #if defined(__SSE2__)
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text));
@@ -68,7 +68,7 @@ bool is_ascii(const char* p, const char* end) noexcept {
   return std::none_of(p, end, [](char c) { return (static_cast<unsigned char>(c) & 0x80U) != 0; });
 }
 
-// Where the field that begins here ends: at the blank before a bar, or at the line's end.
+// The end of a field: the blank before a bar, or the end of the line.
 const char* field_end(const char* const begin) noexcept {
   for (const char* p = begin;; p += 16) {
     for (std::uint32_t found = bars16(p); found != 0; found &= found - 1) {
@@ -85,8 +85,8 @@ std::string_view stripped(const char* begin, const char* end) noexcept {
   return view(begin, end);
 }
 
-// Sign, digits, point, digits, exponent; one digit at least before the exponent. Rounded exactly. False if it is none,
-// or too far from 1 for a double.
+// Parses sign, digits, point, digits, exponent, with at least one digit before the exponent; correctly rounded. False
+// if it is not a number, or overflows or underflows a double.
 bool parse_any(const char* const text, std::size_t length, double& value) noexcept {
   const char* const end = text + length;
   const char* p = text;
@@ -113,8 +113,8 @@ bool parse_any(const char* const text, std::size_t length, double& value) noexce
   return problem == std::errc{} && stop == end;
 }
 
-// The same. Nearly all numbers have at most 15 digits and no exponent: these and the power of ten they are divided by
-// are exact, so the quotient is the nearest double.
+// Fast path: nearly all numbers have at most 15 digits and no exponent. These digits and the power of ten that divides
+// them are exact, so the quotient is the nearest double.
 inline bool parse_double(const char* const text, std::size_t length, double& value) noexcept {
   const std::size_t sign = *text == '-';
   const char* const p = text + sign;
@@ -145,7 +145,7 @@ inline bool parse_double(const char* const text, std::size_t length, double& val
   return true;
 }
 
-// The total, which alone may be infinite. Ends where its field does.
+// Parses the total, the only number that may be infinite. Returns the end of its field.
 const char* parse_total(const char* const field, double& value) noexcept {
   const auto is_white = [](char c) { return is_blank(c) || c == '\r'; };
   const char* begin = field;
@@ -167,7 +167,7 @@ const char* parse_total(const char* const field, double& value) noexcept {
   return parse_any(begin, text.size(), value) ? end : nullptr;
 }
 
-// Whether digits are here; they are skipped.
+// Skips digits; returns whether there are any.
 bool skip_digits(const char*& p, const char* end) noexcept {
   const char* const begin = p;
   while (p < end && is_digit(*p)) ++p;
@@ -213,7 +213,7 @@ ListScanner::ListScanner(ListDialect dialect, std::size_t max_line)
 
 bool ListScanner::feed(std::string_view bytes) {
   if (closed_) throw std::logic_error("the list scanner is closed");
-  // What is left from before, and enough of what is new that there is something before the rest of it.
+  // Scan the carried text with one line of the new text, so that the rest has kFront bytes before it.
   const std::size_t cut = bytes.find('\n', std::min(kFront, bytes.size()));
   carry_.append(bytes.substr(0, cut));
   bytes.remove_prefix(cut == std::string_view::npos ? bytes.size() : cut);
@@ -227,7 +227,7 @@ bool ListScanner::feed(std::string_view bytes) {
     carry_.resize(kFront);
   }
   if (bytes.size() > kPadding) {
-    // In place, as far as there are readable bytes behind the last line.
+    // Scan in place while the last line has enough readable bytes after it.
     const std::size_t last = bytes.substr(0, bytes.size() - kPadding).rfind('\n');
     if (last != std::string_view::npos) {
       const char* const end = bytes.data() + last + 1;
@@ -263,8 +263,8 @@ void ListScanner::close() {
   fault_.lines = line_;
 }
 
-// Gives up at what is unread, with the blank lines before it: they mean something only together. What a line under way
-// has brought is taken back.
+// Stops before the unread text and the empty lines before it, which have to be parsed together. Removes what was
+// stored of an incomplete line.
 bool ListScanner::stop(std::string_view unread, std::string_view more) {
   const auto known = static_cast<std::size_t>(table_.feature_offsets.back());
   table_.features.cut(known);
@@ -290,7 +290,7 @@ const char* ListScanner::scan(const char* begin, const char* end) {
   return nullptr;
 }
 
-// Whether a line is short enough, and all of it text.
+// Whether a line is within the size limit and valid UTF-8.
 bool ListScanner::fits(const char* begin, const char* end) const noexcept {
   const bool own_end = !open_ || end + 1 < last_;
   return static_cast<std::size_t>(end - begin) + own_end <= max_line_ && (sound_ || is_utf8(view(begin, end)));
@@ -305,7 +305,7 @@ const char* ListScanner::line(const char* const begin) {
     p += key_length_;
   } else {
     id = 0;
-    while (is_digit(*p)) id = 10 * id + static_cast<std::uint64_t>(*p++ - '0');  // of too many, it is not used
+    while (is_digit(*p)) id = 10 * id + static_cast<std::uint64_t>(*p++ - '0');  // unused if there are too many
     const auto digits = static_cast<std::size_t>(p - begin);
     if (digits == 0) return blank(begin);
     if (digits > kMaxDigits || (key_length_ != 0 && id <= id_)) return nullptr;
@@ -342,7 +342,7 @@ const char* ListScanner::line(const char* const begin) {
   return p;
 }
 
-// A line without anything, which cdec leaves where a sentence has no translation.
+// Reads an empty line, which cdec writes for an untranslatable sentence.
 const char* ListScanner::blank(const char* const begin) {
   const char* p = begin;
   while (is_blank(*p) || *p == '\r') ++p;
@@ -374,7 +374,7 @@ void ListScanner::commit(std::string_view text, double total, const Fields& fiel
   }
 }
 
-// Ends at the blank before the bar. Expects what the line before had, then takes anything.
+// Returns the blank before the bar. Expects the features of the previous line first, then accepts any.
 const char* ListScanner::features(const char* const field) {
   if (is_field_end(field)) return field;
   const char* p = field;
@@ -383,7 +383,7 @@ const char* ListScanner::features(const char* const field) {
   std::int32_t* const ids = table_.features.room(expected);
   double* const values = table_.values.room(expected);
   const Slot* const slots = slots_.data();
-  const char* group = p;  // where what the careful way must see whole begins
+  const char* group = p;  // the start of the group that the slow path has to see whole
   std::size_t group_place = 0;
   std::size_t place = 0;
   Ends ends(p);
@@ -418,7 +418,7 @@ const char* ListScanner::features(const char* const field) {
   return dialect_ == ListDialect::kMoses ? groups(p, field) : items(p, field);
 }
 
-// Remembers which features of this line were read.
+// Registers the first `count` features as read on this line.
 void ListScanner::know_features(std::size_t count) {
   slots_.resize(count);
   slots_end_ = false;
@@ -471,7 +471,7 @@ const char* ListScanner::groups(const char* p, const char* const field) {
   }
 }
 
-// The values from `first` on, which stand behind a label; without one they are those of a line's beginning.
+// Adds the names of the values from `first`, which follow a label; an empty label means the start of the line.
 bool ListScanner::add_group(std::string_view label, std::size_t first) {
   const std::size_t count = table_.values.size() - first;
   if (count == 0) return label.empty();
@@ -509,7 +509,7 @@ std::int32_t ListScanner::vector_name(Label& label, std::string_view text, std::
   return names[place];
 }
 
-// False if the line has this name already.
+// Adds a name; false if the line has it already.
 bool ListScanner::add_name(std::int32_t id) {
   const auto at = static_cast<std::size_t>(id);
   if (at >= name_line_.size()) name_line_.resize(table_.names.texts().size());

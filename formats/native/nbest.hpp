@@ -1,5 +1,5 @@
-// Reads n-best lists into columns. What a line may be is described in smtformats/nbest/moses.py and cdec.py; a line
-// that is bad or written in a rarer way is left to the parsers there, with all that follows it.
+// Reads n-best lists into columns. The formats are described in smtformats/nbest/moses.py and cdec.py; an invalid or
+// unusual line is left to the parsers there, with all lines after it.
 #pragma once
 
 #include <array>
@@ -16,16 +16,16 @@ namespace smt {
 
 enum class ListDialect {
   kCdec,   // name=value; blank lines between lists
-  kMoses,  // Name= v v; fields behind the total
+  kMoses,  // Name= v v; fields after the total
 };
 
-// The fields behind a total, which are told apart by shape.
+// The fields after a total, recognised by their syntax.
 enum ListExtra : std::size_t { kSegmentation, kAlignment, kTree, kInput, kExtras };
 
 struct ListTable {
   struct Nothing {};
   struct Extra {
-    Texts texts;  // of all hypotheses, once one has it
+    Texts texts;  // of all hypotheses, if some have the field
     bool there = false;
   };
 
@@ -45,17 +45,17 @@ struct ListTable {
 
 // Where the scanner stopped.
 struct ListFault {
-  std::uint64_t lines = 0;  // before what is unread
-  std::string unread;       // of all that it was fed
+  std::uint64_t lines = 0;  // before the unread text
+  std::string unread;       // the rest of the text it was fed
 };
 
 class ListScanner {
  public:
   ListScanner(ListDialect dialect, std::size_t max_line);
 
-  // The next piece of the file, cut anywhere. False at a line that is left to others; the scanner is then spent.
+  // Scans the next piece of the file, split anywhere. False at a line left to the parser; the scanner is then closed.
   bool feed(std::string_view bytes);
-  // The same for the end of the file.
+  // Ends the file; like `feed`.
   bool finish();
 
   const ListFault& fault() const noexcept { return fault_; }
@@ -66,26 +66,26 @@ class ListScanner {
   static constexpr std::size_t kMaxPrefix = 48;
   static constexpr std::int32_t kUnknown = -1;
 
-  // A feature as the line before had it at this place.
+  // The feature of the previous line at this position.
   struct Slot {
     char prefix[kMaxPrefix] = {};  // before the value: `name=`, or `Name= ` before the first of several
     std::size_t length = 0;
-    std::uint32_t mask = 0;  // a bit for each of its first 16 bytes
+    std::uint32_t mask = 0;  // of its first 16 bytes
     std::int32_t id = 0;
   };
-  // The names behind a label, unknown until they come: of its only value, or of several by place.
+  // The feature names of a label, unknown until they occur: of its only value, or of several values by position.
   struct Label {
     std::int32_t single = kUnknown;
     std::int32_t several = kUnknown;  // in vectors_
   };
-  using Fields = std::array<std::string_view, kExtras>;  // without data if not there
+  using Fields = std::array<std::string_view, kExtras>;  // without data if absent
 
-  // Null, or the line that was not read.
+  // Returns null, or the line that was not read.
   const char* scan(const char* begin, const char* end);
   bool stop(std::string_view unread, std::string_view more);
   void close();
 
-  // Each takes the place where its part of the line begins and gives the one where it ends; null if it is not read.
+  // Each takes the start of its part of the line and returns the end; null if it cannot be read.
   const char* line(const char* p);
   const char* blank(const char* p);
   const char* features(const char* p);
@@ -107,22 +107,22 @@ class ListScanner {
   std::size_t max_line_;
   ListTable table_;
   ListFault fault_;
-  std::string carry_;              // what is behind the last line scanned, after some bytes that are none of it
-  const char* last_ = nullptr;     // the end of what is scanned
+  std::string carry_;              // kFront bytes, then the text after the last scanned line
+  const char* last_ = nullptr;     // the end of the text being scanned
   std::uint64_t line_ = 0;
-  std::uint64_t blanks_ = 0;       // lines without anything just before
-  bool sound_ = false;             // all of it is UTF-8
-  bool open_ = false;              // the last line has no end of its own
+  std::uint64_t blanks_ = 0;       // empty lines just before
+  bool sound_ = false;             // all of the text is UTF-8
+  bool open_ = false;              // the last line has no newline
   bool closed_ = false;
 
-  char key_[32] = {};  // the id of the list under way and the bar behind it
+  char key_[32] = {};  // the id of the current list and the bar after it
   std::size_t key_length_ = 0;
   std::uint64_t id_ = 0;
 
   std::vector<Slot> slots_;
-  bool slots_end_ = false;                // they do not go on, though the features of that line do
-  std::size_t names_ = 0;                 // those of whole lines
-  std::vector<std::uint64_t> name_line_;  // by name, the last line that had it, from 1
+  bool slots_end_ = false;                // that line has more features than slots
+  std::size_t names_ = 0;                 // the number of names on complete lines
+  std::vector<std::uint64_t> name_line_;  // by name, the last line that has it, from 1
   Interner<Label> labels_{64};
   std::vector<std::vector<std::int32_t>> vectors_;
   Label unlabelled_;

@@ -13,7 +13,7 @@ bool parse_number(const char* text, std::size_t length, double& value) noexcept 
   if (p < end && (*p == '-' || *p == '+')) ++p;
   const char* const start = p;
 
-  constexpr int kDigits = 19;  // the most a 64-bit mantissa surely holds
+  constexpr int kDigits = 19;  // that a 64-bit mantissa always holds
   std::uint64_t mantissa = 0;
   int kept = 0;
   std::int64_t scale = 0;
@@ -25,7 +25,7 @@ bool parse_number(const char* text, std::size_t length, double& value) noexcept 
     return true;
   };
   bool all = true;
-  std::int64_t magnitude = 0;  // the power of ten in front of the first digit that is not 0
+  std::int64_t magnitude = 0;  // the power of ten before the first nonzero digit
   if (p == end || !is_digit(*p)) return false;
   for (; p < end && is_digit(*p); ++p) {
     if (!take(*p)) {

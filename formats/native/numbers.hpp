@@ -1,4 +1,4 @@
-// Decimal numbers in text: sign, digits, point, exponent; rounded to double exactly, then to float.
+// Parse decimal numbers (sign, digits, point, exponent), correctly rounded to double, then to float.
 #pragma once
 
 #include <bit>
@@ -19,7 +19,7 @@ inline constexpr std::uint64_t kWholePowers[] = {
     1,         10,         100,         1000,         10000,         100000,         1000000,        10000000,
     100000000, 1000000000, 10000000000, 100000000000, 1000000000000, 10000000000000, 100000000000000};
 
-// Any spelling; false if it is none, or more than a float holds.
+// Parses any spelling; false if it is not a number or overflows a float.
 bool parse_number(const char* text, std::size_t length, double& value) noexcept;
 
 inline bool parse_number(const char* text, std::size_t length, float& value) noexcept {
@@ -29,7 +29,7 @@ inline bool parse_number(const char* text, std::size_t length, float& value) noe
   return sound;
 }
 
-// The digits between text and end as a number, 14 at most; false if one is none. 16 bytes before `end` and behind
+// Reads at most 14 digits between `text` and `end`; false if some are not digits. 16 bytes before `end` and after
 // `text` must be readable.
 inline bool read_digits(const char* text, const char* end, std::uint64_t& number) noexcept {
 #if defined(__SSE2__)
@@ -59,16 +59,15 @@ inline bool read_digits(const char* text, const char* end, std::uint64_t& number
 #endif
 }
 
-// How far the two digits of a small exponent, `e-05`, lower the power of ten of the number that ends in it; 0 if it
-// ends in something else.
-inline std::size_t lowered(const char* end) noexcept {
+// The negated exponent of a number that ends in two exponent digits, `e-05`; 0 if it ends otherwise.
+inline std::size_t short_exponent(const char* end) noexcept {
   const std::uint32_t tail = load4(end - 4) ^ ('e' | '-' << 8 | '0' << 16 | '0' << 24);
   const std::size_t tens = tail >> 16U & 0xFFU, ones = tail >> 24U;
   return (tail & 0xFFFFU) == 0 && tens <= 9 && ones <= 9 ? 10 * tens + ones : 0;
 }
 
-// The spelling nearly all have, `d` or `d.ddd` with up to 14 digits behind the point, or `d.ddde-05`. As for
-// `read_digits`, some bytes around it must be readable.
+// Fast path for the common spellings `d`, `d.ddd` with up to 14 decimals, and `d.ddde-05`. Needs the same readable
+// bytes around it as `read_digits`.
 template <class T>
 inline bool parse_short(const char* text, std::size_t length, T& value) noexcept {
   if (*text == '-') [[unlikely]] {
@@ -85,7 +84,7 @@ inline bool parse_short(const char* text, std::size_t length, T& value) noexcept
   }
   std::size_t digits = length - 2;
   std::size_t power = digits;
-  if (const std::size_t more = lowered(text + length); more > 0 && length > 6) {
+  if (const std::size_t more = short_exponent(text + length); more > 0 && length > 6) {
     digits -= 4;
     power = digits + more;
   }
@@ -99,8 +98,8 @@ inline bool parse_short(const char* text, std::size_t length, T& value) noexcept
     value = exact / kPowers[power];
     return true;
   }
-  // The product is at most a unit beside the quotient, the nearest double; where that could round to another float,
-  // and there alone, the slower division decides.
+  // The product is at most one unit off the quotient, which is the nearest double. Only where that could round to
+  // another float, the slower division decides.
   double number = exact * kInverses[power];
   constexpr std::uint64_t kDropped = (std::uint64_t{1} << 29U) - 1;
   constexpr std::uint64_t kNearHalf = (std::uint64_t{1} << 28U) - 4;

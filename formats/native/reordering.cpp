@@ -12,13 +12,13 @@ namespace {
 
 constexpr double kFloor = -100.0;
 
-// What a field has, up to the bar behind it.
+// A field, up to the bar after it.
 struct Field {
-  const char* bar = nullptr;  // null: it ends in something else, or words are not parted by single blanks
+  const char* bar = nullptr;  // null if it ends otherwise, or words are not separated by single blanks
   bool ascii = true;
 };
 
-// From the blank before its first word on; the line's end is behind it.
+// Starts at the blank before its first word; a line's end has to follow.
 Field field(const char* p) noexcept {
   Field found;
   for (;; p += 16) {
@@ -29,7 +29,7 @@ Field field(const char* p) noexcept {
     const __m128i blank = _mm_set1_epi8(' ');
     const __m128i stops = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('|')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\n')));
     const __m128i twice = _mm_and_si128(_mm_cmpeq_epi8(bytes, blank), _mm_cmpeq_epi8(next, blank));
-    // Other blanks are below it.
+    // All other blanks are smaller.
     const __m128i controls = _mm_andnot_si128(_mm_cmplt_epi8(bytes, _mm_setzero_si128()), _mm_cmplt_epi8(bytes, blank));
     ends = static_cast<std::uint32_t>(_mm_movemask_epi8(stops));
     odd = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_or_si128(twice, controls)));
@@ -54,14 +54,14 @@ Field field(const char* p) noexcept {
   }
 }
 
-// A bit for each of 64 bytes that is the line's end.
+// A mask of those of 64 bytes that are a line's end.
 std::uint64_t line_ends64(const char* p) noexcept {
   static constexpr char kLineEnds[17] = "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n";
   return same16(p, kLineEnds) | std::uint64_t{same16(p + 16, kLineEnds)} << 16U |
          std::uint64_t{same16(p + 32, kLineEnds)} << 32U | std::uint64_t{same16(p + 48, kLineEnds)} << 48U;
 }
 
-// By some of its bytes.
+// Hashes some of its bytes.
 std::size_t slot_of(const char* text, std::size_t length) noexcept {
   const auto part = [&](std::size_t at) { return load8(text + at) * 0x9FB21C651E98DF25U; };
   std::uint64_t hash = length;
@@ -123,7 +123,7 @@ const char* ReorderingScanner::scan_line(const char* p) {
   return end;
 }
 
-// Gives the line's end. `first`: there may be nothing readable before the line, and little of it.
+// Returns the line's end. `first`: there may be no readable bytes before the line.
 const char* ReorderingScanner::logarithms(const char* p, bool first, float* values) const {
   std::size_t place = 0;
   for (Ends ends(p);; ++p) {

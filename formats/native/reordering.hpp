@@ -1,5 +1,5 @@
-// Reads the text of Moses' reordering tables into columns. What a line may be is described in
-// smtformats/reordering/moses.py; lines that are sound but unusual come back by `add`.
+// Reads Moses' reordering tables into columns. The format is described in smtformats/reordering/moses.py; valid but
+// unusual lines are parsed there and passed to `add`.
 #pragma once
 
 #include <array>
@@ -16,17 +16,17 @@
 namespace smt {
 
 struct ReorderingRows {
-  Texts keys;             // of each row: source and target with a bar between them, or the source alone
-  Growing<float> values;  // logarithms, as many for each row
+  Texts keys;             // of each row: source and target with a bar between them, or the source only
+  Growing<float> values;  // logarithms, equally many per row
 };
 
 class ReorderingScanner final : public LineScanner {
  public:
   explicit ReorderingScanner(std::size_t max_line) : LineScanner(max_line) {}
 
-  // How many fields and numbers all lines have. Before, no line can be read.
+  // Sets the numbers of fields and scores per line. Until then no line can be read.
   void expect(std::size_t fields, std::size_t numbers);
-  // A row that someone else read.
+  // Adds a row parsed elsewhere.
   void add(std::string_view key, const std::vector<double>& values);
 
   ReorderingRows& table() noexcept { return table_; }
@@ -36,7 +36,7 @@ class ReorderingScanner final : public LineScanner {
   static constexpr std::size_t kMostBytes = 63;
   static constexpr std::size_t kMostNumbers = 8;
 
-  // What numbers are spelt like, and their logarithms: nearly all lines have those of one of few others.
+  // The text of a line's numbers, and their logarithms: most lines repeat one of few such texts.
   struct Known {
     char text[kMostBytes + 1] = {};  // with the line's end
     float values[kMostNumbers] = {};

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMaxPosition = 32767;
 
-// Digits as a position, or -1.
+// Parses digits as a position; -1 if they are not one.
 int position(std::string_view digits) noexcept {
   int value = 0;
   for (const char c : digits) {
@@ -21,8 +21,8 @@ int position(std::string_view digits) noexcept {
   return digits.empty() ? -1 : value;
 }
 
-// Points of single digits, the shape that nearly all have: ` 0-0 1-1`. Gives their number; there has to be room for
-// kFew, as how many they are is hard to foresee.
+// Fast path for points of single digits, as nearly all are: ` 0-0 1-1`. Returns their number, at most kFew; `pairs`
+// must have room for kFew, as their number is hard to predict.
 constexpr unsigned kFew = 8;
 inline unsigned short_points(const char* p, std::int16_t* pairs) noexcept {
 #if defined(__SSE2__)

@@ -1,4 +1,4 @@
-// What scanners of rules share: the columns they fill, source sides that recur, features given twice, alignment points.
+// Shared by the scanners of rules: columns, repeated source sides, repeated features, alignment points.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@
 namespace smt {
 
 struct RuleLimits {
-  std::size_t line = 0;      // bytes, the line's end included
-  std::size_t symbols = 0;   // a side
-  std::size_t features = 0;  // a rule; points of its alignment, too
+  std::size_t line = 0;      // bytes, with the newline
+  std::size_t symbols = 0;   // per side
+  std::size_t features = 0;  // per rule; also limits its alignment points
 };
 
 struct Nothing {};
@@ -25,7 +25,7 @@ struct Nothing {};
 struct RuleTable {
   Growing<std::int32_t> lhs;
   Growing<std::uint8_t> level;
-  Growing<std::int32_t> source, target;  // source: a word, or -1 - label; target: a word, or -1 - place in the source
+  Growing<std::int32_t> source, target;  // source: a word, or -1 - label; target: a word, or -1 - gap number
   Growing<std::int64_t> source_offsets, target_offsets;
   Growing<std::int32_t> features;
   Growing<float> values;
@@ -45,24 +45,24 @@ class RuleScanner : public LineScanner {
   RuleTable& table() noexcept { return table_; }
 
  protected:
-  // Most rules have the source side of the one before. How much of the text at p is what `know_source` was told, the
-  // source side being there again then; none if it is another.
+  // Most rules have the source side of the previous rule. If the text at p starts as given to `know_source`, appends
+  // the source side again and returns the length of that text, otherwise 0.
   std::size_t repeat_source(const char* p);
-  // What stands before the target side of this rule; its last byte is a blank.
+  // Remembers the text before the target side of this rule; its last byte is a blank.
   void know_source(const char* begin, const char* end) noexcept {
     known_source_ = begin;
     known_length_ = static_cast<std::size_t>(end - begin);
   }
 
-  // Alignment points. Ends at a bar or at the line's end; null if there is something else.
+  // Reads alignment points. Returns the bar or the end of the line; null on anything else.
   const char* points(const char* p);
 
-  // Gives a feature of this rule a value, the last of those it is given; whether it is the first.
+  // Sets a feature of this rule; the last value counts. Returns whether it is the first value.
   bool put(std::int32_t name, float value);
-  // Tells that the last `count` features of the table are of this rule.
+  // Registers the last `count` features of the table as those of this rule.
   void know_put(std::size_t count);
 
-  // The columns have a rule more.
+  // Completes a rule in the columns.
   void end_rule(std::size_t level = 0) {
     table_.level.push(static_cast<std::uint8_t>(level));
     table_.source_offsets.push(static_cast<std::int64_t>(table_.source.size()));
@@ -77,15 +77,15 @@ class RuleScanner : public LineScanner {
   RuleTable table_;
 
  private:
-  const char* known_source_ = nullptr;  // in the text, one of the lines before
+  const char* known_source_ = nullptr;  // in the text of an earlier line
   std::size_t known_length_ = 0;
-  std::vector<std::uint64_t> name_line_;  // by name, the last line that had it
-  std::vector<std::size_t> name_place_;   // and where its value stands
+  std::vector<std::uint64_t> name_line_;  // by name, the last line that has it
+  std::vector<std::size_t> name_place_;   // and the position of its value
 };
 
 inline std::string_view view(const char* p, std::size_t length) noexcept { return {p, length}; }
 
-// Whether the token that begins here is ||| alone.
+// Whether the token at p is |||.
 inline bool is_bar(const char* p) noexcept { return (load4(p) & 0xFFFFFFU) == 0x7C7C7CU && is_end(p[3]); }
 
 inline const char* skip_blanks(const char* p) noexcept {

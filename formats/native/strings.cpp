@@ -27,8 +27,8 @@ bool is_utf8(std::string_view text) noexcept {
       p += 2;
     } else if (c >= 0xE0 && c <= 0xEF) {
       if (left < 3 || !follows(p[1]) || !follows(p[2])) return false;
-      if (c == 0xE0 && p[1] < 0xA0) return false;   // longer than needed
-      if (c == 0xED && p[1] >= 0xA0) return false;  // half of a pair
+      if (c == 0xE0 && p[1] < 0xA0) return false;   // overlong
+      if (c == 0xED && p[1] >= 0xA0) return false;  // lone surrogate
       p += 3;
     } else if (c >= 0xF0 && c <= 0xF4) {
       if (left < 4 || !follows(p[1]) || !follows(p[2]) || !follows(p[3])) return false;

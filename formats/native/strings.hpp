@@ -1,4 +1,4 @@
-// Strings as dense numbers: one blob of bytes, offsets, and a hash table with open addressing over them.
+// Number strings densely: a blob of bytes, offsets, and a hash table with open addressing.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@ namespace smt {
 
 bool is_utf8(std::string_view text) noexcept;
 
-// Texts one behind the other; text i is blob[offsets[i], offsets[i + 1]).
+// Concatenated texts; text i is blob[offsets[i], offsets[i + 1]).
 struct Texts {
   Growing<char> blob;
   Growing<std::int64_t> offsets;
@@ -27,22 +27,21 @@ struct Texts {
     return {blob.data() + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
   }
   std::int32_t add(std::string_view text);
-  // Only the first `size` of them.
+  // Keeps only the first `size` texts.
   void cut(std::size_t size) noexcept {
     offsets.cut(size + 1);
     blob.cut(static_cast<std::size_t>(offsets.back()));
   }
 };
 
-// What texts are told apart by: up to 15 bytes and their number, or the hash of a longer text and a mark that is no
-// length.
+// The key of a text: up to 15 bytes and their number, or the hash of a longer text and a marker that is not a length.
 struct TextKey {
   std::uint64_t low = 0, high = 0;
 };
 
 inline constexpr std::size_t kShortText = 15;
 inline constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
-// For n bytes, 15 - n from the start: the mask of the first eight, and eight further on that of the others.
+// For n bytes, entry 15 - n is the mask of the first eight, and the entry eight further on is that of the others.
 inline constexpr std::uint64_t kByteMasks[kShortText + 9] = {
     kAllBits,       kAllBits,        kAllBits,        kAllBits,        kAllBits,        kAllBits,
     kAllBits,       kAllBits,        kAllBits >> 8U,  kAllBits >> 16U, kAllBits >> 24U, kAllBits >> 32U,
@@ -54,13 +53,13 @@ inline TextKey text_key(const char* text, std::size_t length) noexcept {
   if (length > kShortText) [[unlikely]] {
     return long_key(text, length);
   }
-  // Masks without a branch: lengths are hard to foresee.
+  // Masks instead of a branch: lengths are hard to predict.
   const std::uint64_t* const mask = kByteMasks + (kShortText - length);
   return {load8(text) & mask[0], (load8(text + 8) & mask[8]) | static_cast<std::uint64_t>(length) << 56U};
 }
 
-// Numbers texts in order of their first coming. With each goes a Payload, which stands in the table itself: one
-// look at memory brings both.
+// Numbers texts in order of first occurrence. Each has a Payload, stored in the hash table itself so that one memory
+// access fetches both.
 template <class Payload>
 class Interner {
  public:
@@ -72,7 +71,7 @@ class Interner {
 
   explicit Interner(std::size_t slots) { rehash(slots); }
 
-  // A text that has kPadding readable bytes behind it.
+  // The text needs kPadding readable bytes after it.
   Found add(const char* text, std::size_t length) {
     const TextKey key = text_key(text, length);
     for (std::size_t at = slot_of(key);; at = (at + 1) & mask_) {
@@ -111,7 +110,7 @@ class Interner {
   }
 
   [[gnu::noinline]] Found insert(const TextKey& key, std::string_view text) {
-    // No more than a quarter is taken: a text is mostly found where it is looked for first.
+    // At most a quarter is used, so that most lookups hit the first slot.
     if (4 * (texts_.size() + 1) > mask_) rehash(2 * (mask_ + 1));
     const std::int32_t id = texts_.add(text);
     Entry& entry = free_slot(key);

@@ -5,149 +5,151 @@ from typing import Any
 
 
 class CdecScanner:
-    """
-    Reads the text of a cdec grammar into columns, fed in pieces of any size.
-    """
+    """Read a cdec grammar into columns; fed in pieces of any size."""
 
     def __init__(self, max_line: int, max_symbols: int, max_features: int) -> None: ...
 
     def feed(self, data: bytes) -> bool:
         """
-        The next piece of the file. False at a line that cannot be read; `resume` goes on behind it.
+        Scan the next piece of the file. False at a line that cannot be read; `resume` continues after it.
         """
 
     def resume(self) -> bool:
         """
-        Goes on behind a line that could not be read, as `feed` or `finish` would have.
+        Continue after a line that could not be read; returns like `feed` or `finish`.
         """
 
     def finish(self) -> bool:
-        """The end of the file, as `feed`."""
+        """End the file; returns like `feed`."""
 
     def columns(self) -> dict[str, Any]:
         """
-        The arrays, and each string table as its bytes and offsets. The scanner is spent.
+        Return the arrays, and each string table as bytes and offsets. Can be called once.
         """
 
     @property
     def fault(self) -> bytes:
-        """The line that could not be read, with its end."""
+        """The line that could not be read, with its newline."""
 
     @property
     def lines(self) -> int:
-        """How many lines were read, that one, too."""
+        """The number of lines read, including that line."""
 
     @property
     def levels(self) -> int:
-        """
-        How many leading blanks the line that could not be read might have at most.
-        """
+        """The most leading blanks that the line that could not be read may have."""
 
     @property
     def is_bad_refinement(self) -> bool:
-        """Whether only that it does not refine the rule before is wrong with it."""
+        """
+        Whether that line's only error is that it does not refine the rule before it.
+        """
 
 class MosesScanner:
-    """The same for a phrase table of Moses, or a rule table."""
+    """
+    Read a Moses phrase table or rule table into columns; fed in pieces of any size.
+    """
 
     def __init__(self, max_line: int, max_symbols: int, max_features: int, gaps: bool, prefix: str) -> None: ...
 
     def feed(self, data: bytes) -> bool:
         """
-        The next piece of the file. False at a line that cannot be read; `resume` goes on behind it.
+        Scan the next piece of the file. False at a line that cannot be read; `resume` continues after it.
         """
 
     def resume(self) -> bool:
         """
-        Goes on behind a line that could not be read, as `feed` or `finish` would have.
+        Continue after a line that could not be read; returns like `feed` or `finish`.
         """
 
     def finish(self) -> bool:
-        """The end of the file, as `feed`."""
+        """End the file; returns like `feed`."""
 
     def columns(self) -> dict[str, Any]:
         """
-        The arrays, and each string table as its bytes and offsets. The scanner is spent.
+        Return the arrays, and each string table as bytes and offsets. Can be called once.
         """
 
     @property
     def fault(self) -> bytes:
-        """The line that could not be read, with its end."""
+        """The line that could not be read, with its newline."""
 
     @property
     def lines(self) -> int:
-        """How many lines were read, that one, too."""
+        """The number of lines read, including that line."""
 
     def expect(self, names: Sequence[str]) -> None:
         """
-        Tells the names of the scores of all lines. Before, no line can be read.
+        Set the names of the scores of every line. Until then no line can be read.
         """
 
     def add(self, lhs: str, source: Sequence[tuple[str, int]], target: Sequence[tuple[str, int]], features: Sequence[tuple[str, float]], points: Sequence[tuple[int, int]]) -> None:
         """
-        Adds the rule of a line that Python read. A symbol is a word and 0, a label and the index of a gap.
+        Add a rule parsed by Python. A symbol is a word and 0, or a label and a gap index.
         """
 
 class ListScanner:
-    """Reads n-best lists into columns, fed in pieces of any size."""
+    """Read n-best lists into columns; fed in pieces of any size."""
 
     def __init__(self, dialect: str, max_line: int) -> None: ...
 
     def feed(self, data: bytes) -> bool:
         """
-        False at a line that is left to the parser of records; the scanner is then spent.
+        Scan the next piece of the file. False at a line left to the record parser; the scanner is then closed.
         """
 
     def finish(self) -> bool:
-        """The same at the end of the file."""
+        """End the file; returns like `feed`."""
 
     def columns(self) -> dict[str, Any]:
         """
-        The arrays, and each string table as its bytes and offsets. The scanner is spent.
+        Return the arrays, and each string table as bytes and offsets. Can be called once.
         """
 
     def fault(self) -> tuple[int, bytes]:
         """
-        Where it stopped: the number of lines before, and what it was fed behind them.
+        Return where it stopped: the number of lines before, and the text after them.
         """
 
     @property
     def lines(self) -> int:
-        """How many lines were read."""
+        """The number of lines read."""
 
 class ReorderingScanner:
-    """The same for a reordering table of Moses."""
+    """Read a Moses reordering table into columns; fed in pieces of any size."""
 
     def __init__(self, max_line: int) -> None: ...
 
     def feed(self, data: bytes) -> bool:
         """
-        The next piece of the file. False at a line that cannot be read; `resume` goes on behind it.
+        Scan the next piece of the file. False at a line that cannot be read; `resume` continues after it.
         """
 
     def resume(self) -> bool:
         """
-        Goes on behind a line that could not be read, as `feed` or `finish` would have.
+        Continue after a line that could not be read; returns like `feed` or `finish`.
         """
 
     def finish(self) -> bool:
-        """The end of the file, as `feed`."""
+        """End the file; returns like `feed`."""
 
     def columns(self) -> dict[str, Any]:
         """
-        The arrays, and each string table as its bytes and offsets. The scanner is spent.
+        Return the arrays, and each string table as bytes and offsets. Can be called once.
         """
 
     @property
     def fault(self) -> bytes:
-        """The line that could not be read, with its end."""
+        """The line that could not be read, with its newline."""
 
     @property
     def lines(self) -> int:
-        """How many lines were read, that one, too."""
+        """The number of lines read, including that line."""
 
     def expect(self, fields: int, numbers: int) -> None:
-        """Tells how many all lines have. Before, no line can be read."""
+        """
+        Set the numbers of fields and scores per line. Until then no line can be read.
+        """
 
     def add(self, key: str, values: Sequence[float]) -> None:
-        """Adds the row of a line that Python read."""
+        """Add a row parsed by Python."""

@@ -1,6 +1,6 @@
-"""The conformance kit: the contracts of ``smtplugins.contracts.contracts`` as checks that any plugin can run.
+"""The conformance kit: the contracts of ``smtplugins.contracts.contracts`` as checks for any plugin.
 
-``smt plugins check NAME`` runs them on all that an installed plugin offers. In a plugin's own tests, which need pytest:
+``smt plugins check NAME`` runs them on everything an installed plugin offers. In a plugin's own tests, with pytest:
 
     from smtplugins.testing.cases import FeatureChecks, MetricChecks
 
@@ -11,10 +11,9 @@
     class TestBleu(MetricChecks):
         offer = "bleu"
 
-Each check is then a test. ``offer`` is a name that the loaded plugins offer, or a fixture that gives an ``Offer``.
-Where something cannot be made without options, its ``Offer`` has a ``trial`` or the test class has ``options``.
-A decoder that asks for ``resources`` gets tiny grammars of the kit, whose derivations are enumerated.
-``run_checks`` does the same without pytest.
+Each check becomes a test. ``offer`` is the name of an offer of the loaded plugins, or a fixture that returns an
+``Offer``. If it has required options, give its ``Offer`` a ``trial`` or the test class ``options``. A decoder with a
+parameter ``resources`` gets tiny grammars whose derivations the kit enumerates. ``run_checks`` works without pytest.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The kit as pytest classes: subclass one, name an offer, and each check is a test. Only this module needs pytest."""
+"""Test classes for pytest: subclass one, name an offer, and each check is a test. Only this module needs pytest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _each(checks: Sequence[Check]) -> pytest.MarkDecorator:
 
 
 class _Checks:
-    """``offer`` is a name or a fixture that gives the record; ``plugins`` are loaded beside those installed."""
+    """``offer`` is a name, or a fixture that returns the record; ``plugins`` are loaded besides installed ones."""
 
     kind: ClassVar[str]
     module: ClassVar[ModuleType]
@@ -31,12 +31,12 @@ class _Checks:
 
     @pytest.fixture
     def host(self) -> Host:
-        """The loaded plugins."""
+        """A host with the plugins loaded."""
         return load_plugins(self.plugins)
 
     @pytest.fixture
     def subject(self, request: pytest.FixtureRequest, tmp_path: Path, host: Host) -> Any:
-        """What is checked."""
+        """The subject of the checks."""
         named = isinstance(self.offer, str)
         record = host.registry.entry(self.kind, self.offer).record if named else request.getfixturevalue("offer")
         return self.module.subject(record, tmp_path, host, **self._given())
@@ -52,7 +52,7 @@ class _Checks:
 
 
 class FeatureChecks(_Checks):
-    """All checks of a feature; ``options`` are used in place of those of the offer's ``trial``."""
+    """All checks of a feature; ``options`` replace those of the offer's ``trial``."""
 
     kind: ClassVar[str] = "features"
     module: ClassVar[ModuleType] = features
@@ -68,7 +68,7 @@ class FeatureChecks(_Checks):
 
 
 class MetricChecks(_Checks):
-    """All checks of a metric; ``options`` are used in place of those of the offer's ``trial``."""
+    """All checks of a metric; ``options`` replace those of the offer's ``trial``."""
 
     kind: ClassVar[str] = "metrics"
     module: ClassVar[ModuleType] = metrics
@@ -84,7 +84,7 @@ class MetricChecks(_Checks):
 
 
 class FormatChecks(_Checks):
-    """All checks of a format; ``samples`` are records and ``files`` files by name, beside or in place of the kit's."""
+    """All checks of a format; ``samples`` (records) and ``files`` (contents), by name, replace the kit's."""
 
     kind: ClassVar[str] = "formats"
     module: ClassVar[ModuleType] = formats
@@ -101,7 +101,7 @@ class FormatChecks(_Checks):
 
 
 class LearnerChecks(_Checks):
-    """All checks of a learner; ``problems``, by type, are used in place of the kit's own."""
+    """All checks of a learner; ``problems``, by type, replace the kit's."""
 
     kind: ClassVar[str] = "learners"
     module: ClassVar[ModuleType] = learners
@@ -118,7 +118,7 @@ class LearnerChecks(_Checks):
 
 
 class DecoderChecks(_Checks):
-    """All checks of a decoder; ``model`` is what it decodes with, ``exact`` the options that let it prune nothing."""
+    """All checks of a decoder; ``model`` is the model to decode with, ``exact`` the options that turn pruning off."""
 
     kind: ClassVar[str] = "decoders"
     module: ClassVar[ModuleType] = decoders

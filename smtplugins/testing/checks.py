@@ -1,7 +1,7 @@
-"""What a check is, what it checks, and how checks are run: the frame that the checks of each kind stand in.
+"""Define and run checks.
 
 A check is a function of a subject. It returns if the contract in its docstring holds, raises ``AssertionError`` with a
-sentence if not, and ``DoesNotApply`` if the contract is not one for this subject.
+message if not, and ``DoesNotApply`` if the contract does not concern the subject.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ KINDS = {
     "learners": "smtplugins.testing.learners",
     "decoders": "smtplugins.testing.decoders.any_decoder",
 }
-"""The kinds that have checks, and the module of each."""
+"""The module with the checks of each kind."""
 
 Check = Callable[[Any], None]
 
 
 class DoesNotApply(Exception):
-    """The contract says nothing about this subject; the message says why."""
+    """The contract does not concern this subject; the message says why."""
 
 
 class CannotBeMade(AssertionError):
-    """The subject could not even be built, so that no other check has anything to look at."""
+    """The subject could not be made, so no other check can run."""
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The outcome of one check: its name, whether it held, and what was wrong if not."""
+    """The outcome of a check: its name, whether it passed, and the error message if not."""
 
     check: str
     ok: bool
@@ -53,7 +53,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Subject:
-    """An offer under check: how to make it, the loaded plugins, and an empty folder for files it needs."""
+    """An offer under check, with options to make it, the host, and an empty folder for its files."""
 
     offer: Offer
     folder: Path
@@ -62,7 +62,7 @@ class Subject:
 
     @functools.cached_property
     def chosen(self) -> Mapping[str, Any]:
-        """The options to make it with: those given, or those of the offer's ``trial``."""
+        """The options to make it with: ``options``, or those of the offer's ``trial``."""
         if self.options is not None:
             return self.options
         if self.offer.trial is None:
@@ -73,20 +73,24 @@ class Subject:
 
     @property
     def annotations(self) -> list[str]:
-        """The names of the annotations that a feature reads."""
+        """The names of the annotations that a feature needs."""
         parts = (need.partition(":") for need in sorted(self.offer.needs))
         return [name for kind, _, name in parts if kind == "annotations"]
 
     def make(self) -> Any:
-        """A new object of what is offered."""
+        """Make a new object of the offer."""
         return self.built(self.chosen)
 
     def built(self, options: Mapping[str, Any], given: Mapping[str, Any] | None = None) -> Any:
-        """A new object made with these options, and with the host's gifts for those that ask for them."""
+        """Make a new object with these options; ``given`` are the values that the host supplies by parameter name."""
         reason = self.host.registry.unavailable(self.offer)
         if reason:
             raise CannotBeMade(f"{self.offer.name!r} is unavailable: {reason}")
-        required = [name for name, one in parameters(self.offer.make).items() if one.default is inspect.Parameter.empty]
+        required = [
+            name
+            for name, parameter in parameters(self.offer.make).items()
+            if parameter.default is inspect.Parameter.empty
+        ]
         lacking = [name for name in required if name not in options]
         if lacking:
             raise CannotBeMade(
@@ -100,25 +104,25 @@ class Subject:
 
 
 def described(error: BaseException) -> str:
-    """An exception as a part of a sentence: our own speak for themselves."""
+    """Return an exception as text; exceptions of smtplugins without their type."""
     return str(error) if isinstance(error, SmtError) else failure_text(error)
 
 
 def is_documented(subject: Subject) -> None:
-    """An offer has a summary of one line, and each of its options a type."""
+    """An offer has a one-line summary, and each option has a type."""
     offer = subject.offer
-    assert offer.summary.strip() and "\n" not in offer.summary, f"{offer.name!r} has no summary of one line"
-    for name, one in parameters(offer.make).items():
-        assert one.annotation is not inspect.Parameter.empty, (
-            f"option {name!r} of {offer.name!r} has no type: annotate the parameter, so that text can be converted"
+    assert offer.summary.strip() and "\n" not in offer.summary, f"{offer.name!r} has no one-line summary"
+    for name, parameter in parameters(offer.make).items():
+        assert parameter.annotation is not inspect.Parameter.empty, (
+            f"option {name!r} of {offer.name!r} has no type: annotate the parameter so that text can be converted"
         )
-        assert not isinstance(one.annotation, str), (
-            f"the type {one.annotation!r} of option {name!r} of {offer.name!r} cannot be found when the program runs"
+        assert not isinstance(parameter.annotation, str), (
+            f"the type {parameter.annotation!r} of option {name!r} of {offer.name!r} cannot be resolved at run time"
         )
 
 
 def can_be_made(subject: Subject) -> None:
-    """An offer can be made: without options, with those of its ``trial``, or with those given to the checks."""
+    """An offer can be made without options, with those of its ``trial``, or with those given to the checks."""
     subject.make()
 
 
@@ -132,13 +136,13 @@ def run_checks(
 ) -> list[CheckResult]:
     """Run all checks of a kind that apply to an offer or a format.
 
-    ``folder`` is an empty folder. ``given`` may hold ``options`` for an offer, ``problems`` for a learner, a ``model``
-    and ``exact`` for a decoder, ``samples`` and ``files`` for a format, in place of the kit's own.
+    ``folder`` is an empty folder. ``given`` may replace the kit's own ``options`` of an offer, ``problems`` of a
+    learner, ``model`` and ``exact`` of a decoder, ``samples`` and ``files`` of a format.
     """
     if kind not in KINDS:
         raise UsageError(f"no checks for {kind!r}{suggestion(kind, KINDS)}")
     if not __debug__:
-        raise UsageError("the checks are assertions, which `python -O` leaves out: run without it")
+        raise UsageError("the checks are assertions, which `python -O` removes: run without -O")
     if host is None:
         from smtplugins.host.loading.manager import load_plugins
 

@@ -1,4 +1,4 @@
-"""Checks of file formats: what is written comes back, a format knows its own, damage is told by file and line."""
+"""Checks of file formats: round trips, recognition, and errors that name file and line."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from smtplugins.host.host import Host
 
 _STREAMED = ("nbest", "corpus", "alignment")
-"""Kinds with many records in a file, which are read one at a time."""
+"""Kinds whose files hold many records, read one at a time."""
 
 
 @dataclass(frozen=True)
 class FormatSubject:
-    """A format to check, with records to write and files to read, by what is special about them.
+    """A format to check, with named samples: records to write and files to read.
 
-    Records that a format cannot hold it may refuse to write, with a ``FormatError``; those called ``plain`` it may not.
+    A format may raise ``FormatError`` for records that it cannot hold, except for the sample ``plain``.
     """
 
     format: Format
@@ -33,19 +33,19 @@ class FormatSubject:
     files: Mapping[str, bytes] = field(default_factory=dict)
 
     def parse(self, data: bytes) -> Iterator[Any]:
-        """The records in a file with this content."""
+        """Parse a file with this content."""
         from smtformats.files import Lines
 
         if self.format.parse is None:
             raise DoesNotApply("the format can only be written")
         if self.format.folder:
-            raise DoesNotApply("the format is one of folders")
-        if any(one.default is one.empty for one in format_options(self.format).values()):
-            raise DoesNotApply("the format has an option that must be given")
+            raise DoesNotApply("the format reads folders")
+        if any(parameter.default is parameter.empty for parameter in format_options(self.format).values()):
+            raise DoesNotApply("the format has a required option")
         return self.format.parse(Lines(io.BytesIO(data), samples.FILE))
 
     def write(self, records: Iterable[Any], number: Callable[[float], str] | None = None) -> tuple[bytes, int]:
-        """A file with these records, and the count that the writer gave."""
+        """Write a file with these records; returns it and the writer's count."""
         from smtformats.format import shortest
 
         if self.format.write is None:
@@ -59,7 +59,7 @@ class FormatSubject:
         return out.getvalue().encode(), count
 
     def written(self) -> Iterator[tuple[str, Sequence[Any], bytes]]:
-        """The samples that the format can hold, and the file of each."""
+        """Yield the samples that the format can hold, with the file of each."""
         from smtformats import FormatError
 
         if self.format.write is not None and not self.samples:
@@ -74,11 +74,11 @@ class FormatSubject:
             yield name, records, data
 
     def readable(self) -> dict[str, bytes]:
-        """Good files of this format: those given, and what it writes."""
-        found = dict(self.files)
+        """Return valid files of this format: those given, and those it writes."""
+        files = dict(self.files)
         if self.format.write is not None:
-            found.update((name, data) for name, _, data in self.written())
-        return found
+            files.update((name, data) for name, _, data in self.written())
+        return files
 
 
 def subject(
@@ -89,7 +89,7 @@ def subject(
     samples: Mapping[str, Sequence[Any]] | None = None,
     files: Mapping[str, bytes] | None = None,
 ) -> FormatSubject:
-    """A format to check: with the records and files given, or the kit's own records of its kind and its example."""
+    """Return a format to check, with the given records and files, or the kit's records of its kind and its example."""
     from smtplugins.testing.samples import records
 
     example = {"its example": record.example.encode()} if record.example and record.parse is not None else {}
@@ -97,37 +97,37 @@ def subject(
 
 
 def is_described(subject: FormatSubject) -> None:
-    """A format has a kind and a summary of one line, and can be read or written."""
-    one = subject.format
-    assert one.kind, f"format {one.name!r} has no kind"
-    assert one.summary.strip() and "\n" not in one.summary, f"format {one.name!r} has no summary of one line"
-    assert one.parse or one.write, f"format {one.name!r} can neither be read nor written"
-    for suffix in one.suffixes:
-        assert suffix.startswith("."), f"expected suffixes that begin with a point, found {suffix!r}"
+    """A format has a kind and a one-line summary, and can be read or written."""
+    record = subject.format
+    assert record.kind, f"format {record.name!r} has no kind"
+    assert record.summary.strip() and "\n" not in record.summary, f"format {record.name!r} has no one-line summary"
+    assert record.parse or record.write, f"format {record.name!r} can neither be read nor written"
+    for suffix in record.suffixes:
+        assert suffix.startswith("."), f"expected suffixes that start with a point, found {suffix!r}"
 
 
 def plain_records_are_written(subject: FormatSubject) -> None:
-    """Plain records of the kind are written; the writer takes any iterable and gives the number of records."""
+    """Plain records of the kind can be written; the writer takes any iterable and returns the number of records."""
     for name, records, data in subject.written():
         again, count = subject.write(iter(records))
-        assert again == data, f"the sample {name!r} is written otherwise from an iterator than from a list"
+        assert again == data, f"the sample {name!r} is written differently from an iterator than from a list"
         assert count == len(records), f"expected the number of records written, {len(records)}, found {count}"
 
 
 def written_files_are_read_back(subject: FormatSubject) -> None:
-    """What is written is read back with the same ids, texts, names and numbers."""
+    """Written files are read back with the same ids, texts, names and numbers."""
     if subject.format.parse is None:
         raise DoesNotApply("the format can only be written")
     for name, records, data in subject.written():
-        found = list(subject.parse(data))
+        reread = list(subject.parse(data))
         wanted = list(map(_essence, records))
-        assert len(found) == len(records), f"sample {name!r}: wrote {len(records)} records, read {len(found)}"
-        for i, (before, after) in enumerate(zip(wanted, map(_essence, found), strict=True)):
+        assert len(reread) == len(records), f"sample {name!r}: wrote {len(records)} records, read {len(reread)}"
+        for i, (before, after) in enumerate(zip(wanted, map(_essence, reread), strict=True)):
             assert before == after, f"sample {name!r}: record {i} was {before!r} and came back as {after!r}"
 
 
 def files_are_kept_byte_for_byte(subject: FormatSubject) -> None:
-    """A file that was read is written again byte for byte, also from its records alone, without the lines as read."""
+    """A file is written back byte for byte, also from records without the lines they were read from."""
     if subject.format.write is None:
         raise DoesNotApply("the format can only be read")
     for name, data in subject.readable().items():
@@ -136,14 +136,14 @@ def files_are_kept_byte_for_byte(subject: FormatSubject) -> None:
         assert again == data, f"{name!r}, read and written again, differs at line {_first_difference(data, again)}"
         if name in subject.files:
             continue
-        again, _ = subject.write([_forgetful(one) for one in records])
+        again, _ = subject.write([_forgetful(record) for record in records])
         assert again == data, (
             f"{name!r}, written from its records alone, differs at line {_first_difference(data, again)}"
         )
 
 
 def given_files_are_read(subject: FormatSubject) -> None:
-    """Each file given to the checks is read, and holds a record."""
+    """Each file given to the checks can be read and has a record."""
     if not subject.files:
         raise DoesNotApply("no files were given")
     for name, data in subject.files.items():
@@ -151,27 +151,27 @@ def given_files_are_read(subject: FormatSubject) -> None:
 
 
 def own_files_are_recognised(subject: FormatSubject) -> None:
-    """``matches`` knows its own files, save what another format reads the same, and never fails on other bytes."""
+    """``matches`` accepts the format's own files, unless another format reads them the same, and never raises."""
     if subject.format.parse is None:
         raise DoesNotApply("the format can only be written")
     for name, data in subject.readable().items():
         known = subject.format.matches(data) or _read_elsewhere(subject, data)
-        assert known, f"`matches` does not know the format's own file {name!r}"
+        assert known, f"`matches` does not recognise the format's own file {name!r}"
     for data in (b"", b"\n", b"\x00", b"\xff\xfe|||", bytes(range(256)), b"||| ||| |||\n", b"= = =\n[\n"):
         try:
             subject.format.matches(data)
         except Exception as error:
-            raise AssertionError(f"`matches` fails on {data!r}: {described(error)}") from error
+            raise AssertionError(f"`matches` raises an error on {data!r}: {described(error)}") from error
 
 
 def _read_elsewhere(subject: FormatSubject, data: bytes) -> bool:
-    """Whether the file has the shape of another format, as which it reads the same: toolkits' dialects overlap."""
+    """Whether another format recognises the file and reads it the same: toolkits' dialects overlap."""
     from smtformats import FormatError, all_formats
 
-    others = [one for one in all_formats() if one.kind == subject.format.kind and one.matches(data)]
+    others = [record for record in all_formats() if record.kind == subject.format.kind and record.matches(data)]
     try:
         wanted, *readings = [
-            [_essence(record) for record in one.parse(data)] for one in (subject, *map(FormatSubject, others))
+            [_essence(record) for record in each.parse(data)] for each in (subject, *map(FormatSubject, others))
         ]
     except FormatError:
         return False
@@ -179,39 +179,41 @@ def _read_elsewhere(subject: FormatSubject, data: bytes) -> bool:
 
 
 def foreign_files_are_left_alone(subject: FormatSubject) -> None:
-    """``matches`` does not take files of other kinds for its own (a ``fallback`` may)."""
+    """``matches`` does not accept files of other kinds (a ``fallback`` may)."""
     if subject.format.parse is None or subject.format.fallback:
         raise DoesNotApply("the format can only be written, or is the fallback of its kind")
     for kind, files in samples.FILES.items():
         for data in files if kind != subject.format.kind else ():
-            assert not subject.format.matches(data), f"`matches` takes a file of kind {kind!r} for its own: {data!r}"
+            assert not subject.format.matches(data), f"`matches` accepts a file of kind {kind!r}: {data!r}"
 
 
 def reading_streams(subject: FormatSubject) -> None:
-    """The first record of a long file is there before the whole file was read."""
+    """The first record of a long file is available before the whole file is read."""
     if subject.format.kind not in _STREAMED or subject.format.write is None or "plain" not in subject.samples:
-        raise DoesNotApply("files of this kind hold one record, or the kit cannot make a long one")
+        raise DoesNotApply("files of this kind hold one record, or the kit cannot make a long file")
     from smtformats import Candidates
     from smtformats.files import Lines
 
     plain = list(subject.samples["plain"])
-    many = [replace(one, id=str(i)) if isinstance(one, Candidates) else one for i, one in enumerate(plain * 200)]
+    many = [
+        replace(record, id=str(i)) if isinstance(record, Candidates) else record for i, record in enumerate(plain * 200)
+    ]
     stream = io.BytesIO(subject.write(many)[0])
     if subject.format.parse is None:
         raise DoesNotApply("the format can only be written")
     next(subject.format.parse(Lines(stream, samples.FILE)))
-    assert stream.tell() < len(stream.getvalue()), "the first record comes only after the whole file was read"
+    assert stream.tell() < len(stream.getvalue()), "the first record is available only after the whole file was read"
 
 
 def an_empty_file_is_refused(subject: FormatSubject) -> None:
-    """An empty file is a ``FormatError`` that names it, save where no record is good data (a corpus, also of trees)."""
-    found = _failure(subject, b"", "an empty file")
+    """An empty file raises a ``FormatError`` that names it, except where no records are valid (corpora and trees)."""
+    error = _failure(subject, b"", "an empty file")
     if subject.format.kind not in ("corpus", "tree"):
-        assert found is not None, "an empty file was read as if nothing were wrong"
+        assert error is not None, "an empty file was read without an error"
 
 
 def invalid_utf8_is_refused(subject: FormatSubject) -> None:
-    """A byte that is no UTF-8 is a ``FormatError`` naming its line."""
+    """Invalid UTF-8 raises a ``FormatError`` that names its line."""
     for name, data in subject.readable().items():
         lines = data.split(b"\n")
         for number in sorted({1, (len(lines) + 1) // 2, max(1, len(lines) - 1)}):
@@ -222,7 +224,7 @@ def invalid_utf8_is_refused(subject: FormatSubject) -> None:
 
 
 def bad_numbers_are_refused(subject: FormatSubject) -> None:
-    """A number that is none, or no finite one, is a ``FormatError`` naming its line."""
+    """A malformed or infinite number raises a ``FormatError`` that names its line."""
     if subject.format.parse is None or not subject.samples:
         raise DoesNotApply("the format can only be written, or the kit has no records of its kind")
     for name, records, data in subject.written():
@@ -231,11 +233,11 @@ def bad_numbers_are_refused(subject: FormatSubject) -> None:
             for bad in ("nan", "x", "1_0", "1,5", "0x10"):
                 spoilt, _ = _with_number(subject, records, at, bad)
                 line = _first_difference(data, spoilt)
-                _must_fail(subject, spoilt, f"{name!r} with {bad!r} for a number in line {line}", line)
+                _must_fail(subject, spoilt, f"{name!r} with {bad!r} as a number in line {line}", line)
 
 
 def damage_is_reported(subject: FormatSubject) -> None:
-    """A damaged file is read, if it still makes sense, or is a ``FormatError`` with file and line, and nothing else."""
+    """A damaged file is read, if it is still valid, or raises a ``FormatError`` with file and line."""
     files = {
         **subject.readable(),
         **{f"a file of kind {k}": data for k, every in samples.FILES.items() for data in every},
@@ -246,7 +248,7 @@ def damage_is_reported(subject: FormatSubject) -> None:
 
 
 def update_changes_values_only(subject: FormatSubject) -> None:
-    """``update`` with the values of a file changes nothing in it; with others, reading gives those."""
+    """``update`` with a file's own values changes nothing; with other values, reading returns these."""
     from smtformats.files import Lines
     from smtformats.format import shortest
 
@@ -260,14 +262,14 @@ def update_changes_values_only(subject: FormatSubject) -> None:
             left = update(new, Lines(io.BytesIO(data), samples.FILE), out, shortest)
             assert not left, f"sample {name!r}: no place was found for {', '.join(left)}"
             changed = out.getvalue().encode()
-            found = next(subject.parse(changed))
-            assert found == new, f"sample {name!r}, updated with {what} values, gives {found}, expected {new}"
+            updated = next(subject.parse(changed))
+            assert updated == new, f"sample {name!r}, updated with {what} values, gives {updated}, expected {new}"
             if new is values:
                 assert changed == data, f"sample {name!r} changes when updated with its own values"
 
 
 def _essence(record: Any) -> Any:
-    """What has to survive being written and read."""
+    """Return the part of a record that has to survive writing and reading."""
     from smtformats import Candidates
     from smtformats.alignment.links import Alignment
     from smtformats.corpus.segments import Segment
@@ -280,12 +282,12 @@ def _essence(record: Any) -> Any:
 
 
 def _forgetful(record: Any) -> Any:
-    """The record without the lines it was read from."""
+    """Return the record without the lines it was read from."""
     return replace(record, raw=None, origin="") if hasattr(record, "raw") else record
 
 
 def _first_difference(first: bytes, second: bytes) -> int:
-    """The number of the first line in which two files differ."""
+    """Return the number of the first line in which two files differ."""
     left, right = first.split(b"\n"), second.split(b"\n")
     for number, (a, b) in enumerate(zip(left, right, strict=False), 1):
         if a != b:
@@ -294,7 +296,7 @@ def _first_difference(first: bytes, second: bytes) -> int:
 
 
 def _with_number(subject: FormatSubject, records: Sequence[Any], at: int, text: str) -> tuple[bytes, int]:
-    """A file whose number ``at`` is printed as this text, and how many numbers there are."""
+    """Write a file with its number ``at`` printed as ``text``; returns it and the count of numbers."""
     from smtformats.format import shortest
 
     printed = 0
@@ -309,29 +311,29 @@ def _with_number(subject: FormatSubject, records: Sequence[Any], at: int, text: 
 
 
 def _failure(subject: FormatSubject, data: bytes, what: str) -> FormatError | None:
-    """The error that reading gives, if any; anything but a ``FormatError`` with file and line fails the check."""
+    """Return the error of reading, if any; anything but a ``FormatError`` with file and line fails the check."""
     from smtformats import FormatError
 
-    found = None
+    failure = None
     try:
         for _ in subject.parse(data):
             pass
     except FormatError as error:
-        found = error
+        failure = error
     except DoesNotApply:
         raise
     except Exception as error:
         raise AssertionError(f"{what}: expected a FormatError, found {described(error)}") from error
-    if found is not None:
+    if failure is not None:
         lines = range(1, data.count(b"\n") + 2)
-        assert found.file == samples.FILE, f"{what}: the error does not name the file: {found}"
-        assert found.line in lines, f"{what}: the error names no line of the file: {found}"
-    return found
+        assert failure.file == samples.FILE, f"{what}: the error does not name the file: {failure}"
+        assert failure.line in lines, f"{what}: the error names no line of the file: {failure}"
+    return failure
 
 
 def _must_fail(subject: FormatSubject, data: bytes, what: str, line: int) -> None:
     error = _failure(subject, data, what)
-    assert error is not None, f"{what} was read as if nothing were wrong"
+    assert error is not None, f"{what} was read without an error"
     assert error.line == line, f"{what}: the error names another line: {error}"
 
 

@@ -1,4 +1,4 @@
-"""Checks of learners: the same model from the same seed, whoever runs it and wherever it was interrupted."""
+"""Checks of learners: the same seed gives the same model, with any runner and after any interruption."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ _OWN: Mapping[type, Callable[[], Any]] = {
 
 @dataclass(frozen=True)
 class LearnerSubject(Subject):
-    """A learner to check, and problems to check it with in place of the kit's own."""
+    """A learner to check, and problems that replace the kit's."""
 
     problems: Mapping[type, Any] | None = None
 
     def each_problem(self) -> list[Any]:
-        """A problem of each type that the learner accepts and the kit can make."""
+        """Return a problem of each type that the learner accepts and the kit can make."""
         accepted = self.make().accepts
         if self.problems is not None:
             return [problem for kind, problem in self.problems.items() if kind in accepted]
-        found = [make() for kind, make in _OWN.items() if kind in accepted]
-        if not found:
+        problems = [make() for kind, make in _OWN.items() if kind in accepted]
+        if not problems:
             names = ", ".join(sorted(kind.__name__ for kind in accepted))
             made = "Lists, Rows, Events and Task"
             raise DoesNotApply(f"the kit makes {made}, the learner accepts {names}; give it `problems`")
-        return found
+        return problems
 
     def steps(
         self,
@@ -57,15 +57,15 @@ class LearnerSubject(Subject):
         seed: int = 1,
         runner: Runner | None = None,
     ) -> Iterator[Step]:
-        """The steps of a new learner."""
+        """Yield the steps of a new learner."""
         learner = self.make()
         steps = learner.learn(problem, Model() if start is None else start, resume=resume, seed=seed, runner=runner)
         for number, step in enumerate(steps, 1):
-            assert number <= _MOST_STEPS, f"the learner does not end within {_MOST_STEPS} steps on a small problem"
+            assert number <= _MOST_STEPS, f"the learner takes more than {_MOST_STEPS} steps on a small problem"
             yield step
 
     def digests(self, problem: Any, **options: Any) -> list[str]:
-        """The hash of the model of each step."""
+        """Return the hash of each step's model."""
         return [step.model.digest() for step in self.steps(problem, **options)]
 
 
@@ -77,19 +77,19 @@ def subject(
     options: Mapping[str, Any] | None = None,
     problems: Mapping[type, Any] | None = None,
 ) -> LearnerSubject:
-    """A learner to check: with the problems given, or the kit's own."""
+    """Return a learner to check, with the given problems or the kit's."""
     return LearnerSubject(offer, folder, host, options, problems)
 
 
 def accepts_are_types(subject: LearnerSubject) -> None:
-    """``accepts`` is a frozen set of the types of problems that the learner takes."""
+    """``accepts`` is a frozenset of the problem types that the learner takes."""
     accepts = subject.make().accepts
     assert isinstance(accepts, frozenset) and accepts, f"expected a frozenset of types, found {accepts!r}"
-    assert all(isinstance(one, type) for one in accepts), f"expected types, found {accepts!r}"
+    assert all(isinstance(kind, type) for kind in accepts), f"expected types, found {accepts!r}"
 
 
 def steps_are_sound(subject: LearnerSubject) -> None:
-    """Learning gives at least one step; each has a model, a state, a finite objective and finite metrics."""
+    """Learning yields at least one step; each has a model, a state, a finite objective and finite metrics."""
     for problem in subject.each_problem():
         number = 0
         for number, step in enumerate(subject.steps(problem), 1):
@@ -104,7 +104,7 @@ def steps_are_sound(subject: LearnerSubject) -> None:
 
 
 def steps_stay_as_they_were(subject: LearnerSubject) -> None:
-    """The model of a step is not changed by the steps after it: a caller may keep the best one."""
+    """Later steps do not change the model of a step: a caller may keep the best one."""
     for problem in subject.each_problem():
         kept = [(step, step.model.digest()) for step in subject.steps(problem)]
         for number, (step, digest) in enumerate(kept, 1):
@@ -112,7 +112,7 @@ def steps_stay_as_they_were(subject: LearnerSubject) -> None:
 
 
 def problem_is_not_changed(subject: LearnerSubject) -> None:
-    """Learning changes nothing in the problem that it is given."""
+    """Learning does not change the problem."""
     for problem in subject.each_problem():
         before = repr_of(problem)
         for _ in subject.steps(problem):
@@ -121,7 +121,7 @@ def problem_is_not_changed(subject: LearnerSubject) -> None:
 
 
 def same_seed_same_model(subject: LearnerSubject) -> None:
-    """The same problem and seed give the same model at each step, to the last bit."""
+    """The same problem and seed give bit-identical models at each step."""
     for problem in subject.each_problem():
         for seed in (1, 2):
             first, second = (subject.digests(copy.deepcopy(problem), seed=seed) for _ in range(2))
@@ -129,7 +129,7 @@ def same_seed_same_model(subject: LearnerSubject) -> None:
 
 
 def resumed_is_the_same(subject: LearnerSubject) -> None:
-    """Stopped after a step and resumed by a new learner from what was saved, the rest is the same to the last bit."""
+    """Stopped after a step and resumed from its saved state, a new learner gives bit-identical models."""
     for problem in subject.each_problem():
         name = type(problem).__name__
         wanted = subject.digests(problem)
@@ -142,7 +142,7 @@ def resumed_is_the_same(subject: LearnerSubject) -> None:
 
 
 def _saved(subject: LearnerSubject, problem: Any, stop: int) -> tuple[Model, State]:
-    """Model and state of a step as a run directory gives them back; the learner is stopped there."""
+    """Stop a learner after a step; returns its model and state, saved and loaded again."""
     steps = subject.steps(problem)
     step = next(itertools.islice(steps, stop, None))
     folder = subject.folder / f"{type(problem).__name__}-{stop}"
@@ -153,19 +153,19 @@ def _saved(subject: LearnerSubject, problem: Any, stop: int) -> tuple[Model, Sta
 
 
 def workers_give_the_same(subject: LearnerSubject) -> None:
-    """With no runner, one process and several, the models are the same to the last bit."""
+    """Models are bit-identical without a runner, with one process and with several."""
     from smtplugins.host.host import default_runner
 
     for problem in subject.each_problem():
         wanted = subject.digests(problem)
         for jobs in (1, 2):
             runner = subject.host.registry.make("runners", default_runner(jobs))
-            found = subject.digests(problem, runner=runner)
-            _assert_same(wanted, found, f"with {jobs} jobs on {type(problem).__name__}")
+            digests = subject.digests(problem, runner=runner)
+            _assert_same(wanted, digests, f"with {jobs} jobs on {type(problem).__name__}")
 
 
 def policies_get_no_worse(subject: LearnerSubject) -> None:
-    """Followed on the examples that it was learnt from, the last step's policy earns no less than the first's."""
+    """On the training examples, the last step's policy earns at least as much reward as the first step's."""
     from smtplugins.host.learn.search_tasks import Weights, follow
 
     tasks = [problem for problem in subject.each_problem() if isinstance(problem, Task)]
@@ -175,16 +175,18 @@ def policies_get_no_worse(subject: LearnerSubject) -> None:
         task, examples = problem.search, problem.examples
         steps = list(subject.steps(problem))
         if any(not step.model.weights for step in steps):
-            raise DoesNotApply("the learner's policies are no weights")
+            raise DoesNotApply("the learner's policies have no weights")
         first, last = (
-            math.fsum(follow(task, task.begin(one), weights).value(0) for one in examples) / len(examples)
+            math.fsum(follow(task, task.begin(example), weights).value(0) for example in examples) / len(examples)
             for weights in (Weights.of(step.model.weights) for step in (steps[0], steps[-1]))
         )
-        assert last >= first, f"the mean reward of the examples is {first:.6g} after the first step, {last:.6g} at last"
+        assert last >= first, (
+            f"the mean reward of the examples is {first:.6g} after the first step, {last:.6g} after the last"
+        )
 
 
 def right_ones_are_found(subject: LearnerSubject) -> None:
-    """By the last step's weights no fewer of the events' right alternatives score best than without any."""
+    """The last step's weights rank the right alternative of events first at least as often as chance."""
     import numpy as np
 
     problems = [problem for problem in subject.each_problem() if isinstance(problem, Events)]
@@ -193,25 +195,25 @@ def right_ones_are_found(subject: LearnerSubject) -> None:
     for problem in problems:
         *_, last = subject.steps(problem)
         if not last.model.weights:
-            raise DoesNotApply("the learner's model is no weights")
-        found, base = 0, 0.0
+            raise DoesNotApply("the learner's model has no weights")
+        right_count, base = 0, 0.0
         for piece in problem.pieces:
             scores = piece.features.dot(np.array([last.model.weights.get(name, 0.0) for name in piece.features.names]))
             for first, end, right in zip(piece.offsets, piece.offsets[1:], piece.right, strict=False):
-                found += int(np.argmax(scores[first:end])) == int(right)
+                right_count += int(np.argmax(scores[first:end])) == int(right)
                 base += 1 / int(end - first)
-        assert found >= base, f"{found} right alternatives score best, by chance {base:.4g}"
+        assert right_count >= base, f"{right_count} right alternatives score best, by chance {base:.4g}"
 
 
 def repr_of(problem: Any) -> Any:
-    """A problem as plain values that can be compared."""
+    """Return a problem as plain values that can be compared."""
     if isinstance(problem, Task):
-        # What a task keeps for itself is its own.
+        # A task may have internal state.
         return copy.deepcopy(list(problem.examples))
     if isinstance(problem, Lists):
         return copy.deepcopy(list(problem.lists)), [rows.tolist() for rows in problem.stats]
     if isinstance(problem, Events):
-        pieces = [(one.features, one.offsets, one.right) for one in problem.pieces]
+        pieces = [(piece.features, piece.offsets, piece.right) for piece in problem.pieces]
         own = [(rows.names, rows.offsets, rows.ids, rows.values) for rows, _, _ in pieces]
         return [
             (names, *(array.tolist() for array in (*arrays, offsets, right)))
@@ -224,10 +226,10 @@ def repr_of(problem: Any) -> Any:
     return copy.deepcopy(problem)
 
 
-def _assert_same(wanted: list[str], found: list[str], how: str, before: int = 0) -> None:
-    for number, (first, second) in enumerate(zip(wanted, found, strict=False), before + 1):
+def _assert_same(wanted: list[str], actual: list[str], how: str, before: int = 0) -> None:
+    for number, (first, second) in enumerate(zip(wanted, actual, strict=False), before + 1):
         assert first == second, f"{how}, step {number} has another model"
-    assert len(wanted) == len(found), f"{how}, there are {before + len(found)} steps, expected {before + len(wanted)}"
+    assert len(wanted) == len(actual), f"{how}, there are {before + len(actual)} steps, expected {before + len(wanted)}"
 
 
 CHECKS: tuple[Check, ...] = (

@@ -1,4 +1,4 @@
-"""Checks of metrics: statistics that add up, scores that follow from them, a signature."""
+"""Checks of metrics: additive statistics, scores computed from them, a signature."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _TOLERANCE = 1e-6
 
 
 def subject(offer: Offer, folder: Path, host: Host, *, options: Mapping[str, Any] | None = None) -> Subject:
-    """A metric to check."""
+    """Return a metric to check."""
     return Subject(offer, folder, host, options)
 
 
 def has_name_and_direction(subject: Subject) -> None:
-    """A metric has a ``name``, and ``higher_is_better`` is true or false."""
+    """A metric has a ``name``, and ``higher_is_better`` is a bool."""
     metric = subject.make()
     name = getattr(metric, "name", None)
     assert isinstance(name, str) and name.strip(), f"expected a name, found {name!r}"
@@ -46,7 +46,7 @@ def has_name_and_direction(subject: Subject) -> None:
 
 
 def statistics_are_rows(subject: Subject) -> None:
-    """``stats`` gives a row of finite floats for each segment, of one width for any segments and any references."""
+    """``stats`` returns a row of finite floats per segment, of the same width for any segments and references."""
     metric = subject.make()
     widths = set()
     for references in _references(metric):
@@ -61,48 +61,50 @@ def statistics_are_rows(subject: Subject) -> None:
 
 
 def statistics_are_of_segments(subject: Subject) -> None:
-    """The row of a segment does not depend on those beside it: corpora can be cut, resampled and put together."""
+    """A segment's row does not depend on other segments: corpora can be split, resampled and joined."""
     metric = subject.make()
     for references in _references(metric):
         rows = _stats(metric, _SYSTEM, references, _SOURCES)
         for i in range(len(_SYSTEM)):
             few = slice(i, i + 1)
             alone = _stats(metric, _SYSTEM[few], [stream[few] for stream in references], _SOURCES[few])
-            assert _close(rows[i], alone[0]), f"segment {i} has other statistics alone than in a corpus"
+            assert _close(rows[i], alone[0]), f"segment {i} has different statistics alone than in a corpus"
 
 
 def statistics_repeat(subject: Subject) -> None:
-    """The same input has the same statistics again, and is not changed."""
+    """The same input gives the same statistics again, and is not changed."""
     metric = subject.make()
     references = _references(metric)[-1]
     given = (list(_SYSTEM), copy.deepcopy(references), list(_SOURCES))
     rows = _finite(metric.stats(*given), "stats")
     assert given == (_SYSTEM, references, _SOURCES), "`stats` changed the lists it was given"
     again = _stats(metric, _SYSTEM, references, _SOURCES)
-    assert (rows == again).all(), "the same segments have other statistics the second time"
+    assert (rows == again).all(), "the same segments have different statistics the second time"
 
 
 def prepared_references_agree(subject: Subject) -> None:
-    """A metric with ``prepare`` and ``matrix`` gives by them what ``stats`` gives."""
+    """``prepare`` and ``matrix``, if the metric has them, give the same statistics as ``stats``."""
     metric: Any = subject.make()
     if not (hasattr(metric, "prepare") and hasattr(metric, "matrix")):
         raise DoesNotApply("the metric does not prepare references")
     for references in _references(metric):
         rows = _stats(metric, _SYSTEM, references, _SOURCES)
-        held = metric.prepare([list(one) for one in references])
+        held = metric.prepare([list(stream) for stream in references])
         assert len(held) == len(_SYSTEM), f"expected {len(_SYSTEM)} prepared segments, found {len(held)}"
-        assert _close(rows, _finite(held.stats(list(_SYSTEM)), "stats")), "prepared references give other statistics"
+        assert _close(rows, _finite(held.stats(list(_SYSTEM)), "stats")), (
+            "prepared references give different statistics"
+        )
         order = [6, 0, 0, 3]
         few = _finite(held.stats([_SYSTEM[i] for i in order], order), "stats")
-        assert _close(rows[order], few), "prepared references give other statistics when segments are named"
+        assert _close(rows[order], few), "prepared references give different statistics when segments are selected"
     table = _finite(metric.matrix(list(_SYSTEM), list(_FIRST)), "matrix")
     for j, other in enumerate(_FIRST):
         alone = _stats(metric, _SYSTEM, [[other] * len(_SYSTEM)], _SOURCES)
-        assert _close(table[:, j], alone), f"`matrix` gives other statistics than `stats` against text {j}"
+        assert _close(table[:, j], alone), f"`matrix` and `stats` give different statistics against text {j}"
 
 
 def scores_follow_from_sums(subject: Subject) -> None:
-    """The corpus score is that of the summed statistics, one finite number, whatever the order of segments."""
+    """The corpus score is one finite number computed from summed statistics, independent of segment order."""
     metric = subject.make()
     rows = _stats(metric, _SYSTEM, _references(metric)[-1], _SOURCES)
     score = _scores(metric, rows.sum(axis=0))
@@ -113,11 +115,11 @@ def scores_follow_from_sums(subject: Subject) -> None:
             total += rows[i]
         assert _close(score, _scores(metric, total)), "the score changes with the order of the segments"
     halves = rows[:3].sum(axis=0) + rows[3:].sum(axis=0)
-    assert _close(score, _scores(metric, halves)), "the score changes when the corpus is put together from two parts"
+    assert _close(score, _scores(metric, halves)), "the score changes when the corpus is joined from two parts"
 
 
 def leading_axes_are_kept(subject: Subject) -> None:
-    """``score`` takes many corpora along leading axes and gives each the score it has alone."""
+    """``score`` takes many corpora along leading axes and gives each the same score as alone."""
     metric = subject.make()
     rows = _stats(metric, _SYSTEM, _references(metric)[-1], _SOURCES)
     import numpy as np
@@ -134,7 +136,7 @@ def leading_axes_are_kept(subject: Subject) -> None:
 
 
 def sentences_are_scored(subject: Subject) -> None:
-    """``sentence`` gives a finite number for each row, whatever the other rows."""
+    """``sentence`` returns a finite number per row, independent of the other rows."""
     metric = subject.make()
     rows = _stats(metric, _SYSTEM, _references(metric)[-1], _SOURCES)
     scores = _finite(metric.sentence(rows), "sentence")
@@ -145,7 +147,7 @@ def sentences_are_scored(subject: Subject) -> None:
 
 
 def empty_output_is_scored(subject: Subject) -> None:
-    """A system that said nothing at all gets a finite score."""
+    """Empty output gets a finite score."""
     metric = subject.make()
     rows = _stats(metric, [""] * len(_SYSTEM), _references(metric)[-1], _SOURCES)
     _scores(metric, rows.sum(axis=0))
@@ -156,7 +158,7 @@ def the_reference_is_best(subject: Subject) -> None:
     """The reference itself scores at least as well as any other text, in the direction of ``higher_is_better``."""
     metric = subject.make()
     if _needs_no_references(metric):
-        raise DoesNotApply("the metric does without references")
+        raise DoesNotApply("the metric needs no references")
     for references in _references(metric):
         for best in references:
             top = float(_scores(metric, _stats(metric, best, references, _SOURCES).sum(axis=0)))
@@ -170,24 +172,24 @@ def the_reference_is_best(subject: Subject) -> None:
 
 
 def has_a_signature(subject: Subject) -> None:
-    """The signature is one line and, once statistics were made, the same from any object made alike."""
+    """The signature is one line and, after scoring, the same for all objects with the same options."""
     metric, other = subject.make(), subject.make()
     references = _references(metric)[-1]
-    found = []
-    for one in (metric, other, metric):
-        rows = _stats(one, _SYSTEM, references, _SOURCES)
-        one.score(rows.sum(axis=0))
-        one.sentence(rows)
-        found.append(one.signature())
-    for signature in found:
+    signatures = []
+    for scorer in (metric, other, metric):
+        rows = _stats(scorer, _SYSTEM, references, _SOURCES)
+        scorer.score(rows.sum(axis=0))
+        scorer.sentence(rows)
+        signatures.append(scorer.signature())
+    for signature in signatures:
         assert isinstance(signature, str) and signature.strip() and "\n" not in signature, (
-            f"expected a signature of one line, found {signature!r}"
+            f"expected a one-line signature, found {signature!r}"
         )
-        assert signature == found[0], f"the signature was {found[0]!r} and is now {signature!r}"
+        assert signature == signatures[0], f"the signature was {signatures[0]!r} and is now {signature!r}"
 
 
 def _references(metric: Metric) -> list[list[list[str]]]:
-    """One reference stream, two, or none for a metric that does without."""
+    """Return one and two reference streams, or none for a metric that needs none."""
     return [[]] if _needs_no_references(metric) else [[_FIRST], [_FIRST, _SECOND]]
 
 
@@ -203,7 +205,7 @@ def _stats(
     metric: Metric, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str]
 ) -> NDArray[Any]:
     try:
-        rows = metric.stats(list(hypotheses), [list(one) for one in references], list(sources))
+        rows = metric.stats(list(hypotheses), [list(stream) for stream in references], list(sources))
     except Exception as error:
         raise AssertionError(f"`stats` with {len(references)} references failed: {described(error)}") from error
     return _finite(rows, "stats")

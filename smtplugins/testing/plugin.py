@@ -1,4 +1,4 @@
-"""All checks on all that one plugin offers: what ``smt plugins check NAME`` prints."""
+"""Run all checks on everything a plugin offers, for ``smt plugins check NAME``."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def check_plugin(host: Host, name: str, folder: Path) -> list[tuple[str, str, checks.CheckResult]]:
-    """Kind, name and result of each check; ``folder`` is an empty folder.
+    """Return kind, name and result of each check; ``folder`` is an empty folder.
 
     Runners and commands have no checks.
     """
-    info = next((one for one in host.plugins if one.name == name), None)
+    info = next((plugin for plugin in host.plugins if plugin.name == name), None)
     if info is None:
         raise UsageError(f"unknown plugin {name!r}{suggestion(name, [one.name for one in host.plugins])}")
     if info.status != "ok":
@@ -30,5 +30,5 @@ def check_plugin(host: Host, name: str, folder: Path) -> list[tuple[str, str, ch
             record = host.registry.entry(kind, offered).record
             own = folder / kind / offered
             own.mkdir(parents=True)
-            results += [(KINDS[kind], offered, one) for one in checks.run_checks(kind, record, own, host=host)]
+            results += [(KINDS[kind], offered, result) for result in checks.run_checks(kind, record, own, host=host)]
     return results

@@ -1,4 +1,4 @@
-"""Scores as the kit compares them: names and values of each row, exactly or within a tolerance."""
+"""Compare scores row by row, by column name, exactly or within a tolerance."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Row = tuple[tuple[str, ...], tuple[float, ...]]
 
 
 def rows_of(block: Block) -> list[Row]:
-    """What the host made of a feature's result, row by row."""
+    """Return the rows of a block of scores."""
     layouts, values = block
     return [(layout, tuple(row)) for layout, row in zip(layouts, values, strict=True)]
 
 
 def scored(result: Any, count: int) -> list[dict[str, float]]:
-    """What a feature returned for ``count`` edges or rules, each row by name; a wrong shape fails the check."""
+    """Return a feature's result for ``count`` edges or rules as rows by name; a wrong shape fails the check."""
     from smtplugins.host.features.scoring import as_block
 
     try:
@@ -31,23 +31,23 @@ def scored(result: Any, count: int) -> list[dict[str, float]]:
 
 
 def difference(
-    wanted: Row | Mapping[str, float], found: Row | Mapping[str, float], tolerance: float = 0.0
+    wanted: Row | Mapping[str, float], actual: Row | Mapping[str, float], tolerance: float = 0.0
 ) -> str | None:
-    """The first column in which two rows differ, as part of a sentence; in mappings an absent column counts 0."""
-    if isinstance(wanted, tuple) and isinstance(found, tuple):
-        if wanted[0] != found[0]:
-            return f"columns {wanted[0]} and then {found[0]}"
-        wanted, found = (dict(zip(*row, strict=True)) for row in (wanted, found))
-    assert isinstance(wanted, Mapping) and isinstance(found, Mapping)
-    for name in sorted({*wanted, *found}):
-        first, second = wanted.get(name, 0.0), found.get(name, 0.0)
+    """Describe the first column in which two rows differ, or return None; in mappings an absent column counts 0."""
+    if isinstance(wanted, tuple) and isinstance(actual, tuple):
+        if wanted[0] != actual[0]:
+            return f"columns {wanted[0]} and then {actual[0]}"
+        wanted, actual = (dict(zip(*row, strict=True)) for row in (wanted, actual))
+    assert isinstance(wanted, Mapping) and isinstance(actual, Mapping)
+    for name in sorted({*wanted, *actual}):
+        first, second = wanted.get(name, 0.0), actual.get(name, 0.0)
         if first != second and not math.isclose(first, second, rel_tol=tolerance, abs_tol=tolerance):
             return f"{name!r} is {first!r} and then {second!r}"
     return None
 
 
 def summed(rows: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    """The sum of rows."""
+    """Return the sum of rows."""
     total: dict[str, float] = {}
     for row in rows:
         for name, value in row.items():

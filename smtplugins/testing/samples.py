@@ -1,4 +1,4 @@
-"""What the kit checks with: sentences, n-best lists, rules, strings, weights, problems. Small, fixed, unfriendly."""
+"""The kit's data: sentences, n-best lists, rules, strings, weights and problems; small, fixed, with odd cases."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from smtplugins.core.grammar.rules import Origins
 
 FILE = "sample"
-"""What the kit's data says it was read from."""
+"""The file name in the kit's data."""
 
-# No-break space, line separator, combining accent, a script without blanks, a character outside the first plane.
+# No-break space, line separator, combining accent, a script without blanks, a character outside the BMP.
 _ODD = "prix\u00a0: 3\u202f% un\u2028deux cafe\u0301 猫が好き 🙂"
 _TEXTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
@@ -36,12 +36,12 @@ _TEXTS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def sources() -> list[str]:
-    """A source text for each of the lists."""
+    """Return the source text of each list."""
     return [source for source, _ in _TEXTS]
 
 
 def sentences() -> list[Sentence]:
-    """Sentences to translate: ids that are no numbers in order, one sentence twice, an empty one."""
+    """Return sentences to translate: with arbitrary ids, one sentence twice, one empty."""
     from smtplugins.contracts.contracts import Sentence
 
     ids = ["7", "b", "0", "x-1", "1"]
@@ -50,7 +50,7 @@ def sentences() -> list[Sentence]:
 
 
 def lists(annotations: Iterable[str] = (), *, extras: bool = True) -> list[Candidates]:
-    """N-best lists of 1 to 5 hypotheses: features of each shape, an empty text, equal texts, odd characters."""
+    """Return n-best lists with all shapes of features, an empty text, equal texts and odd characters."""
     from smtformats import Candidates
 
     made = []
@@ -83,7 +83,7 @@ def _features(number: int, texts: Sequence[str]) -> tuple[list[tuple[str, ...]],
     for rank, text in enumerate(texts):
         words = text.split()
         row = [-7.25 - rank / 7, -1e-5 * (number + 1), 0.0, -float(len(words))]
-        # In one list of five, each hypothesis has sparse features of its own.
+        # In one list, each hypothesis has its own sparse features.
         pairs = sorted({f"pair:{word}~{number}" for word in words if word.isalpha()}) if number == 1 else []
         layouts.append((*dense, *pairs))
         values.append([*row, *(1.0 + i for i in range(len(pairs)))])
@@ -103,7 +103,7 @@ def _extras(source: str, texts: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _segments(width: int, words: int, pieces: int) -> str:
-    """So many phrases, if there are words enough; two of them in the order of the source, three from its end."""
+    """Return a segmentation of at most ``pieces`` phrases: monotone, or reversed if there are three."""
     pieces = min(pieces, width, words)
     ends = [[k * size // pieces for k in range(pieces + 1)] for size in (width, words)]
     sources, targets = ([f"{a}-{b - 1}" for a, b in itertools.pairwise(some)] for some in ends)
@@ -113,7 +113,7 @@ def _segments(width: int, words: int, pieces: int) -> str:
 
 
 def rules(seed: int = 1, count: int = 40) -> list[list[str | int]]:
-    """Target sides: words with children between them, some of children alone, an empty one, one twice."""
+    """Return target sides: words and children, some with children only, one empty, one twice."""
     source = random.Random(seed)
     made: list[list[str | int]] = [[], [0], [1, 0], ["a", 0, "b", 1, "c"], ["a"], ["a"]]
     while len(made) < count:
@@ -127,7 +127,7 @@ def rules(seed: int = 1, count: int = 40) -> list[list[str | int]]:
 
 
 def origins(targets: Sequence[Sequence[str | int]]) -> Origins:
-    """Where rules with these target sides come from: a table, glue, or made for a word; the same for the same rule."""
+    """Return origins of rules with these target sides (table, glue, or minted for a word), equal for equal rules."""
     import numpy as np
 
     from smtformats.grammar.rules import NonTerminal, Rule
@@ -136,10 +136,12 @@ def origins(targets: Sequence[Sequence[str | int]]) -> Origins:
 
     made, numbers = [], []
     for symbols in targets:
-        children = [NonTerminal("X", 1 + one) for one in sorted(one for one in symbols if isinstance(one, int))]
-        words = [one for one in symbols if isinstance(one, str)]
+        children = [
+            NonTerminal("X", 1 + symbol) for symbol in sorted(symbol for symbol in symbols if isinstance(symbol, int))
+        ]
+        words = [symbol for symbol in symbols if isinstance(symbol, str)]
         source = [*children, *("q" * (1 + len(words) % 3))]
-        target = [one if isinstance(one, str) else NonTerminal("X", 1 + one) for one in symbols]
+        target = [symbol if isinstance(symbol, str) else NonTerminal("X", 1 + symbol) for symbol in symbols]
         made.append(Rule("X", tuple(source), tuple(target)))
         numbers.append(1 if children and not words else 2 if len(symbols) == 1 else 0)
     columns = grammar_columns(made)
@@ -147,7 +149,7 @@ def origins(targets: Sequence[Sequence[str | int]]) -> Origins:
 
 
 def strings(seed: int = 1, count: int = 24) -> list[list[str]]:
-    """Word strings over few words; pairs of them begin and end alike, so that states of n-gram features meet."""
+    """Return strings over few words; pairs share beginnings and ends, so that states of n-gram features are equal."""
     source = random.Random(seed)
 
     def words(low: int, high: int) -> list[str]:
@@ -161,7 +163,7 @@ def strings(seed: int = 1, count: int = 24) -> list[list[str]]:
 
 
 def weights() -> dict[str, dict[str, float]]:
-    """Sets of weights; ``plain`` is one that any format for weights can hold."""
+    """Return named sets of weights; any format of weights can hold ``plain``."""
     return {
         "plain": {"LM0": 0.5, "WordPenalty0": -1.0, "Distortion0": 0.3},
         "vectors": {"TM0[0]": 0.2, "TM0[1]": 0.25, "TM0[2]": -0.125, "LM0": 1 / 3},
@@ -171,7 +173,7 @@ def weights() -> dict[str, dict[str, float]]:
 
 
 def records(kind: str) -> dict[str, list[Any]]:
-    """Records of a kind of format by what is special about them; ``plain`` are such as any format can hold."""
+    """Return named samples of records of a kind; any format can hold ``plain``."""
     if kind == "nbest":
         every = lists(extras=False)
         return {
@@ -179,10 +181,10 @@ def records(kind: str) -> dict[str, list[Any]]:
             "odd characters": [every[2]],
             "an empty text": [every[0]],
             "sparse features": [every[1]],
-            "alignments": [one for one in lists() if all(one.texts)],
+            "alignments": [nbest for nbest in lists() if all(nbest.texts)],
         }
     if kind == "weights":
-        return {name: [one] for name, one in weights().items()}
+        return {name: [values] for name, values in weights().items()}
     if kind == "corpus":
         plain = [*sources()[:2], *lists()[0].texts[:3]]
         return {"plain": plain, "odd characters": [_ODD], "an empty text": ["a", "", "b", ""]}
@@ -204,11 +206,11 @@ FILES: Mapping[str, tuple[bytes, ...]] = {
     "tuning": (b"FEATURES_TXT_BEGIN_0 0 1 1 LM0_0 \n-1 \nFEATURES_TXT_END_0\n",),
     "corpus": ("wo ist mein Hut ?\nDas Haus , das er kaufte , ist größer .\nja\n".encode(),),
 }
-"""Files of each kind as they are met, to see what a format takes for its own."""
+"""Typical files of each kind, which formats of other kinds must not recognise."""
 
 
 class WordOverlap:
-    """A metric for the kit's own problems: F1 of the distinct words of hypothesis and the reference nearest to it."""
+    """A metric for the kit's problems: F1 of the distinct words of the hypothesis and its closest reference."""
 
     name = "word-overlap"
     higher_is_better = True
@@ -219,18 +221,18 @@ class WordOverlap:
         references: Sequence[Sequence[str]],
         sources: Sequence[str] | None = None,
     ) -> NDArray[Any]:
-        """Words in both, in the hypothesis, in the reference."""
+        """Count words in both, in the hypothesis and in the reference."""
         import numpy as np
 
         rows = []
         for texts in zip(hypotheses, *references, strict=True):
             hyp, *refs = [set(text.split()) for text in texts]
-            ref = max(refs, key=lambda one: len(hyp & one) / max(len(hyp) + len(one), 1))
+            ref = max(refs, key=lambda words: len(hyp & words) / max(len(hyp) + len(words), 1))
             rows.append([len(hyp & ref), len(hyp), len(ref)])
         return np.array(rows, dtype=np.float64)
 
     def score(self, stats: NDArray[Any]) -> NDArray[Any]:
-        """F1 in per cent."""
+        """Return F1 in per cent."""
         import numpy as np
 
         both = 2 * stats[..., 0]
@@ -238,16 +240,16 @@ class WordOverlap:
         return scores
 
     def sentence(self, stats: NDArray[Any]) -> NDArray[Any]:
-        """The same of each row."""
+        """Return F1 of each row."""
         return self.score(stats)
 
     def signature(self) -> str:
-        """No options."""
+        """Return the signature; there are no options."""
         return "word-overlap"
 
 
 def list_problem(metric: Metric | None = None, count: int = 12) -> Lists:
-    """Lists in which two of three features tell good hypotheses from bad ones."""
+    """Return lists in which two of three features distinguish good hypotheses from bad ones."""
     from smtformats import Candidates
     from smtplugins.contracts.contracts import Lists
 
@@ -269,7 +271,7 @@ def list_problem(metric: Metric | None = None, count: int = 12) -> Lists:
 
 
 def row_problem(count: int = 60) -> Rows:
-    """Rows of two features whose label, 1 or -1, is the sign of their product, so that no line parts them."""
+    """Return rows of two features labelled by the sign of their product: not linearly separable."""
     import numpy as np
 
     from smtformats import Columns
@@ -281,7 +283,7 @@ def row_problem(count: int = 60) -> Rows:
 
 
 def event_problem(count: int = 48) -> Events:
-    """Events of two to five alternatives in two pieces: dense features that tell the right one, rare ones by name."""
+    """Return events of two to five alternatives in two pieces, with informative dense features and rare sparse ones."""
     import numpy as np
 
     from smtformats import Columns
@@ -307,7 +309,7 @@ def event_problem(count: int = 48) -> Events:
 
 @dataclass(frozen=True)
 class Tagged:
-    """A state of :class:`Tagging`: the words, what they should be, the tags so far."""
+    """A state of :class:`Tagging`: the words, the right tags, the tags so far."""
 
     words: tuple[str, ...]
     wanted: tuple[str, ...]
@@ -316,20 +318,20 @@ class Tagged:
 
 @dataclass(frozen=True)
 class Tagging:
-    """A search task: words are tagged from left to right, and how many tags were right is told at the end only."""
+    """A search task: tag words from left to right; the reward, the tagging accuracy, comes at the end."""
 
     tags: tuple[str, ...] = ("D", "N", "V")
 
     def begin(self, example: tuple[tuple[str, ...], tuple[str, ...]]) -> Tagged:
-        """No word has a tag."""
+        """Return the start state, without tags."""
         return Tagged(*example)
 
     def actions(self, state: Tagged) -> Sequence[str]:
-        """The tags that the next word may get."""
+        """Return the tags for the next word."""
         return self.tags if len(state.tags) < len(state.words) else ()
 
     def features(self, state: Tagged, actions: Sequence[str]) -> Columns:
-        """The tag with the word, and with the tag before it."""
+        """Pair the tag with the word, and with the tag before it."""
         from smtformats import Columns
 
         word = state.words[len(state.tags)]
@@ -337,18 +339,18 @@ class Tagging:
         return Columns.from_mappings([{f"word:{word}|{tag}": 1.0, f"before:{before}|{tag}": 1.0} for tag in actions])
 
     def after(self, state: Tagged, action: str) -> Tagged:
-        """The next word has this tag."""
+        """Tag the next word."""
         return Tagged(state.words, state.wanted, (*state.tags, action))
 
     def reward(self, state: Tagged) -> float:
-        """The part of the tags that are right, when all are there."""
+        """Return the fraction of right tags once all words are tagged."""
         if len(state.tags) < len(state.words):
             return 0.0
         return sum(a == b for a, b in zip(state.tags, state.wanted, strict=True)) / len(state.words)
 
 
 def task_problem(count: int = 16) -> Task:
-    """Sentences to be tagged in which some words are verbs, or nouns if an article is before them."""
+    """Return sentences to tag, in which some words are nouns after an article and verbs otherwise."""
     from smtplugins.contracts.contracts import Task
 
     source = random.Random(11)

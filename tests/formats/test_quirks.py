@@ -23,7 +23,7 @@ q7a q7b q7c q7d q7e q7f q8 q9a q9b q9c q9d q9e q9f q9g q9h q9i q9j q9k span u1 u
 GRAMMARS_OTHERWISE = {
     "q3": "",  # the last line has no end: cdec loses it
     "q5_1e--5": "field 4: expected a number that fits 32-bit floats, found '1e--5'",  # cdec reads 1
-    "q9g": "field 2: expected ||| and a target side behind the source side, found the end of the line",  # one word
+    "q9g": "field 2: expected ||| and a target side after the source side, found the end of the line",  # one word
     "q9h": "",  # a tree without gaps on a rule without any
     "un2": "",
 }

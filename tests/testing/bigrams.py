@@ -30,7 +30,7 @@ class Bigrams(SimpleStateful, SimpleUndirected):
     def attach_one(self, target: Sequence[str | int], links: Sequence[Any]) -> tuple[float, list[Known]]:
         above: Known = (None, None) if links[0] is None else ("<s>", "</s>") if links[0] is OUTSIDE else links[0]
         before, behind = above
-        children = [(None,) if one is None else one for one in links[1:]]
+        children = [(None,) if link is None else link for link in links[1:]]
         own = text_of(target, children)
         contexts = [ends(own)]
         places = {child: i for i, child in enumerate(target) if isinstance(child, int)}
@@ -43,7 +43,7 @@ class Bigrams(SimpleStateful, SimpleUndirected):
 
 def text_of(target: Sequence[str | int], children: Sequence[Known]) -> Known:
     """The words of a target side, those of its children put in."""
-    parts: list[Known] = [(one,) if isinstance(one, str) else children[one] for one in target]
+    parts: list[Known] = [(symbol,) if isinstance(symbol, str) else children[symbol] for symbol in target]
     return tuple(itertools.chain.from_iterable(parts))
 
 

@@ -25,7 +25,7 @@ def failures(host: Host, tmp_path_factory: pytest.TempPathFactory) -> Failures:
 
     def run(kind: str, record: Any, **given: Any) -> dict[str, str]:
         results = run_checks(kind, record, tmp_path_factory.mktemp("kit"), host=host, **given)
-        assert any(one.ok for one in results) or len(results) <= 2
-        return {one.check: one.message for one in results if not one.ok}
+        assert any(result.ok for result in results) or len(results) <= 2
+        return {result.check: result.message for result in results if not result.ok}
 
     return run

@@ -85,12 +85,12 @@ def test_the_classes_make_a_test_of_each_check(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text(PLUGIN, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-v", "-rs", "-p", "no:cacheprovider", "-W", "error", str(tmp_path)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    found = re.findall(r"::(Test\w+)::test_contract\[(\w+)\] (PASSED|SKIPPED|FAILED)", done.stdout)
-    outcomes = {(case, check): outcome for case, check, outcome in found}
+    lines = re.findall(r"::(Test\w+)::test_contract\[(\w+)\] (PASSED|SKIPPED|FAILED)", done.stdout)
+    outcomes = {(case, check): outcome for case, check, outcome in lines}
     assert [pair for pair, outcome in outcomes.items() if outcome == "FAILED"] == [("TestBad", "workers_give_the_same")]
-    assert "list 0 in another process scores otherwise" in done.stdout
+    assert "list 0 in another process scores differently" in done.stdout
     for case, checks in (("TestWordPenalty", features.CHECKS), ("TestBleu", metrics.CHECKS)):
-        assert {check for name, check in outcomes if name == case} == {one.__name__ for one in checks}
+        assert {check for name, check in outcomes if name == case} == {function.__name__ for function in checks}
     assert outcomes["TestWordPenalty", "rules_are_independent"] == "PASSED"
     assert outcomes["TestWordPenalty", "bracketing_does_not_matter"] == "SKIPPED"
     assert "the feature has no start" in done.stdout

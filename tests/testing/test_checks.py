@@ -17,16 +17,16 @@ from smtplugins.testing import checks, run_checks
 
 @pytest.mark.parametrize("kind", checks.KINDS)
 def test_every_check_says_which_contract_it_checks(kind: str) -> None:
-    found = importlib.import_module(checks.KINDS[kind]).CHECKS
-    assert len({one.__name__ for one in found}) == len(found)
-    for one in found:
-        assert one.__doc__ is not None
-        assert one.__doc__.strip().endswith(".")
+    functions = importlib.import_module(checks.KINDS[kind]).CHECKS
+    assert len({function.__name__ for function in functions}) == len(functions)
+    for function in functions:
+        assert function.__doc__ is not None
+        assert function.__doc__.strip().endswith(".")
 
 
 def test_results_name_every_check_that_applies(host: Host, tmp_path: Path) -> None:
     offer = host.registry.entry("features", "length").record
-    results = {one.check: one for one in run_checks("features", offer, tmp_path, host=host)}
+    results = {result.check: result for result in run_checks("features", offer, tmp_path, host=host)}
     assert results["rules_are_independent"].ok
     assert results["rules_are_independent"].message == ""
     assert "bracketing_does_not_matter" not in results
@@ -38,7 +38,7 @@ def test_without_a_host_the_installed_plugins_are_loaded(tmp_path: Path) -> None
             return [1.0] * len(candidates)  # type: ignore[arg-type]
 
     results = run_checks("features", Offer(name="fixed", make=Fixed, summary="one for all"), tmp_path)
-    assert all(one.ok for one in results)
+    assert all(result.ok for result in results)
 
 
 def test_what_cannot_be_made_is_not_checked_further(host: Host, tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_what_cannot_be_made_is_not_checked_further(host: Host, tmp_path: Path) 
         raise RuntimeError("out of order")
 
     results = run_checks("metrics", Offer(name="tried", make=make, summary="does not work"), tmp_path, host=host)
-    assert [one.check for one in results if one.ok] == ["is_documented"]
+    assert [result.check for result in results if result.ok] == ["is_documented"]
     assert results[-1] == checks.CheckResult("can_be_made", False, "'tried' cannot be made: RuntimeError: out of order")
 
 
@@ -68,11 +68,11 @@ def test_the_kit_works_without_pytest_and_refuses_to_work_without_assertions(tmp
         "except UsageError as error:\n"
         "    print(error)\n"
     )
-    found = [
+    outputs = [
         # Not in the current folder: `-c` puts it first on the path, and the sources there lack the native modules.
         subprocess.run(
             [sys.executable, *option, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
         ).stdout
         for option in ([], ["-O"])
     ]
-    assert found == ["True\n", "the checks are assertions, which `python -O` leaves out: run without it\n"]
+    assert outputs == ["True\n", "the checks are assertions, which `python -O` removes: run without -O\n"]

@@ -113,11 +113,11 @@ def names_first_line(lines: Lines) -> Iterator[dict[str, float]]:
 
 
 def rounded(records: Any, out: TextIO, number: Number) -> int:
-    return write(({name: round(value, 1) for name, value in one.items()} for one in records), out, number)
+    return write(({name: round(value, 1) for name, value in values.items()} for values in records), out, number)
 
 
 def sorts_pairs(records: Any, out: TextIO, number: Number) -> int:
-    return write((dict(reversed(one.items())) for one in records), out, number)
+    return write((dict(reversed(values.items())) for values in records), out, number)
 
 
 def needs_a_list(records: Any, out: TextIO, number: Number) -> int:
@@ -125,7 +125,7 @@ def needs_a_list(records: Any, out: TextIO, number: Number) -> int:
 
 
 def counts_lines(records: Any, out: TextIO, number: Number) -> int:
-    return write([weights for one in records for weights in [one]], out, number) * 3
+    return write([weights for record in records for weights in [record]], out, number) * 3
 
 
 def writes_nothing_plain(records: Any, out: TextIO, number: Number) -> int:
@@ -150,13 +150,13 @@ def update_reorders(values: dict[str, float], lines: Lines, out: TextIO, number:
     ("changes", "wanted", "words"),
     [
         ({"kind": ""}, {"is_described"}, "format 'colon-weights' has no kind"),
-        ({"summary": "a\nb"}, {"is_described"}, "has no summary of one line"),
-        ({"suffixes": ("txt",)}, {"is_described"}, "suffixes that begin with a point, found 'txt'"),
+        ({"summary": "a\nb"}, {"is_described"}, "has no one-line summary"),
+        ({"suffixes": ("txt",)}, {"is_described"}, "suffixes that start with a point, found 'txt'"),
         ({"parse": None, "write": None, "update": None}, {"is_described"}, "can neither be read nor written"),
         (
             {"write": needs_a_list},
             {"plain_records_are_written"},
-            "'plain' is written otherwise from an iterator than from a list",
+            "'plain' is written differently from an iterator than from a list",
         ),
         ({"write": counts_lines}, {"plain_records_are_written"}, "expected the number of records written, 1, found 3"),
         (
@@ -172,10 +172,10 @@ def update_reorders(values: dict[str, float], lines: Lines, out: TextIO, number:
         (
             {"matches": lambda head: b"Word" in head},
             {"own_files_are_recognised"},
-            "does not know the format's own file 'vectors'",
+            "does not recognise the format's own file 'vectors'",
         ),
-        ({"matches": fails_on_binary}, {"own_files_are_recognised"}, "fails on .*: UnicodeDecodeError"),
-        ({"matches": takes_spaces}, {"foreign_files_are_left_alone"}, "takes a file of kind 'nbest' for its own"),
+        ({"matches": fails_on_binary}, {"own_files_are_recognised"}, "raises an error on .*: UnicodeDecodeError"),
+        ({"matches": takes_spaces}, {"foreign_files_are_left_alone"}, "accepts a file of kind 'nbest'"),
         (
             {"parse": no_check},
             {"an_empty_file_is_refused", "bad_numbers_are_refused", "damage_is_reported"},
@@ -184,12 +184,12 @@ def update_reorders(values: dict[str, float], lines: Lines, out: TextIO, number:
         (
             {"parse": takes_nan},
             {"an_empty_file_is_refused", "bad_numbers_are_refused"},
-            "'plain' with 'nan' for a number in line 1 was read as if nothing were wrong",
+            "'plain' with 'nan' as a number in line 1 was read without an error",
         ),
         (
             {"parse": takes_any_bytes},
             {"invalid_utf8_is_refused"},
-            "'plain' with a byte 0xff in line 1 was read as if nothing were wrong",
+            "'plain' with a byte 0xff in line 1 was read without an error",
         ),
         (
             {"parse": forgets_its_place},
@@ -199,7 +199,7 @@ def update_reorders(values: dict[str, float], lines: Lines, out: TextIO, number:
         (
             {"parse": names_first_line},
             {"invalid_utf8_is_refused", "bad_numbers_are_refused"},
-            "'plain' with 'nan' for a number in line 2: the error names another line: sample:1",
+            "'plain' with 'nan' as a number in line 2: the error names another line: sample:1",
         ),
         (
             {"update": update_drops},
@@ -215,14 +215,14 @@ def update_reorders(values: dict[str, float], lines: Lines, out: TextIO, number:
     ],
 )
 def test_a_bad_format_fails(changes: dict[str, Any], wanted: set[str], words: str, failures: Failures) -> None:
-    found = failures("formats", replace(GOOD, **changes))
-    assert set(found) == wanted, found
-    assert any(re.search(words, message) for message in found.values()), found
+    failed = failures("formats", replace(GOOD, **changes))
+    assert set(failed) == wanted, failed
+    assert any(re.search(words, message) for message in failed.values()), failed
 
 
 def test_what_is_plain_may_not_be_refused(failures: Failures) -> None:
-    found = failures("formats", replace(GOOD, write=writes_nothing_plain))
-    assert found["plain_records_are_written"] == "FormatError: <data>: expected other weights, found these"
+    failed = failures("formats", replace(GOOD, write=writes_nothing_plain))
+    assert failed["plain_records_are_written"] == "FormatError: <data>: expected other weights, found these"
 
 
 def reads_all(lines: Lines) -> Iterator[Candidates]:
@@ -233,34 +233,34 @@ def reads_all(lines: Lines) -> Iterator[Candidates]:
 def loses_texts(lists: Iterable[Candidates], out: TextIO, number: Number) -> int:
     assert CDEC.write is not None
     return CDEC.write(
-        (replace(one, texts=[text.split(" ")[0] for text in one.texts], raw=None) for one in lists), out, number
+        (replace(nbest, texts=[text.split(" ")[0] for text in nbest.texts], raw=None) for nbest in lists), out, number
     )
 
 
 def test_a_long_file_is_read_one_record_at_a_time(failures: Failures) -> None:
-    found = failures("formats", replace(CDEC, parse=reads_all))
-    assert found == {"reading_streams": "the first record comes only after the whole file was read"}
+    failed = failures("formats", replace(CDEC, parse=reads_all))
+    assert failed == {"reading_streams": "the first record is available only after the whole file was read"}
 
 
 def test_texts_of_lists_survive(failures: Failures) -> None:
-    found = failures("formats", replace(CDEC, write=loses_texts))
-    assert set(found) == {"written_files_are_read_back"}
-    assert re.match("sample 'plain': record 1 was .* and came back as", found["written_files_are_read_back"])
+    failed = failures("formats", replace(CDEC, write=loses_texts))
+    assert set(failed) == {"written_files_are_read_back"}
+    assert re.match("sample 'plain': record 1 was .* and came back as", failed["written_files_are_read_back"])
 
 
 def test_formats_that_only_write_or_only_read_have_the_checks_that_apply(failures: Failures) -> None:
     assert failures("formats", TEXTS) == {}
     only_reads = replace(GOOD, write=None, update=None, parse=no_check)
-    found = failures("formats", only_reads, files={"mine": b"a:1\nb:2\n"})
-    assert set(found) == {"an_empty_file_is_refused", "damage_is_reported"}
-    assert found["damage_is_reported"].startswith("'mine' cut in the middle of its last line: ")
-    found = failures("formats", replace(GOOD, write=None, update=None), files={"mine": b"a=1\n"})
-    assert found["own_files_are_recognised"] == "`matches` does not know the format's own file 'mine'"
-    assert found["given_files_are_read"].startswith("FormatError: sample:1: field 1: expected NAME:NUMBER")
+    failed = failures("formats", only_reads, files={"mine": b"a:1\nb:2\n"})
+    assert set(failed) == {"an_empty_file_is_refused", "damage_is_reported"}
+    assert failed["damage_is_reported"].startswith("'mine' cut in the middle of its last line: ")
+    failed = failures("formats", replace(GOOD, write=None, update=None), files={"mine": b"a=1\n"})
+    assert failed["own_files_are_recognised"] == "`matches` does not recognise the format's own file 'mine'"
+    assert failed["given_files_are_read"].startswith("FormatError: sample:1: field 1: expected NAME:NUMBER")
 
 
 def test_records_of_other_kinds_are_given(failures: Failures) -> None:
     other = replace(TEXT, kind="trees", example="", fallback=0, matches=lambda head: head.startswith(b"("))
-    found = failures("formats", other, samples={"plain": ["(S a)", "(S (A b))"]})
-    assert set(found) == {"an_empty_file_is_refused"}
+    failed = failures("formats", other, samples={"plain": ["(S a)", "(S (A b))"]})
+    assert set(failed) == {"an_empty_file_is_refused"}
     assert failures("formats", other).keys() == {"an_empty_file_is_refused"}

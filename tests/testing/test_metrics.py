@@ -110,13 +110,13 @@ def test_a_metric_without_references_is_not_asked_for_the_best(failures: Failure
         (offer(stats=changed(lambda rows: rows.astype(int))), "statistics_are_rows", "expected floats from `stats`"),
         (offer(stats=changed(lambda rows: rows + np.inf)), "statistics_are_rows", "expected finite .* `stats`, found"),
         (offer(stats=one_reference), "statistics_are_rows", "with 2 references failed: ValueError: one reference, p"),
-        (offer(stats=changed(of_longest)), "statistics_are_of_segments", "segment 1 has other statistics alone"),
-        (offer(stats=changed(lambda rows: rows + next(TICKS))), "statistics_repeat", "other statistics the second"),
+        (offer(stats=changed(of_longest)), "statistics_are_of_segments", "segment 1 has different statistics alone"),
+        (offer(stats=changed(lambda rows: rows + next(TICKS))), "statistics_repeat", "different statistics the second"),
         (offer(stats=sorted_input), "statistics_repeat", "`stats` changed the lists it was given"),
         (holding(missing=1), "prepared_references_agree", "expected 7 prepared segments, found 6"),
-        (holding(more=1.0), "prepared_references_agree", "prepared references give other statistics$"),
-        (holding(forgets=True), "prepared_references_agree", "other statistics when segments are named"),
-        (holding(turned=True), "prepared_references_agree", "`matrix` gives other statistics than `stats`"),
+        (holding(more=1.0), "prepared_references_agree", "prepared references give different statistics$"),
+        (holding(forgets=True), "prepared_references_agree", "different statistics when segments are selected"),
+        (holding(turned=True), "prepared_references_agree", "`matrix` and `stats` give different statistics"),
         (offer(score=first_weighs_double), "scores_follow_from_sums", r"one corpus, found shape \(1,\)"),
         (
             offer(score=lambda self, stats: np.asarray(random.random())),
@@ -144,16 +144,16 @@ def test_a_metric_without_references_is_not_asked_for_the_best(failures: Failure
             "sentence 0 scores .* among others and .* alone",
         ),
         (offer(higher_is_better=False), "the_reference_is_best", "a worse text scores 73.*, the reference itself 100"),
-        (offer(signature=lambda self: ""), "has_a_signature", "expected a signature of one line, found ''"),
+        (offer(signature=lambda self: ""), "has_a_signature", "expected a one-line signature, found ''"),
         (offer(signature=lambda self: f"v{id(self)}"), "has_a_signature", "the signature was 'v.*' and is now 'v"),
     ],
 )
 def test_a_bad_metric_fails(record: Offer, check: str, words: str, failures: Failures) -> None:
-    found = failures("metrics", record)
-    assert re.search(words, found[check]), found
+    failed = failures("metrics", record)
+    assert re.search(words, failed[check]), failed
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_no_output_at_all_has_a_score(failures: Failures) -> None:
-    found = failures("metrics", offer(score=in_score))
-    assert found["empty_output_is_scored"] == "expected finite numbers from `score`, found nan"
+    failed = failures("metrics", offer(score=in_score))
+    assert failed["empty_output_is_scored"] == "expected finite numbers from `score`, found nan"

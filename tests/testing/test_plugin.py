@@ -46,17 +46,17 @@ def test_each_offer_is_checked_by_kind_and_name(tmp_path: Path) -> None:
         ("metric", "worse"),
         ("metric", "lonely"),
     }
-    failed = {(name, one.check) for _, name, one in results if not one.ok}
+    failed = {(name, result.check) for _, name, result in results if not result.ok}
     assert failed == {("worse", "the_reference_is_best"), ("lonely", "can_be_made")}
 
 
-@pytest.mark.parametrize("hook", [one.__name__ for one in hookspecs.HOOKS])
+@pytest.mark.parametrize("hook", [hook.__name__ for hook in hookspecs.HOOKS])
 def test_the_example_of_each_hook_passes(hook: str, tmp_path: Path) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", inspect.getdoc(getattr(hookspecs, hook)) or "", re.DOTALL)
     module = ModuleType("from_docstring")
     exec(code, vars(module))
     results = check_plugin(smt.load_plugins([module]), "from_docstring", tmp_path)
-    assert [(name, one.check, one.message) for _, name, one in results if not one.ok] == []
+    assert [(name, result.check, result.message) for _, name, result in results if not result.ok] == []
     assert bool(results) == (hook not in ("smt_runners", "smt_commands"))
 
 

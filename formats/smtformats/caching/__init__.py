@@ -1,6 +1,6 @@
-"""Columns of grammars and reordering tables kept on disk and mapped on the next use.
+"""A cache of grammars and reordering tables: their columns on disk, memory-mapped on the next use.
 
-Formats that users' files are in do not belong here.
+Formats of users' files do not belong here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Arrays in a file of their own, which are mapped when they are wanted again.
+"""Cache files of arrays, memory-mapped when they are read.
 
-The file says what it was made from, and is written aside and renamed. It is not believed unless it is whole by its
-length and checksum, and was made from a file as it is now.
+A cache file records its source and is written under a temporary name, then renamed. It is used only if its length and
+checksums are right and its source has not changed since.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 State = tuple[int, ...]
-Parts = dict[str, Any]  # arrays
+Parts = dict[str, Any]  # arrays by name
 PART = ".part"
 ABOUT = "about"
 _ALIGNMENT = 64
@@ -25,7 +25,7 @@ _ALIGNMENT = 64
 
 @dataclass(frozen=True)
 class Header:
-    """What the header of a sound file says: the checksum of what is behind it, and where each array is, in bytes."""
+    """The header of a valid file; ``sum`` is the data's checksum, ``places`` are the arrays' offsets and sizes."""
 
     sum: int
     key: bytes
@@ -34,10 +34,10 @@ class Header:
 
 
 class Layout:
-    """Files that hold arrays of these names and types, and a text that says what they were made from.
+    """The layout of cache files: arrays of these names and types, and ``about``, which describes their source.
 
-    In this machine's byte order: the magic, the layout's number, the checksum of the header; and this: the checksum of
-    what is behind it, the file's length, the key, the state of the file it was made from, how many values each has.
+    A file starts, in native byte order, with the magic, the layout number and the checksum of the header. The header
+    has the checksum of the data, the file length, the key, the state of the source file, and the length of each array.
     """
 
     _FRONT = struct.Struct("=8sII")
@@ -50,7 +50,7 @@ class Layout:
         self.begin = self._FRONT.size + self._header.size
 
     def places(self, counts: Sequence[int]) -> tuple[dict[str, tuple[int, int]], int]:
-        """Where each array begins and how many bytes it has, and the length of all."""
+        """Return the offset and size in bytes of each array, and the file length."""
         places = {}
         at = self.begin
         for (name, dtype), count in zip(self.dtypes.items(), counts, strict=True):
@@ -61,7 +61,7 @@ class Layout:
         return places, at
 
     def header(self, data: bytes | mmap.mmap, length: int) -> Header | None:
-        """What the header of a file of this length says, if it is sound."""
+        """Return the header of a file of this length, or None if it is invalid."""
         if len(data) < self.begin:
             return None
         magic, layout, head_sum = self._FRONT.unpack_from(data)
@@ -74,36 +74,36 @@ class Layout:
         return Header(data_sum, key, tuple(numbers[: -len(counts)]), places) if end == total else None
 
     def read(self, path: Path, key: bytes, state: State) -> Parts | None:
-        """The arrays of a sound file with this key, made from the file that had this state."""
+        """Return the arrays of a cache file, or None if it is invalid or has another key or source state."""
         import numpy as np
 
         try:
             with path.open("rb") as file:
                 mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except (OSError, ValueError):  # not there, or empty
+        except (OSError, ValueError):  # missing or empty
             return None
-        found = self.header(mapped, len(mapped))
-        if found is None or (found.key, found.state) != (key, state):
+        header = self.header(mapped, len(mapped))
+        if header is None or (header.key, header.state) != (key, state):
             return None
-        if _sum(memoryview(mapped)[self.begin :]) != found.sum:
+        if _sum(memoryview(mapped)[self.begin :]) != header.sum:
             return None
         return {
             name: np.frombuffer(mapped, dtype, size // int(dtype[1:]), at)
-            for (name, dtype), (at, size) in zip(self.dtypes.items(), found.places.values(), strict=True)
+            for (name, dtype), (at, size) in zip(self.dtypes.items(), header.places.values(), strict=True)
         }
 
     def write(self, path: Path, key: bytes, state: State, parts: Mapping[str, Any]) -> None:
-        """Write a file with these arrays, all that the layout names."""
+        """Write a cache file; ``parts`` has all arrays of the layout."""
         import numpy as np
 
         arrays = {name: np.ascontiguousarray(parts[name], dtype).ravel() for name, dtype in self.dtypes.items()}
-        counts = [len(one) for one in arrays.values()]
+        counts = [len(array) for array in arrays.values()]
         places, total = self.places(counts)
         pieces: list[Any] = []
         data_sum, at = 0, self.begin
-        for name, one in arrays.items():
+        for name, array in arrays.items():
             place, size = places[name]
-            for piece in (bytes(place - at), one.view("u1")):
+            for piece in (bytes(place - at), array.view("u1")):
                 pieces.append(piece)
                 data_sum = _sum(piece, data_sum)
             at = place + size
@@ -121,21 +121,21 @@ class Layout:
             raise
 
     def about(self, path: Path) -> bytes | None:
-        """What a file was made from, if its header is sound."""
+        """Return the description of a file's source, or None if its header is invalid."""
         with path.open("rb") as file:
-            found = self.header(file.read(self.begin), os.fstat(file.fileno()).st_size)
-            if found is None:
+            header = self.header(file.read(self.begin), os.fstat(file.fileno()).st_size)
+            if header is None:
                 return None
-            place, length = found.places[ABOUT]
+            place, length = header.places[ABOUT]
             file.seek(place)
             return file.read(length)
 
 
 @dataclass(frozen=True)
 class Keeper:
-    """How columns of one kind are kept: their arrays, without ``about``, and what is made of them again.
+    """How columns of one kind are cached: ``parts`` turns them into arrays (without ``about``), ``columns`` back.
 
-    ``columns`` gives none if a number leads out of what it points to.
+    ``columns`` returns None if an offset or index is out of range.
     """
 
     layout: Layout
@@ -150,12 +150,12 @@ def _sum(data: Any, start: int = 0) -> int:
 
 
 def are_offsets(offsets: Any, end: int, count: int) -> bool:
-    """Whether these are offsets of so many parts, of a column that ends there."""
+    """Whether these are offsets of ``count`` parts in a column of length ``end``."""
     if len(offsets) != count + 1 or offsets[0] != 0 or offsets[-1] != end:
         return False
     return bool((offsets[1:] >= offsets[:-1]).all())
 
 
 def within(values: Any, least: int, end: int) -> bool:
-    """Whether all numbers are at least this, and below that."""
+    """Whether all values lie in ``least <= value < end``."""
     return not len(values) or bool(values.min() >= least and values.max() < end)

@@ -1,8 +1,8 @@
-"""Grammars and reordering tables kept as columns in a folder: what was read once is mapped the next time.
+"""Cache the columns of grammars and reordering tables in a folder: read once, memory-mapped the next time.
 
-An entry belongs to a file, a format and its options, and is written aside and renamed. It is not believed: it must be
-whole by its length and checksum, made from the file as it is now, and hold no number that leads out of its columns.
-One that is not is made anew; a folder that cannot be written to is no error.
+An entry belongs to a file, a format and its options; it is written under a temporary name and renamed. It is used only
+if its length and checksum are right, the source file has not changed and all its indices are in range; otherwise it is
+rebuilt. A folder that cannot be written to is no error.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 OFF = "off"
 SUFFIX = ".columns"
-_SETTLED_NS = 20_000_000  # more than a tick of the clock that files are stamped with
+_SETTLED_NS = 20_000_000  # more than a tick of the file system's clock
 
 
 def cache_folder(named: str | None = None) -> Path | None:
-    """A folder as it is named, or ``$SMT_CACHE``, or ``smtplugins`` in ``$XDG_CACHE_HOME`` or ``~/.cache``.
+    """Return the cache folder, or None for ``off``.
 
-    ``off`` is no folder.
+    It is ``named``, else ``$SMT_CACHE``, else ``smtplugins`` in ``$XDG_CACHE_HOME`` or ``~/.cache``.
     """
     named = named or os.environ.get("SMT_CACHE", "")
     if named:
         return None if named == OFF else Path(named)
-    # Relative paths in this variable are to be ignored, its specification says.
+    # The XDG specification says to ignore relative paths.
     base = os.environ.get("XDG_CACHE_HOME", "")
     return (Path(base) if os.path.isabs(base) else Path(os.path.expanduser("~/.cache"))) / "smtplugins"
 
@@ -51,13 +51,13 @@ def cached_load(
     index: Callable[[GrammarColumns], GrammarColumns] | None = None,
     **options: Any,
 ) -> GrammarColumns:
-    """The columns of a grammar, from the cache folder if they are there; ``None`` is no folder.
+    """Load the columns of a grammar, from the cache folder if possible; ``None`` means no cache.
 
-    Columns from the folder are read-only, and their pages are read when they are used. ``index`` gives columns with
-    what is to be kept with them.
+    Cached columns are read-only and paged in on use. ``index`` is called with freshly read columns and returns them
+    with an index to be cached too.
     """
-    found: GrammarColumns = load_kept(path, record, folder, index=index, **options)
-    return found
+    columns: GrammarColumns = load_kept(path, record, folder, index=index, **options)
+    return columns
 
 
 def load_kept(
@@ -68,7 +68,7 @@ def load_kept(
     index: Callable[[Any], Any] | None = None,
     **options: Any,
 ) -> Any:
-    """The same for whatever the format's kind has as columns."""
+    """Like :func:`cached_load`, for any kind of format with columns."""
     if folder is None or record.folder or os.fspath(path) == "-" or not os.path.isfile(path):
         return _load(path, record, options)
     begun, state = time.time_ns(), _state(path)
@@ -78,13 +78,13 @@ def load_kept(
     key = hashlib.sha256(told).digest()
     entry = Path(folder) / f"{key.hex()[:32]}{SUFFIX}"
     parts = keeper.layout.read(entry, key, state)
-    found = None if parts is None else keeper.columns(parts)
-    if found is not None:
-        return found
+    kept = None if parts is None else keeper.columns(parts)
+    if kept is not None:
+        return kept
     columns = _load(path, record, options)
     if index is not None:
         columns = index(columns)
-    # A file changed a moment ago may be changed again within the same tick of its clock.
+    # A file just changed may change again within the same clock tick.
     settled = begun - max(state[1], state[2]) > _SETTLED_NS
     if settled and _state(path) == state:
         with contextlib.suppress(OSError):
@@ -102,7 +102,7 @@ def _keeper(kind: str) -> Keeper:
 
 @dataclass(frozen=True)
 class Entry:
-    """A file of the cache folder: what it was made from, nothing if it is no whole entry."""
+    """A file of the cache folder, and its source and format, both empty if the file is invalid."""
 
     path: Path
     size: int
@@ -111,22 +111,22 @@ class Entry:
 
 
 def entries(folder: str | os.PathLike[str]) -> list[Entry]:
-    """The files of the cache in a folder, those left behind by a writer that was killed, too."""
-    found = []
+    """List the cache files in a folder, including temporary files left by killed processes."""
+    listed = []
     with contextlib.suppress(FileNotFoundError):
         for path in sorted(Path(folder).iterdir()):
             if path.suffix in (SUFFIX, PART):
                 with contextlib.suppress(FileNotFoundError):
-                    found.append(_entry(path))
-    return found
+                    listed.append(_entry(path))
+    return listed
 
 
 def clear(folder: str | os.PathLike[str]) -> tuple[int, int]:
-    """Remove them; how many they were, and how many bytes. Columns in use stay mapped."""
+    """Remove all cache files; returns their number and total size in bytes. Columns in use stay mapped."""
     count = size = 0
-    for one in entries(folder):
-        one.path.unlink(missing_ok=True)
-        count, size = count + 1, size + one.size
+    for entry in entries(folder):
+        entry.path.unlink(missing_ok=True)
+        count, size = count + 1, size + entry.size
     return count, size
 
 
@@ -141,7 +141,7 @@ def _load(path: str | os.PathLike[str], record: Format, options: dict[str, Any])
 
 
 def _open(path: str | os.PathLike[str], max_size: int) -> io.RawIOBase | io.BufferedReader:
-    """A file for ``load``, which unpacks gzip faster than a stream does."""
+    """Open a file for ``load``; gzip is passed on packed, as ``load`` unpacks it faster."""
     if max_size == MAX_UNPACKED_BYTES and os.path.isfile(path):
         stream = io.FileIO(path)
         packed = stream.read(2) == b"\x1f\x8b"
@@ -153,12 +153,12 @@ def _open(path: str | os.PathLike[str], max_size: int) -> io.RawIOBase | io.Buff
 
 
 def _state(path: str | os.PathLike[str]) -> State:
-    found = os.stat(path)
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev
+    status = os.stat(path)
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev
 
 
 def _about(path: str | os.PathLike[str], record: Format, options: dict[str, Any]) -> bytes:
-    """Where columns come from: the file, the format, this release's reader of it, its limits and options."""
+    """Describe the origin of columns: file, format, release, limits and options."""
     load: Any = record.load
     while isinstance(load, functools.partial):
         options = {**load.keywords, **options}

@@ -1,4 +1,4 @@
-"""How grammars are kept in the cache folder."""
+"""Cache files of grammars."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _columns(parts: Parts) -> GrammarColumns | None:
 
 
 def _stays_within(parts: Parts) -> bool:
-    """Whether all offsets and numbers stay within the columns they lead to; those of the index are its maker's."""
+    """Whether all offsets and numbers are in range; the index is left to its maker."""
     rules = len(parts["lhs"])
     spans = [("source", "source"), ("target", "target"), ("feature", "features"), ("feature", "values")]
     ends = [(f"{name}_offsets", len(parts[part]), rules) for name, part in spans]

@@ -1,4 +1,4 @@
-"""How reordering tables are kept in the cache folder."""
+"""Cache files of reordering tables."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Derivations of translations: the rules that were used and where, node by node."""
+"""Formats of derivations: the rules a translation used, as trees."""

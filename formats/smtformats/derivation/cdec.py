@@ -1,4 +1,4 @@
-r"""cdec's derivations, ``cdec -k N --show_derivations DIR``: a file ``derivs.ID`` for each sentence.
+r"""cdec's derivations, ``cdec -k N --show_derivations DIR``: one file ``derivs.ID`` per sentence.
 
     sent_id=0.0 ||| -14.2475
     ({<0,2> [Goal] ||| [S] ||| [1]}
@@ -8,15 +8,15 @@ r"""cdec's derivations, ``cdec -k N --show_derivations DIR``: a file ``derivs.ID
      )
     )
 
-Above each derivation are the sentence, the rank from 0, and the score. A node is a line, as deep as it has blanks in
-front, and so is the bracket that ends it. What stands between braces was chosen with ``--show_derivations_mask``, a sum
-of 1 the category, 2 the span, 4 the score after ``p=``, 8 the features, 16 the rule, 32 the features and the alignment
-of the rule, 64 the span before a rescoring; the last is not kept. A single span is taken for that of 2, and a feature
-of the name ``p`` in front of the others for the score. Children come in the order of the source side.
+The first line of a derivation has the sentence id, the rank from 0, and the score. Each node and each closing bracket
+is a line, indented by its depth. ``--show_derivations_mask`` selects what is in the braces, as a sum of 1 (category), 2
+(span), 4 (score, after ``p=``), 8 (features), 16 (rule), 32 (the rule's features and alignment) and 64 (span before
+rescoring, not kept). A single span is taken as that of 2; a feature ``p`` before all others is taken as the score.
+Children are in source order.
 
-Several such files may be in one. Refused: a rule with another number of gaps than children, and what is refused in
-cdec's grammars, such as rules that pass on a word ``[X]`` that looks like a gap. The option ``max_nodes`` is the most
-nodes of a derivation.
+A file may hold the derivations of several sentences. Errors: a rule whose gaps and children differ in number, and the
+errors of cdec grammars, such as a word ``[X]`` that looks like a gap. The option ``max_nodes`` limits the nodes of a
+derivation.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _RULE = re.compile(rf" {_LABEL} \|\|\| ")
 
 
 class _Reader:
-    """Reads nodes into the derivation above which they stand."""
+    """Reads the nodes of a derivation."""
 
     def __init__(self, lines: Lines, max_nodes: int) -> None:
         self.lines = lines
@@ -54,17 +54,17 @@ class _Reader:
         self.open_nodes: list[int] = []
 
     def add(self, text: str) -> None:
-        """A line of the tree."""
+        """Add a line of the tree."""
         body = text.lstrip(" ")
         depth = len(text) - len(body)
         closing = body == ")"
         wanted = len(self.open_nodes) - closing
         if self.nodes and not self.open_nodes:
-            raise self.lines.error("an empty line behind a derivation", quote(body), 1)
+            raise self.lines.error("an empty line after a derivation", quote(body), 1)
         if not closing and not (body[:2] == "({" and body[-1] == "}"):
             raise self.lines.error("({ and } around a node, or )", quote(body), 1)
         if depth != wanted:
-            raise self.lines.error(f"{wanted} blanks, as deep as this is in the tree", str(depth), 1)
+            raise self.lines.error(f"{wanted} leading blanks, the depth in the tree", str(depth), 1)
         if closing:
             self._close(self.open_nodes.pop())
             return
@@ -79,7 +79,7 @@ class _Reader:
     def _close(self, at: int) -> None:
         node = replace(self.nodes[at], children=tuple(self.children[at]))
         if node.rule is not None and node.rule.arity != len(node.children):
-            expected = f"{node.rule.arity} nodes below this one, as its rule has gaps"
+            expected = f"{node.rule.arity} children, one per gap of the rule"
             raise self.lines.error(expected, str(len(node.children)), 1)
         self.nodes[at] = node
 
@@ -105,16 +105,16 @@ class _Reader:
         return Node(label, rule, span, (), names, tuple(values), score)
 
     def done(self) -> tuple[Node, ...]:
-        """The nodes of a derivation that has ended."""
+        """Return the nodes of a complete derivation."""
         if self.open_nodes or not self.nodes:
             expected = f"{len(self.open_nodes)} more )" if self.open_nodes else "a node of the derivation"
-            raise self.lines.error(expected, "the end of it", 1)
+            raise self.lines.error(expected, "the end of the derivation", 1)
         nodes, self.nodes, self.children = tuple(self.nodes), [], []
         return nodes
 
 
 def parse(lines: Lines, *, max_nodes: int = MAX_NODES) -> Iterator[Derivation]:
-    """One derivation at a time."""
+    """Yield one derivation at a time."""
     reader = _Reader(lines, max_nodes)
     top: Derivation | None = None
     for raw in lines:
@@ -141,7 +141,7 @@ def parse(lines: Lines, *, max_nodes: int = MAX_NODES) -> Iterator[Derivation]:
 
 
 def matches(head: bytes) -> bool:
-    """The first line that is not empty is that above a derivation."""
+    """The first line that is not empty is the header of a derivation."""
     first = head.lstrip(b"\n").split(b"\n", 1)[0].decode("utf-8", "replace")
     return _TOP.fullmatch(first) is not None
 
@@ -149,7 +149,7 @@ def matches(head: bytes) -> bool:
 FORMAT = Format(
     name=NAME,
     kind="derivation",
-    summary="cdec's derivations (--show_derivations): sent_id=0.0 ||| score above a tree of rules",
+    summary="cdec derivations (--show_derivations): sent_id=0.0 ||| score, then a tree of rules",
     matches=matches,
     parse=parse,
     single=True,

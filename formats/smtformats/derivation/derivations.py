@@ -1,4 +1,4 @@
-"""A derivation as toolkits print it: a tree of rules, as a list of nodes."""
+"""A derivation as toolkits print it: a tree of rules, stored as a list of nodes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from smtformats.grammar.rules import NonTerminal, Rule, Symbol
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A rule where it was used.
+    """One use of a rule.
 
-    ``children`` are numbers of nodes: the k-th, from 1, fills the gap of index k. ``span`` is first and last-plus-one
-    source position. ``names`` and ``values`` are the features that the use of the rule was given, ``score`` its score.
-    What a file does not show is ``None`` or empty; a format that shows target words alone gives rules without a source
-    side, their gaps numbered in the order of the target side.
+    ``children`` are node numbers: the k-th, from 1, fills the gap of index k. ``span`` is the first source position and
+    the one after the last. ``names``, ``values`` and ``score`` are the features and the score of this use of the rule.
+    What the file does not show is ``None`` or empty. Formats that print target words only give rules with an empty
+    source side and gaps numbered in target order.
     """
 
     label: str
@@ -27,15 +27,15 @@ class Node:
     score: float | None = None
 
     def features(self) -> dict[str, float]:
-        """The features by name."""
+        """Return the features by name."""
         return dict(zip(self.names, self.values, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """One derivation of a sentence; ``rank`` counts from 0. Nodes are in the file's order, the first one is the root.
+    """A derivation of a sentence; ``rank`` counts from 0. Nodes are in file order, the first one is the root.
 
-    A sentence without a translation has none.
+    The derivation of an untranslatable sentence has no nodes.
     """
 
     id: str
@@ -46,11 +46,11 @@ class Derivation:
     line: int = 1
 
     def source(self) -> list[str]:
-        """The words of the source side."""
+        """Return the source words."""
         return list(self._words(False))
 
     def target(self) -> list[str]:
-        """The words of the target side."""
+        """Return the target words."""
         return list(self._words(True))
 
     def _words(self, target: bool) -> Iterator[str]:
@@ -58,14 +58,14 @@ class Derivation:
             node = self.nodes[at]
             if node.rule is None:
                 raise ValueError(f"expected rules, found none in the derivation at {self.file}:{self.line}")
-            return iter([(one, node) for one in (node.rule.target if target else node.rule.source)])
+            return iter([(symbol, node) for symbol in (node.rule.target if target else node.rule.source)])
 
         pending = [symbols(0)] if self.nodes else []
         while pending:
-            for one, node in pending[-1]:
-                if isinstance(one, NonTerminal):
-                    pending.append(symbols(node.children[one.index - 1]))
+            for symbol, node in pending[-1]:
+                if isinstance(symbol, NonTerminal):
+                    pending.append(symbols(node.children[symbol.index - 1]))
                     break
-                yield one
+                yield symbol
             else:
                 pending.pop()

@@ -1,20 +1,20 @@
-r"""Joshua's derivations, ``output-format = %d``: a block of lines for each hypothesis.
+r"""Joshua's derivations, ``output-format = %d``: one block of lines per hypothesis.
 
     0 ||| -1.176 |||   0-3 ||| [GOAL] -> [GOAL] [X] /// [GOAL,1] [X,2] ||| < <s> un | un > ||| tm_glue_0=1.000 ||| 0.5
         0-1 ||| [GOAL] -> <s> /// <s> ||| < <s> | <s> > ||| tm_glue_0=0.000 ||| 0.0
         1-3 ||| [X] -> un /// one ||| < one | one > ||| tm_pt_0=-0.250 ||| -0.25 ||| [0, 0]
 
-A rule is a line, with two blanks more than the one above it in the tree: the span, the rule (gaps without indices on
-the source side, with them on the target side), the states, which are not kept, the features and the score of this use
-of the rule, and perhaps its alignment points. Positions count ``<s>``. Children come in the order of the source side.
+Each line is a rule, indented by two blanks per level: the span, the rule (gaps have indices on the target side only),
+the states (not kept), the features and the score of this use of the rule, and possibly its alignment points. Positions
+count ``<s>``. Children are in source order.
 
-In front of the first line may stand ``%i |||``, ``%i ||| %c |||`` or ``%i ||| %k ||| %c |||``; without them hypotheses
-are numbered, each as a sentence of its own. An empty line ends a block. A sentence without a translation, for which
-Joshua prints ``%d`` itself, is a derivation without nodes.
+The first line may start with ``%i |||``, ``%i ||| %c |||`` or ``%i ||| %k ||| %c |||``; without them hypotheses are
+numbered, each as its own sentence. An empty line ends a block. For an untranslatable sentence Joshua prints ``%d``
+itself: a derivation without nodes.
 
-Refused: a rule with another number of gaps than rules below it, a line deeper than one below the line before, a second
-rule at the top of a block, an index of a gap that is not there, something else as an id or a score. The option
-``max_nodes`` is the most rules of a derivation.
+Errors: a rule whose gaps and children differ in number, a line more than one level deeper than the previous line, a
+second root in a block, an unknown gap index, a malformed id or score. The option ``max_nodes`` limits the rules of a
+derivation.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _POINTS = re.compile(r"\[(?:[0-9]{1,9}, [0-9]{1,9}(?:, |(?=\])))*\]")
 
 
 class _Reader:
-    """Reads the lines of one block after the other."""
+    """Reads the lines of a file, block by block."""
 
     def __init__(self, lines: Lines, max_nodes: int) -> None:
         self.lines = lines
@@ -58,7 +58,7 @@ class _Reader:
         raise self.lines.error(expected, found, field)
 
     def begin(self, head: str) -> None:
-        """A hypothesis, with what stands in front of its first rule."""
+        """Start a hypothesis; ``head`` is the text before its first rule."""
         fields = [field.strip(" ") for field in head.split("|||")[:-1]]
         if len(fields) > 3:
             self.fail(4, "%i, %k and %c at most in front of a derivation", quote(head))
@@ -78,16 +78,16 @@ class _Reader:
 
     @staticmethod
     def number(text: str) -> float:
-        """A score as Java prints it."""
+        """Parse a score in Java's spelling."""
         return total_of(text.replace("Infinity", "inf"))
 
     def add(self, match: re.Match[str], line: str, indent: int) -> None:
-        """A rule, so many blanks behind what may stand in front."""
+        """Add a rule, indented by ``indent`` blanks."""
         if indent % 2 or not 2 <= indent <= 2 * (len(self.open_nodes) + 1):
             self.fail(1, f"an even number of blanks from 2 to {2 * len(self.open_nodes) + 2}", str(indent))
         del self.open_nodes[indent // 2 - 1 :]
         if self.nodes and not self.open_nodes:
-            self.fail(1, "one rule at the top, or an empty line before the next derivation", "another")
+            self.fail(1, "one root, or an empty line before the next derivation", "another")
         if len(self.nodes) == self.max_nodes:
             self.fail(1, f"at most {self.max_nodes} rules", "more")
         if self.open_nodes:
@@ -97,7 +97,7 @@ class _Reader:
         self.children.append([])
 
     def node(self, match: re.Match[str], line: str) -> Node:
-        """The node of a line."""
+        """Parse the node on a line."""
         at = line[: match.start()].count("|||")
         fields = _BAR.split(line[match.end() - 1 :])
         if not 4 <= len(fields) <= 5:
@@ -117,12 +117,14 @@ class _Reader:
         if len(fields) == 5:
             if not _POINTS.fullmatch(text := fields[4].strip(" ")):
                 self.fail(at + 6, "alignment points [s, t, s, t]", quote(text))
-            points = [int(one) for one in re.findall("[0-9]+", text)]
+            points = [int(number) for number in re.findall("[0-9]+", text)]
         symbols = self.source(at + 2, blanks(sides[0]))
         rule = Rule(
             lhs=match[4],
             source=symbols,
-            target=self.target(at + 2, blanks(sides[1]), [one for one in symbols if isinstance(one, NonTerminal)]),
+            target=self.target(
+                at + 2, blanks(sides[1]), [symbol for symbol in symbols if isinstance(symbol, NonTerminal)]
+            ),
             alignment=tuple(zip(points[::2], points[1::2], strict=True)),
             origin=NAME,
             file=self.lines.name,
@@ -157,17 +159,17 @@ class _Reader:
         return tuple(symbols)
 
     def done(self) -> Derivation:
-        """The derivation that has ended."""
+        """Return the complete derivation."""
         assert self.top is not None
         nodes = []
         for node, children in zip(self.nodes, self.children, strict=True):
             if node.rule is not None and node.rule.arity != len(children):
-                expected = f"{node.rule.arity} rules below this one, as it has gaps"
+                expected = f"{node.rule.arity} children, one per gap of the rule"
                 raise self.lines.error(expected, str(len(children)), 1, node.rule.line)
             nodes.append(replace(node, children=tuple(children)))
-        found = replace(self.top, nodes=tuple(nodes))
+        derivation = replace(self.top, nodes=tuple(nodes))
         self.top, self.nodes, self.children, self.open_nodes = None, [], [], []
-        return found
+        return derivation
 
 
 def _is_gap(token: str) -> bool:
@@ -175,7 +177,7 @@ def _is_gap(token: str) -> bool:
 
 
 def parse(lines: Lines, *, max_nodes: int = MAX_NODES) -> Iterator[Derivation]:
-    """One derivation at a time."""
+    """Yield one derivation at a time."""
     reader = _Reader(lines, max_nodes)
     for raw in lines:
         line = raw.rstrip("\r\n")
@@ -189,7 +191,7 @@ def parse(lines: Lines, *, max_nodes: int = MAX_NODES) -> Iterator[Derivation]:
             reader.fail(1, "i-j ||| [LABEL] -> source /// target ||| ..., or %d", quote(line))
         if reader.top is None:
             if head and not head.rstrip(" ").endswith("|||"):
-                reader.fail(1, "nothing in front of a rule, or %i |||", quote(head))
+                reader.fail(1, "nothing before a rule, or %i |||", quote(head))
             reader.begin(head)
         if match is None:
             yield reader.done()
@@ -202,7 +204,7 @@ def parse(lines: Lines, *, max_nodes: int = MAX_NODES) -> Iterator[Derivation]:
 
 
 def matches(head: bytes) -> bool:
-    """A rule in one of the first lines, and nothing but ``%d`` before it."""
+    """A rule on one of the first lines, after nothing but ``%d``."""
     for line in first_lines(head):
         match = _RULE.search(line)
         if match is not None:
@@ -216,7 +218,7 @@ def matches(head: bytes) -> bool:
 FORMAT = Format(
     name=NAME,
     kind="derivation",
-    summary="Joshua's derivations (output-format %d): i-j ||| [LABEL] -> source /// target ||| states ||| ...",
+    summary="Joshua derivations (output-format %d): i-j ||| [LABEL] -> source /// target ||| states ||| ...",
     matches=matches,
     parse=parse,
     example="""\

@@ -1,18 +1,18 @@
-r"""Trees with spans over the target side: Joshua's ``output-format = %t``, and cdec's ``-J`` for Joshua's viewer.
+r"""Target-side trees with spans: Joshua's ``output-format = %t``, and cdec's ``-J`` for Joshua's viewer.
 
     (GOAL{0-4} (GOAL{0-3} (GOAL{0-1} <s>) (X{1-3} a (X{2-3} house))) </s>)
     0 ||| (S{0-3} (X{0-3} a (X{1-3} small house))) ||| 1.0 ||| -1
 
-A bracket is a rule: its label, the source positions it covers (Joshua's count ``<s>``), and after them the target side.
-Source sides are not shown. Lines without a number are numbered; ``()`` is a sentence without a translation.
+A bracket is a rule: its label, its source span (Joshua's positions count ``<s>``), then the target side. Source sides
+are not shown. Lines without an id are numbered; ``()`` is an untranslatable sentence.
 
-**Joshua swaps the subtrees of a rule that changes the order of its gaps**: they are put where they stand on the source
-side, while the words around them and the spans are right. Such a tree is read as it is, so its words are not the
-translation then. cdec's trees are right.
+**Joshua swaps the subtrees of a rule that reorders its gaps**: it prints them in source order, while the words around
+them and the spans are correct. Such a tree is read as it is, so its words are not the translation. cdec's trees are
+correct.
 
-A round bracket that stands alone is a word. So ``(X{1-2} ))`` has one; only if brackets do not come out even otherwise
-is a ``)`` after a label the end of an empty target side. Quotation marks are gone from Joshua's trees. Refused:
-brackets that do not come out even in any reading, a bracket without a label and a span, a second tree on a line.
+A round bracket on its own is a word, as in ``(X{1-2} ))``. Only if brackets do not balance otherwise does a ``)`` after
+a label end an empty target side. Joshua removes quotation marks. Errors: brackets that do not balance in any reading, a
+bracket without label and span, a second tree on a line.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FIRST = re.compile(r"(?:[0-9]+ \|\|\| )?\([^ ]+\{-?[0-9]+-[0-9]+\} ")
 
 
 def parse(lines: Lines) -> Iterator[Derivation]:
-    """One derivation at a time."""
+    """Yield one derivation at a time."""
     number = -1
     for line in lines:
         text = line.strip(" \r\n")
@@ -66,7 +66,7 @@ def _nodes(text: str, lines: Lines) -> tuple[Node, ...]:
 
 
 def _read(tokens: list[str], lines: Lines, empty: bool) -> tuple[Node, ...]:
-    """Nodes in the order in which they begin; ``empty`` if a bracket behind a label is an end and no word."""
+    """Return nodes in preorder; ``empty`` if a bracket after a label closes it and is not a word."""
     heads: list[tuple[str, tuple[int, int]]] = []
     sides: list[list[Symbol]] = []
     children: list[list[int]] = []
@@ -109,7 +109,7 @@ def _read(tokens: list[str], lines: Lines, empty: bool) -> tuple[Node, ...]:
 
 
 def matches(head: bytes) -> bool:
-    """The first line that is no failure has a label with a span in brackets."""
+    """The first line with a translation starts with a label and a span."""
     for line in first_lines(head):
         if line.strip("() \r"):
             return _FIRST.match(line) is not None
@@ -119,7 +119,7 @@ def matches(head: bytes) -> bool:
 FORMAT = Format(
     name=NAME,
     kind="derivation",
-    summary="trees with spans: Joshua's %t, (GOAL{0-4} (X{1-3} a house) ...), and cdec's -J",
+    summary="trees with spans: Joshua %t, (GOAL{0-4} (X{1-3} a house) ...), and cdec -J",
     matches=matches,
     parse=parse,
     example="(GOAL{0-4} (GOAL{0-3} (GOAL{0-1} <s>) (X{1-3} a (X{2-3} house))) </s>)\n()\n",

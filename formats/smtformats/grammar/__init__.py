@@ -1,1 +1,1 @@
-"""Grammars: synchronous rules with features, as records and as columns."""
+"""Formats of grammars and phrase tables: synchronous rules with features, as records and as columns."""

@@ -1,17 +1,17 @@
-r"""cdec's grammars: a synchronous rule on each line.
+r"""cdec's grammars: one synchronous rule per line.
 
     [X] ||| [X,1] ein ||| a [X,1] ||| EgivenFCoherent=2 IsSingletonF=0 ||| 1-0
 
-Left-hand side, source, target, features, alignment points, tree; all that follows the target may be absent. A token is
-a non-terminal if it is one from end to end: ``[X]`` or ``[X,1]`` on the source side, ``[1]`` or ``[X,1]`` on the target
-side; there is no escape. A bare number at place p is the feature ``PhraseModel_p``, a name given twice has its last
-value. Leading blanks make a rule a refinement of the one before it.
+Left-hand side, source, target, features, alignment points, tree; the fields after the target are optional. A token is a
+non-terminal if all of it is ``[X]`` or ``[X,1]`` on the source side, ``[1]`` or ``[X,1]`` on the target side; there is
+no escape. An unnamed value in position p is the feature ``PhraseModel_p``; of a repeated name the last value counts.
+Leading blanks make a rule a refinement of the rule before it.
 
-Read although cdec loses it or aborts: a last line without its ``\n``, a tree without gaps. Refused, where cdec aborts,
-reads something else or writes over its memory: a carriage return at a line's end, a line of blanks, an empty source
-side, ``1e--5``, ``F=1G=2``, ``inf``, text after a tree, a bare number after 100 features, an alignment position past
-32767, more symbols or features than the limits. The options ``max_symbols`` (a side) and ``max_features`` (a rule;
-points of its alignment, too) set these. ``load`` leaves out trees.
+Accepted although cdec drops it or aborts: a last line without ``\n``, a tree without gaps. Errors, where cdec aborts,
+misreads or corrupts memory: a carriage return at the end of a line, a line of blanks, an empty source side, ``1e--5``,
+``F=1G=2``, ``inf``, text after a tree, an unnamed value after 100 features, an alignment position above 32767. The
+options ``max_symbols`` (per side) and ``max_features`` (features or alignment points per rule) set limits. ``load``
+drops trees.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from smtformats.grammar.shared.lines import (
     TOKEN,
     RuleReader,
     at_line_of,
-    checked,
-    counted,
-    joined,
+    quantity,
     read_rules,
+    side_text,
+    verify,
 )
 from smtformats.grammar.shared.shapes import joshuas_lead
 from smtformats.writing import own, write_each
@@ -57,7 +57,7 @@ _FIELDS = 5
 
 
 class RuleParser(RuleReader):
-    """Reads single lines, whatever stands before them."""
+    """Reads single lines, independent of the lines before them."""
 
     shape = "[LABEL] ||| source ||| target ||| name=value ..."
     carriage = ""
@@ -73,7 +73,7 @@ class RuleParser(RuleReader):
             self.fail(1, "a left-hand side, [LABEL] |||", quote(body.split(" |||", 1)[0]))
         fields = BAR.split(body[head.end() :], _FIELDS - 1)
         if len(fields) == 1:
-            self.fail(2, "||| and a target side behind the source side", "the end of the line")
+            self.fail(2, "||| and a target side after the source side", "the end of the line")
         fields += [""] * (_FIELDS - len(fields))
         source = self.source(TOKEN.findall(fields[0]))
         labels = [symbol.label for symbol in source if isinstance(symbol, NonTerminal)]
@@ -129,7 +129,7 @@ class RuleParser(RuleReader):
             used.add(index)
             symbols.append(NonTerminal(labels[index - 1], index))
         if len(used) != len(labels):
-            self.fail(3, f"{counted(len(labels), 'non-terminal')}, as on the source side", str(len(used)))
+            self.fail(3, f"{quantity(len(labels), 'non-terminal')}, as on the source side", str(len(used)))
         return tuple(symbols)
 
     def features(self, items: list[str]) -> tuple[tuple[str, ...], tuple[float, ...]]:
@@ -143,7 +143,7 @@ class RuleParser(RuleReader):
             if not name or not (equals or _NUMBER.fullmatch(item)):
                 self.fail(4, "name=value or a number", quote(item))
             if not equals and place >= MAX_UNLABELLED:
-                self.fail(4, f"a name for a feature behind {MAX_UNLABELLED} others", quote(item))
+                self.fail(4, f"a name for a feature after {MAX_UNLABELLED} others", quote(item))
             if not _NUMBER.fullmatch(value) or not abs(number := float(value)) < FLOAT32_END:
                 self.fail(4, "a number that fits 32-bit floats", quote(value))
             names.append(name)
@@ -164,18 +164,18 @@ class RuleParser(RuleReader):
         return text
 
     def check_level(self, rule: Rule, coarse: list[Rule]) -> None:
-        """Refuse a rule that refines none of those before it (by level, the last); becomes one of them itself."""
+        """Raise an error unless the rule refines the last one in ``coarse``, the latest rules by level; then add it."""
         most = min(len(coarse), MAX_LEVEL)
         if rule.level > most:
-            self.fail(1, f"at most {counted(most, 'leading blank')} (each means a refinement)", str(rule.level))
+            self.fail(1, f"at most {quantity(most, 'leading blank')} (each means a refinement)", str(rule.level))
         del coarse[rule.level :]
         if coarse and not _refines(rule, coarse[-1]):
             self.fail_refinement(rule)
         coarse.append(rule)
 
     def fail_refinement(self, rule: Rule) -> NoReturn:
-        """Refuse a rule that has more than its labels different from the one it refines."""
-        self.fail(1, "the words and order of the rule that this one refines", quote(" ".join(_shown(rule.source))))
+        """Raise the error for a rule that differs from the rule it refines in more than labels."""
+        self.fail(1, "the words and gap order of the rule it refines", quote(" ".join(_shown(rule.source))))
 
 
 def _is_balanced(text: str) -> bool:
@@ -199,11 +199,11 @@ def _refines(rule: Rule, coarse: Rule) -> bool:
 
 
 def _shown(symbols: tuple[Symbol, ...]) -> list[str]:
-    return [f"[{one.label},{one.index}]" if isinstance(one, NonTerminal) else one for one in symbols]
+    return [f"[{symbol.label},{symbol.index}]" if isinstance(symbol, NonTerminal) else symbol for symbol in symbols]
 
 
 class _GrammarReader(RuleParser):
-    """Reads the lines of a file, each of which may refine one before it."""
+    """Reads the lines of a file, which may refine earlier ones."""
 
     def __init__(self, lines: Lines, max_symbols: int, max_features: int) -> None:
         super().__init__(lines, max_symbols, max_features)
@@ -216,7 +216,7 @@ class _GrammarReader(RuleParser):
 
 
 def parse(lines: Lines, *, max_symbols: int = MAX_SYMBOLS, max_features: int = MAX_FEATURES) -> Iterator[Rule]:
-    """One rule at a time."""
+    """Yield one rule at a time."""
     return read_rules(_GrammarReader(lines, max_symbols, max_features))
 
 
@@ -228,14 +228,14 @@ def load(
     max_symbols: int = MAX_SYMBOLS,
     max_features: int = MAX_FEATURES,
 ) -> GrammarColumns:
-    """All rules as columns. The stream may be compressed still: that is told by its first bytes."""
+    """Load all rules as columns. The stream may be compressed; its first bytes tell."""
     from smtformats._scan import CdecScanner
     from smtformats.grammar.shared.scanning import scan
 
     scanner = CdecScanner(max_bytes, max_symbols, max_features)
 
     def explain(lines: Lines) -> NoReturn:
-        """Raise what the parser of single lines has to say of one that the scanner could not read."""
+        """Raise the error of the line parser for a line that the scanner rejected."""
         parser = RuleParser(lines, max_symbols, max_features)
         (line,) = lines
         rule = parser.rule(line.removesuffix("\n"), line)
@@ -251,25 +251,25 @@ def load(
 
 
 def write(records: Iterable[Rule], out: TextIO, number: Number) -> int:
-    """Write rules, those read from such a file as they were; returns how many."""
+    """Write rules, unchanged ones byte for byte; returns the number of rules."""
     return write_each(records, out, lambda rule: own(rule, NAME) or compose(rule, number))
 
 
 def compose(rule: Rule, number: Number) -> str:
-    """A rule in cdec's own spelling, read again to be sure that it says what it should."""
-    source = joined(rule.source, lambda gap: f"[{gap.label}]")
-    target = joined(rule.target, lambda gap: f"[{gap.index}]")
+    """Return a rule in cdec's spelling, verified by reading it back."""
+    source = side_text(rule.source, lambda gap: f"[{gap.label}]")
+    target = side_text(rule.target, lambda gap: f"[{gap.index}]")
     features = [f"{name}={number(value)}" for name, value in zip(rule.names, rule.values, strict=True)]
     fields = [f"{' ' * rule.level}[{rule.lhs}]", source, target, " ".join(features)]
     if rule.alignment or rule.tree:
         fields.append(" ".join(f"{s}-{t}" for s, t in rule.alignment))
     if rule.tree:
         fields.append(rule.tree)
-    return checked(" ||| ".join(fields), rule, RuleParser(at_line_of(rule)), rule.names, "cdec's format")
+    return verify(" ||| ".join(fields), rule, RuleParser(at_line_of(rule)), rule.names, "cdec's format")
 
 
 def matches(head: bytes) -> bool:
-    """The first line begins with `[LABEL] |||` and has a source side, and no more lines look like Joshua's."""
+    """The first line starts with `[LABEL] |||` and has a source side; no more lines look like Joshua's than cdec's."""
     text = head.decode("utf-8", "ignore").lstrip("\n").split("\n", 1)[0].lstrip(" \t")
     start = _HEAD.match(text)
     return start is not None and BAR.search(text, start.end()) is not None and joshuas_lead(head) <= 0

@@ -1,15 +1,14 @@
-"""Phrase tables of translation courses (JHU, Penn): a pair of phrases and a logarithm to base 10.
+"""Phrase tables of translation courses (JHU, Penn): phrase pairs with a base-10 log probability.
 
     ein haus ||| a house ||| -0.30103
 
-The value is the feature ``log10p`` (the option ``feature`` gives it another name) and is kept as it is. The left-hand
-side of all pairs is X, the target side may be empty. What this format has no place for is refused on writing, further
-features included.
+The value is the feature ``log10p`` (renamed by the option ``feature``), unchanged. The left-hand side of all pairs is
+X; the target side may be empty. Writing a rule that has anything else, such as further features, is an error.
 
-Lines whose first fields are all numbers are taken for n-best lists, and tables whose values all lie above 0 for Moses'
-tables of one probability: ``--from homework-phrases`` says otherwise. Empty lines are left out. Refused: more or fewer
-fields than three, an empty source side, anything but one number that 32-bit floats hold. The option ``max_symbols``
-(a side) sets a limit.
+Tables whose source sides are all numbers are taken for n-best lists, and tables whose values are all above 0 for Moses
+tables with one probability, unless ``--from homework-phrases`` is given. Empty lines are skipped. Errors: more or fewer
+than three fields, an empty source side, anything but one number that fits 32-bit floats. The option ``max_symbols``
+limits the symbols per side.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ from smtformats.grammar.shared.lines import (
     TOKEN,
     RuleReader,
     at_line_of,
-    checked,
-    joined,
     load_records,
     read_rules,
+    side_text,
+    verify,
 )
 from smtformats.grammar.shared.shapes import is_homework
 from smtformats.writing import own, write_each
@@ -71,7 +70,7 @@ class _Reader(RuleReader):
 
 
 def parse(lines: Lines, *, feature: str = FEATURE, max_symbols: int = MAX_SYMBOLS) -> Iterator[Rule]:
-    """One pair at a time; ``feature`` is the name of the value."""
+    """Yield one pair at a time; ``feature`` names the value."""
     return read_rules(_Reader(lines, feature, max_symbols))
 
 
@@ -83,26 +82,26 @@ def load(
     max_bytes: int = MAX_LINE_BYTES,
     max_symbols: int = MAX_SYMBOLS,
 ) -> GrammarColumns:
-    """All pairs as columns."""
+    """Load all pairs as columns."""
     return load_records(parse, stream, name, max_bytes, feature=feature, max_symbols=max_symbols)
 
 
 def write(records: Iterable[Rule], out: TextIO, number: Number, *, feature: str = FEATURE) -> int:
-    """Write pairs, those read from such a table as they were; returns how many."""
+    """Write pairs, unchanged ones byte for byte; returns the number of pairs."""
     return write_each(records, out, lambda rule: own(rule, NAME) or _compose(rule, number, feature))
 
 
 def _compose(rule: Rule, number: Number, feature: str) -> str:
     lines = at_line_of(rule)
 
-    def gap(one: NonTerminal) -> str:
-        raise lines.error("words alone", f"the gap [{one.label}]", 1)
+    def gap(symbol: NonTerminal) -> str:
+        raise lines.error("words only", f"the gap [{symbol.label}]", 1)
 
     values = rule.features()
     if list(values) != [feature]:
-        raise lines.error(f"the feature {feature} alone (the option feature names another)", " ".join(values), 3)
-    line = " ||| ".join((joined(rule.source, gap), joined(rule.target, gap), number(values[feature])))
-    return checked(line, rule, _Reader(lines, feature), (feature,), "a table of pairs and one number")
+        raise lines.error(f"only the feature {feature} (the option feature names another)", " ".join(values), 3)
+    line = " ||| ".join((side_text(rule.source, gap), side_text(rule.target, gap), number(values[feature])))
+    return verify(line, rule, _Reader(lines, feature), (feature,), "a table of pairs and one number")
 
 
 FORMAT = Format(

@@ -1,24 +1,24 @@
-r"""Joshua's text grammars, which Thrax writes (``tm = hiero``, ``thrax``, ``phrase``; SAMT and glue grammars, too).
+r"""Joshua's text grammars, as Thrax writes them (``tm = hiero``, ``thrax``, ``phrase``; also SAMT and glue grammars).
 
     [X] ||| el [X,1] come ||| the [X,1] eats ||| 0.5 1 OOV=1 ||| 0-0 2-2 ||| 2
 
-Left-hand side, source, target, features, alignment points, Thrax's count; all that follows the target may be absent,
-and what follows the count is not looked at. A number without a name is a cost: the k-th of a line, from 0, is the
-feature ``tm_OWNER_k`` with its sign turned, as in Joshua. A value with a name is taken as it is, ``tm_OWNER_k=2``
-included, and does not count among those without. A name given twice has its last value. The option ``owner`` (``pt``)
-is the ``-owner`` of the ``tm`` line, so a glue grammar is read with ``--from joshua-grammar,owner=glue``. The label of
-a gap on the target side is not looked at, its index counts. Written are ``name=value`` alone.
+Left-hand side, source, target, features, alignment points, Thrax's count; the fields after the target are optional, and
+fields after the count are ignored. Unnamed values are costs: the k-th of a line, from 0, is the feature ``tm_OWNER_k``
+with its sign flipped, as in Joshua. Named values are unchanged, even ``tm_OWNER_k=2``, and do not count for k. Of a
+repeated name the last value counts. The option ``owner`` (``pt``) is the ``-owner`` of the ``tm`` line, so a glue
+grammar is read with ``--from joshua-grammar,owner=glue``. Only the index of a target-side gap matters, not its label.
+Features are written as ``name=value``.
 
-Grammars with no feature but ``name=value``, the labels of gaps on both sides and no count might be cdec's as well, and
-are taken for cdec's: ``--from joshua-grammar`` says otherwise. One with bare numbers and such gaps is taken for
-Joshua's: ``--from cdec-grammar`` reads it without turning the signs.
+A grammar with only ``name=value`` features, labelled gaps on both sides and no count is ambiguous and taken for cdec's,
+unless ``--from joshua-grammar`` is given. One with unnamed values and such gaps is taken for Joshua's;
+``--from cdec-grammar`` reads it without flipping signs.
 
-Read although Joshua fails on it or takes it for an empty word: an empty line, an empty target side, several blanks in a
-row. Refused, where Joshua reads something else or a rule that never applies: a left-hand side without brackets or with
-a comma, gaps of the source side out of order, a gap missing or twice on the target side, an empty source side, ``|||``
-without blanks around it (``|||  |||`` is an empty field), ``NaN``, ``Infinity``, ``1f``, ``0x1p3`` and what 32-bit
-floats do not hold. Joshua keeps positions of an alignment up to 127, here they may be up to 32767. The options
-``max_symbols`` (a side) and ``max_features`` (a rule; points of its alignment, too) set limits.
+Accepted although Joshua fails or reads an empty word: an empty line, an empty target side, repeated blanks. Errors,
+where Joshua misreads or the rule never applies: a left-hand side without brackets or with a comma, source-side gaps out
+of order, a gap missing or repeated on the target side, an empty source side, ``|||`` without blanks around it
+(``|||  |||`` is an empty field), ``NaN``, ``Infinity``, ``1f``, ``0x1p3`` and values outside 32-bit floats. Alignment
+positions may be up to 32767 (127 in Joshua). The options ``max_symbols`` (per side) and ``max_features`` (features or
+alignment points per rule) set limits.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from smtformats.grammar.shared.lines import (
     MAX_SYMBOLS,
     RuleReader,
     at_line_of,
-    checked,
-    counted,
-    joined,
     load_records,
+    quantity,
     read_rules,
+    side_text,
+    verify,
 )
 from smtformats.grammar.shared.shapes import is_grammar, joshuas_lead
 from smtformats.tokens import is_number
@@ -74,20 +74,20 @@ class _Reader(RuleReader):
         if head is None:
             self.fail(1, "a left-hand side, [LABEL], and one blank", quote(fields[0]))
         if line.endswith("|||"):
-            self.fail(len(fields), "a blank behind the last |||", "the end of the line")
+            self.fail(len(fields), "a blank after the last |||", "the end of the line")
         if len(fields) < 3:
             self.fail(len(fields) + 1, f"3 fields or more, {self.shape}", str(len(fields)))
         tokens = [_TOKEN.findall(field) for field in fields[1:6]]
         tokens += [[]] * (5 - len(tokens))
-        for field, found in enumerate(tokens[:4], 2):
-            if "|||" in found:
+        for field, words in enumerate(tokens[:4], 2):
+            if "|||" in words:
                 self.fail(field, "an empty field with two blanks, `|||  |||`", "'||| |||'")
         source = self.source(tokens[0])
         names, values = self.features(tokens[2])
         return Rule(
             lhs=head[1],
             source=source,
-            target=self.target(tokens[1], [one for one in source if isinstance(one, NonTerminal)]),
+            target=self.target(tokens[1], [symbol for symbol in source if isinstance(symbol, NonTerminal)]),
             names=names,
             values=values,
             alignment=self.points(5, tokens[3]),
@@ -128,13 +128,13 @@ class _Reader(RuleReader):
                 self.fail(3, "a gap with its index, [LABEL,1]", quote(token))
             place = int(index)
             if place > len(gaps):
-                self.fail(3, f"{counted(len(gaps), 'gap')}, as on the source side", quote(token))
+                self.fail(3, f"{quantity(len(gaps), 'gap')}, as on the source side", quote(token))
             if place in used:
                 self.fail(3, "each index once", f"{quote(token)} again")
             used.add(place)
             symbols.append(gaps[place - 1])
         if len(used) != len(gaps):
-            self.fail(3, f"{counted(len(gaps), 'gap')}, as on the source side", str(len(used)))
+            self.fail(3, f"{quantity(len(gaps), 'gap')}, as on the source side", str(len(used)))
         return tuple(symbols)
 
     def features(self, items: list[str]) -> tuple[tuple[str, ...], tuple[float, ...]]:
@@ -166,7 +166,7 @@ def _is_gap(token: str) -> bool:
 def parse(
     lines: Lines, *, owner: str = OWNER, max_symbols: int = MAX_SYMBOLS, max_features: int = MAX_FEATURES
 ) -> Iterator[Rule]:
-    """One rule at a time; ``owner`` is the one that Joshua's configuration names."""
+    """Yield one rule at a time; ``owner`` is the owner in Joshua's configuration."""
     return read_rules(_Reader(lines, owner, max_symbols, max_features))
 
 
@@ -179,32 +179,32 @@ def load(
     max_symbols: int = MAX_SYMBOLS,
     max_features: int = MAX_FEATURES,
 ) -> GrammarColumns:
-    """All rules as columns."""
+    """Load all rules as columns."""
     limits = {"max_symbols": max_symbols, "max_features": max_features}
     return load_records(parse, stream, name, max_bytes, owner=owner, **limits)
 
 
 def write(records: Iterable[Rule], out: TextIO, number: Number) -> int:
-    """Write rules, those read from such a file as they were, others with names before all values; returns how many."""
+    """Write rules, unchanged ones byte for byte, others with named values only; returns the number of rules."""
     return write_each(records, out, lambda rule: own(rule, NAME) or _compose(rule, number))
 
 
 def _compose(rule: Rule, number: Number) -> str:
-    def gap(one: NonTerminal) -> str:
-        return f"[{one.label},{one.index}]"
+    def gap(symbol: NonTerminal) -> str:
+        return f"[{symbol.label},{symbol.index}]"
 
     features = [f"{name}={number(value)}" for name, value in zip(rule.names, rule.values, strict=True)]
-    fields = [f"[{rule.lhs}]", joined(rule.source, gap), joined(rule.target, gap), " ".join(features)]
+    fields = [f"[{rule.lhs}]", side_text(rule.source, gap), side_text(rule.target, gap), " ".join(features)]
     if rule.alignment or rule.counts:
         fields.append(" ".join(f"{s}-{t}" for s, t in rule.alignment))
     if rule.counts:
         fields.append(" ".join(map(number, rule.counts)))
     reader = _Reader(at_line_of(rule), OWNER)
-    return checked(" ||| ".join(fields), rule, reader, rule.names, "Joshua's format")
+    return verify(" ||| ".join(fields), rule, reader, rule.names, "Joshua's format")
 
 
 def matches(head: bytes) -> bool:
-    """A left-hand side in brackets, and at least as many lines with Joshua's habits as with cdec's."""
+    """A left-hand side in brackets, and at least as many lines in Joshua's style as in cdec's."""
     return is_grammar(head) and joshuas_lead(head) >= 0
 
 

@@ -1,22 +1,22 @@
-r"""Joshua's packed grammars: a folder of binary files, as its packer writes and ``tm = thrax -path FOLDER`` reads.
+r"""Joshua's packed grammars: folders of binary files, which ``tm = thrax -path FOLDER`` reads.
 
     config  encoding  vocabulary  slice_00000.features  slice_00000.source  slice_00000.target ...
 
-The words and non-terminals are in ``vocabulary``, the features and how their values are written in ``encoding``.
-A slice has the source sides as a trie, the target sides as a trie from the leaves up, and a block of features for each
-rule, perhaps one of alignment points in ``.alignments``. All versions are read (2, which has no ``config``, 3 and 4),
-and all encoders: ``byte``, ``boolean``, ``char``, ``short``, ``int``, ``float`` and ``8bit``.
+``vocabulary`` has the words and non-terminals, ``encoding`` the features and the encoders of their values. A slice has
+a trie of source sides, a trie of target sides from the leaves up, a feature block per rule, and optionally a block of
+alignment points in ``.alignments``. All versions (2, without ``config``, 3 and 4) and all encoders are read: ``byte``,
+``boolean``, ``char``, ``short``, ``int``, ``float`` and ``8bit``.
 
-A feature that a text grammar had without a name is a number here. It is named ``tm_pt_0`` and its sign is turned, as
-Joshua does on reading; ``owner`` is the name in the middle. Features with a name are as they are, ``tm_pt_0`` among
-them. Zeros are not in the files, and ``8bit`` values are some of 256. Phrase tables of version 3 have ``[X,1]`` before
-both sides. The rules of a slice come in order of the length of their source sides.
+Features that had no name in the text grammar are numbers here. As in Joshua, they are named ``tm_pt_0`` .. and their
+signs are flipped; the option ``owner`` replaces ``pt``. Named features are unchanged, even ``tm_pt_0``. Zero values are
+not stored, and ``8bit`` values are quantised to 256. Phrase tables of version 3 have ``[X,1]`` before both sides. The
+rules of a slice are sorted by the length of their source sides.
 
-Read although Joshua does not: a folder without ``.target.lookup`` files, which say nothing new. An empty word on a
-target side is left out. Refused, with the file and the byte: addresses that lead nowhere, a trie with a node in two
-places, a gap that is not once on the target side, a value that is not finite, words with blanks or twice, features of
-one name, more symbols of a side or features of a rule than ``max_symbols`` and ``max_features``, or of all rules of a
-slice together than ``max_total``.
+Accepted although Joshua rejects it: a folder without ``.target.lookup`` files, which are redundant. Empty words on
+target sides are dropped. Errors name the file and the byte: addresses out of range, a trie node with two parents, a gap
+that is not exactly once on the target side, values that are not finite, words with blanks, repeated words or feature
+names. The options ``max_symbols`` (per side), ``max_features`` (per rule) and ``max_total`` (of either, per slice) set
+limits.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _VERSIONS = ("2", "3", "4")
 
 
 class _Grammar:
-    """A folder: what all slices share, and the slices one after the other."""
+    """A grammar folder: the data shared by all slices, and the slices."""
 
     def __init__(self, path: str | os.PathLike[str], owner: str, limits: Limits) -> None:
         self.folder = os.fspath(path)
@@ -54,13 +54,15 @@ class _Grammar:
         self.encoding = Encoding(self.folder, self.vocabulary, owner)
 
     def slices(self) -> Iterator[Slice]:
-        """Those that have rules; an error if none has."""
+        """Yield the slices; raise an error if there are no rules."""
         rules = 0
         for name in sorted(os.listdir(self.folder)):
             if name.startswith("slice_") and name.endswith(".source"):
-                one = read_slice(self.folder, name.removesuffix(".source"), self.vocabulary, self.encoding, self.limits)
-                rules += len(one.lhs)
-                yield one
+                part = read_slice(
+                    self.folder, name.removesuffix(".source"), self.vocabulary, self.encoding, self.limits
+                )
+                rules += len(part.lhs)
+                yield part
         if not rules:
             raise FormatError("a rule in a file slice_00000.source", "none", file=self.folder, line=1)
 
@@ -84,20 +86,20 @@ def parse(
     max_features: int = MAX_FEATURES,
     max_total: int = MAX_TOTAL,
 ) -> Iterator[Rule]:
-    """One rule at a time, a slice of them in memory."""
+    """Yield one rule at a time, with one slice in memory."""
     grammar = _Grammar(path, owner, Limits(max_symbols, max_features, max_total))
-    for one in grammar.slices():
-        yield from _rules(grammar, one)
+    for part in grammar.slices():
+        yield from _rules(grammar, part)
 
 
-def _rules(grammar: _Grammar, one: Slice) -> Iterator[Rule]:
+def _rules(grammar: _Grammar, part: Slice) -> Iterator[Rule]:
     words, names, label = grammar.vocabulary.words, grammar.encoding.names, grammar.vocabulary.label
-    source, target = one.source.tolist(), one.target.tolist()
-    features, values = [names[i] for i in one.features.tolist()], one.values.tolist()
-    points = [(s, t) for s, t in one.points.tolist()]
-    ends = (one.source_offsets, one.target_offsets, one.feature_offsets, one.point_offsets)
+    source, target = part.source.tolist(), part.target.tolist()
+    features, values = [names[i] for i in part.features.tolist()], part.values.tolist()
+    points = [(s, t) for s, t in part.points.tolist()]
+    ends = (part.source_offsets, part.target_offsets, part.feature_offsets, part.point_offsets)
     s = t = f = p = 0
-    for lhs, *stops in zip(one.lhs.tolist(), *(offsets[1:].tolist() for offsets in ends), strict=True):
+    for lhs, *stops in zip(part.lhs.tolist(), *(offsets[1:].tolist() for offsets in ends), strict=True):
         symbols: list[Symbol] = []
         gaps: list[NonTerminal] = []
         for symbol in source[s : stops[0]]:
@@ -125,7 +127,7 @@ def load(
     max_features: int = MAX_FEATURES,
     max_total: int = MAX_TOTAL,
 ) -> GrammarColumns:
-    """All rules as columns."""
+    """Load all rules as columns."""
     import numpy as np
 
     from smtformats.columns import GrammarColumns
@@ -134,7 +136,7 @@ def load(
     slices = list(grammar.slices())
 
     def joined(name: str) -> Any:
-        parts = [getattr(one, name) for one in slices]
+        parts = [getattr(part, name) for part in slices]
         if not name.endswith("_offsets"):
             return np.concatenate(parts)
         starts = np.cumsum([0] + [part[-1] for part in parts[:-1]])
@@ -174,7 +176,7 @@ def _table(strings: Iterable[str]) -> Any:
 
 
 def matches(head: bytes) -> bool:
-    """A vocabulary, an encoding and a slice."""
+    """A folder with a vocabulary, an encoding and a slice."""
     names = head.decode("utf-8", "replace").split("\n")
     sliced = any(name.startswith("slice_") and name.endswith(".source") for name in names)
     return sliced and {"vocabulary", "encoding"} <= set(names)

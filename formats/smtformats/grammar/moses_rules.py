@@ -1,16 +1,15 @@
-"""Moses' rule tables, hierarchical or syntactic, and its glue grammars.
+"""Moses' hierarchical and syntactic rule tables, and its glue grammars.
 
     [X][NP] schläft [X] ||| [X][NP] sleeps [S] ||| 0.5 0.25 1 0.125 ||| 0-0 1-1 ||| 4 2 2 ||| |||
 
-The fields are those of ``moses-phrases``, and so are the names of features, the options ``table``, ``features``,
-``max_symbols`` and ``max_features``, and what is refused. Each side ends in its left-hand side, ``[X] ||| [S]``. A gap
-stands on both sides as the pair of its labels, and one alignment point links the two places; positions count gaps, not
-left-hand sides. A pair of equal labels is the label of the rule's gap, X for ``[X][X]``; of different ones it is the
-pair, ``X][NP``. The same holds for the left-hand sides. The points of gaps are kept in the alignment beside those of
-words, and are added to rules that lack them when these are written.
+Fields, feature names, the options ``table``, ``features``, ``max_symbols`` and ``max_features``, and errors are those
+of ``moses-phrases``. Each side ends in its left-hand side, ``[X] ||| [S]``. A gap is written on both sides as its
+source and target label, and an alignment point links the two; positions count gaps but not left-hand sides. The label
+of the gap is X for ``[X][X]`` and ``X][NP`` for ``[X][NP]``; the same holds for left-hand sides. Alignment points of
+gaps are kept beside those of words, and are added on writing if a rule lacks them.
 
-Refused, too: a side without a label at its end, a single label in brackets elsewhere, a gap without a point or with
-two, a gap whose labels are not the same on both sides.
+Further errors: a side without a label at its end, a single label in brackets elsewhere, a gap with no alignment point
+or two, a gap whose labels differ between the sides.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from smtformats.errors import quote
 from smtformats.files import MAX_LINE_BYTES, Lines
 from smtformats.format import Format, Number
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtformats.grammar.shared.lines import MAX_FEATURES, MAX_SYMBOLS, counted, joined, read_rules
+from smtformats.grammar.shared.lines import MAX_FEATURES, MAX_SYMBOLS, quantity, read_rules, side_text
 from smtformats.grammar.shared.moses_tables import TABLE, Points, TableReader, TableWriter
 from smtformats.grammar.shared.shapes import is_rule_table
 from smtformats.writing import write_each
@@ -47,12 +46,12 @@ class _Reader(TableReader):
         lhs = _label(self.label(1, source[-1]), self.label(2, target[-1]))
         left, right = self.gaps(1, source[:-1]), self.gaps(2, target[:-1])
         if len(left) != len(right):
-            self.fail(2, f"{counted(len(left), 'gap')}, as on the source side", str(len(right)))
+            self.fail(2, f"{quantity(len(left), 'gap')}, as on the source side", str(len(right)))
         links = self.links(left, right, points)
         gaps = {s: NonTerminal(label, index) for index, (s, label) in enumerate(left.items(), 1)}
         for t, s in links.items():
             if right[t] != left[s]:
-                self.fail(2, f"the labels {_spelt(left[s])}, as on the source side", quote(target[t]))
+                self.fail(2, f"the labels {_spell(left[s])}, as on the source side", quote(target[t]))
         return Rule(
             lhs,
             tuple([gaps.get(s, word) for s, word in enumerate(source[:-1])]),
@@ -60,24 +59,24 @@ class _Reader(TableReader):
         )
 
     def label(self, field: int, token: str) -> str:
-        found = _LABEL.fullmatch(token)
-        if found is None:
+        match = _LABEL.fullmatch(token)
+        if match is None:
             self.fail(field, "a label at the end of the side, [X]", quote(token))
-        return found[1]
+        return match[1]
 
     def gaps(self, field: int, tokens: list[str]) -> dict[int, str]:
-        """The labels of gaps by their places."""
-        found = {}
+        """Return the labels of gaps by position."""
+        labels = {}
         for place, token in enumerate(tokens):
             if token[0] == "[" and token[-1] == "]":
                 pair = _PAIR.fullmatch(token)
                 if pair is None:
-                    self.fail(field, "a pair of labels, [X][X], or a word without brackets around it", quote(token))
-                found[place] = _label(pair[1], pair[2])
-        return found
+                    self.fail(field, "a pair of labels, [X][X], or a word without brackets", quote(token))
+                labels[place] = _label(pair[1], pair[2])
+        return labels
 
     def links(self, left: dict[int, str], right: dict[int, str], points: Points) -> dict[int, int]:
-        """The source place of each gap of the target side."""
+        """Return the source position of each target-side gap."""
         links: dict[int, int] = {}
         for s, t in points:
             if s not in left and t not in right:
@@ -87,19 +86,24 @@ class _Reader(TableReader):
             if links.setdefault(t, s) != s:
                 self.fail(4, "one point for each gap", quote(f"{s}-{t}"))
         if len(links) < len(right) or len(set(links.values())) < len(left):
-            self.fail(4, f"one point for each of {counted(len(left), 'gap')}", f"{len(links)}")
+            self.fail(4, f"one point for each of {quantity(len(left), 'gap')}", f"{len(links)}")
         return links
 
     @staticmethod
-    def spelt(rule: Rule, lines: Lines) -> tuple[str, str, Points]:
-        def gap(one: NonTerminal) -> str:
-            return _spelt(one.label)
+    def spell_sides(rule: Rule, lines: Lines) -> tuple[str, str, Points]:
+        def gap(symbol: NonTerminal) -> str:
+            return _spell(symbol.label)
 
         left, _, right = rule.lhs.partition("][")
-        places = {one.index: t for t, one in enumerate(rule.target) if isinstance(one, NonTerminal)}
-        links = ((s, places.get(one.index, 0)) for s, one in enumerate(rule.source) if isinstance(one, NonTerminal))
+        places = {symbol.index: t for t, symbol in enumerate(rule.target) if isinstance(symbol, NonTerminal)}
+        links = (
+            (s, places.get(symbol.index, 0)) for s, symbol in enumerate(rule.source) if isinstance(symbol, NonTerminal)
+        )
         points = rule.alignment + tuple(link for link in links if link not in rule.alignment)
-        source, target = joined((*rule.source, f"[{left}]"), gap), joined((*rule.target, f"[{right or left}]"), gap)
+        source, target = (
+            side_text((*rule.source, f"[{left}]"), gap),
+            side_text((*rule.target, f"[{right or left}]"), gap),
+        )
         return source, target, points
 
 
@@ -107,7 +111,7 @@ def _label(source: str, target: str) -> str:
     return source if source == target else f"{source}][{target}"
 
 
-def _spelt(label: str) -> str:
+def _spell(label: str) -> str:
     source, _, target = label.partition("][")
     return f"[{source}][{target or source}]"
 
@@ -120,7 +124,7 @@ def parse(
     max_symbols: int = MAX_SYMBOLS,
     max_features: int = MAX_FEATURES,
 ) -> Iterator[Rule]:
-    """One rule at a time; ``table`` is the name of the feature, ``features`` those of its single scores."""
+    """Yield one rule at a time; ``table`` names the feature, ``features`` its single scores."""
     return read_rules(_Reader(lines, table, features, max_symbols, max_features))
 
 
@@ -134,7 +138,7 @@ def load(
     max_symbols: int = MAX_SYMBOLS,
     max_features: int = MAX_FEATURES,
 ) -> GrammarColumns:
-    """All rules as columns."""
+    """Load all rules as columns."""
     from smtformats.grammar.shared.scanning import scan_table
 
     reader = _Reader(Lines(io.BytesIO(), name), table, features, max_symbols, max_features)
@@ -142,7 +146,7 @@ def load(
 
 
 def write(records: Iterable[Rule], out: TextIO, number: Number, *, table: str = TABLE, features: str = "") -> int:
-    """Write rules, those read from such a table as they were; returns how many."""
+    """Write rules, unchanged ones byte for byte; returns the number of rules."""
     return write_each(records, out, TableWriter(_Reader, number, table, features))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class NonTerminal:
-    """A gap of a rule: its label, and its place among the source side's gaps, from 1."""
+    """A gap of a rule: its label, and its number among the source-side gaps, from 1."""
 
     label: str
     index: int
@@ -20,13 +20,13 @@ _EXTRAS = ("alignment", "tree", "level", "counts", "properties")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: words and gaps on both sides, features in file order, and what else its line carries.
+    """A rule: words and gaps on both sides, features in file order, and the other fields of its line.
 
-    A name may stand twice in ``names``: the last one counts, as in :meth:`features`. A label that is not the same on
-    both sides is ``SOURCE][TARGET``, as Moses writes the pair. ``level`` is how often the rule refines a coarser one
-    before it. ``counts`` are how often target, source and both were seen, ``properties`` Moses' keys and values.
-    ``raw`` is the line as read, blank ones around it included, and ``origin`` the format that read it: a writer of
-    that format copies it. The methods that change a rule drop it.
+    A name may occur twice in ``names``; the last value counts, see :meth:`features`. A label that differs between the
+    sides is ``SOURCE][TARGET``, as in Moses. ``level`` is the depth of refinement, 0 for a rule that refines none.
+    ``counts`` are target, source and joint counts, ``properties`` Moses' keys and values. ``raw`` is the line as read,
+    with blank lines around it, and ``origin`` the format that read it; that format's writer copies the line. Methods
+    that change a rule drop ``raw``.
     """
 
     lhs: str
@@ -46,22 +46,22 @@ class Rule:
 
     @property
     def arity(self) -> int:
-        """How many gaps the rule has."""
+        """The number of gaps."""
         return sum(isinstance(symbol, NonTerminal) for symbol in self.source)
 
     @property
     def extras(self) -> set[str]:
-        """What the rule has beside sides and features, which not every format can carry."""
+        """The names of the fields in use beside sides and features; not every format has them."""
         return {name for name in _EXTRAS if getattr(self, name)}
 
     def without(self, extras: Iterable[str]) -> Rule:
-        """The rule without some of these."""
+        """Return the rule without these extras."""
         return replace(self, raw=None, **{name: type(getattr(self, name))() for name in extras})
 
     def features(self) -> dict[str, float]:
-        """Each feature once, at the place of its first and with the value of its last occurrence."""
+        """Return features by name, each in the position of its first and with the value of its last occurrence."""
         return dict(zip(self.names, self.values, strict=True))
 
     def with_features(self, names: tuple[str, ...], values: tuple[float, ...]) -> Rule:
-        """The rule with other features."""
+        """Return the rule with other features."""
         return replace(self, names=names, values=values, raw=None)

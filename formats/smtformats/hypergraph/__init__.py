@@ -1,1 +1,1 @@
-"""Formats of hypergraphs and lattices, a module each."""
+"""Formats of hypergraphs and lattices, one module per format."""

@@ -1,20 +1,20 @@
-"""cdec's forests as boost archives, which it has written since October 2014: a sentence's hypergraph in each file.
+"""cdec's binary forests (boost archives), written since October 2014: one hypergraph per file and sentence.
 
     16 00 00 00 00 00 00 00 "serialization::archive" 12 00 04 08 04 08 01 00 00 00 ... nodes ... edges ...
 
-A header with the archive's version (10 to 18 are read), then little-endian numbers: nodes with hash, number, label and
-the edges into and out of them, edges with head, tails, rule, features, source span and that of a second sentence; rules
-and strings are written out where they first come. Nodes are in topological order, the last one is the goal, edges have
-any order. The sentence's id is the number that the file's name begins with, else the name.
+A header with the archive version (10 to 18), then little-endian numbers: nodes with hash, number, label, incoming and
+outgoing edges; edges with head, tails, rule, features, source span and span in a second sentence. A rule is spelled out
+where it first occurs. Nodes are in topological order, the last one is the goal; edges come in any order. The sentence
+id is the number at the start of the file name, else the whole name.
 
-Refused: ``nan`` and ``inf``, values of rules that do not fit 32-bit floats, nodes and edges whose numbers are not their
-places, a rule whose arity does not fit its symbols or the edge's tails, what contradicts itself, bytes after the end.
-Written: at most 64 symbols a side and 65535 tails, positions of 16 bits, rules that have a source side. The options
-``max_nodes`` and ``max_edges`` bound the size.
+Errors: ``nan`` and ``inf``, rule values outside 32-bit floats, node and edge numbers that are not consecutive, a rule
+whose arity does not fit its symbols or the edge's tails, contradictions, bytes after the end. Limits on writing: 64
+symbols per side, 65535 tails, 16-bit positions, and every rule needs a source side. The options ``max_nodes`` and
+``max_edges`` limit the size.
 
-Columns keep beside the graph, in ``extras``: ``prev``, the spans in a second sentence, ``hashes`` of nodes, and the
-``archive``: its ``version``, the ``order`` (the place of each edge in the file), ``out_edges`` if these are not in
-order, ``rule_values`` to their last digit (which belong to ``grammar``), the flags ``topological`` and ``linear``.
+``extras`` hold ``prev``, the spans in a second sentence; node ``hashes``; and ``archive``: its ``version``, the
+``order`` (each edge's place in the file), ``out_edges`` if they are not sorted, ``rule_values`` in double precision
+(valid for ``grammar``), and the flags ``topological`` and ``linear``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from smtformats.hypergraph.shared.cdec_archive import (
     Archive,
 )
 from smtformats.hypergraph.shared.cdec_forest import Forest
-from smtformats.hypergraph.shared.sentence import ends, whole
+from smtformats.hypergraph.shared.sentence import ends, read_all
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +71,7 @@ class _Forest(Forest):
         archive.constant(MAGIC, "a boost archive")
         (self.version,) = archive.take(U16)
         if self.version not in VERSIONS:
-            expected = f"an archive version from {VERSIONS[0]} to {VERSIONS[-1]}"
+            expected = f"archive version {VERSIONS[0]} to {VERSIONS[-1]}"
             archive.fail(expected, str(self.version), archive.at - 2)
         archive.constant(SIZES, f"the sizes of numbers, {SIZES.hex(' ')}")
         archive.begin("graph")
@@ -83,7 +83,7 @@ class _Forest(Forest):
         self.read_edges(edges)
         self.flags = archive.take(FLAGS)
         if archive.at < len(archive.data):
-            archive.fail("nothing behind the edges", f"{len(archive.data) - archive.at} bytes")
+            archive.fail("the end of the file after the edges", f"{len(archive.data) - archive.at} bytes")
 
     def read_nodes(self, count: int) -> None:
         import numpy as np
@@ -107,7 +107,7 @@ class _Forest(Forest):
         self.outward = np.concatenate(outward).astype(np.int64)
 
     def read_edges(self, count: int) -> None:
-        """All edges: this is where the time goes."""
+        """Read all edges; most of the time is spent here."""
         archive = self.archive
         layouts: dict[tuple[bytes, ...], tuple[int, ...]] = {}
         self.heads: list[int] = []
@@ -141,7 +141,7 @@ class _Forest(Forest):
             self.places += place
 
     def rule(self, arity: int) -> int:
-        """The number of an edge's rule, which is read if it is a new one."""
+        """Return the number of an edge's rule; read the rule if it is new."""
         archive = self.archive
         (kind,) = archive.take(I16)
         if kind == -1:
@@ -149,19 +149,19 @@ class _Forest(Forest):
         if kind != RULE:
             archive.fail(f"a rule ({RULE}), or none (-1)", str(kind), archive.at - 2)
         archive.begin("rule")
+        number: int
         (number,) = archive.take(U32)
-        found: int = number
-        if found > len(self.rules):
-            archive.fail(f"a rule up to {len(self.rules)}", str(found), archive.at - 4)
-        if found == len(self.rules):
+        if number > len(self.rules):
+            archive.fail(f"a rule up to {len(self.rules)}", str(number), archive.at - 4)
+        if number == len(self.rules):
             self.rules.append(archive.rule())
             self.arities.append(self.rules[-1].arity)
-        if self.arities[found] != arity:
-            archive.fail(f"{arity} non-terminals in the rule, as the edge has tails", str(self.arities[found]))
-        return found
+        if self.arities[number] != arity:
+            archive.fail(f"{arity} non-terminals in the rule, as the edge has tails", str(self.arities[number]))
+        return number
 
     def check(self, wrong: NDArray[np.bool_], expected: str) -> None:
-        """Refuse a graph of which the parts do not agree."""
+        """Raise an error at the first place where ``wrong`` is true."""
         import numpy as np
 
         if wrong.any():
@@ -199,7 +199,7 @@ class _Forest(Forest):
         return graph
 
     def out_edges(self, tails: Ints, edge_of: Ints) -> Ints | None:
-        """The edges that lead out of nodes if they are not in order."""
+        """Return the outgoing edges of all nodes, or None if they are sorted."""
         import numpy as np
 
         nodes = len(self.node_labels)
@@ -213,21 +213,21 @@ class _Forest(Forest):
         return self.outward
 
 
-def _same_parts(found: Ints, expected: Ints, counts: Ints) -> bool:
-    """Whether parts of these sizes hold the same in any order; those expected are in order."""
+def _same_parts(actual: Ints, expected: Ints, counts: Ints) -> bool:
+    """Whether each part holds the expected numbers in any order; ``counts`` are the sizes, ``expected`` is sorted."""
     import numpy as np
 
     part_of = np.repeat(np.arange(len(counts)), counts)
-    return len(found) == len(part_of) and bool((found[np.lexsort((found, part_of))] == expected).all())
+    return len(actual) == len(part_of) and bool((actual[np.lexsort((actual, part_of))] == expected).all())
 
 
 def parse(lines: Lines, *, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES) -> Iterator[GraphColumns]:
-    """The one graph of a file."""
-    yield _Forest(Archive(whole(lines), lines.name), max_nodes, max_edges).graph()
+    """Yield the graph of a file."""
+    yield _Forest(Archive(read_all(lines), lines.name), max_nodes, max_edges).graph()
 
 
 def write(records: Iterable[GraphColumns], out: BinaryIO, number: Number) -> int:
-    """Write the one graph of a file; returns how many. Numbers are written as they are."""
+    """Write a graph, one per file; returns the number of graphs. ``number`` is unused: values are binary."""
     count = 0
     for graph in records:
         if count:
@@ -247,7 +247,7 @@ def _text(text: str) -> bytes:
 
 
 class _Writer:
-    """A graph in the order of the file."""
+    """Writes a graph in file order."""
 
     def __init__(self, graph: GraphColumns) -> None:
         import numpy as np
@@ -327,7 +327,7 @@ class _Writer:
             yield PLACED.pack(*places[edge], place)
 
     def rule(self, rule: int, objects: dict[int, int]) -> bytes:
-        """A reference to a rule, and the rule itself if it is the first one."""
+        """Return a reference to a rule, with the rule itself on first use."""
         if rule < 0:
             return I16.pack(-1)
         known = rule in objects
@@ -360,8 +360,8 @@ class _Writer:
         parts = [self.begin("features"), I32.pack(len(ids))]
         if ids:
             parts.append(self.begin("feature"))
-        for one, value in zip(ids, values, strict=True):
-            parts += (names[one], F64.pack(value))
+        for name, value in zip(ids, values, strict=True):
+            parts += (names[name], F64.pack(value))
         return b"".join(parts)
 
 

@@ -1,26 +1,26 @@
-r"""cdec's forests as JSON, which it wrote up to October 2014: a sentence's hypergraph in each file.
+r"""cdec's JSON forests, written until October 2014: one hypergraph per file, one file per sentence.
 
     {"rules":[1,"[X] ||| ein ||| a ||| F=1",2,"[S] ||| [X,1] ||| [1]"],"features":["F","Glue"],
     "edges":[{"tail":[],"spans":[0,1,-1,-1],"feats":[0,1],"rule":1}],"node":{"in_edges":[0],"cat":"X"},
     "edges":[{"tail":[0],"spans":[0,1,-1,-1],"feats":[1,0.5],"rule":2}],"node":{"in_edges":[1],"cat":"S"}}
 
-One object, in which ``edges`` and ``node`` come again for each node, in topological order; the last one is the goal.
-``rules`` are ids and texts as in cdec's grammars; what counts as an edge's features are its ``feats``, pairs of a place
-in ``features`` (or a name) and a value. ``tail`` are node numbers in the order of the rule's source side, ``spans`` are
-the source span and that of a second sentence (-1 for none). A forest of no node, for a sentence that could not be
-parsed, is ``{}``. The sentence's id is the number that the file's name begins with, else the name.
+One JSON object that repeats the keys ``edges`` and ``node`` for each node, in topological order; the last node is the
+goal. ``rules`` lists ids and rules as in cdec grammars. ``feats`` are an edge's features: pairs of an index into
+``features`` (or a name) and a value. ``tail`` lists node numbers in the order of the rule's source side. ``spans`` are
+the source span and the span in a second sentence (-1 for none). A failed parse is ``{}``. The sentence id is the number
+at the start of the file name, else the whole name.
 
-Read as cdec reads it: names among the places, rules written out where an edge names one, spans, labels (X then), tails
-or features left out or ``null``, comments as in C, any order that has things before their use. A graph that was not
-changed is written as it was read, others as cdec writes them: no zero values, names instead of places if there are 999
-or more, six-digit numbers in C's spelling.
+As in cdec, names may be mixed with indices, an edge may spell out its rule, spans, labels (then ``X``), tails and
+features may be missing or ``null``, C comments are allowed, and entries may come in any order that defines before use.
+An unchanged graph is written as it was read. Other graphs are written as cdec writes them: no zero values, names
+instead of indices from 999 features on, numbers as C's ``%g`` if six digits suffice.
 
-Refused: ``nan`` and ``inf``, a rule without a left-hand side, tails that do not fit the rule, edges of no node or of
-two, unknown keys, text after the object. The options ``max_nodes`` and ``max_edges`` bound the size.
+Errors: ``nan`` and ``inf``, a rule without a left-hand side, tails that do not fit the rule, edges with no node or two
+nodes, unknown keys, text after the object. The options ``max_nodes`` and ``max_edges`` limit the size.
 
-Columns keep beside the graph, in ``extras``: ``prev``, the spans in a second sentence, ``hashes`` of nodes, and the
-``spelling``: the ``raw`` bytes with a checksum of what was ``read``, texts of ``rules`` (which belong to ``grammar``),
-what edges and nodes were ``without``, and whether features were ``named``.
+``extras`` hold ``prev``, the spans in a second sentence; node ``hashes``; and ``spelling``: the ``raw`` bytes, the
+checksum of the graph as ``read``, the texts of ``rules`` (valid for ``grammar``), the fields that edges and nodes were
+``without``, and whether features were ``named``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from smtformats.grammar.cdec import RuleParser, compose
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES
 from smtformats.hypergraph.shared.cdec_entries import Entries
 from smtformats.hypergraph.shared.cdec_forest import Forest
-from smtformats.hypergraph.shared.sentence import checksum, whole
+from smtformats.hypergraph.shared.sentence import checksum, read_all
 
 if TYPE_CHECKING:
     from smtformats.hypergraph.graph import GraphColumns
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 NAME = "cdec-json-hypergraph"
 _MAX_LISTED = 998  # from here on cdec writes names
 _MOST = sys.float_info.max
-_LABEL = "X"  # what cdec takes a node to be that has none
+_LABEL = "X"  # cdec's label for a node without one
 _SKIPPED = r"(?:\s|/\*(?:[^*]|\*(?!/))*\*/)*"
 _START = re.compile(rf'{_SKIPPED}\{{{_SKIPPED}"(?:rules|features|edges|node|is_sorted)"{_SKIPPED}:')
 _EMPTY = re.compile(r"\s*\{\s*\}\s*")
@@ -61,7 +61,7 @@ _ESCAPES = {i: f"\\u{i:04x}" for i in range(32)} | {
 
 
 class _Forest(Forest):
-    """A graph while its entries come in."""
+    """A graph under construction, entry by entry."""
 
     def __init__(self, entries: Entries, max_nodes: int, max_edges: int) -> None:
         super().__init__()
@@ -79,50 +79,50 @@ class _Forest(Forest):
         self.taken = bytearray()
         self.without: dict[str, set[int]] = {"spans": set(), "cat": set(), "node_hash": set()}
 
-    def checked(self, value: Any, what: str) -> str:
-        """A string without half of a surrogate pair, which no UTF-8 can hold."""
+    def checked_text(self, value: Any, what: str) -> str:
+        """Return the value if it is a string without lone surrogates, which UTF-8 cannot hold."""
         if type(value) is not str:
-            self.fail(what, _shown(value))
+            self.fail(what, _show(value))
         if self.escaped and re.search("[\ud800-\udfff]", value):
             self.fail("whole characters", quote(value))
         return value
 
-    def listing(self, value: Any, what: str) -> list[Any]:
+    def as_list(self, value: Any, what: str) -> list[Any]:
         if value is None:
             return []
         if type(value) is not list:
-            self.fail(f"a list of {what}", _shown(value))
+            self.fail(f"a list of {what}", _show(value))
         return value
 
     def check(self, values: list[Any], kinds: set[type], low: float, high: float, what: str) -> None:
-        """Refuse all but numbers of these kinds from low to high."""
+        """Raise an error unless all values are numbers of these types from low to high."""
         if values and not (set(map(type, values)) <= kinds and low <= min(values) and max(values) <= high):
-            bad = next(one for one in values if type(one) not in kinds or not low <= one <= high)
-            self.fail(what, _shown(bad))
+            bad = next(value for value in values if type(value) not in kinds or not low <= value <= high)
+            self.fail(what, _show(bad))
 
     def add(self, key: str, value: Any) -> None:
-        """Take in an entry."""
+        """Add an entry."""
         if key == "edges":
-            self.add_edges(self.listing(value, "edges"))
+            self.add_edges(self.as_list(value, "edges"))
         elif key == "node":
             self.add_node(value)
         elif key == "rules":
-            pairs = self.listing(value, "rule ids and rules")
+            pairs = self.as_list(value, "rule ids and rules")
             if len(pairs) % 2:
                 self.fail("a rule for each id", f"{len(pairs)} items")
             for number, text in zip(pairs[::2], pairs[1::2], strict=True):
                 if type(number) is not int:
-                    self.fail("the id of a rule, an integer", _shown(number))
+                    self.fail("the id of a rule, an integer", _show(number))
                 self.numbers[number] = self.rule(text)
         elif key == "features":
-            names = self.listing(value, "names of features")
+            names = self.as_list(value, "names of features")
             self.layouts.clear()
-            self.listed = [self.names.add(self.checked(one, "the name of a feature")) for one in names]
+            self.listed = [self.names.add(self.checked_text(name, "the name of a feature")) for name in names]
         elif key != "is_sorted":
             self.fail("rules, features, edges, node or is_sorted", quote(key))
 
     def rule(self, value: Any) -> int:
-        text = self.checked(value, "a rule, [LABEL] ||| source ||| target ||| name=value ...")
+        text = self.checked_text(value, "a rule, [LABEL] ||| source ||| target ||| name=value ...")
         if "\n" in text:
             self.fail("a rule on one line", quote(text))
         try:
@@ -136,13 +136,13 @@ class _Forest(Forest):
     def rule_of(self, edge: dict[str, Any], arity: int) -> int:
         key = 0 if edge.get("rule") is None else edge["rule"]
         if type(key) is not int and type(key) is not str:
-            self.fail("the id of a rule, or a rule", _shown(key))
+            self.fail("the id of a rule, or a rule", _show(key))
         number = self.numbers.get(key)
         if number is None:
             if key == 0:
                 return -1
             if type(key) is int:
-                self.fail("the id of a rule that was given before", _shown(key))
+                self.fail("the id of a rule defined before", _show(key))
             number = self.numbers[key] = self.rule(key)
         if self.arities[number] != arity:
             self.fail(f"a rule with {arity} non-terminals, as the edge has tails", quote(self.texts[number]))
@@ -154,17 +154,17 @@ class _Forest(Forest):
         tail_start, value_start, span_start = len(self.tails), len(self.values), len(self.places)
         for edge in edges:
             if type(edge) is not dict or not edge.keys() <= _EDGE_KEYS:
-                self.fail("an edge of tail, spans, feats and rule", _shown(edge))
-            tails = self.listing(edge.get("tail"), "node numbers")
+                self.fail("an edge of tail, spans, feats and rule", _show(edge))
+            tails = self.as_list(edge.get("tail"), "node numbers")
             self.tails += tails
             self.tail_counts.append(len(tails))
-            spans = self.listing(edge.get("spans"), "positions")
+            spans = self.as_list(edge.get("spans"), "positions")
             if len(spans) not in (0, 2, 4):
                 self.fail("2 or 4 positions", str(len(spans)))
             if not spans:
                 self.without["spans"].add(len(self.edge_rules))
             self.places += spans + [-1] * (4 - len(spans))
-            feats = self.listing(edge.get("feats"), "features and values")
+            feats = self.as_list(edge.get("feats"), "features and values")
             layout, values = tuple(feats[::2]), feats[1::2]
             if len(layout) != len(values):
                 self.fail("a value for each feature", f"{len(feats)} items")
@@ -184,20 +184,20 @@ class _Forest(Forest):
         numbers = self.values[value_start:]
         self.check(numbers, {int, float}, -_MOST, _MOST, "a finite number as the value of a feature")
 
-    def feature(self, one: Any) -> int:
-        if type(one) is int:
-            if self.listed is not None and 0 <= one < len(self.listed):
-                return self.listed[one]
-            self.fail("the place of a feature in features", _shown(one))
-        return self.names.add(self.checked(one, "the name of a feature, or its place in features"))
+    def feature(self, key: Any) -> int:
+        if type(key) is int:
+            if self.listed is not None and 0 <= key < len(self.listed):
+                return self.listed[key]
+            self.fail("the place of a feature in features", _show(key))
+        return self.names.add(self.checked_text(key, "the name of a feature, or its place in features"))
 
     def add_node(self, node: Any) -> None:
         number = len(self.edge_counts)
         if number >= self.max_nodes:
             self.fail(f"at most {self.max_nodes} nodes", "more")
         if type(node) is not dict or not node.keys() <= _NODE_KEYS:
-            self.fail("a node of in_edges, cat and node_hash", _shown(node))
-        edges = self.listing(node.get("in_edges"), "edge numbers")
+            self.fail("a node of in_edges, cat and node_hash", _show(node))
+        edges = self.as_list(node.get("in_edges"), "edge numbers")
         self.check(edges, {int}, 0, len(self.edge_rules) - 1, "the number of an edge that came before")
         self.taken.extend(bytes(len(self.edge_rules) - len(self.taken)))
         for edge in edges:
@@ -210,17 +210,17 @@ class _Forest(Forest):
         if label is None:
             self.without["cat"].add(number)
             label = _LABEL
-        self.node_labels.append(self.labels.add(self.checked(label, "a label")))
-        found = node.get("node_hash")
-        if found is None:
+        self.node_labels.append(self.labels.add(self.checked_text(label, "a label")))
+        code = node.get("node_hash")
+        if code is None:
             self.without["node_hash"].add(number)
-            found = "0"
-        if type(found) is not str or not _HASH.fullmatch(found):
-            self.fail("a hash of up to 16 hexadecimal digits", _shown(found))
-        self.hashes.append(int(found, 16))
+            code = "0"
+        if type(code) is not str or not _HASH.fullmatch(code):
+            self.fail("a hash of up to 16 hexadecimal digits", _show(code))
+        self.hashes.append(int(code, 16))
 
     def graph(self, data: bytes) -> GraphColumns:
-        """The columns of all that came in from these bytes."""
+        """Return the columns of the graph; ``data`` is the text it was read from."""
         import numpy as np
 
         if len(self.order) < len(self.edge_rules):
@@ -240,16 +240,16 @@ class _Forest(Forest):
         return graph
 
 
-def _shown(value: Any) -> str:
-    """A value of JSON as it may stand in a message."""
+def _show(value: Any) -> str:
+    """Return a JSON value as text for an error message."""
     if isinstance(value, (list, dict)):
         return "a list" if isinstance(value, list) else "an object"
     return quote(json.dumps(value, ensure_ascii=False))
 
 
 def parse(lines: Lines, *, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES) -> Iterator[GraphColumns]:
-    """The one graph of a file."""
-    data = whole(lines)
+    """Yield the graph of a file."""
+    data = read_all(lines)
     entries = Entries(lines, data)
     forest = _Forest(entries, max_nodes, max_edges)
     for key, value in entries:
@@ -258,7 +258,7 @@ def parse(lines: Lines, *, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGE
 
 
 def write(records: Iterable[GraphColumns], out: TextIO, number: Number) -> int:
-    """Write the one graph of a file as cdec does; returns how many."""
+    """Write a graph as cdec does, one per file; returns the number of graphs."""
     count = 0
     for graph in records:
         if count:
@@ -273,7 +273,7 @@ def write(records: Iterable[GraphColumns], out: TextIO, number: Number) -> int:
 
 
 class _Spelled(dict[float, str]):
-    """Numbers as printed, in the spelling of C if six digits say it all."""
+    """Numbers as text: C's ``%g`` if six digits are exact, else all digits."""
 
     def __init__(self, number: Number) -> None:
         super().__init__()
@@ -291,7 +291,7 @@ def _string(text: str) -> str:
 
 
 def _rule_texts(graph: GraphColumns, spelling: Mapping[str, Any]) -> Iterable[str]:
-    """The rules as they were read, or as cdec prints them: with six digits, as their numbers are to be looked at."""
+    """Return the rules as they were read, or as cdec prints them, with six digits for display."""
     grammar = graph.grammar
     if spelling.get("grammar") is grammar:
         return tuple(spelling["rules"])
@@ -302,7 +302,7 @@ def _rule_texts(graph: GraphColumns, spelling: Mapping[str, Any]) -> Iterable[st
 
 
 def _pieces(graph: GraphColumns, spelling: Mapping[str, Any], number: Number) -> Iterator[str]:
-    """The text of a graph, a piece for each node."""
+    """Yield the text of a graph, one piece per node."""
     import numpy as np
 
     if not graph.nodes:
@@ -343,7 +343,7 @@ def _pieces(graph: GraphColumns, spelling: Mapping[str, Any], number: Number) ->
         for edge in range(edge_ends[node], edge_ends[node + 1]):
             tail = ",".join(map(str, tails[tail_ends[edge] : tail_ends[edge + 1]]))
             some = pairs[pair_ends[edge] : pair_ends[edge + 1]]
-            feats = ",".join([f"{names[one]},{spelled[value]}" for one, value in some if value])
+            feats = ",".join([f"{names[feature]},{spelled[value]}" for feature, value in some if value])
             place = "" if edge in no_spans else f'"spans":[{",".join(map(str, spans[edge]))}],'
             rule = f',"rule":{rules[edge] + 1}' if ruled else ""
             shown.append(f'{{"tail":[{tail}],{place}"feats":[{feats}]{rule}}}')
@@ -355,7 +355,7 @@ def _pieces(graph: GraphColumns, spelling: Mapping[str, Any], number: Number) ->
 
 
 def matches(head: bytes) -> bool:
-    """An object that begins with a forest's key, or has nothing in it."""
+    """A JSON object that starts with a key of forests, or is empty."""
     text = head.decode("utf-8", "ignore")
     return _START.match(text) is not None or _EMPTY.fullmatch(text) is not None
 
@@ -363,7 +363,7 @@ def matches(head: bytes) -> bool:
 FORMAT = Format(
     name=NAME,
     kind="hypergraph",
-    summary="cdec forest as JSON, DIR/N.json.gz: rules, features, and edges and node for each node",
+    summary="cdec forest as JSON, DIR/N.json.gz: rules, features, then the edges of each node",
     matches=matches,
     parse=parse,
     write=write,

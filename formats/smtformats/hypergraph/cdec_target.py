@@ -1,4 +1,4 @@
-"""cdec's target graphs, as of ``--show_target_graph DIR``: the target side of a sentence's hypergraph in each file.
+"""cdec's target graphs, ``--show_target_graph DIR``: the target side of a hypergraph, one file per sentence.
 
     2 3
     2
@@ -7,15 +7,15 @@
     1
     [0] house ||| G=2
 
-The numbers of nodes and edges; then for each node, from 0 on and in topological order, how many edges lead to it and
-a line for each: target words with the number of a node before in each gap, and the features of the rule (six digits;
-those of an edge beyond its rule, as a language model's, are not shown). The last node is the goal. The sentence's id is
-the number that the file's name begins with, else the name.
+The numbers of nodes and edges; then for each node, from 0 and in topological order, the number of incoming edges and
+one line per edge: target words, with a tail node's number in each gap, and the features of the rule. Values have six
+digits; features that are not the rule's, such as the language model's, are missing. The last node is the goal. The
+sentence id is the number at the start of the file name, else the whole name.
 
-A word in brackets with digits alone is a gap: there is no escape. Rules have no source side here, and edges no spans.
+Digits in brackets are always a gap: there is no escape. Rules have no source side, edges no spans.
 
-Refused: a gap of a node that is not before its own, a feature twice on an edge, counts that do not hold, anything after
-the last node. The options ``max_nodes`` and ``max_edges`` bound the size.
+Errors: a tail that is not an earlier node, a feature twice on an edge, wrong counts, text after the last node. The
+options ``max_nodes`` and ``max_edges`` limit the size.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ class _Reader:
             self.builder.add([self.edge(node) for _ in range(int(count[1]))])
         if edges:
             raise self.lines.error(f"{edges} edges more, as the first line says", "no node for them", 1)
-        behind = next(self.texts, None)
-        if behind is not None:
-            raise self.lines.error("the end of the file", quote(behind), 1)
+        rest = next(self.texts, None)
+        if rest is not None:
+            raise self.lines.error("the end of the file", quote(rest), 1)
         return self.builder.graph(sentence_id(self.lines.name), self.rules, file=self.lines.name)
 
     def edge(self, node: int) -> Edge:
@@ -117,19 +117,19 @@ class _Reader:
 
 
 def parse(lines: Lines, *, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES) -> Iterator[GraphColumns]:
-    """The one graph of a file."""
+    """Yield the graph of a file."""
     yield _Reader(lines, max_nodes, max_edges).graph()
 
 
 def matches(head: bytes) -> bool:
-    """Two counts, a count, an edge; Joshua's and Moses' graphs have a comment before these."""
+    """Two counts, a count, an edge; Joshua's and Moses' graphs start with a comment."""
     return _SHAPE.match(head.decode("utf-8", "ignore")) is not None
 
 
 FORMAT = Format(
     name=NAME,
     kind="hypergraph",
-    summary="cdec target graph, DIR/N: nodes and edges, then each node's edges: words with [node] ||| name=value ...",
+    summary="cdec target graph, DIR/N: counts, then the edges of each node: words with [node] ||| name=value ...",
     matches=matches,
     parse=parse,
     single=True,

@@ -4,14 +4,14 @@ r"""Confusion networks as Moses reads them, ``-inputtype 1``.
     hut 0.7 hat 0.3
     *EPS* 0.5 rot 0.5
 
-A line for each column, of words with a score each, and an empty line after each sentence. ``*EPS*`` is an arc without a
-word. The score, a probability in Moses, is the feature ``InputFeature0`` as it is; the option ``name`` has another
-name, ``scores`` says how many stand after each word (then they are ``NAME[0]``, ``NAME[1]``). Sentences are numbered
-from 0; spans are columns.
+One line per column, with words and their scores, and an empty line after each sentence. ``*EPS*`` is an empty arc. The
+score, a probability in Moses, becomes the feature ``InputFeature0`` unchanged. The option ``name`` renames it;
+``scores`` is the number of scores per word (then ``NAME[0]``, ``NAME[1]`` ..). Sentences are numbered from 0; spans are
+columns.
 
-A file is told by its shape only if the scores of each column add up to 1 and some column has more than one word; others
-are read by name. Refused: negative scores, empty lines without a column before them (Moses stops there), but for the
-end of the file. The options ``max_nodes`` and ``max_edges`` set limits.
+The format is recognised only if the scores of each column sum to 1 and some column has several words; other files need
+``--from confusion-network``. Errors: negative scores, and an empty line that follows no column (Moses stops there),
+except at the end of the file. The options ``max_nodes`` and ``max_edges`` limit the size.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def parse(
     max_nodes: int = MAX_NODES,
     max_edges: int = MAX_EDGES,
 ) -> Iterator[GraphColumns]:
-    """One sentence at a time."""
+    """Yield one sentence at a time."""
     if scores < 0:
-        raise lines.error("a number of scores, 0 or more, as the option scores", str(scores))
+        raise lines.error("0 or more as the option scores", str(scores))
     names = vector(name, scores) if scores else ()
     arcs: list[Arc] = []
     columns = count = gap = 0
@@ -72,7 +72,7 @@ def _graph(count: int, columns: int, arcs: list[Arc], lines: Lines, line: int) -
 def _column(tokens: list[str], column: int, names: tuple[str, ...]) -> list[Arc]:
     step = len(names) + 1
     if len(tokens) % step:
-        raise BadField(f"a word and {len(names)} scores, again and again", f"{len(tokens)} fields")
+        raise BadField(f"groups of a word and {len(names)} scores", f"{len(tokens)} fields")
     arcs = []
     for at in range(0, len(tokens), step):
         word = tokens[at]
@@ -85,7 +85,7 @@ def _column(tokens: list[str], column: int, names: tuple[str, ...]) -> list[Arc]
 
 
 def matches(head: bytes) -> bool:
-    """Words and scores by turns that add up to 1 on every line, with several words somewhere."""
+    """Words and scores that sum to 1 on every line, with several words on some line."""
     lines = [blanks(line) for line in first_lines(head)]
     return any(len(tokens) > 2 for tokens in lines) and all(map(_is_column, lines))
 
@@ -94,14 +94,14 @@ def _is_column(tokens: list[str]) -> bool:
     values = tokens[1::2]
     if len(tokens) % 2 or not all(map(is_number, values)):
         return False
-    found = [float(value) for value in values]
-    return all(0 <= value <= 1 for value in found) and abs(sum(found) - 1) <= _CLOSE
+    scores = [float(value) for value in values]
+    return all(0 <= value <= 1 for value in scores) and abs(sum(scores) - 1) <= _CLOSE
 
 
 FORMAT = Format(
     name=NAME,
     kind="hypergraph",
-    summary="Moses' confusion networks: a line word score word score ... for each column, an empty line after each",
+    summary="Moses confusion networks: a line `word score word score ...` per column, an empty line after each network",
     matches=matches,
     parse=parse,
     example="ein 1.0\nhut 0.7 hat 0.3\n\nja 1.0\n\n",

@@ -1,4 +1,4 @@
-"""One sentence's hypergraph as plain columns, and what readers build it with."""
+"""A sentence's hypergraph as columns, and the builder that readers use."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
 MAX_NODES = 10_000_000
 MAX_EDGES = 100_000_000
-# The extras that more than one format understands; all others are private to the format that read the graph.
+# Extras that several formats understand; all others are private to the format that read the graph.
 SHARED_EXTRAS = frozenset({"prev", "hashes"})
 
 
 @dataclass(frozen=True)
 class GraphColumns:
-    """One sentence's hypergraph; the part of edge e in a column c is ``c[c_offsets[e]:c_offsets[e+1]]``.
+    """A sentence's hypergraph. Column c holds ``c[c_offsets[e]:c_offsets[e+1]]`` for edge e.
 
-    Nodes are in topological order and the last one is the goal; none at all is a sentence that could not be parsed.
-    The edges into node v are ``edge_offsets[v]`` to ``edge_offsets[v+1]``; a node without any is a start, derived from
-    nothing. Tail k of an edge, from 0, fills the gap ``-1 - k`` of its rule's target side. ``rules`` are numbers in
-    ``grammar``, -1 for none; a format that shows target words alone gives rules without a source side. ``spans`` are
-    first and last-plus-one source position of an edge, -1 where unknown. ``scores`` are the edges' own scores as a
-    toolkit printed them, for graphs that show scores instead of features or beside them. ``labels`` name the categories
-    of ``node_labels``, -1 for none. ``extras`` are what the format that read the graph keeps to write it again, and
-    cdec's ``prev`` (spans in a second sentence) and ``hashes`` of nodes.
+    Nodes are in topological order and the last one is the goal; a graph without nodes is a failed parse. The incoming
+    edges of node v are ``edge_offsets[v]`` to ``edge_offsets[v+1]``; a node without incoming edges is a start node.
+    Tail k of an edge, from 0, fills the gap ``-1 - k`` of its rule's target side. ``rules`` index ``grammar``, -1 for
+    no rule; formats that print target words only give rules with an empty source side. ``spans`` are the first source
+    position of an edge and the one after its last, -1 if unknown. ``scores`` are the edge scores a toolkit printed,
+    instead of features or beside them. ``node_labels`` index ``labels``, the names of categories, -1 for none.
+    ``extras`` hold what a format needs to write the graph again, and cdec's ``prev`` (spans in a second sentence) and
+    node ``hashes``.
     """
 
     id: str
@@ -60,17 +60,17 @@ class GraphColumns:
     line: int = 1
 
     def __len__(self) -> int:
-        """How many edges there are."""
+        """The number of edges."""
         return len(self.rules)
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return len(self.node_labels)
 
     @property
     def heads(self) -> NDArray[np.int32]:
-        """The node each edge leads to."""
+        """The head node of each edge."""
         import numpy as np
 
         return np.repeat(np.arange(self.nodes, dtype=np.int32), np.diff(self.edge_offsets))
@@ -82,7 +82,7 @@ class GraphColumns:
         return {self.names[i]: value for i, value in named}
 
     def edge_scores(self, weights: Mapping[str, float]) -> Floats:
-        """The weighted feature sums of all edges; a feature without a weight counts 0."""
+        """The dot products of edge features and weights; features without a weight count 0."""
         import numpy as np
 
         by_id = np.array([weights.get(name, 0.0) for name in self.names], dtype=np.float64)
@@ -94,7 +94,7 @@ class GraphColumns:
 
 @dataclass
 class Edge:
-    """An edge while a graph is being read."""
+    """An edge of a graph under construction."""
 
     tails: Sequence[int]
     rule: int = -1
@@ -104,14 +104,14 @@ class Edge:
 
 
 def check_limits(nodes: int, edges: int, max_nodes: int, max_edges: int) -> None:
-    """Refuse a graph that is too large."""
+    """Raise BadField if the graph is too large."""
     for name, count, most in (("nodes", nodes, max_nodes), ("edges", edges, max_edges)):
         if count > most:
             raise BadField(f"at most {most} {name} (the option max_{name} sets the limit)", str(count))
 
 
 class GraphBuilder:
-    """Takes nodes, each with the edges into it, in topological order."""
+    """Build a graph from nodes in topological order, each with its incoming edges."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self.names = Numbering(names)
@@ -121,11 +121,11 @@ class GraphBuilder:
         self._edges: list[Edge] = []
 
     def __len__(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return len(self._node_labels)
 
     def add(self, edges: Iterable[Edge], label: str | None = None) -> int:
-        """A node with all edges that lead to it; returns its number."""
+        """Add a node with its incoming edges; returns its number."""
         number = len(self)
         for edge in edges:
             if not all(0 <= tail < number for tail in edge.tails):
@@ -144,7 +144,7 @@ class GraphBuilder:
         file: str = "",
         line: int = 1,
     ) -> GraphColumns:
-        """The columns of all that was added."""
+        """Return the columns of the graph."""
         import numpy as np
 
         edges = self._edges

@@ -1,4 +1,4 @@
-r"""Joshua's hypergraphs, ``HyperGraph.dump`` (``dump-hypergraph`` in Joshua 6.0): a sentence in each file.
+r"""Joshua's hypergraphs, ``HyperGraph.dump`` (``dump-hypergraph`` in Joshua 6.0): one file per sentence.
 
     # target ||| features
     3 3
@@ -9,18 +9,17 @@ r"""Joshua's hypergraphs, ``HyperGraph.dump`` (``dump-hypergraph`` in Joshua 6.0
     3
     [1] [2] ||| tm_pt_0=0.000 lm_0=-3.500
 
-The numbers of nodes and edges, then for each node its number, from 1 on, and a line for each edge into it: target words
-and tails (``[1]`` for node 1), and the features that the edge adds. Source sides, categories, spans and scores are not
-there, so that all labels are ``X``.
+The numbers of nodes and edges, then for each node its number, from 1, and one line per incoming edge: target words and
+tails (``[1]`` for node 1), and the edge's features. Source sides, categories, spans and scores are missing, so all
+labels are ``X``.
 
-The goal is not there either. Every node that is nobody's tail lies under it: with one such node that is the goal, with
-more of them we add a node with an edge without a rule and features from each. The language model's part of the last
-step may be missing from the features, as Joshua leaves it out. The sentence's id is the number that the file's name
-begins with, else the name.
+The goal is missing too. If only one node is not a tail, it is the goal; otherwise a goal node is added with an edge
+from each such node, without rule and features. Joshua may leave out the language model score of the last step. The
+sentence id is the number at the start of the file name, else the whole name.
 
-Refused: a tail that is no node before, a tail twice in an edge, counts that are not those of the second line, commas in
-numbers (which Joshua prints in some countries). The options ``max_nodes``, ``max_edges`` and ``max_symbols`` (of an
-edge; features, too) set limits.
+Errors: a tail that is not an earlier node, a tail twice in an edge, counts that differ from line 2, decimal commas
+(which Joshua prints in some locales). The options ``max_nodes``, ``max_edges`` and ``max_symbols`` (symbols and
+features of an edge) set limits.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ _TAIL = re.compile(r"\[([0-9]{1,9})\]")
 def parse(
     lines: Lines, *, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES, max_symbols: int = MAX_SYMBOLS
 ) -> Iterator[GraphColumns]:
-    """The one graph of a file."""
+    """Yield the graph of a file."""
     field = 1
     try:
         texts = (line.rstrip("\r\n") for line in lines)
@@ -102,17 +101,17 @@ def parse(
 
 
 def _symbols(tokens: list[str], number: int, most: int) -> tuple[tuple[Symbol, ...], list[int]]:
-    """The target side of an edge into a node, and its tails."""
+    """Return the target side of an edge into node ``number``, and its tails."""
     if len(tokens) > most:
         raise BadField(f"at most {most} symbols (the option max_symbols sets the limit)", str(len(tokens)))
     symbols: list[Symbol] = []
     tails: dict[int, None] = {}
     for token in tokens:
-        found = _TAIL.fullmatch(token)
-        if found is None:
+        gap = _TAIL.fullmatch(token)
+        if gap is None:
             symbols.append(token)
             continue
-        tail = int(found[1]) - 1
+        tail = int(gap[1]) - 1
         if not 0 <= tail < number - 1 or tail in tails:
             raise BadField(f"tails below node {number}, each once", quote(token))
         tails[tail] = None
@@ -123,19 +122,19 @@ def _symbols(tokens: list[str], number: int, most: int) -> tuple[tuple[Symbol, .
 def _features(items: list[str], most: int) -> dict[str, float]:
     if len(items) > most:
         raise BadField(f"at most {most} features (the option max_symbols sets the limit)", str(len(items)))
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for item in items:
         name, equals, value = item.rpartition("=")
         if not equals or not name:
             raise BadField("name=value", quote(item))
-        if name in found:
+        if name in values:
             raise BadField("each feature once", f"{quote(name)} again")
-        found[name] = numbers([value])[0]
-    return found
+        values[name] = numbers([value])[0]
+    return values
 
 
 def matches(head: bytes) -> bool:
-    """The title that Joshua writes; Moses' has a third field."""
+    """Joshua's first line; Moses' has a third field."""
     return head.split(b"\n", 1)[0].rstrip(b"\r") == _TITLE.encode()
 
 

@@ -1,10 +1,9 @@
-"""Lattices as hypergraphs: what their readers and writers share.
+"""Lattices as hypergraphs: code shared by their readers and writers.
 
-A lattice is a graph whose edges have one tail. Node 0 is its start and has one edge without tails and features, so that
-algorithms for hypergraphs need no special case; the last node is its end. The words of an arc are the target side of
-its rule, behind the gap for what comes before them: ``X -> [X,1] word``. An arc without a word (``*EPS*``, ``<eps>``,
-``!NULL``) has the rule ``X -> [X,1]``. Nodes that no path from the start enters are left out with their arcs; those
-from which no path leads to the end stay.
+A lattice is a hypergraph whose edges have one tail. Node 0 is the start and has one edge without tails and features, so
+that hypergraph algorithms need no special case; the last node is the end. The words of an arc are the target side of
+its rule after a gap: ``X -> [X,1] word``. An empty arc (``*EPS*``, ``<eps>``, ``!NULL``) has the rule ``X -> [X,1]``.
+Nodes unreachable from the start are dropped with their arcs; dead ends are kept.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _GAP = NonTerminal(LABEL, 1)
 
 
 class Bad(BadField):
-    """What is wrong with one field of a line."""
+    """An error in one field of a line."""
 
     def __init__(self, expected: str, found: str, field: int = 1) -> None:
         super().__init__(expected, found)
@@ -36,7 +35,7 @@ class Bad(BadField):
 
 @dataclass(slots=True)
 class Arc:
-    """From one node to another, with words (none for an empty arc) and features."""
+    """An arc of a lattice, with words (none for an empty arc) and features."""
 
     tail: int
     head: int
@@ -46,7 +45,7 @@ class Arc:
 
 
 def order_of(arcs: Iterable[Arc], start: int, end: int) -> list[int]:
-    """The nodes that can be reached from the start, in topological order, the end last."""
+    """Return the nodes reachable from the start in topological order, the end last."""
     after: defaultdict[int, list[int]] = defaultdict(list)
     for arc in arcs:
         after[arc.tail].append(arc.head)
@@ -77,17 +76,17 @@ def order_of(arcs: Iterable[Arc], start: int, end: int) -> list[int]:
 
 
 def _on_cycle(after: Mapping[int, Sequence[int]], nodes: Collection[int]) -> int:
-    """A node of a cycle, given the nodes that are on one or behind one."""
+    """Return a node on a cycle; ``nodes`` are all nodes on or after a cycle."""
     before = {head: node for node in sorted(nodes) for head in after.get(node, ()) if head in nodes}
     node = min(nodes)
     seen: set[int] = set()
     while node not in seen:
         seen.add(node)
         node = before[node]
-    return min(_round(before, node))
+    return min(_cycle(before, node))
 
 
-def _round(before: Mapping[int, int], node: int) -> Iterator[int]:
+def _cycle(before: Mapping[int, int], node: int) -> Iterator[int]:
     at = node
     while True:
         yield at
@@ -97,9 +96,9 @@ def _round(before: Mapping[int, int], node: int) -> Iterator[int]:
 
 
 def take_differences(arcs: Iterable[Arc], order: Sequence[int]) -> None:
-    """Replace the features of arcs, sums from the start on, by their differences to the sums before the arc.
+    """Replace cumulative feature values of arcs by the increment of each arc.
 
-    The first arc into a node has the node's sums. An arc of zeros alone has no scores of its own.
+    A node's sums are those of its first incoming arc. An arc whose values are all zero has no scores of its own.
     """
     into: dict[int, Arc] = {}
     reached = set(order)
@@ -127,7 +126,7 @@ def lattice(
     file: str = "",
     line: int = 1,
 ) -> GraphColumns:
-    """The graph of these nodes, in their order; ``first`` are the words at the start."""
+    """Build a graph with the nodes of ``order``; ``first`` are words at the start node."""
     place = {node: i for i, node in enumerate(order)}
     rules: dict[Rule, int] = {}
     into: list[list[Edge]] = [[] for _ in order]
@@ -144,10 +143,10 @@ def lattice(
 
 
 def arcs_of(graph: GraphColumns) -> tuple[int, list[Arc]]:
-    """How many nodes there are on paths of a lattice, and its arcs with a word each or none, by their tails.
+    """Return the number of nodes on complete paths, and the arcs, sorted by tail, with one word each or none.
 
-    Scores stand for features, under the empty name, in a graph that has no others. An edge of several words becomes a
-    chain of arcs, the first with the features.
+    In a graph without features the scores become a feature with an empty name. An edge of several words becomes a
+    chain of arcs; the first one has the features.
     """
     if not graph.nodes:
         raise BadField("a lattice", "a sentence without a graph")
@@ -170,7 +169,7 @@ def arcs_of(graph: GraphColumns) -> tuple[int, list[Arc]]:
         bare = not only.words and (not any(only.features.values()) if scored else not only.features)
         if bare and counts[only.head] <= 1:
             begin, starts = only.head, []
-    return _chained(_on_paths(starts + plain, begin, graph.nodes - 1), begin, graph.nodes - 1)
+    return _chain(_on_paths(starts + plain, begin, graph.nodes - 1), begin, graph.nodes - 1)
 
 
 def _words(graph: GraphColumns, edge: int, tails: int) -> tuple[str, ...]:
@@ -179,14 +178,14 @@ def _words(graph: GraphColumns, edge: int, tails: int) -> tuple[str, ...]:
         return ()
     grammar = graph.grammar
     target = grammar.target[grammar.target_offsets[rule] : grammar.target_offsets[rule + 1]].tolist()
-    if [one for one in target if one < 0] != [-1] * tails or (tails and target[0] != -1):
-        shown = " ".join(grammar.words[one] if one >= 0 else f"[{-one}]" for one in target)
-        raise BadField("a lattice, whose edges add words behind their tail", quote(shown))
-    return tuple(grammar.words[one] for one in target[tails:])
+    if [symbol for symbol in target if symbol < 0] != [-1] * tails or (tails and target[0] != -1):
+        shown = " ".join(grammar.words[symbol] if symbol >= 0 else f"[{-symbol}]" for symbol in target)
+        raise BadField("a lattice, whose edges append words to their tail", quote(shown))
+    return tuple(grammar.words[symbol] for symbol in target[tails:])
 
 
 def _on_paths(arcs: list[Arc], begin: int, end: int) -> list[Arc]:
-    """The arcs that lie on a path from the beginning to the end; arcs lead from lower nodes to higher ones."""
+    """Return the arcs on paths from ``begin`` to ``end``; the head of an arc is higher than its tail."""
     reached = {begin}
     ahead = [arc for arc in sorted(arcs, key=lambda arc: arc.tail) if _joins(reached, arc.tail, arc.head)]
     useful = {end}
@@ -196,17 +195,17 @@ def _on_paths(arcs: list[Arc], begin: int, end: int) -> list[Arc]:
     return sorted(back, key=lambda arc: arc.head)
 
 
-def _joins(nodes: set[int], one: int, other: int) -> bool:
-    if one in nodes:
-        nodes.add(other)
-    return one in nodes
+def _joins(nodes: set[int], node: int, neighbour: int) -> bool:
+    if node in nodes:
+        nodes.add(neighbour)
+    return node in nodes
 
 
-def _chained(arcs: list[Arc], begin: int, end: int) -> tuple[int, list[Arc]]:
-    """The arcs with a word each at most, their nodes numbered anew without gaps."""
+def _chain(arcs: list[Arc], begin: int, end: int) -> tuple[int, list[Arc]]:
+    """Split arcs into arcs of at most one word, and renumber the nodes."""
     place = {begin: 0}
     count = 1
-    found: list[Arc] = []
+    chained: list[Arc] = []
     at = 0
     while at < len(arcs):
         head = arcs[at].head
@@ -217,10 +216,10 @@ def _chained(arcs: list[Arc], begin: int, end: int) -> tuple[int, list[Arc]]:
         for arc in arcs[into:at]:
             tail, features = place[arc.tail], arc.features
             for word in arc.words[:-1]:
-                found.append(Arc(tail, count, (word,), features))
+                chained.append(Arc(tail, count, (word,), features))
                 tail, features, count = count, {}, count + 1
             last.append(Arc(tail, -1, arc.words[-1:], features))
         place[head] = count
-        found += [Arc(arc.tail, count, arc.words, arc.features) for arc in last]
+        chained += [Arc(arc.tail, count, arc.words, arc.features) for arc in last]
         count += 1
-    return count, sorted(found, key=lambda arc: arc.tail)
+    return count, sorted(chained, key=lambda arc: arc.tail)

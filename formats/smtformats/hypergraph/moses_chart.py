@@ -1,25 +1,25 @@
-"""Moses' chart search graphs, as of ``-osg`` with a chart decoder: a hypothesis on each line.
+"""Moses' chart search graphs, ``-osg`` with a chart decoder: one hypothesis per line.
 
     0 704->701 X  -> X something X :0-2 2-0 : term=1-1 : nonterm=0-2 2-0 : c=-1.9 core=(0,-1,1)  [8..10] 382 20
         [total=-104.6] core=(-100,-3,3)
 
-(on one line). Fields: sentence, hypothesis and after ``->`` the one it lost to, the left-hand side once more with
-``-include-lhs-in-search-graph``, the rule's left-hand side, its target side with bare labels, the links of its gaps,
-those of its words, those of its gaps again, the rule's own score and vector, the span (both ends included, ``<s>`` at
-0), the hypotheses that fill the gaps in the order of the source side, the total score of the derivation and its vector.
+(on one line). Fields: sentence id; hypothesis, and after ``->`` the hypothesis it was recombined into; the left-hand
+side, with ``-include-lhs-in-search-graph``; the rule's left-hand side; its target side with bare labels; the gap
+alignment, the word alignment and the gap alignment again; the rule's score and score vector; the span (last position
+included, ``<s>`` at 0); the hypotheses that fill the gaps, in source order; the derivation's total score and vector.
 
-A hypothesis that was not recombined is a node, every line an edge to its node or to that of the hypothesis it lost
-to. Tail k fills gap k of the rule, in source order, and the links say where that is on the target side; the source
-side is not shown. The ``|UNK|UNK|UNK`` of an unknown word is left out, as lists have none. An edge's score and features
-are its total less those of its tails, so they hold what the language model makes of the whole; the rule's own score
-and vector do not, and are not kept. The values of the core are ``F[0] F[1] ...``, or what the option ``names`` says, as
-``names=UnknownWordPenalty0 TranslationModel0:4``, in the order of the ``[feature]`` section. Six digits are printed: a
-difference of totals above 100 has an error up to 0.0005.
+Each hypothesis that was not recombined is a node. Each line is an edge into its own node or into the node it was
+recombined into. Tail k fills gap k of the rule, in source order; the gap alignment gives its place on the target side.
+The source side is not in the file. The ``|UNK|UNK|UNK`` of unknown words is removed, as in n-best lists. An edge's
+score and features are its total minus the totals of its tails, so they include the language model. The rule's own score
+and vector do not, and are dropped. The core values are ``F[0] F[1] ...`` unless the option ``names`` names them in the
+order of the ``[feature]`` section, as ``names=UnknownWordPenalty0 TranslationModel0:4``. Moses prints six digits, so
+differences of totals above 100 are off by up to 0.0005.
 
-The node of the whole span is the goal. With ``-unpruned-search-graph`` there may be several; then a goal after them
-takes them in, with edges of score 0. Moses writes nothing of a sentence that has no derivation, nor of any after it.
-Refused: a hypothesis after the one it fills or loses to, gaps and hypotheses that do not match in number, a sentence
-whose whole span no hypothesis has. The options ``max_nodes`` and ``max_edges`` bound the size of a graph.
+The node of the whole span is the goal. With ``-unpruned-search-graph`` there may be several; then an added goal node
+joins them with edges of score 0. Moses writes nothing for a sentence without a derivation and for all that follow.
+Errors: a tail or winner that is not on an earlier line, gaps and hypotheses that differ in number, a sentence without a
+hypothesis for the whole span. The options ``max_nodes`` and ``max_edges`` limit the size of a graph.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from smtformats.hypergraph.graph import GraphColumns
 
 NAME = "moses-chart-graph"
-_DECIMALS = 9  # of differences: six digits were printed, the rest would be noise
+_DECIMALS = 9  # of differences: six digits are printed, the rest is noise
 _UNKNOWN = "|UNK|UNK|UNK"
 _LINKS = r"((?:\d{1,9}-\d{1,9} )*)"
 _HYP, _TARGET, _GAPS, _SPAN, _TAILS, _TOTAL, _VECTOR = 2, 5, 8, 11, 12, 13, 14
@@ -74,7 +74,7 @@ _SHAPE = re.compile(r"\d{1,18} \d{1,18}(->\d{1,18})? ([^ ]+ => )?[^ ]+  -> .*:(\
 
 
 class _Sentence:
-    """A graph while it is read."""
+    """A graph under construction."""
 
     def __init__(self, id: str, arcs: Arcs, vectors: Vectors) -> None:
         self.id = id
@@ -86,7 +86,7 @@ class _Sentence:
         self.last = 0
 
     def add(self, match: re.Match[str]) -> None:
-        """Take in a line."""
+        """Add a line."""
         _, hyp, winner, label, target, links, _, gaps, _, _, first, last, tails, total, core, sparse = match.groups()
         arcs, error = self.arcs, self.arcs.lines.error
         self.last = arcs.lines.number
@@ -95,7 +95,7 @@ class _Sentence:
             raise error("a first position and one not before it", quote(f"[{first}..{last}]"), _SPAN)
         if gaps != links:
             raise error("the links of gaps again", quote(gaps), _GAPS)
-        below = [arcs.earlier(one, _TAILS, "fills a gap") for one in tails.split()]
+        below = [arcs.earlier(hypothesis, _TAILS, "fills a gap") for hypothesis in tails.split()]
         if len(below) != gaps.count(" "):
             raise error(f"{gaps.count(' ')} hypotheses, one for each gap", f"{len(below)}", _TAILS)
         score = finite(arcs.lines, total, _TOTAL)
@@ -108,9 +108,10 @@ class _Sentence:
         else:
             node = arcs.winner(int(hyp), winner, _HYP)
             if (self.spans[node], self.labels[node]) != (span, label):
-                raise error(f"a hypothesis of {label} and [{first}..{last}] to lose to", quote(winner), _HYP)
+                raise error(f"a winner with label {label} and span [{first}..{last}]", quote(winner), _HYP)
             if any(tail >= node for tail in below):
-                raise error(f"hypotheses before {winner}, which this one lost to", quote(tails.strip()), _TAILS)
+                expected = f"tails before {winner}, into which this hypothesis was recombined"
+                raise error(expected, quote(tails.strip()), _TAILS)
         features = dict(vector)
         for tail in below:
             score = round(score - self.totals[tail][0], _DECIMALS)
@@ -126,7 +127,7 @@ class _Sentence:
         arcs.lead(node, edge)
 
     def rule(self, label: str, target: str, gaps: str) -> Rule:
-        """A rule without its source side."""
+        """Return the rule, without a source side."""
         symbols: list[Symbol] = [word.removesuffix(_UNKNOWN) for word in target.split(" ") if word]
         before = -1
         for k, link in enumerate(gaps.split(), 1):
@@ -140,7 +141,7 @@ class _Sentence:
         return Rule(label, (), tuple(symbols))
 
     def graph(self) -> GraphColumns:
-        """The graph with its goal."""
+        """Return the graph with its goal."""
         arcs = self.arcs
         whole = min(first for first, _ in self.spans), max(last for _, last in self.spans)
         full = [node for node, span in enumerate(self.spans) if span == whole]
@@ -159,7 +160,7 @@ class _Sentence:
 def parse(
     lines: Lines, *, names: str = "", max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES
 ) -> Iterator[GraphColumns]:
-    """One sentence's graph at a time."""
+    """Yield one sentence's graph at a time."""
     vectors = Vectors(lines, names)
 
     def begin(id: str) -> _Sentence:
@@ -169,7 +170,7 @@ def parse(
 
 
 def matches(head: bytes) -> bool:
-    """The first line is a hypothesis made by a rule with its links."""
+    """The first line is a hypothesis with a rule and its alignment."""
     lines = first_lines(head)
     return bool(lines) and _SHAPE.match(lines[0]) is not None
 
@@ -177,7 +178,7 @@ def matches(head: bytes) -> bool:
 FORMAT = Format(
     name=NAME,
     kind="hypergraph",
-    summary="Moses chart search graph (-osg): a hypothesis, its rule, span, tails and scores on a line",
+    summary="Moses chart search graph (-osg): one hypothesis per line, with rule, span, tails and scores",
     matches=matches,
     parse=parse,
     example="""\

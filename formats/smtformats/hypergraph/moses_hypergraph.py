@@ -1,4 +1,4 @@
-"""Moses' hypergraphs, as of ``-output-search-graph-hypergraph``: a sentence in each file, whose name is its id.
+"""Moses' hypergraphs, ``-output-search-graph-hypergraph``: one file per sentence, named by its id.
 
     # target ||| features ||| source-covered
     3 4
@@ -10,27 +10,27 @@
     [0] a house  ||| LM0=-4.500000 TranslationModel0_1=-1.250000 TranslationModel0_2=0.000000  ||| 2
     ...
 
-How many nodes and edges there are, then for each node how many lead to it and an edge on each line: target words with
-the node that fills each gap, features, and how many source words are covered, from the sentence's beginning in
-phrase-based graphs, below the edge in chart graphs. Nodes stand after those that fill them, the last is the goal. The
-files end in ``.txt``, ``.gz`` or ``.bz2``; beside them lies a file of ``weights`` (``moses-hypergraph-weights``).
+The numbers of nodes and edges; then for each node the number of incoming edges and one line per edge: target words with
+a tail node in each gap, features, and the number of source words covered (in phrase-based graphs from the start of the
+sentence, in chart graphs below the edge). Nodes are in topological order, the last one is the goal. Files end in
+``.txt``, ``.gz`` or ``.bz2``; a file ``weights`` (``moses-hypergraph-weights``) lies beside them.
 
-Gaps are numbered as they stand, and what is a gap is known by its shape, ``[12]`` alone; source sides and spans are
-unknown. A component ``TranslationModel0_1`` is ``TranslationModel0[0]`` here, as in all other formats of Moses: those
-names that follow on each other from ``_1`` in the first edge with features are components. A goal that no edge leads to
-is a sentence Moses could not translate, a graph without nodes.
+Digits in brackets, ``[12]``, are always a gap; gaps are numbered in target order. Source sides and spans are unknown. A
+component ``TranslationModel0_1`` becomes ``TranslationModel0[0]``, as in all Moses formats: components are the names
+numbered consecutively from ``_1`` in the first edge with features. If no edge leads to the goal, Moses could not
+translate the sentence, and the graph has no nodes.
 
-Moses' chart decoder has a fault that nothing in its files betrays: it lists the nodes of a rule in the order of the
-source side, so a rule that swaps its gaps has them the wrong way round, and so have the texts. They are read, and
-written again, as they stand; ``moses-chart-graph`` reads the same graphs with all gaps in their places.
+Moses' chart decoder has a bug that the files do not show: it lists tails in source order, so a rule that swaps its gaps
+gets them, and their translations, in the wrong order. They are read and written as they are; ``moses-chart-graph``
+reads the same graphs correctly.
 
-Graphs of other formats are written in the right order, ``source-covered`` made from their spans, scores without
-features as the feature ``score``, a start without edges as a node with an empty one. ``<s>`` and ``</s>`` are words
-like others: a phrase-based search graph does not have them.
+Graphs of other formats are written with tails in target order, ``source-covered`` computed from spans, scores as the
+feature ``score`` if there are no features, and a start without edges as a node with an empty edge. ``<s>`` and ``</s>``
+are ordinary words; phrase-based search graphs do not contain them.
 
-A file that was read comes back byte for byte unless something changed. Refused: counts that do not hold, a node that no
-edge leads to, a gap's node that is not before its own, a feature twice on an edge, numbers that are not finite. The
-options ``max_nodes`` and ``max_edges`` bound the size.
+An unchanged file is written back byte for byte. Errors: wrong counts, a node without incoming edges, a tail that is not
+an earlier node, a feature twice on an edge, numbers that are not finite. The options ``max_nodes`` and ``max_edges``
+limit the size.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 NAME = "moses-hypergraph"
 _HEADER = "# target ||| features ||| source-covered"
-_NOTHING = f"{_HEADER}\n2 1\n# node 0\n1\n<s> |||  ||| 0\n# node 1\n0\n"  # what Moses writes of a sentence it failed at
+_NOTHING = f"{_HEADER}\n2 1\n# node 0\n1\n<s> |||  ||| 0\n# node 1\n0\n"  # Moses' output for an untranslatable sentence
 _LABEL = "X"
 _SCORE = "score"
 _BAR = " ||| "
@@ -67,7 +67,7 @@ _KEPT_LAYOUTS = 4096
 
 
 class _Parser:
-    """Reads the one graph of a file."""
+    """Reads the graph of a file."""
 
     def __init__(self, lines: Lines, max_nodes: int, max_edges: int) -> None:
         self.lines = lines
@@ -86,7 +86,7 @@ class _Parser:
         raise self.lines.error(expected, found, field)
 
     def next(self, expected: str) -> str:
-        """The next line."""
+        """Return the next line."""
         line = next(self.stream, None)
         if line is None:
             raise self.lines.error(expected, "the end of the file", 1, line=self.lines.number + 1)
@@ -94,7 +94,7 @@ class _Parser:
         return line.removesuffix("\n")
 
     def graph(self) -> GraphColumns:
-        """The graph of the file."""
+        """Return the graph of the file."""
         header = self.next(f"`{_HEADER}`")
         if header != _HEADER:
             self.fail(f"`{_HEADER}`", quote(header))
@@ -109,15 +109,15 @@ class _Parser:
                 self.fail(f"at most {limit} {what}", f"{count}", field)
         builder = GraphBuilder()
         for node in range(nodes):
-            found = list(self.node(node, nodes, edges))
-            if found:
-                builder.add(found)
+            into = list(self.node(node, nodes, edges))
+            if into:
+                builder.add(into)
             else:
                 builder = GraphBuilder()
         if len(self.covered) < edges:
             raise self.lines.error(f"{len(self.covered)} edges, as the nodes have", f"{edges}", 2, line=2)
         if next(self.stream, None) is not None:
-            self.fail(f"the end of the file behind {nodes} nodes", "more lines")
+            self.fail(f"the end of the file after {nodes} nodes", "more lines")
         extras: dict[str, Any] = {"format": NAME, "raw": "".join(self.raw), "covered": tuple(self.covered)}
         name = self.lines.name
         graph = builder.graph(sentence_id(name), self.rules if len(builder) else (), extras=extras, file=name)
@@ -125,7 +125,7 @@ class _Parser:
         return graph
 
     def node(self, node: int, nodes: int, edges: int) -> Iterator[Edge]:
-        """The edges of a node."""
+        """Yield the incoming edges of a node."""
         comment = self.next(f"`# node {node}`")
         if comment != f"# node {node}":
             self.fail(f"`# node {node}`", quote(comment))
@@ -141,7 +141,7 @@ class _Parser:
             yield self.edge(node)
 
     def edge(self, node: int) -> Edge:
-        """An edge that leads to a node."""
+        """Read an incoming edge of a node."""
         line = self.next(f"an edge that leads to node {node}")
         fields = line.rsplit(_BAR, 2)
         if len(fields) < 3:
@@ -161,18 +161,20 @@ class _Parser:
         return Edge(tails, self.rule(tokens), features)
 
     def rule(self, tokens: list[str]) -> int:
-        """The number of a target side."""
+        """Return the rule number of a target side."""
         key = " ".join(tokens)
         number = self.rule_of.get(key)
         if number is None:
             gaps = (_NODE.fullmatch(token) for token in tokens)
-            symbols = (NonTerminal(_LABEL, int(gap[1])) if gap else one for one, gap in zip(tokens, gaps, strict=True))
+            symbols = (
+                NonTerminal(_LABEL, int(gap[1])) if gap else token for token, gap in zip(tokens, gaps, strict=True)
+            )
             self.rules.append(Rule(_LABEL, (), tuple(symbols)))
             number = self.rule_of[key] = len(self.rule_of)
         return number
 
     def features(self, items: list[str]) -> dict[str, float]:
-        """Features by our names."""
+        """Return features with components named ``NAME[k]``."""
         pairs = [item.rpartition("=") for item in items]
         names = tuple(name for name, _, _ in pairs)
         layout = self.layouts.get(names)
@@ -184,7 +186,7 @@ class _Parser:
             self.fail(bad.expected, bad.found, 2)
 
     def layout(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Our names of an edge's features, in their order."""
+        """Return an edge's feature names in order, with components named ``NAME[k]``."""
         if "" in names:
             self.fail("name=value", "a feature without a name", 2)
         if len(set(names)) < len(names):
@@ -208,12 +210,12 @@ class _Parser:
 
 
 def parse(lines: Lines, *, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES) -> Iterator[GraphColumns]:
-    """The one graph of a file."""
+    """Yield the graph of a file."""
     yield _Parser(lines, max_nodes, max_edges).graph()
 
 
 def write(records: Iterable[GraphColumns], out: TextIO, number: Number) -> int:
-    """Write graphs, those read from such a file as they were; returns how many."""
+    """Write graphs, unchanged ones byte for byte; returns the number of graphs."""
     count = 0
     for graph in records:
         own = graph.extras.get("format") == NAME
@@ -235,7 +237,7 @@ class _Composer:
         self.number = number
         self.words = list(graph.grammar.words)
         self.target = graph.grammar.target.tolist()
-        for word in (self.words[one] for one in set(self.target) if one >= 0):
+        for word in (self.words[symbol] for symbol in set(self.target) if symbol >= 0):
             if not _TOKEN.fullmatch(word) or _NODE.fullmatch(word):
                 self.fail("words without blanks, none like [12]", quote(word), 1)
         self.tails = graph.tails.tolist()
@@ -252,13 +254,13 @@ class _Composer:
         raise FormatError(expected, found, file=self.graph.file, line=self.graph.line, field=field)
 
     def outer(self) -> list[str]:
-        """Moses' names of the features, by number."""
+        """Return Moses' feature names by number."""
         names = list(self.graph.names)
         first = next((end for end in self.feature_offsets if end), 0)
         try:
-            outer = outer_names([names[one] for one in self.features[:first]])
+            outer = outer_names([names[number] for number in self.features[:first]])
         except FormatError as error:
-            self.fail("feature names that tell components from others", error.found, 2)
+            self.fail("feature names that distinguish components from other features", error.found, 2)
         taken = set(outer.values())
         for name in names:
             if not _TOKEN.fullmatch(name) or (name not in outer and name in taken):
@@ -266,7 +268,7 @@ class _Composer:
         return [outer.get(name, name) for name in names]
 
     def lines(self) -> Iterator[str]:
-        """The file in pieces."""
+        """Yield the file in pieces."""
         bounds = list(pairwise(self.graph.edge_offsets.tolist()))
         starts = sum(first == last for first, last in bounds)
         yield f"{_HEADER}\n{self.graph.nodes} {len(self.graph) + starts}\n"
@@ -280,38 +282,38 @@ class _Composer:
                 yield f"{target}{end}{_BAR}{features}{end}{_BAR}{self.covered[edge]}\n"
 
     def below(self, edge: int) -> list[int]:
-        """The nodes that fill an edge's gaps."""
-        found: list[int] = self.tails[self.tail_offsets[edge] : self.tail_offsets[edge + 1]]
-        return found
+        """Return the tails of an edge."""
+        tails: list[int] = self.tails[self.tail_offsets[edge] : self.tail_offsets[edge + 1]]
+        return tails
 
     def symbols(self, edge: int) -> str:
-        """The target side of an edge."""
+        """Return the target side of an edge as text."""
         tails, rule = self.below(edge), int(self.graph.rules[edge])
         if rule < 0:
             return " ".join(f"[{tail}]" for tail in tails)
         target = self.target[self.target_offsets[rule] : self.target_offsets[rule + 1]]
-        gaps = [-1 - one for one in target if one < 0]
+        gaps = [-1 - symbol for symbol in target if symbol < 0]
         if sorted(gaps) != list(range(len(tails))):
             self.fail(f"a target side with {len(tails)} gaps, one for each tail", f"{len(gaps)}", 1)
-        return " ".join(self.words[one] if one >= 0 else f"[{tails[-1 - one]}]" for one in target)
+        return " ".join(self.words[symbol] if symbol >= 0 else f"[{tails[-1 - symbol]}]" for symbol in target)
 
     def items(self, edge: int) -> str:
-        """The features of an edge."""
+        """Return the features of an edge as text."""
         if self.scores is not None:
             return self.item(_SCORE, self.scores[edge])
         places = range(self.feature_offsets[edge], self.feature_offsets[edge + 1])
         return " ".join(self.item(self.names[self.features[at]], self.values[at]) for at in places)
 
     def item(self, name: str, value: float) -> str:
-        """A feature."""
+        """Return a feature as text."""
         if not math.isfinite(value):
             self.fail("finite numbers", repr(value), 2)
         return f"{name}={self.number(value)}"
 
     def sizes(self) -> list[int]:
-        """How many source words edges cover: their span, and what is below if that is not part of it."""
+        """Return the number of source words each edge covers: its span, plus its tails unless they lie inside it."""
         graph = self.graph
-        found: list[int] = []
+        covered: list[int] = []
         sizes = [0] * graph.nodes
         spans = [(-1, -1)] * graph.nodes
         for edge, (head, (first, last)) in enumerate(zip(graph.heads.tolist(), graph.spans.tolist(), strict=True)):
@@ -321,21 +323,21 @@ class _Composer:
                 self.fail("a source span for each edge with words", "none", 3)
             if last < first >= 0:
                 self.fail("source spans that end where they begin or later", f"{first} to {last}", 3)
-            found.append((last - first if first >= 0 else 0) + (0 if inside else sum(sizes[tail] for tail in tails)))
+            covered.append((last - first if first >= 0 else 0) + (0 if inside else sum(sizes[tail] for tail in tails)))
             if not sizes[head]:
-                sizes[head], spans[head] = found[-1], (first, last)
-        return found
+                sizes[head], spans[head] = covered[-1], (first, last)
+        return covered
 
 
 def matches(head: bytes) -> bool:
-    """The first line is a comment that names three fields."""
+    """The first line is Moses' comment naming three fields."""
     return head.startswith(f"{_HEADER}\n".encode())
 
 
 FORMAT = Format(
     name=NAME,
     kind="hypergraph",
-    summary="Moses hypergraph, a file for each sentence: a node's edges, `[node] words ||| name=value ... ||| covered`",
+    summary="Moses hypergraph, a file per sentence: edges by node, `[node] words ||| name=value ... ||| covered`",
     matches=matches,
     parse=parse,
     write=write,

@@ -1,34 +1,33 @@
-"""Moses' phrase-based search graphs, as of ``-osg`` and ``-osgx``: a hypothesis on each line.
+"""Moses' phrase-based search graphs, ``-osg`` and ``-osgx``: one hypothesis per line.
 
     0 hyp=0 stack=0
     0 hyp=6 stack=1 back=0 score=-1.984 transition=-1.984 forward=9 fscore=-103.480 covered=0-0 out=, a
     0 hyp=8 stack=1 back=0 score=-2.100 transition=-2.100 recombined=6 forward=9 fscore=-103.480 covered=0-0 out=an
 
-Fields: sentence, hypothesis, ``stack`` (how many source words are covered), ``back`` (the hypothesis that this one
-extends), ``score``, ``transition`` (the score of this step), ``recombined`` (the hypothesis that this one lost to, or
-absent), ``forward`` (-1 for a complete one), ``fscore``, ``covered`` (the source words of the last phrase, both
-included), ``out`` (its target words). The extended form of ``-osgx`` ends in
-``scores="core=(0.000,-2.000,...) name=value" out="source|target"`` instead.
+Fields: sentence id, hypothesis, ``stack`` (number of source words covered), ``back`` (the predecessor), ``score``,
+``transition`` (the score of this step), ``recombined`` (the hypothesis it was recombined into, if any), ``forward`` (-1
+for a complete hypothesis), ``fscore``, ``covered`` (first and last source position of the phrase), ``out`` (its target
+words). The extended form ``-osgx`` ends in ``scores="core=(0.000,-2.000,...) name=value" out="source|target"``.
 
-Hypothesis 0 is a start, a node without edges; each that was not recombined is a node, and a goal after them takes in
-the complete ones with an edge of score 0. Every other line is an edge from ``back`` to its node, or to that of the
-hypothesis it lost to, whose rule is ``[X] phrase``; the extended form knows its source side. ``transition`` is the
-edge's score, the vector its features. Moses names no value of the core: they are ``F[0] F[1] ...``, or what the option
-``names`` says, as ``names=UnknownWordPenalty0 LM0 TranslationModel0:4``, in the order of the ``[feature]`` section.
-Source words have one factor, or as many as ``factors`` says.
+Hypothesis 0 is the start, a node without edges. Each hypothesis that was not recombined is a node; a final goal node
+joins the complete ones with edges of score 0. Every other line is an edge from ``back`` to its own node or to the node
+it was recombined into. Its rule is ``[X] phrase``; only the extended form has source sides. ``transition`` is the
+edge's score, the vector its features. Moses does not name the core values: they are ``F[0] F[1] ...`` unless the option
+``names`` names them in the order of the ``[feature]`` section, as
+``names=UnknownWordPenalty0 LM0 TranslationModel0:4``. The option ``factors`` is the number of factors per source word
+(1).
 
-A sentence with hypothesis 0 alone was empty or could not be translated, which only the extended form tells apart
-(``forward=0``: a graph without nodes); Moses translates both as an empty line. Three decimals are printed, so the sum
-of a path is off by up to 0.0005 an edge. Refused: counts in ``stack`` that do not fit, a ``back`` that is not before
-the line, ids of sentences that do not ascend, a sentence without a complete hypothesis. The options ``max_nodes`` and
-``max_edges`` bound the size of a graph.
+A sentence with hypothesis 0 only was empty or untranslatable; only the extended form distinguishes these (``forward=0``
+is untranslatable: a graph without nodes). Moses outputs an empty line for both. Moses prints three decimals, so a
+path's sum is off by up to 0.0005 per edge. Errors: wrong counts in ``stack``, a ``back`` that is not on an earlier
+line, sentence ids that do not ascend, a sentence without a complete hypothesis. The options ``max_nodes`` and
+``max_edges`` limit the size of a graph.
 
-A graph that was read comes back as it was unless something changed. Any graph of phrases with scores can be written;
-with ``extended=true`` in the longer form, whose core has the features that ``names`` says in their order, and all
-others by name behind it. Numbers have all their digits, so that sums come out; the step of a complete hypothesis has
-the score of the end, too, as Moses has it. Where Moses leaves open whether a sentence of hypothesis 0 alone was empty
-or could not be translated, ``forward`` and ``fscore`` are written in the short form as well. The score of an empty
-sentence has no place. Features without scores are refused.
+An unchanged graph is written back byte for byte. Any phrase-based graph with scores can be written, in the extended
+form with ``extended=true``; its core has the features given by ``names``, in that order, and all others follow by name.
+Numbers keep all digits so that sums are exact. As in Moses, the last step of a complete hypothesis includes the final
+score. For a sentence with hypothesis 0 only, ``forward`` and ``fscore`` are written in the short form too, to tell
+empty from untranslatable. The score of an empty sentence is lost. Graphs with features but no scores are an error.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ from smtformats.hypergraph.shared.moses_lines import (
     finite,
     sentences,
 )
-from smtformats.hypergraph.shared.sentence import spelt, with_text
+from smtformats.hypergraph.shared.sentence import spell, with_text
 from smtformats.hypergraph.shared.steps import Step, steps_of
 from smtformats.tokens import BadField, is_id
 from smtformats.writing import write_each
@@ -84,7 +83,7 @@ _STEP = Shape(
     ("fscore=NUMBER", f" fscore={NUMBER}"),
     ("covered=FIRST-LAST", f" covered={ID}-{ID}"),
     ('scores="core=(NUMBERS) ..." or none', rf'(?: scores="core=\({NUMBERS}\){SPARSE}"(?= out="))?'),
-    ("out=WORDS, in quotes behind scores", " out=(.*)"),
+    ("out=WORDS, in quotes after scores", " out=(.*)"),
 )
 _NEAR = 32  # an id and `hyp=0` are shorter
 _WORD = re.compile(r"[^ \n\r]+")
@@ -92,7 +91,7 @@ _SHAPE = re.compile(rb"\d{1,18} hyp=\d{1,18} stack=\d{1,18}[ \n]")
 
 
 class _Sentence:
-    """A graph while it is read."""
+    """A graph under construction."""
 
     def __init__(self, id: str, arcs: Arcs, vectors: Vectors, source: re.Pattern[str]) -> None:
         self.id = id
@@ -101,12 +100,12 @@ class _Sentence:
         self.source = source
         self.stacks: list[int] = []
         self.complete: list[int] = []
-        self.alone = ""  # what a sentence of hypothesis 0 alone says of its end
+        self.alone = ""  # hypothesis 0's `forward`, for a sentence without other hypotheses
         self.last = 0
         self.raw: list[str] = []
 
     def add(self, match: re.Match[str]) -> None:
-        """Take in a line."""
+        """Add a line."""
         self.last = self.arcs.lines.number
         self.raw.append(match.string)
         if match[2] != "0":
@@ -117,11 +116,11 @@ class _Sentence:
         self.alone = match["forward"] or "-1"
 
     def step(self, match: re.Match[str]) -> None:
-        """A hypothesis that extends another."""
+        """Add a hypothesis that extends another."""
         _, hyp, stack, back, transition, recombined, forward, first, last, core, sparse, out = match.groups()
         arcs, error = self.arcs, self.arcs.lines.error
         if int(back) >= int(hyp):
-            raise error(f"an id below {hyp}, as hypotheses are numbered in the order they are made", quote(back), _BACK)
+            raise error(f"a hypothesis id below {hyp}", quote(back), _BACK)
         tail = arcs.earlier(back, _BACK, "is extended")
         size = int(last) - int(first) + 1
         if size < 1:
@@ -137,7 +136,7 @@ class _Sentence:
         else:
             node = arcs.winner(int(hyp), recombined, _RECOMBINED)
             if self.stacks[node] != wanted or tail >= node:
-                raise error(f"a hypothesis of stack {wanted} behind the one extended", quote(recombined), _RECOMBINED)
+                raise error(f"a hypothesis of stack {wanted} after hypothesis {back}", quote(recombined), _RECOMBINED)
         extended = core is not None
         edge = Edge(
             tails=(tail,),
@@ -149,7 +148,7 @@ class _Sentence:
         arcs.lead(node, edge)
 
     def rule(self, out: str, extended: bool) -> Rule:
-        """A phrase behind the gap that the hypothesis before it fills."""
+        """Return a rule of a gap, filled by the predecessor, and a phrase."""
         if not extended:
             return Rule(_LABEL, (), (_GAP, *_words(out)))
         pair = self.source.fullmatch(out)
@@ -158,7 +157,7 @@ class _Sentence:
         return Rule(_LABEL, (_GAP, *_words(pair[1])), (_GAP, *_words(pair[2])))
 
     def graph(self) -> GraphColumns:
-        """The graph with its goal, and its lines."""
+        """Return the graph with its goal and its text."""
         return with_text(self._graph(), NAME, "".join(self.raw))
 
     def _graph(self) -> GraphColumns:
@@ -169,8 +168,8 @@ class _Sentence:
                 return arcs.columns(self.id)
             self.complete = [0]
         if not self.complete:
-            found = f"none in sentence {self.id}"
-            raise arcs.lines.error("a complete hypothesis (forward=-1)", found, _FORWARD, line=self.last)
+            missing = f"none in sentence {self.id}"
+            raise arcs.lines.error("a complete hypothesis (forward=-1)", missing, _FORWARD, line=self.last)
         goal = arcs.bare()
         end = arcs.rule("\n", lambda: Rule(_LABEL, (), (_GAP,)))
         for node in self.complete:
@@ -183,7 +182,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _source(factors: int) -> re.Pattern[str]:
-    """What splits ``"source|target"``: the first bar behind words of so many factors."""
+    """Return a pattern that splits ``"source|target"`` at the first bar after words with this many factors."""
     if factors < 1:
         raise FormatError("1 or more factors", str(factors))
     word = "[^ |]*" + r"\|[^ |]*" * (factors - 1)
@@ -193,7 +192,7 @@ def _source(factors: int) -> re.Pattern[str]:
 def parse(
     lines: Lines, *, names: str = "", factors: int = 1, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES
 ) -> Iterator[GraphColumns]:
-    """One sentence's graph at a time."""
+    """Yield one sentence's graph at a time."""
     vectors = Vectors(lines, names)
     source = _source(factors)
 
@@ -209,57 +208,57 @@ def parse(
 def write(
     records: Iterable[GraphColumns], out: TextIO, number: Number, *, names: str = "", extended: bool = False
 ) -> int:
-    """Write graphs of phrases; returns how many."""
+    """Write phrase-based graphs; returns the number of graphs."""
     core = core_names(names)
-    return write_each(records, out, lambda graph: spelt(graph, NAME, lambda: _lines(graph, number, core, extended)))
+    return write_each(records, out, lambda graph: spell(graph, NAME, lambda: _lines(graph, number, core, extended)))
 
 
 def _lines(graph: GraphColumns, number: Number, core: tuple[str, ...], extended: bool) -> Iterator[str]:
     if not is_id(graph.id):
         raise BadField("a sentence id (a whole number)", quote(graph.id))
     steps = steps_of(graph)
-    best = max((one for one in steps if not one.back), key=lambda one: one.transition + one.rest, default=None)
+    best = max((step for step in steps if not step.back), key=lambda step: step.transition + step.rest, default=None)
     end = "" if best is not None and not extended else " forward=-1 fscore=0" if graph.nodes else " forward=0 fscore=0"
     if best is not None and extended:
         end = f" forward={best.number} fscore={number(best.transition + best.rest)}"
     yield f"{graph.id} hyp=0 stack=0{end}\n"
-    for one in steps:
-        lost = f" recombined={one.winner}" if one.winner else ""
+    for step in steps:
+        lost = f" recombined={step.winner}" if step.winner else ""
         yield (
-            f"{graph.id} hyp={one.number} stack={one.covered} back={one.back} score={number(one.score)} "
-            f"transition={number(one.transition)}{lost} forward={one.forward} fscore={number(one.rest)} "
-            f"covered={one.span[0]}-{one.span[1] - 1} {_out(one, number, core, extended)}\n"
+            f"{graph.id} hyp={step.number} stack={step.covered} back={step.back} score={number(step.score)} "
+            f"transition={number(step.transition)}{lost} forward={step.forward} fscore={number(step.rest)} "
+            f"covered={step.span[0]}-{step.span[1] - 1} {_out(step, number, core, extended)}\n"
         )
 
 
-def _out(one: Step, number: Number, core: tuple[str, ...], extended: bool) -> str:
-    """What a step says of its phrase."""
-    for word in (*one.source, *one.target):
+def _out(step: Step, number: Number, core: tuple[str, ...], extended: bool) -> str:
+    """Return the phrase of a step as text, with its scores in the extended form."""
+    for word in (*step.source, *step.target):
         if not _WORD.fullmatch(word):
             raise BadField("words without blanks", quote(word))
-    target = " ".join(one.target)
+    target = " ".join(step.target)
     if not extended:
         return f"out={target}"
-    bars = {word.count("|") for word in one.source}
+    bars = {word.count("|") for word in step.source}
     if len(bars) > 1:
-        raise BadField("source words with as many factors each", quote(" ".join(one.source)))
-    values = ",".join(number(one.features.get(name, 0.0)) for name in core)
+        raise BadField("source words with the same number of factors", quote(" ".join(step.source)))
+    values = ",".join(number(step.features.get(name, 0.0)) for name in core)
     known = frozenset(core)
-    sparse = "".join(f"{name}={number(value)} " for name, value in one.features.items() if name not in known)
-    if sparse.count(" ") != len(one.features.keys() - known):
+    sparse = "".join(f"{name}={number(value)} " for name, value in step.features.items() if name not in known)
+    if sparse.count(" ") != len(step.features.keys() - known):
         raise BadField("names of features without blanks", quote(sparse.rstrip(" "), 60))
-    return f'scores="core=({values}) {sparse}" out="{" ".join(one.source)}|{target}"'
+    return f'scores="core=({values}) {sparse}" out="{" ".join(step.source)}|{target}"'
 
 
 def matches(head: bytes) -> bool:
-    """The first line names a hypothesis and its stack."""
+    """The first line has a hypothesis and its stack."""
     return _SHAPE.match(head) is not None
 
 
 FORMAT = Format(
     name=NAME,
     kind="hypergraph",
-    summary="Moses phrase-based search graph (-osg, -osgx): hypothesis, predecessor, scores, span and phrase on a line",
+    summary="Moses phrase-based search graph (-osg, -osgx): hypothesis, predecessor, scores, span and phrase per line",
     matches=matches,
     parse=parse,
     write=write,

@@ -4,26 +4,25 @@ r"""Moses' word graphs, ``-output-word-graph FILE 0``.
     UTTERANCE=0
     J=0 S=0 E=4 a=-1.500, -2.000 l=-0.500, 0.000-1.000-6.925 r=-1.000 w=ein|a :: term=0-0 : c=-1.7 core=(...)
 
-A sentence has two lines of header and a line for each hypothesis, of fields with tabs between: the hypothesis before it
-(``S``), itself (``E``), scores, and the source and target words with what Moses prints to look for errors, which is
-left out, as are the ``UNK`` marks of unknown words. The id is the utterance.
+Two header lines per sentence, then one line per hypothesis with tab-separated fields: the predecessor (``S``), the
+hypothesis (``E``), scores, and the source and target words. Moses' debug output and the ``UNK`` marks of unknown words
+are removed. The sentence id is the utterance.
 
-The fields are hardly usable as they are. ``a`` are the scores of the phrase table, ``l`` those of all features that
-look at neighbours, run together without blanks, but with three decimals each, ``r`` the distortion, which ``l`` has as
-well. They are the features ``a[0]``, ``l[0]`` and so on, and all are sums up to the hypothesis: ``accumulated=true``
-gives each the difference to the hypothesis before it. Word and phrase penalties are not there. No node is marked as
-complete: those that cover most source words are, and an edge without features leads from each to a last node.
-Hypotheses that lost against others end without an edge.
+The scores are hard to use. ``a`` holds the phrase table scores; ``l`` the scores of all stateful features, without
+separators but with three decimals each; ``r`` the distortion, which is in ``l`` too. They become ``a[0]``, ``l[0]`` and
+so on, and are cumulative: ``accumulated=true`` gives each the difference to its predecessor. Word and phrase penalties
+are missing. Complete hypotheses are not marked: the nodes that cover most source words are taken, and an edge without
+features leads from each to an added last node. Recombined hypotheses are dead ends.
 
-A graph that was read as it is comes back so unless something changed. Any graph of phrases with scores and source sides
-can be written, and then says what it means: ``a`` is the step's own score alone, that of the end included for a
-complete hypothesis, with all its digits (three at least behind the point); a hypothesis that lost leads to the one it
-lost to; ``w`` has the words and nothing else. The options ``tables``, ``stateful`` and ``distortion`` name features to
-stand in ``a``, ``l`` and ``r`` instead, as ``tables=TranslationModel0:4,distortion=Distortion0``.
+An unchanged graph read without ``accumulated`` is written back byte for byte. Any phrase-based graph with scores and
+source sides can be written, more usefully than Moses does: ``a`` is the score of the step alone, including the final
+score for a complete hypothesis, with all digits (three decimals at least); a recombined hypothesis leads to its winner;
+``w`` has the words only. The options ``tables``, ``stateful`` and ``distortion`` name features for ``a``, ``l`` and
+``r`` instead, as ``tables=TranslationModel0:4,distortion=Distortion0``.
 
-Refused: words of several factors, a hypothesis before the one it continues, numbers run together without three
-decimals; and to be written, complete hypotheses of other lengths than that of the sentence, as lattices have them. The
-options ``max_nodes`` and ``max_edges`` set limits.
+Errors: words with several factors, a hypothesis before its predecessor, unseparated numbers without three decimals; on
+writing, complete hypotheses that cover different numbers of source words, as in lattices. The options ``max_nodes`` and
+``max_edges`` limit the size.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from smtformats.format import Format, Number, first_lines
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES, GraphColumns, check_limits
 from smtformats.hypergraph.lattices import Arc, Bad, lattice, order_of, take_differences
 from smtformats.hypergraph.shared.moses_lines import core_names
-from smtformats.hypergraph.shared.sentence import spelt, with_text
+from smtformats.hypergraph.shared.sentence import spell, with_text
 from smtformats.hypergraph.shared.steps import Step, steps_of
 from smtformats.tokens import BadField, blanks, vector
 from smtformats.writing import write_each
@@ -56,7 +55,7 @@ _FIRST = re.compile(r"J=[0-9]+\tS=[0-9]+\tE=[0-9]+\ta=[^\t]*\tl=[^\t]*\tr=")
 
 
 class _Sentence:
-    """A sentence while its lines are being read."""
+    """A sentence under construction, line by line."""
 
     def __init__(self, line: int) -> None:
         self.id = ""
@@ -72,23 +71,24 @@ class _Sentence:
                 raise Bad(f"{name}=", quote(field, 30), place)
             texts.append(field[len(name) + 1 :])
         if len(fields) != len(_NAMES):
-            raise Bad(f"fields {_SHAPE} with tabs between", str(len(fields)), min(len(fields), len(_NAMES)))
+            raise Bad(f"tab-separated fields {_SHAPE}", str(len(fields)), min(len(fields), len(_NAMES)))
         for place in (1, 2, 3):
             if not _NUMBER.fullmatch(texts[place - 1]):
                 raise Bad("a whole number", quote(texts[place - 1]), place)
         tail, head = int(texts[1]), int(texts[2])
         if tail not in self.covered:
-            raise Bad("a hypothesis of a line before", str(tail), 2)
+            raise Bad("a hypothesis from an earlier line", str(tail), 2)
         features: dict[str, float] = {}
         for place, name in enumerate(_NAMES[3:6], 4):
             values = _values(texts[place - 1], place)
             features.update(zip(vector(name, len(values)), values, strict=True))
         source, bar, target = _UNKNOWN.sub("", texts[6].split(" :: ")[0]).partition("|")
         if not bar or "|" in target:
-            raise Bad("words of one factor, source|target", quote(texts[6], 30), 7)
+            raise Bad("words with one factor, source|target", quote(texts[6], 30), 7)
         covered = self.covered[tail] + len(blanks(source))
         if head in self.covered and (head <= tail or self.covered[head] != covered):
-            raise Bad("a hypothesis behind the one it continues, of as many words as before", str(head), 3)
+            expected = "a hypothesis after its predecessor that always covers the same number of words"
+            raise Bad(expected, str(head), 3)
         self.covered[head] = covered
         self.arcs.append(Arc(tail, head, tuple(blanks(target)), features))
 
@@ -105,45 +105,45 @@ class _Sentence:
 
 
 def _values(text: str, place: int) -> list[float]:
-    found: list[float] = []
+    values: list[float] = []
     at = 0
     while at < len(text):
-        one = _ALONE.match(text, at) or _VALUE.match(text, at)
-        if one is None:
+        number = _ALONE.match(text, at) or _VALUE.match(text, at)
+        if number is None:
             raise Bad("numbers with three decimals", quote(text[at:], 30), place)
-        found.append(float(one[0]))
-        gap = _GAP.match(text, one.end())
-        at = gap.end() if gap is not None else one.end()
-    return found
+        values.append(float(number[0]))
+        gap = _GAP.match(text, number.end())
+        at = gap.end() if gap is not None else number.end()
+    return values
 
 
 def parse(
     lines: Lines, *, accumulated: bool = False, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES
 ) -> Iterator[GraphColumns]:
-    """One sentence at a time."""
-    one: _Sentence | None = None
+    """Yield one sentence at a time."""
+    sentence: _Sentence | None = None
     try:
         for line in lines:
             body = line.rstrip("\r\n")
             if body.startswith("VERSION="):
-                if one is not None:
-                    yield one.graph(lines, accumulated)
-                one = _Sentence(lines.number)
-            elif one is None:
+                if sentence is not None:
+                    yield sentence.graph(lines, accumulated)
+                sentence = _Sentence(lines.number)
+            elif sentence is None:
                 raise Bad("VERSION= at the beginning of a sentence", quote(body, 30))
-            elif not one.id:
-                one.id = body.removeprefix("UTTERANCE=")
-                if not one.id or one.id == body:
+            elif not sentence.id:
+                sentence.id = body.removeprefix("UTTERANCE=")
+                if not sentence.id or sentence.id == body:
                     raise Bad("UTTERANCE= and the number of the sentence", quote(body, 30))
             else:
-                one.add(body.split("\t"))
-                check_limits(len(one.covered) + 1, len(one.arcs), max_nodes, max_edges)
-            one.raw.append(line)
-        if one is None:
+                sentence.add(body.split("\t"))
+                check_limits(len(sentence.covered) + 1, len(sentence.arcs), max_nodes, max_edges)
+            sentence.raw.append(line)
+        if sentence is None:
             raise Bad("VERSION= at the beginning of a sentence", "an empty file")
-        if not one.id:
+        if not sentence.id:
             raise Bad("UTTERANCE= and the number of the sentence", "the end of the file")
-        yield one.graph(lines, accumulated)
+        yield sentence.graph(lines, accumulated)
     except BadField as bad:
         raise lines.error(bad.expected, bad.found, getattr(bad, "field", 1)) from None
 
@@ -157,9 +157,9 @@ def write(
     stateful: str = "",
     distortion: str = "",
 ) -> int:
-    """Write graphs of phrases; returns how many."""
+    """Write phrase-based graphs; returns the number of graphs."""
     columns = {"a": core_names(tables), "l": core_names(stateful), "r": core_names(distortion)}
-    return write_each(records, out, lambda graph: spelt(graph, NAME, lambda: _lines(graph, number, columns)))
+    return write_each(records, out, lambda graph: spell(graph, NAME, lambda: _lines(graph, number, columns)))
 
 
 def _lines(graph: GraphColumns, number: Number, columns: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
@@ -168,38 +168,39 @@ def _lines(graph: GraphColumns, number: Number, columns: Mapping[str, tuple[str,
     if not graph.nodes:
         raise BadField("a sentence with a translation", f"none of sentence {graph.id}")
     steps = steps_of(graph)
-    size = max((one.covered for one in steps), default=0)
+    size = max((step.covered for step in steps), default=0)
     yield f"VERSION=1.0\nUTTERANCE={graph.id}\n"
-    for place, one in enumerate(steps):
-        if (one.forward < 0) != (one.covered == size):
-            raise BadField(f"complete hypotheses of {size} source words each, and no others", f"{one.covered}")
-        yield f"J={place}\tS={one.back}\tE={one.winner or one.number}"
+    for place, step in enumerate(steps):
+        if (step.forward < 0) != (step.covered == size):
+            raise BadField(f"{size} source words in complete hypotheses and in no others", f"{step.covered}")
+        yield f"J={place}\tS={step.back}\tE={step.winner or step.number}"
         for name, wanted in columns.items():
-            values = [one.features.get(feature, 0.0) for feature in wanted]
+            values = [step.features.get(feature, 0.0) for feature in wanted]
             if name == "a" and not any(columns.values()):
-                values = [one.transition]
+                values = [step.transition]
             yield f"\t{name}={', '.join([_decimals(number(value)) for value in values])}"
-        yield f"\tw={_pair(one)}\n"
+        yield f"\tw={_pair(step)}\n"
 
 
 def _decimals(text: str) -> str:
-    """A number without an exponent, of three decimals at least: others may run together."""
+    """Return a number without an exponent, with three decimals at least, as unseparated numbers need."""
     whole, _, decimals = format(Decimal(text), "f").partition(".")
     return f"{whole}.{decimals:0<3}"
 
 
-def _pair(one: Step) -> str:
-    """The words of a step."""
-    for word in (*one.source, *one.target):
+def _pair(step: Step) -> str:
+    """Return the source and target words of a step."""
+    for word in (*step.source, *step.target):
         if blanks(word) != [word] or "|" in word or word == "::":
             raise BadField("words without blanks and bars", quote(word))
-    if len(one.source) != one.span[1] - one.span[0]:
-        raise BadField("the source words of each phrase", quote(" ".join(one.source)) if one.source else "none")
-    return f"{' '.join(one.source)}|{' '.join(one.target)}"
+    if len(step.source) != step.span[1] - step.span[0]:
+        shown = quote(" ".join(step.source)) if step.source else "none"
+        raise BadField("as many source words as the phrase's span", shown)
+    return f"{' '.join(step.source)}|{' '.join(step.target)}"
 
 
 def matches(head: bytes) -> bool:
-    """Two lines of header, and a line for a hypothesis or no third one."""
+    """Two header lines, then a hypothesis, another header or nothing."""
     lines = first_lines(head)
     if len(lines) < 2 or not lines[0].startswith("VERSION=") or not lines[1].startswith("UTTERANCE="):
         return False
@@ -209,7 +210,7 @@ def matches(head: bytes) -> bool:
 FORMAT = Format(
     name=NAME,
     kind="hypergraph",
-    summary="Moses' word graphs: VERSION= UTTERANCE=, then J= S= E= a= l= r= w= with tabs between",
+    summary="Moses word graphs: VERSION= UTTERANCE=, then tab-separated J= S= E= a= l= r= w=",
     matches=matches,
     parse=parse,
     write=write,

@@ -1,30 +1,28 @@
-r"""Lattices that decoders read as input, one on each line: PLF of cdec, Moses and Joshua.
+r"""PLF, the input lattices of cdec, Moses and Joshua: one lattice per line.
 
     ((('ein',0.9,1),('eine',0.1,1),),(('hut',1,1),),)
 
-A lattice is a column of arcs for each node but the last; an arc is a word, its scores, and how many nodes it jumps
-ahead. A number is the feature ``LatticeCost_0``, the next one ``LatticeCost_1``, as cdec calls them; the option
-``name`` has other names: ``name=SourcePath`` for Joshua, ``name=InputFeature0`` for Moses (whose numbers are
-probabilities; they stay as they are). With ``{}`` in it, the number stands there, else several are ``NAME[0]``,
-``NAME[1]``. Named features stand in ``{'Acoustic':0.5}`` (cdec) or are ``Acoustic=0.5`` (Moses). In a word a backslash
-escapes the next character; ``*EPS*`` (cdec, Moses) and ``<eps>`` (Joshua) are arcs without a word. Commas in front of
-``)`` may be left out.
+A lattice has a column of arcs for each node except the last; an arc is a word, its scores, and the number of nodes it
+jumps ahead. The scores become ``LatticeCost_0``, ``LatticeCost_1`` .., as in cdec. The option ``name`` renames them:
+``name=SourcePath`` for Joshua, ``name=InputFeature0`` for Moses (whose scores are probabilities and stay so). ``{}`` in
+``name`` is replaced by the number; otherwise several scores become ``NAME[0]``, ``NAME[1]``. Named features are
+``{'Acoustic':0.5}`` (cdec) or ``Acoustic=0.5`` (Moses). In words a backslash escapes the next character; ``*EPS*``
+(cdec, Moses) and ``<eps>`` (Joshua) are empty arcs. Commas before ``)`` are optional.
 
-A line that does not begin with ``(((`` is plain text, read as a lattice with one path and written as text again; cdec
-and Joshua take files of both. Moses does not: it stops at such a line, which is an error with the option
-``text=false``. An empty line is a sentence without words; cdec does not count it. A ``<seg>`` tag around
-the lattice and a reference after ``|||`` are kept for the writer, and the tag's number is the sentence's id. All other
-sentences are numbered from 0 by their lines. In errors, the field is the column of arcs. Spans are nodes as written. A
-graph has an edge more than there are arcs: the first one leads from nowhere to the start.
+A line that does not start with ``(((`` is plain text, read as a lattice with one path and written as text again, as
+cdec and Joshua do. Moses stops at such a line; with ``text=false`` it is an error. An empty line is a sentence without
+words; cdec does not count it. A ``<seg>`` tag around the lattice and a reference after ``|||`` are kept for the writer;
+the tag's number is the sentence id. Other sentences are numbered by line, from 0. In errors, the field is the column of
+arcs. Spans are node numbers as written. A graph has one edge more than arcs: the first edge leads to the start.
 
-Read although some toolkit does not: blanks anywhere between tokens, ``(('a',1,1),),`` without outer parentheses (cdec
-itself writes that), arcs with different numbers of scores, words with blanks, columns without arcs. Refused: an empty
-word, a jump of 0 or past the last node, double quotes, a lattice without a path. The options ``max_nodes`` and
-``max_edges`` set limits.
+Accepted although some toolkit rejects it: blanks between any tokens, ``(('a',1,1),),`` without outer parentheses (which
+cdec itself writes), arcs with different numbers of scores, words with blanks, columns without arcs. Errors: an empty
+word, a jump of 0 or past the last node, double quotes, a lattice without a complete path. The options ``max_nodes`` and
+``max_edges`` limit the size.
 
-A graph that was changed or comes from elsewhere is written with its unlabelled numbers if all its features are called
-as ``name`` says, else with named ones: in braces, or as Moses has them if ``pairs=true``, after the unlabelled ones.
-Edges of several words become chains of arcs. Scores of a graph without features are written as its numbers.
+A changed graph, or one from another format, is written with unnamed scores if all its features have the names that
+``name`` gives, else with all features named in braces; with ``pairs=true`` as Moses does, named ones after unnamed
+ones. Edges of several words become chains of arcs. A graph without features is written with its scores.
 """
 
 from __future__ import annotations
@@ -74,7 +72,7 @@ def _is_lattice(text: str, at: int = 0) -> bool:
 
 
 class _Parser:
-    """Reads the lattice that begins at a place of a line, and stands behind it then."""
+    """Reads the lattice at offset ``at`` of a line, and moves ``at`` past it."""
 
     def __init__(self, lines: Lines, text: str, at: int, name: str) -> None:
         self.lines = lines
@@ -92,14 +90,14 @@ class _Parser:
         return self.text.startswith(char, self.at)
 
     def take(self, pattern: re.Pattern[str], expected: str) -> re.Match[str]:
-        found = pattern.match(self.text, self.at)
-        if found is None:
+        match = pattern.match(self.text, self.at)
+        if match is None:
             self.fail(expected)
-        self.at = found.end()
-        return found
+        self.at = match.end()
+        return match
 
     def lattice(self) -> tuple[int, list[Arc]]:
-        """How many columns there are, and the arcs."""
+        """Return the number of columns, and the arcs."""
         arcs: list[Arc] = []
         outer = _OUTER.match(self.text, self.at)
         if outer is not None:
@@ -174,14 +172,14 @@ def _cost_names(name: str, count: int) -> tuple[str, ...]:
 def parse(
     lines: Lines, *, name: str = _COST, text: bool = True, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES
 ) -> Iterator[GraphColumns]:
-    """One sentence at a time."""
+    """Yield one sentence at a time."""
     for line in lines:
         tag = _SEG.match(line)
         at = tag.end() if tag is not None else 0
         key = _ID.search(tag[1]) if tag is not None else None
         plain = not _is_lattice(line, at)
         if plain and not text and blanks(line):
-            raise lines.error(_LATTICE, f"{quote(line.strip(), 30)} (--from {NAME} reads sentences, too)", 1)
+            raise lines.error(_LATTICE, f"{quote(line.strip(), 30)} (--from {NAME} reads sentences too)", 1)
         try:
             if plain:
                 end = (_TEXT_END if tag is None else _TAGGED_END).search(line, at)
@@ -194,7 +192,7 @@ def parse(
                 parser = _Parser(lines, line, at, name)
                 columns, arcs = parser.lattice()
                 if not _BEHIND.match(line, parser.at):
-                    parser.fail("the end of the line or `|||` behind the lattice")
+                    parser.fail("the end of the line or `|||` after the lattice")
                 stop = parser.at
                 check_limits(columns + 1, len(arcs), max_nodes, max_edges)
             order = order_of(arcs, 0, columns)
@@ -212,10 +210,10 @@ def parse(
 def write(
     records: Iterable[GraphColumns], out: TextIO, number: Number, *, name: str = _COST, pairs: bool = False
 ) -> int:
-    """Write lattices, one on each line: as they were read, or composed anew; returns how many."""
+    """Write lattices, one per line, unchanged ones byte for byte; returns the number of lattices."""
     composer = _Composer(number, name, pairs)
 
-    def spelt(graph: GraphColumns) -> str:
+    def spell(graph: GraphColumns) -> str:
         extras = graph.extras if graph.extras.get("format") == NAME else {}
         if extras and extras["read"] == checksum(graph):
             raw: str = extras["raw"]
@@ -227,11 +225,11 @@ def write(
         before, after = extras.get("before", ""), extras.get("after", "").rstrip("\n")
         return f"{before}{middle}{after}\n"
 
-    return write_each(records, out, spelt)
+    return write_each(records, out, spell)
 
 
 class _Composer:
-    """Spells lattices."""
+    """Writes lattices as text."""
 
     def __init__(self, number: Number, name: str, pairs: bool) -> None:
         self.number = number
@@ -248,12 +246,12 @@ class _Composer:
                 return shown
         columns: list[list[str]] = [[] for _ in range(nodes - 1)]
         for arc in arcs:
-            word = self.quoted(arc.words[0] if arc.words else EPSILON)
+            word = self.in_quotes(arc.words[0] if arc.words else EPSILON)
             items = [word, *self.items(arc.features), str(arc.head - arc.tail)]
             columns[arc.tail].append(f"({','.join(items)}),")
         return "(" + "".join(f"({''.join(column)})," for column in columns) + ")"
 
-    def quoted(self, text: str) -> str:
+    def in_quotes(self, text: str) -> str:
         if not text or "\n" in text:
             raise BadField("a word or name without a line break", quote(text))
         return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
@@ -262,14 +260,16 @@ class _Composer:
         if "" in features:  # a score
             return [self.value(features[""])]
         costs = self.costs(features)
-        rest = [one for one in features if one not in costs]
+        rest = [feature for feature in features if feature not in costs]
         if not rest or self.pairs:
-            named = [f"{self.plain(one)}={self.value(features[one])}" for one in rest]
-            return [*(self.value(features[one]) for one in costs), *named]
-        return ["{" + ",".join(f"{self.quoted(one)}:{self.value(features[one])}" for one in features) + "}"]
+            named = [f"{self.plain(feature)}={self.value(features[feature])}" for feature in rest]
+            return [*(self.value(features[feature]) for feature in costs), *named]
+        return [
+            "{" + ",".join(f"{self.in_quotes(feature)}:{self.value(features[feature])}" for feature in features) + "}"
+        ]
 
     def costs(self, features: Mapping[str, float]) -> tuple[str, ...]:
-        """The names of those features that can be written without them."""
+        """Return the names of the features that are written without a name."""
         if self.name in features and "{}" not in self.name:
             return (self.name,)
         pattern = self.name if "{}" in self.name else f"{self.name}[{{}}]"
@@ -277,7 +277,7 @@ class _Composer:
         while pattern.replace("{}", str(count)) in features:
             count += 1
         names = _cost_names(self.name, count)
-        return names if all(one in features for one in names) else ()
+        return names if all(feature in features for feature in names) else ()
 
     def plain(self, name: str) -> str:
         if not re.fullmatch(_NAME, name):
@@ -291,14 +291,14 @@ class _Composer:
 
 
 def matches(head: bytes) -> bool:
-    """One of the first lines begins with an arc in its brackets."""
+    """One of the first lines starts with a lattice."""
     return any(_SPACED.match(line, tag.end() if (tag := _SEG.match(line)) else 0) for line in first_lines(head))
 
 
 FORMAT = Format(
     name=NAME,
     kind="hypergraph",
-    summary="PLF lattices as cdec, Moses and Joshua read them: ((('word',score,jump),...),...) on each line",
+    summary="PLF lattices as cdec, Moses and Joshua read them: one ((('word',score,jump),...),...) per line",
     matches=matches,
     parse=parse,
     write=write,

@@ -1,4 +1,4 @@
-r"""HTK's lattices, the Standard Lattice Format, and what Moses writes for ``-output-search-graph-slf``.
+r"""HTK's Standard Lattice Format, also written by Moses' ``-output-search-graph-slf``.
 
     VERSION=1.0
     UTTERANCE=u1
@@ -10,31 +10,30 @@ r"""HTK's lattices, the Standard Lattice Format, and what Moses writes for ``-ou
     J=1 S=0 E=1 W=eine a=-4 l=-2
     J=2 S=1 E=2 W=hut a=-5 l=-0.5
 
-Fields in any order, ``name=value``, a header and then a line for each node (``I=``) and link (``J=``); ``#`` begins a
-comment. A word stands on its link, or on the node where the link ends; ``!NULL`` and no word at all are arcs without a
-word. A value may stand in quotes, a backslash escapes a character or three octal digits for a byte. The start is the
-node that no link enters, the end the one that none leaves, if ``start=`` and ``end=`` do not name them; where there are
-several ends, the last node has to be one of them and is taken. A line with ``.`` alone or a new header ends a lattice.
-The sentence's id is the number that the file's name begins with, else the name; in a file of several lattices their
-``UTTERANCE``.
+``name=value`` fields in any order: a header, then a line per node (``I=``) and link (``J=``); ``#`` starts a comment. A
+word stands on its link or on the link's end node; ``!NULL`` or no word is an empty arc. Values may be quoted; a
+backslash escapes a character, or three octal digits for a byte. Unless ``start=`` and ``end=`` name them, the start is
+the node without incoming links and the end is the node without outgoing links; if there are several ends, the last node
+has to be one and is taken. A line ``.`` or a new header ends a lattice. The sentence id is the number at the start of
+the file name, else the whole name; in a file of several lattices it is their ``UTTERANCE``.
 
-The numbers of a link are its features: ``acoustic`` (``a``), ``language`` (``l``), ``ngram`` (``n``), and all others by
-their names; they are not scaled, whatever ``base`` says. ``extras`` hold the ``header``, the ``scales`` of features
+The numbers of a link are its features: ``acoustic`` (``a``), ``language`` (``l``), ``ngram`` (``n``), and others by
+their names. They are not scaled, whatever ``base`` is. ``extras`` hold the ``header``, the ``scales`` of features
 (``lmscale``, ``acscale``, ``x1scale``), the ``times`` of nodes, and the ``names`` that Moses gives to ``x1`` and so on
-in comments. Variants (``v``), segmentations (``d``) and other texts are not kept.
+in comments. Variants (``v``), segmentations (``d``) and other texts are dropped.
 
-In Moses' files the values are not those of a link but the sums up to it, each score of a phrase table is there twice,
-and hypotheses that lost a recombination end without a link. They are read as they are; ``accumulated=true`` gives each
-link the difference to the link before it. (Links with zeros alone are the further words of a phrase.)
+In Moses' files the values are cumulative, each phrase table score occurs twice, and recombined hypotheses are dead
+ends. They are read as they are; ``accumulated=true`` gives each link the difference to its predecessor. (Links with
+only zeros are the later words of a phrase.)
 
-A lattice that was read as it is comes back so unless something changed. Any lattice can be written, and a graph of
-phrases as one: a link for each word of a phrase, the first with the scores, which are its own; links that lost a
-recombination lead to the node they lost to; a last link without a word has what the end adds. Features that HTK has no
-letter for become ``x1``, ``x2`` and so on, and keep their names in comments as those of Moses, with the ``scales`` that
-are known of them; scores stand there where there are no features. ``times`` are not written.
+An unchanged lattice read without ``accumulated`` is written back byte for byte. Any lattice can be written, and any
+phrase-based graph: a link per word, the first of a phrase with the scores of the step; recombined links lead to the
+winner's node; a final link without a word has the final scores. Features without an HTK letter become ``x1``, ``x2``
+.., named in comments as Moses does, with their ``scales`` if known; graphs without features are written with their
+scores. ``times`` are not written.
 
-Refused: sub-lattices, words with blanks, links from or to a node that is not there, counts that are not those of the
-header, cycles, several starts. The options ``max_nodes`` and ``max_edges`` set limits.
+Errors: sub-lattices, words with blanks, links of undefined nodes, counts that differ from the header, cycles, several
+starts. The options ``max_nodes`` and ``max_edges`` limit the size.
 """
 
 from __future__ import annotations
@@ -71,19 +70,19 @@ _SIZES = "NODES= and LINKS= (N= and L=) before nodes and links"
 
 
 class Field(NamedTuple):
-    """The text of a field, and its place in the line, from 1."""
+    """The text of a field, and its position in the line, from 1."""
 
     text: str
     place: int
 
     def count(self, what: str) -> int:
-        """It as a number of things, or the number of one."""
+        """Return the field as a whole number."""
         if not _COUNT.fullmatch(self.text):
             raise Bad(what, quote(self.text), self.place)
         return int(self.text)
 
     def number(self, name: str) -> float:
-        """It as a feature's value."""
+        """Return the field as a feature value."""
         try:
             return numbers([self.text], what=f"a finite number as {name}")[0]
         except BadField as bad:
@@ -91,25 +90,25 @@ class Field(NamedTuple):
 
 
 def _fields(line: str, long: dict[str, str]) -> dict[str, Field]:
-    """The fields of a line by their long names."""
-    found: dict[str, Field] = {}
+    """Return the fields of a line by their long names."""
+    fields: dict[str, Field] = {}
     at = len(line) - len(line.lstrip(_B))
     while at < len(line):
-        one = _FIELD.match(line, at)
-        if one is None:
-            raise Bad("a field name=value", quote(line[at:].rstrip(_B), 30), len(found) + 1)
-        name = long.get(one[1], one[1])
-        if name in found:
-            raise Bad("each field once", f"{quote(one[1])} again", len(found) + 1)
-        text = one[one.lastindex or 4]
-        found[name] = Field(_unescaped(text, len(found) + 1) if "\\" in text else text, len(found) + 1)
-        at = one.end()
-    return found
+        match = _FIELD.match(line, at)
+        if match is None:
+            raise Bad("a field name=value", quote(line[at:].rstrip(_B), 30), len(fields) + 1)
+        name = long.get(match[1], match[1])
+        if name in fields:
+            raise Bad("each field once", f"{quote(match[1])} again", len(fields) + 1)
+        text = match[match.lastindex or 4]
+        fields[name] = Field(_unescape(text, len(fields) + 1) if "\\" in text else text, len(fields) + 1)
+        at = match.end()
+    return fields
 
 
-def _unescaped(text: str, place: int) -> str:
-    def resolved(found: re.Match[str]) -> str:
-        piece = found[0]
+def _unescape(text: str, place: int) -> str:
+    def resolve(escape: re.Match[str]) -> str:
+        piece = escape[0]
         if len(piece) == 2:
             return piece[1]
         try:
@@ -117,11 +116,11 @@ def _unescaped(text: str, place: int) -> str:
         except UnicodeDecodeError:
             raise Bad("octal escapes of UTF-8 text", quote(piece), place) from None
 
-    return _ESCAPES.sub(resolved, text)
+    return _ESCAPES.sub(resolve, text)
 
 
 class _Block:
-    """A lattice while its lines are being read."""
+    """A lattice under construction, line by line."""
 
     def __init__(self, max_nodes: int, max_edges: int) -> None:
         self.max_nodes = max_nodes
@@ -142,37 +141,37 @@ class _Block:
 
     @property
     def begun(self) -> bool:
-        """Whether the header is over."""
+        """Whether the header has ended."""
         return bool(self.nodes or self.arcs)
 
     def add_comment(self, line: str) -> None:
-        found = _MOSES.fullmatch(line)
-        if found is not None:
-            self.comment = found[1] if found[3] == "1" else f"{found[1]}[{int(found[2]) - 1}]"
+        component = _MOSES.fullmatch(line)
+        if component is not None:
+            self.comment = component[1] if component[3] == "1" else f"{component[1]}[{int(component[2]) - 1}]"
 
     def add_header(self, fields: dict[str, Field]) -> None:
-        for name, one in fields.items():
+        for name, field in fields.items():
             if name == "SUBLAT":
-                raise Bad("a lattice without sub-lattices", quote(one.text), one.place)
+                raise Bad("a lattice without sub-lattices", quote(field.text), field.place)
             if name in self.header:
-                raise Bad("each field of the header once", f"{quote(name)} again", one.place)
-            self.header[name] = one.text
+                raise Bad("each field of the header once", f"{quote(name)} again", field.place)
+            self.header[name] = field.text
             if name == "NODES":
-                self.size = one.count("the number of nodes")
+                self.size = field.count("the number of nodes")
                 check_limits(self.size, 0, self.max_nodes, self.max_edges)
             elif name == "LINKS":
-                self.links = one.count("the number of links")
+                self.links = field.count("the number of links")
                 check_limits(0, self.links, self.max_nodes, self.max_edges)
             scale = SCALE.fullmatch(name)
             feature = scale[1] if scale else SCALES.get(name)
             if feature is not None:
-                self.scales[feature] = one.number(name)
+                self.scales[feature] = field.number(name)
             if scale and self.comment:
                 self.names[scale[1]] = self.comment
         self.comment = ""
 
     def add(self, fields: dict[str, Field]) -> None:
-        """A node or a link."""
+        """Add a node or a link."""
         if not self.size or self.links < 0:
             raise Bad(_SIZES, "none")
         word = fields.get("WORD")
@@ -206,9 +205,9 @@ class _Block:
         self.numbers.add(number)
         tail, head = self.node(fields, "START"), self.node(fields, "END")
         features = {
-            name: one.number(name)
-            for name, one in fields.items()
-            if name not in _TEXTS and (SCORE.fullmatch(name) or is_number(one.text))
+            name: field.number(name)
+            for name, field in fields.items()
+            if name not in _TEXTS and (SCORE.fullmatch(name) or is_number(field.text))
         }
         self.arcs.append(Arc(tail, head, () if word is None else (word.text,), features))
 
@@ -221,7 +220,7 @@ class _Block:
         return number
 
     def graph(self, lines: Lines, accumulated: bool) -> GraphColumns:
-        """The lattice of all that was added."""
+        """Return the lattice."""
         if not self.size or self.links < 0:
             raise Bad("NODES= and LINKS= (N= and L=) of at least one node", "none")
         if self.links != len(self.arcs):
@@ -252,16 +251,16 @@ class _Block:
         )
 
     def ends(self) -> tuple[int, int]:
-        """The first and the last node."""
+        """Return the start and end node."""
         entered, left = {arc.head for arc in self.arcs}, {arc.tail for arc in self.arcs}
         used = sorted(entered | left) or [0]
         starts = self.outer("start", "enters", entered, used)
         ends = self.outer("end", "leaves", left, used)
         if len(ends) > 1 and ends[-1] == self.size - 1:
             ends = ends[-1:]
-        for found, what in ((starts, "enters"), (ends, "leaves")):
-            if len(found) != 1:
-                shown = f"{len(found)}, nodes {found[0]} and {found[1]} among them" if found else "none"
+        for nodes, what in ((starts, "enters"), (ends, "leaves")):
+            if len(nodes) != 1:
+                shown = f"{len(nodes)}, nodes {nodes[0]} and {nodes[1]} among them" if nodes else "none"
                 raise Bad(f"one node that no link {what}", shown)
         return starts[0], ends[0]
 
@@ -275,10 +274,10 @@ class _Block:
 
 
 def _blocks(lines: Lines, accumulated: bool, max_nodes: int, max_edges: int) -> Iterator[tuple[GraphColumns, str]]:
-    """The lattices with their texts."""
+    """Yield lattices with their texts."""
     block = _Block(max_nodes, max_edges)
     raw: list[str] = []
-    held: tuple[GraphColumns, str] | None = None  # until it is known whether what follows is a lattice
+    held: tuple[GraphColumns, str] | None = None  # trailing lines belong to it if no lattice follows
     try:
         for line in lines:
             text = line.strip(_B)
@@ -314,30 +313,30 @@ def _blocks(lines: Lines, accumulated: bool, max_nodes: int, max_edges: int) -> 
 def parse(
     lines: Lines, *, accumulated: bool = False, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES
 ) -> Iterator[GraphColumns]:
-    """One lattice at a time."""
-    found = _blocks(lines, accumulated, max_nodes, max_edges)
-    first, second = next(found, None), next(found, None)
+    """Yield one lattice at a time."""
+    blocks = _blocks(lines, accumulated, max_nodes, max_edges)
+    first, second = next(blocks, None), next(blocks, None)
     if first is None:
         raise lines.error("a lattice", "none in the file", 1)
     several = second is not None
-    for count, (graph, text) in enumerate(chain((first,), (second,) if second is not None else (), found)):
+    for count, (graph, text) in enumerate(chain((first,), (second,) if second is not None else (), blocks)):
         if several:
             graph = replace(graph, id=graph.extras["header"].get("UTTERANCE", str(count)))
         yield graph if accumulated else with_text(graph, NAME, text)
 
 
 def matches(head: bytes) -> bool:
-    """A header that says how many nodes and links there are."""
+    """A header with the numbers of nodes and links."""
     lines = first_lines(head, lambda line: line.strip() and not line.startswith("#"))
     fields: set[str] = set()
     for line in lines:
         try:
-            found = _fields(line, {})
+            names = _fields(line, {})
         except BadField:
             return False
-        if "I" in found or "J" in found:
+        if "I" in names or "J" in names:
             break
-        fields.update(_HEADER.get(name, name) for name in found)
+        fields.update(_HEADER.get(name, name) for name in names)
     return {"NODES", "LINKS"} <= fields
 
 

@@ -1,1 +1,1 @@
-"""Formats of reordering models, a module each."""
+"""Formats of reordering models, one module per format."""

@@ -1,4 +1,4 @@
-"""What the name of a lexicalised reordering model says, as Moses spells it: ``wbe-msd-bidirectional-fe``."""
+"""Parse the name of a lexicalised reordering model in Moses' spelling: ``wbe-msd-bidirectional-fe``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLASSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "leftright": ("right", "left"),
     }
 )
-"""The orientations that a table tells apart, in the order of its columns."""
+"""The orientations of each model type, in column order."""
 _EXTRACTIONS = ("wbe", "phrase", "hier")
 _DIRECTIONS = ("backward", "unidirectional", "forward", "bidirectional")
 _CONDITIONS = ("f", "fe")
@@ -26,11 +26,11 @@ _WEIGHTS = ("allff", "collapseff")
 
 @dataclass(frozen=True)
 class ReorderingModel:
-    """The parts of a name.
+    """The parts of a model name.
 
-    ``orientation`` is one of ``CLASSES``, ``direction`` backward, forward or bidirectional, ``condition`` f (the source
-    phrase alone) or fe, empty where the name leaves it open. ``extraction`` is how orientations were counted: wbe,
-    phrase or hier. ``collapsed``: the scores of a direction have one weight.
+    ``orientation`` is a key of ``CLASSES``; ``direction`` is backward, forward or bidirectional; ``condition`` is f
+    (source phrase only) or fe, empty if the name does not say; ``extraction`` is wbe, phrase or hier. If ``collapsed``,
+    the scores of a direction share one weight.
     """
 
     orientation: str
@@ -41,44 +41,44 @@ class ReorderingModel:
 
     @classmethod
     def parse(cls, text: str) -> ReorderingModel:
-        """The parts of a name, in any order. What is wrong with it is a BadField."""
+        """Parse a name, with its parts in any order. Raises BadField."""
         parts = text.split("-")
 
         def part(known: tuple[str, ...], default: str) -> str:
-            found = [one for one in parts if one in known]
-            if len(found) > 1:
-                raise BadField(f"one of {', '.join(known)} in the name of a model", quote(text))
-            return found[0] if found else default
+            matches = [name for name in parts if name in known]
+            if len(matches) > 1:
+                raise BadField(f"one of {', '.join(known)} in a model name", quote(text))
+            return matches[0] if matches else default
 
         orientation = part(tuple(CLASSES), "")
         direction = part(_DIRECTIONS, "backward").replace("unidirectional", "backward")
         condition, extraction, weights = part(_CONDITIONS, ""), part(_EXTRACTIONS, "wbe"), part(_WEIGHTS, "allff")
         known = {*CLASSES, *_DIRECTIONS, *_CONDITIONS, *_EXTRACTIONS, *_WEIGHTS}
         if not orientation or not known.issuperset(parts):
-            raise BadField("the name of a model, as wbe-msd-bidirectional-fe", quote(text))
+            raise BadField("a model name like wbe-msd-bidirectional-fe", quote(text))
         return cls(orientation, direction, condition, extraction, weights == "collapseff")
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The orientations, in the order of the columns of one direction."""
+        """The orientations, in the column order of one direction."""
         return CLASSES[self.orientation]
 
     @property
     def directions(self) -> tuple[str, ...]:
-        """Backward, forward or both, in the order of the columns."""
+        """Backward, forward or both, in column order."""
         return ("backward", "forward") if self.direction == "bidirectional" else (self.direction,)
 
     @property
     def scores(self) -> int:
-        """How many numbers a line of the table has."""
+        """The number of scores on a line of the table."""
         return len(self.classes) * len(self.directions)
 
     @property
     def weights(self) -> int:
-        """How many weights Moses has for them."""
+        """The number of weights Moses has for the scores."""
         return len(self.directions) if self.collapsed else self.scores
 
     @property
     def fields(self) -> int:
-        """How many fields a line has, 0 if the name leaves it open."""
+        """The number of fields on a line, 0 if the name does not say."""
         return {"f": 2, "fe": 3}.get(self.condition, 0)

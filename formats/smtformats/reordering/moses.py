@@ -1,18 +1,19 @@
-r"""Moses' lexicalised reordering tables: a phrase pair and the probabilities of its orientations on each line.
+r"""Moses' lexicalised reordering tables: one phrase pair per line, with the probabilities of its orientations.
 
     ein hut ||| a hat ||| 0.6 0.2 0.2 0.2 0.2 0.6
 
-Source, target, and first the orientations to the phrase before, then to the one behind, if there are both: monotone,
-swap and discontinuous (``msd``); those and discontinuous to the left and to the right (``mslr``: monotone, swap, left,
-right); monotone or not (``monotonicity``); right or left (``leftright``). A model of source phrases alone has two
-fields. The values are the natural logarithms of the probabilities, at least -100.
+Source, target, probabilities: with respect to the previous phrase, then to the next phrase if the model is
+bidirectional. The orientations are monotone, swap and discontinuous (``msd``); monotone, swap, discontinuous to the
+left and to the right (``mslr``); monotone or other (``monotonicity``); right or left (``leftright``). Models
+conditioned on the source phrase only have two fields. Values are natural logarithms of the probabilities, at least
+-100.
 
-The option ``model`` names the model as Moses' configuration does, ``model=wbe-msd-bidirectional-fe``; lines must fit
-it then. Without it all lines must have as many fields and numbers as the first.
+The option ``model`` is the model's name as in Moses' configuration, ``model=wbe-msd-bidirectional-fe``; all lines must
+fit it. Without it, all lines must have as many fields and probabilities as the first.
 
-Read although Moses loses it: a last line without its ``\n``. Refused: negative or infinite probabilities, lines with
-other counts (Moses stops there, and says that all went well), empty phrases and empty lines. ``load`` parts the words
-of a phrase by single blanks.
+Accepted although Moses drops it: a last line without ``\n``. Errors: negative or infinite probabilities, lines with
+other counts (Moses stops there and reports success), empty phrases and empty lines. ``load`` separates words by single
+blanks.
 """
 
 from __future__ import annotations
@@ -40,13 +41,13 @@ _CLOSE = 0.01
 
 
 def counts_of(model: str) -> tuple[int, int]:
-    """How many numbers and fields the lines of a model have, the fields 0 if it does not say so."""
-    found = ReorderingModel.parse(model)
-    return found.scores, found.fields
+    """Return the numbers of scores and fields per line of a model; 0 fields if its name does not say."""
+    parsed = ReorderingModel.parse(model)
+    return parsed.scores, parsed.fields
 
 
 class _Reader:
-    """Reads lines, which all have as many fields and numbers as the model says, or else the first of them."""
+    """Reads lines, which must have as many fields and scores as the model, or as the first line."""
 
     def __init__(self, lines: Lines, model: str) -> None:
         self.lines = lines
@@ -57,13 +58,13 @@ class _Reader:
         self._as_wanted = f"as {model} has" if model else "as on the first line"
 
     def row(self, line: str) -> Reordering:
-        """The row of a line."""
+        """Parse a line."""
         lines, size, width = self.lines, self.size, self.width
         fields = _BAR.split(line.strip(" \t\r\n"))
         if len(fields) not in (2, 3) or (size and len(fields) != size):
             wanted = f"{size} fields, {self._as_wanted}" if size else "source ||| target ||| probabilities"
-            found = f"{len(fields)} fields" if size and len(fields) > 1 else quote(line.rstrip("\n"))
-            raise lines.error(wanted, found, min(len(fields), 4))
+            actual = f"{len(fields)} fields" if size and len(fields) > 1 else quote(line.rstrip("\n"))
+            raise lines.error(wanted, actual, min(len(fields), 4))
         for place, phrase in enumerate(fields[:-1], 1):
             if not phrase:
                 raise lines.error("a phrase", "none", place)
@@ -80,13 +81,13 @@ class _Reader:
         return Reordering(fields[0], target, values, line, NAME, lines.name, lines.number)
 
     def check_some(self, count: int) -> None:
-        """A table has rows."""
+        """Raise an error if the table has no rows."""
         if not count:
             raise self.lines.error("source ||| target ||| probabilities", "an empty file", 1)
 
 
 def parse(lines: Lines, *, model: str = "") -> Iterator[Reordering]:
-    """One row at a time."""
+    """Yield one row at a time."""
     reader = _Reader(lines, model)
     for line in lines:
         yield reader.row(line)
@@ -94,7 +95,7 @@ def parse(lines: Lines, *, model: str = "") -> Iterator[Reordering]:
 
 
 def load(stream: BinaryIO, name: str, *, model: str = "", max_bytes: int = MAX_LINE_BYTES) -> ReorderingColumns:
-    """All rows as columns."""
+    """Load all rows as columns."""
     from smtformats._scan import ReorderingScanner
 
     reader = _Reader(Lines(io.BytesIO(), name), model)
@@ -107,9 +108,9 @@ def load(stream: BinaryIO, name: str, *, model: str = "", max_bytes: int = MAX_L
         scanner.expect(reader.size, reader.width)
         scanner.add(key_of(row.source, row.target), row.values)
 
-    found = ReorderingColumns.of(scanned(scanner, stream, name, read, max_bytes))
-    reader.check_some(len(found))
-    return found
+    columns = ReorderingColumns.of(scanned(scanner, stream, name, read, max_bytes))
+    reader.check_some(len(columns))
+    return columns
 
 
 def _log(value: float, text: str) -> float:
@@ -119,24 +120,24 @@ def _log(value: float, text: str) -> float:
 
 
 def write(records: Iterable[Reordering], out: TextIO, number: Number) -> int:
-    """Write rows, those read from such a table as they were; returns how many."""
-    return write_each(records, out, lambda one: own(one, NAME) or _composed(one, number))
+    """Write rows, unchanged ones byte for byte; returns the number of rows."""
+    return write_each(records, out, lambda row: own(row, NAME) or _compose(row, number))
 
 
-def _composed(one: Reordering, number: Number) -> str:
-    phrases = [one.source] if one.target is None else [one.source, one.target]
+def _compose(row: Reordering, number: Number) -> str:
+    phrases = [row.source] if row.target is None else [row.source, row.target]
     for place, phrase in enumerate(phrases, 1):
         if not phrase or phrase != phrase.strip(" \t\r\n") or "\n" in phrase or "|||" in phrase:
-            raise FormatError("a phrase without `|||`", quote(phrase), file=one.file, line=one.line, field=place)
-    if not one.values or not all(value < math.log(2) for value in one.values):
+            raise FormatError("a phrase without `|||`", quote(phrase), file=row.file, line=row.line, field=place)
+    if not row.values or not all(value < math.log(2) for value in row.values):
         expected = "logarithms of probabilities"
-        raise FormatError(expected, repr(one.values), file=one.file, line=one.line, field=len(phrases) + 1)
-    shown = " ".join(number(0.0 if value <= FLOOR else math.exp(value)) for value in one.values)
+        raise FormatError(expected, repr(row.values), file=row.file, line=row.line, field=len(phrases) + 1)
+    shown = " ".join(number(0.0 if value <= FLOOR else math.exp(value)) for value in row.values)
     return " ||| ".join([*phrases, shown]) + "\n"
 
 
 def matches(head: bytes) -> bool:
-    """Phrases and as many numbers on all lines, which add up to 1 by twos, threes or fours."""
+    """Phrases and equally many numbers on all lines, which sum to 1 in groups of two, three or four."""
     lines = [_BAR.split(line.strip(" \t\r")) for line in first_lines(head)]
     if not lines or any(len(fields) not in (2, 3) or not all(fields) for fields in lines):
         return False
@@ -160,7 +161,7 @@ def _adds_up(row: list[float], classes: int) -> bool:
 FORMAT = Format(
     name=NAME,
     kind="reordering",
-    summary="Moses' lexicalised reordering table: source ||| target ||| probabilities of orientations",
+    summary="Moses lexicalised reordering table: source ||| target ||| probabilities of orientations",
     matches=matches,
     parse=parse,
     write=write,

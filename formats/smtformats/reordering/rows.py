@@ -1,4 +1,4 @@
-"""A row of a reordering model as it was read, and all of them as columns."""
+"""The rows of a reordering table, as records and as columns."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _BLANKS = re.compile(r"[ \t]+")
 
 @dataclass(frozen=True, slots=True)
 class Reordering:
-    """How a phrase pair moves: the scores of all orientations, natural logarithms of at least -100.
+    """The orientation scores of a phrase pair: natural logarithms of probabilities, at least -100.
 
-    First those of the orientation to the phrase before (backward), then to the one behind (forward), where there are
-    both. ``target`` is none in a model of source phrases alone. ``raw`` is the line as read, and ``origin`` the format
-    that read it: a writer of that format copies it.
+    Backward scores (with respect to the previous phrase) come before forward ones, if there are both. ``target`` is
+    None in models of source phrases only. ``raw`` is the line as read and ``origin`` the format that read it; that
+    format's writer copies the line.
     """
 
     source: str
@@ -34,20 +34,20 @@ class Reordering:
     line: int = 1
 
     def with_values(self, values: tuple[float, ...]) -> Reordering:
-        """The row with other scores."""
+        """Return the row with other scores."""
         return Reordering(self.source, self.target, values, file=self.file, line=self.line)
 
 
 def key_of(source: str, target: str | None) -> str:
-    """What a row is found by: its phrases, ``source ||| target``, with single blanks between their words."""
+    """Return the key of a row: its phrases, ``source ||| target``, with single blanks between words."""
     return " ||| ".join(_BLANKS.sub(" ", phrase) for phrase in (source, target) if phrase is not None)
 
 
 @dataclass(frozen=True)
 class ReorderingColumns:
-    """A whole table: row i is found by ``keys[i]``, as :func:`key_of`, and has the scores ``values[i]``.
+    """A whole table: row i has the key ``keys[i]``, see :func:`key_of`, and the scores ``values[i]``.
 
-    ``index`` is kept with it: what rows are found by, which means something to whoever made it alone.
+    ``index`` is a lookup structure stored with the table; only its maker understands it.
     """
 
     keys: StringTable
@@ -59,12 +59,12 @@ class ReorderingColumns:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory."""
+        """Memory in bytes."""
         return self.keys.nbytes + int(self.values.nbytes)
 
     @classmethod
     def of(cls, parts: Mapping[str, Any]) -> ReorderingColumns:
-        """The columns of a scanner: string tables as bytes and offsets, values one behind the other."""
+        """Build columns from a scanner's output: keys as bytes and offsets, all values in one array."""
         from smtformats.columns import StringTable
 
         blob, offsets = parts["keys"]

@@ -1,10 +1,10 @@
-"""Checks of decoders: what every decoder owes its caller, whatever it searches.
+"""Checks of all decoders.
 
-A decoder whose constructor has ``resources`` is made with tiny grammars (``grammars.py``), whose derivations the kit
-enumerates itself; the options ``glue``, ``pass_through`` and ``max_span`` mean there what they mean in ``hiero``. One
-with ``max_phrase_length`` gets tiny tables of phrases (``phrase_systems.py``), where this and ``distortion_limit`` mean
-what they mean in ``phrase``; if it has ``labels``, too, as ``amasis`` has it, its derivations are those of binary trees
-(``itg_systems.py``). What a decoder does not have (resources, a score, features, graphs) is not checked.
+A decoder with a parameter ``resources`` is made with tiny grammars (``rule_systems.py``) whose derivations the kit
+enumerates; the options ``glue``, ``pass_through`` and ``max_span`` are those of ``hiero``. A decoder with
+``max_phrase_length`` gets tiny phrase tables (``phrase_systems.py``); this and ``distortion_limit`` are the options of
+``phrase``. If it also has ``labels``, as ``amasis`` does, its derivations are binary trees (``itg_systems.py``). Parts
+that a decoder does not have (resources, a score, features, graphs) are not checked.
 """
 
 from __future__ import annotations
@@ -36,64 +36,64 @@ if TYPE_CHECKING:
 
 
 Solved = tuple[System | PhraseSystem, Sentence, "Decoding"]
-"""A tiny system, one of its sentences, and what a decoder made of it."""
+"""A tiny system, one of its sentences, and the decoding of it."""
 
 
 @dataclass(frozen=True)
 class DecoderSubject(Subject):
-    """A decoder to check, the model it decodes with, and the options that let it prune nothing."""
+    """A decoder to check, the model to decode with, and the options that turn pruning off."""
 
     model: Model | None = None
     exact: Mapping[str, Any] | None = None
 
     @property
     def with_resources(self) -> bool:
-        """Whether it works with tables and features of the run."""
+        """Whether the decoder takes the tables and features of a run."""
         return "resources" in evaluated(self.offer.make).parameters
 
     def make(self) -> Any:
-        """A new decoder, if need be with the first of the tiny systems."""
+        """Make a new decoder, with the first tiny system if it takes resources."""
         return self.made(self.systems[0]) if self.with_resources else super().make()
 
     @property
     def systems(self) -> Sequence[System | PhraseSystem]:
-        """The tiny systems for a decoder of its kind."""
+        """The tiny systems for this kind of decoder."""
         kind = _kind(self.offer)
         return _systems() if kind == "grammars" else _phrase_systems() if kind == "phrases" else _itg_systems()
 
     def made(self, system: System | PhraseSystem, more: Mapping[str, Any] | None = None) -> Any:
-        """A new decoder for a system."""
+        """Make a new decoder for a system."""
         known = parameters(self.offer.make)
         options = {name: value for name, value in system.options.items() if name in known}
         given = {"resources": system.resources(self.folder / f"system-{system.number}", self.host)}
         return self.built({**self.chosen, **options, **(more or {})}, given)
 
     def model_for(self, system: System | PhraseSystem | None = None) -> Model:
-        """The model given, or that of a system, or one without weights."""
+        """Return the model of a system, or the given one, or one without weights."""
         if system is not None:
             return Model(system.weights)
         return self.model or Model(self.systems[0].weights if self.with_resources else {})
 
     def decode(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Decoding]:
-        """What a new decoder makes of sentences that arrive one by one."""
+        """Decode a stream of sentences with a new decoder."""
         return list(self.make().decode(iter(sentences), self.model_for(), threads=threads))
 
     def solved(self, more: Mapping[str, Any] | None = None, graphs: bool = False) -> list[Solved]:
-        """Each tiny system's sentences, decoded; once for each of such calls."""
+        """Return the decodings of the tiny systems' sentences; cached."""
         if not self.with_resources:
-            raise DoesNotApply("the decoder has no `resources`, so that the kit has no grammar for it")
+            raise DoesNotApply("the decoder has no `resources`, so the kit has no grammar for it")
         lacking = _OPTIONS[_kind(self.offer)] - parameters(self.offer.make).keys()
         if lacking:
-            raise DoesNotApply(f"the decoder has no option {min(lacking)!r}, so that the kit does not know its rules")
+            raise DoesNotApply(f"the decoder has no option {min(lacking)!r}, so the kit does not know its rules")
         key = (bool(more), graphs)
         if key not in self._solved:
             asked = {"graphs": True} if graphs else {}
             self._solved[key] = []
             for system in self.systems:
                 decoder, model = self.made(system, more), self.model_for(system)
-                found = list(decoder.decode(iter(system.sentences), model, **asked))
-                pairs = zip(system.sentences, found, strict=True)
-                self._solved[key] += [(system, sentence, one) for sentence, one in pairs]
+                decodings = list(decoder.decode(iter(system.sentences), model, **asked))
+                pairs = zip(system.sentences, decodings, strict=True)
+                self._solved[key] += [(system, sentence, decoding) for sentence, decoding in pairs]
         return self._solved[key]
 
     @functools.cached_property
@@ -102,7 +102,7 @@ class DecoderSubject(Subject):
 
     @property
     def has_graphs(self) -> bool:
-        """Whether ``decode`` can be asked for graphs."""
+        """Whether ``decode`` has an option ``graphs``."""
         return "graphs" in inspect.signature(self.make().decode).parameters
 
 
@@ -119,7 +119,7 @@ _OPTIONS = {
 
 
 def _kind(offer: Offer) -> str:
-    """What a decoder translates with."""
+    """Return the kind of tables that a decoder takes."""
     own = parameters(offer.make)
     if "max_phrase_length" not in own:
         return "grammars"
@@ -145,9 +145,9 @@ def subject(
     model: Model | None = None,
     exact: Mapping[str, Any] | None = None,
 ) -> DecoderSubject:
-    """A decoder to check; without ``exact``, what prunes nothing is ``search=full``, if there is such an option.
+    """Return a decoder to check.
 
-    For decoders of phrases it is stacks of any size without a threshold.
+    The default of ``exact`` is ``search=full`` if there is such an option, and unlimited stacks for phrase decoders.
     """
     known = parameters(offer.make)
     search = known.get("search")
@@ -160,37 +160,39 @@ def subject(
 
 
 def output_follows_input(subject: DecoderSubject) -> None:
-    """Each sentence has one decoding with its id, in the order of the input."""
+    """There is one decoding per sentence, with its id, in input order."""
     sentences = samples.sentences()
-    wanted = [one.id for one in sentences]
-    found = [one.id for one in subject.decode(sentences)]
-    assert found == wanted, f"expected decodings of {wanted}, found {found}"
-    assert not subject.decode([]), "there are decodings of no sentence at all"
+    wanted = [sentence.id for sentence in sentences]
+    ids = [decoding.id for decoding in subject.decode(sentences)]
+    assert ids == wanted, f"expected decodings of {wanted}, found {ids}"
+    assert not subject.decode([]), "expected no decodings without sentences"
 
 
 def best_is_a_line(subject: DecoderSubject) -> None:
-    """``best`` is a text of one line."""
-    for one in subject.decode(samples.sentences()):
-        assert isinstance(one.best, str), f"sentence {one.id}: expected a text, found {one.best!r}"
-        assert "\n" not in one.best, f"sentence {one.id}: expected one line, found {one.best!r}"
+    """``best`` is one line of text."""
+    for decoding in subject.decode(samples.sentences()):
+        assert isinstance(decoding.best, str), f"sentence {decoding.id}: expected a text, found {decoding.best!r}"
+        assert "\n" not in decoding.best, f"sentence {decoding.id}: expected one line, found {decoding.best!r}"
 
 
 def output_repeats(subject: DecoderSubject) -> None:
-    """The same sentences have the same decodings again, to the last bit, also with several threads."""
+    """Decoding again, with any number of threads, gives bit-identical results."""
     sentences = samples.sentences() * 4
     wanted = subject.decode(sentences)
     for how, threads in (("again", 1), ("with two threads", 2), ("with five threads", 5)):
-        for first, one in zip(wanted, subject.decode(sentences, threads), strict=True):
-            assert one.best == first.best, f"sentence {one.id} is {first.best!r} and, {how}, {one.best!r}"
+        for first, decoding in zip(wanted, subject.decode(sentences, threads), strict=True):
+            assert decoding.best == first.best, (
+                f"sentence {decoding.id} is {first.best!r} and, {how}, {decoding.best!r}"
+            )
             for name in ("score", "found"):
-                then, now = getattr(first, name), getattr(one, name)
-                assert now == then, f"sentence {one.id}: `{name}` is {then!r} and, {how}, {now!r}"
-            then, now = dict(first.features), dict(one.features)
-            assert now == then, f"sentence {one.id}: `features` are {then} and, {how}, {now}"
+                then, now = getattr(first, name), getattr(decoding, name)
+                assert now == then, f"sentence {decoding.id}: `{name}` is {then!r} and, {how}, {now!r}"
+            then, now = dict(first.features), dict(decoding.features)
+            assert now == then, f"sentence {decoding.id}: `features` are {then} and, {how}, {now}"
 
 
 def models_do_not_stick(subject: DecoderSubject) -> None:
-    """Another model gives what a new decoder gives with it: nothing of the model before it is left."""
+    """A decoder used with another model before gives the same results as a new one."""
     if not subject.with_resources:
         raise DoesNotApply("the decoder has no `resources`")
     system = subject.systems[0]
@@ -198,131 +200,140 @@ def models_do_not_stick(subject: DecoderSubject) -> None:
     both = subject.made(system)
     list(both.decode(iter(system.sentences), Model(system.weights)))
     fresh = subject.made(system).decode(iter(system.sentences), other)
-    for first, one in zip(fresh, both.decode(iter(system.sentences), other), strict=True):
-        assert (one.best, one.score) == (first.best, first.score), (
-            f"sentence {one.id} is {first.best!r} ({first.score}) with a new decoder, and {one.best!r} ({one.score}) "
-            "with one that had another model before"
+    for first, decoding in zip(fresh, both.decode(iter(system.sentences), other), strict=True):
+        assert (decoding.best, decoding.score) == (first.best, first.score), (
+            f"sentence {decoding.id} is {first.best!r} ({first.score}) with a new decoder, and {decoding.best!r} "
+            f"({decoding.score}) with one that had another model before"
         )
 
 
 def score_is_that_of_its_features(subject: DecoderSubject) -> None:
-    """The score of a decoding is the sum of its features, each times its weight."""
+    """The score of a decoding is the weighted sum of its features."""
     if subject.with_resources:
-        found = [(system.weights, one) for system, _, one in subject.solved()]
+        decodings = [(system.weights, decoding) for system, _, decoding in subject.solved()]
     else:
-        found = [(subject.model_for().weights, one) for one in subject.decode(samples.sentences())]
-    told = [(weights, one, one.score) for weights, one in found if one.found and one.score is not None]
-    if not any(one.features for _, one, _ in told):
-        raise DoesNotApply("the decoder tells no score, or no features")
-    for weights, one, score in told:
-        summed = total(weights, one.features)
+        decodings = [(subject.model_for().weights, decoding) for decoding in subject.decode(samples.sentences())]
+    told = [
+        (weights, decoding, decoding.score)
+        for weights, decoding in decodings
+        if decoding.found and decoding.score is not None
+    ]
+    if not any(decoding.features for _, decoding, _ in told):
+        raise DoesNotApply("the decoder reports no score, or no features")
+    for weights, decoding, score in told:
+        summed = total(weights, decoding.features)
         assert math.isclose(summed, score, rel_tol=TOLERANCE, abs_tol=TOLERANCE), (
-            f"sentence {one.id}: the score is {score!r}, that of its features {summed!r}"
+            f"sentence {decoding.id}: the score is {score!r}, that of its features {summed!r}"
         )
 
 
 def features_are_those_of_the_text(subject: DecoderSubject) -> None:
-    """What lists can score has the same value there, on the finished text, as it had in the search."""
-    for _, _, one in subject.solved():
-        if not one.found or not one.features:
+    """Features that lists can score have the same value on the finished text as in the search."""
+    for _, _, decoding in subject.solved():
+        if not decoding.found or not decoding.features:
             continue
         for name in grammars.OF_TEXTS:
-            wanted, found = grammars.rescored(name, [one.best])[one.best], one.features.get(name, 0.0)
-            assert math.isclose(wanted, found, rel_tol=TOLERANCE, abs_tol=TOLERANCE), (
-                f"sentence {one.id}: {name!r} is {found!r} in the search and {wanted!r} on the text {one.best!r}"
+            wanted, actual = grammars.rescored(name, [decoding.best])[decoding.best], decoding.features.get(name, 0.0)
+            assert math.isclose(wanted, actual, rel_tol=TOLERANCE, abs_tol=TOLERANCE), (
+                f"sentence {decoding.id}: {name!r} is {actual!r} in the search and {wanted!r} on the text "
+                f"{decoding.best!r}"
             )
 
 
 def derivations_are_in_the_grammar(subject: DecoderSubject) -> None:
-    """There is a derivation with the text and the features of a decoding, and none where none was found."""
-    for system, sentence, one in subject.solved():
+    """Some derivation has the text and the features of each decoding; a failed sentence has no derivation."""
+    for system, sentence, decoding in subject.solved():
         every = system.derivations(sentence.tokens)
         if every is None:
             continue
-        if not one.found:
-            assert not every, f"sentence {one.id} ({sentence.text}): found nothing, where {every[0]} is a derivation"
+        if not decoding.found:
+            assert not every, (
+                f"sentence {decoding.id} ({sentence.text}): found nothing, where {every[0]} is a derivation"
+            )
             continue
         texts = {" ".join(other.words) for other in every}
-        assert one.best in texts, f"sentence {one.id} ({sentence.text}): no derivation has the text {one.best!r}"
-        if one.features:
-            assert_among(one.best, one.features, every, f"sentence {one.id} ({sentence.text})")
+        assert decoding.best in texts, (
+            f"sentence {decoding.id} ({sentence.text}): no derivation has the text {decoding.best!r}"
+        )
+        if decoding.features:
+            assert_among(decoding.best, decoding.features, every, f"sentence {decoding.id} ({sentence.text})")
 
 
 def best_is_the_best(subject: DecoderSubject) -> None:
-    """With nothing pruned, the decoding has the highest score of all derivations."""
+    """Without pruning, the decoding has the highest score of all derivations."""
     if not subject.exact:
-        raise DoesNotApply(
-            "the kit knows no options that let the decoder prune nothing: the checks' `exact` names them"
-        )
-    for system, sentence, one in subject.solved(subject.exact):
+        raise DoesNotApply("the kit knows no options that turn the decoder's pruning off: name them as `exact`")
+    for system, sentence, decoding in subject.solved(subject.exact):
         every = system.derivations(sentence.tokens)
         if not every:
             continue
         best = max(every, key=lambda other: total(system.weights, other.features))
         highest = total(system.weights, best.features)
-        assert one.found, f"sentence {one.id} ({sentence.text}): found nothing, where {best} is a derivation"
+        assert decoding.found, f"sentence {decoding.id} ({sentence.text}): found nothing, where {best} is a derivation"
         reached = (
-            max(total(system.weights, other.features) for other in every if " ".join(other.words) == one.best)
-            if one.score is None
-            else one.score
+            max(total(system.weights, other.features) for other in every if " ".join(other.words) == decoding.best)
+            if decoding.score is None
+            else decoding.score
         )
         assert math.isclose(reached, highest, rel_tol=TOLERANCE, abs_tol=TOLERANCE), (
-            f"sentence {one.id} ({sentence.text}): {one.best!r} has {reached!r}, but {best} has {highest!r}"
+            f"sentence {decoding.id} ({sentence.text}): {decoding.best!r} has {reached!r}, but {best} has {highest!r}"
         )
 
 
 def what_has_no_translation_is_said(subject: DecoderSubject) -> None:
-    """A sentence without any derivation has ``found=False`` and an empty text, and disturbs none of its neighbours."""
+    """A sentence without a derivation has ``found=False`` and an empty text, and does not affect its neighbours."""
     if not subject.with_resources or "pass_through" not in parameters(subject.offer.make):
-        raise DoesNotApply("the decoder has no option `pass_through` to leave words out with")
-    system = next(one for one in _systems() if one.options["pass_through"] == "none")
-    good = next(one for one in system.sentences if grammars.derivations(system, one.tokens))
+        raise DoesNotApply("the decoder has no option `pass_through`")
+    system = next(system for system in _systems() if system.options["pass_through"] == "none")
+    good = next(sentence for sentence in system.sentences if grammars.derivations(system, sentence.tokens))
     bad = [Sentence("unknown", ("zzz",)), Sentence("empty", ())]
     sentences = [good, bad[0], good, bad[1], good]
-    found = list(subject.made(system).decode(iter(sentences), Model(system.weights)))
-    for sentence, one in zip(sentences, found, strict=True):
+    decodings = list(subject.made(system).decode(iter(sentences), Model(system.weights)))
+    for sentence, decoding in zip(sentences, decodings, strict=True):
         if sentence is good:
-            assert one.found and one.best == found[0].best, (
-                f"sentence {one.id} is {one.best!r} beside those without one"
+            assert decoding.found and decoding.best == decodings[0].best, (
+                f"sentence {decoding.id} is {decoding.best!r} beside those without one"
             )
         else:
-            assert not one.found, f"sentence {one.id!r} has no derivation, but `found` is true"
-            assert one.best == "", f"sentence {one.id!r} has no derivation, but the text {one.best!r}"
+            assert not decoding.found, f"sentence {decoding.id!r} has no derivation, but `found` is true"
+            assert decoding.best == "", f"sentence {decoding.id!r} has no derivation, but the text {decoding.best!r}"
 
 
 def traces_are_lines(subject: DecoderSubject) -> None:
-    """A trace, if there is one, is lines of text, also for a sentence without a translation."""
-    found = [one for one in subject.decode(samples.sentences()) if one.trace is not None]
-    if not found:
+    """A trace, if there is one, is lines of text, also for an untranslatable sentence."""
+    decodings = [decoding for decoding in subject.decode(samples.sentences()) if decoding.trace is not None]
+    if not decodings:
         raise DoesNotApply("the decoder gives no trace")
-    for one in found:
-        assert one.trace is not None
-        for line in one.trace():
-            assert isinstance(line, str) and "\n" not in line, f"sentence {one.id}: expected lines, found {line!r}"
+    for decoding in decodings:
+        assert decoding.trace is not None
+        for line in decoding.trace():
+            assert isinstance(line, str) and "\n" not in line, f"sentence {decoding.id}: expected lines, found {line!r}"
 
 
 def steps_build_the_tree(subject: DecoderSubject) -> None:
-    """Steps, if they are told, make one tree, whose rules cover the sentence and make its translation."""
+    """The steps of a decoding, if it has any, build a tree whose rules cover the sentence and give its translation."""
     from smtformats.tokens import BadField
     from smtplugins.host.decode.built_steps import source_words, target_words
 
-    sentences = {one.id: one for one in samples.sentences()}
-    found = [one for one in subject.decode([*sentences.values()]) if one.built is not None]
-    if not found:
-        raise DoesNotApply("the decoder does not say in which steps trees are built")
-    for one in found:
-        assert one.built is not None
-        steps = list(one.built())
-        assert one.found or not steps, f"sentence {one.id} has no translation, but {len(steps)} steps"
+    sentences = {sentence.id: sentence for sentence in samples.sentences()}
+    decodings = [decoding for decoding in subject.decode([*sentences.values()]) if decoding.built is not None]
+    if not decodings:
+        raise DoesNotApply("the decoder reports no steps")
+    for decoding in decodings:
+        assert decoding.built is not None
+        steps = list(decoding.built())
+        assert decoding.found or not steps, f"sentence {decoding.id} has no translation, but {len(steps)} steps"
         try:
             source, text = source_words(steps), " ".join(target_words(steps))
         except BadField as bad:
-            raise AssertionError(f"sentence {one.id}: expected {bad.expected}, found {bad.found}") from None
-        text = text if one.shown is None else one.shown(text)
-        if one.found:
-            words = sentences[one.id].tokens
-            assert source == words, f"sentence {one.id}: the steps cover {source}, not {words}"
-            assert text == one.best, f"sentence {one.id}: the steps make {text!r}, the translation is {one.best!r}"
+            raise AssertionError(f"sentence {decoding.id}: expected {bad.expected}, found {bad.found}") from None
+        text = text if decoding.shown is None else decoding.shown(text)
+        if decoding.found:
+            words = sentences[decoding.id].tokens
+            assert source == words, f"sentence {decoding.id}: the steps cover {source}, not {words}"
+            assert text == decoding.best, (
+                f"sentence {decoding.id}: the steps make {text!r}, the translation is {decoding.best!r}"
+            )
 
 
 CHECKS: tuple[Check, ...] = (

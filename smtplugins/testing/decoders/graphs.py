@@ -1,4 +1,4 @@
-"""Checks of the graphs that decoders give: what a search kept, to be read as all other graphs are."""
+"""Checks of the search graphs that decoders return."""
 
 from __future__ import annotations
 
@@ -21,45 +21,51 @@ _BEST = 50
 
 
 def asking_for_graphs_changes_nothing(subject: DecoderSubject) -> None:
-    """The best translation and its score are the same whether graphs were asked for or not, save for ties."""
+    """The best translation and its score are the same with and without graphs, except for ties."""
     from smtplugins.core.graph.inference import kbest
 
     _needs_graphs(subject)
-    for (_, _, one), (_, _, other) in zip(subject.solved(), subject.solved(graphs=True), strict=True):
-        assert one.score == other.score, f"sentence {one.id} has the score {one.score}, and {other.score} with a graph"
-        if one.best != other.best:
-            found = kbest(other.graph(), k=_BEST) if other.graph is not None else None
-            tied = [] if found is None else _tied(found.texts(), found.scores.tolist())
-            assert one.best in tied, f"sentence {one.id} is {one.best!r}, and {other.best!r} with a graph"
+    for (_, _, plain), (_, _, with_graph) in zip(subject.solved(), subject.solved(graphs=True), strict=True):
+        assert plain.score == with_graph.score, (
+            f"sentence {plain.id} has the score {plain.score}, and {with_graph.score} with a graph"
+        )
+        if plain.best != with_graph.best:
+            derivations = kbest(with_graph.graph(), k=_BEST) if with_graph.graph is not None else None
+            tied = [] if derivations is None else _tied(derivations.texts(), derivations.scores.tolist())
+            assert plain.best in tied, f"sentence {plain.id} is {plain.best!r}, and {with_graph.best!r} with a graph"
 
 
 def graphs_begin_with_the_best(subject: DecoderSubject) -> None:
-    """A graph's best derivation is the decoding's, and each of its derivations has the score of its features."""
+    """A graph's best derivation is that of the decoding; all derivations have the score of their features."""
     from smtplugins.core.graph.inference import kbest
 
-    for system, _, one, graph in _graphs(subject):
-        found = kbest(graph, k=_BEST)
-        assert len(found), f"sentence {one.id}: the graph has no derivation, where {one.best!r} was found"
-        texts, rows = found.texts(), [_row(graph, derivation.features()) for derivation in found]
-        assert found.scores.tolist() == sorted(found.scores.tolist(), reverse=True)
-        assert math.isclose(found.scores[0], one.score or 0.0, rel_tol=TOLERANCE, abs_tol=TOLERANCE), (
-            f"sentence {one.id}: the score is {one.score!r}, that of the graph's best derivation {found.scores[0]!r}"
+    for system, _, decoding, graph in _graphs(subject):
+        derivations = kbest(graph, k=_BEST)
+        assert len(derivations), (
+            f"sentence {decoding.id}: the graph has no derivation, where {decoding.best!r} was found"
         )
-        tied = _tied(texts, found.scores.tolist())
-        assert one.best in tied, f"sentence {one.id}: the best is {one.best!r}, in the graph {tied[0]!r}"
-        for text, score, row in zip(texts, found.scores.tolist(), rows, strict=True):
+        texts, rows = derivations.texts(), [_row(graph, derivation.features()) for derivation in derivations]
+        assert derivations.scores.tolist() == sorted(derivations.scores.tolist(), reverse=True)
+        assert math.isclose(derivations.scores[0], decoding.score or 0.0, rel_tol=TOLERANCE, abs_tol=TOLERANCE), (
+            f"sentence {decoding.id}: the score is {decoding.score!r}, that of the graph's best derivation "
+            f"{derivations.scores[0]!r}"
+        )
+        tied = _tied(texts, derivations.scores.tolist())
+        assert decoding.best in tied, f"sentence {decoding.id}: the best is {decoding.best!r}, in the graph {tied[0]!r}"
+        for text, score, row in zip(texts, derivations.scores.tolist(), rows, strict=True):
             summed = total(system.weights, row)
             assert math.isclose(summed, score, rel_tol=TOLERANCE, abs_tol=TOLERANCE), (
-                f"sentence {one.id}: in the graph {text!r} has the score {score!r}, that of its features is {summed!r}"
+                f"sentence {decoding.id}: in the graph {text!r} has the score {score!r}, that of its features is "
+                f"{summed!r}"
             )
 
 
 def graphs_are_in_the_grammar(subject: DecoderSubject) -> None:
-    """The derivations of a graph are in the grammar: sides, spans and labels fit together, and none comes twice."""
+    """The derivations of a graph are in the grammar: sides, spans and labels are consistent, and none is repeated."""
     from smtplugins.core.graph.inference import kbest
 
-    for system, sentence, one, graph in _graphs(subject):
-        where = f"sentence {one.id} ({sentence.text})"
+    for system, sentence, decoding, graph in _graphs(subject):
+        where = f"sentence {decoding.id} ({sentence.text})"
         if isinstance(system, PhraseSystem):
             system.assert_graph(graph, sentence, where)
         else:
@@ -67,29 +73,31 @@ def graphs_are_in_the_grammar(subject: DecoderSubject) -> None:
         every = system.derivations(sentence.tokens)
         if every is None:
             continue
-        found = kbest(graph, k=len(every) + 1)
-        assert len(found) <= len(every), f"{where}: the graph has more derivations than the grammar's {len(every)}"
-        for text, derivation in list(zip(found.texts(), found, strict=True))[:_BEST]:
+        derivations = kbest(graph, k=len(every) + 1)
+        assert len(derivations) <= len(every), (
+            f"{where}: the graph has more derivations than the grammar's {len(every)}"
+        )
+        for text, derivation in list(zip(derivations.texts(), derivations, strict=True))[:_BEST]:
             assert_among(text, _row(graph, derivation.features()), every, where)
 
 
 def graphs_hold_all(subject: DecoderSubject) -> None:
-    """With nothing pruned, the graph has all derivations of the grammar, each with its score."""
+    """Without pruning, the graph has all derivations of the grammar, each with its score."""
     from smtplugins.core.graph.inference import kbest
 
     if not subject.exact:
-        raise DoesNotApply(
-            "the kit knows no options that let the decoder prune nothing: the checks' `exact` names them"
-        )
-    for system, sentence, one, graph in _graphs(subject, subject.exact):
+        raise DoesNotApply("the kit knows no options that turn the decoder's pruning off: name them as `exact`")
+    for system, sentence, decoding, graph in _graphs(subject, subject.exact):
         every = system.derivations(sentence.tokens)
         if every is None:
             continue
-        found = kbest(graph, k=len(every) + 1).scores.tolist()
+        scores = kbest(graph, k=len(every) + 1).scores.tolist()
         wanted = sorted((total(system.weights, other.features) for other in every), reverse=True)
-        where = f"sentence {one.id} ({sentence.text})"
-        assert len(found) == len(wanted), f"{where}: the graph has {len(found)} derivations, the grammar {len(wanted)}"
-        for rank, (first, second) in enumerate(zip(wanted, found, strict=True)):
+        where = f"sentence {decoding.id} ({sentence.text})"
+        assert len(scores) == len(wanted), (
+            f"{where}: the graph has {len(scores)} derivations, the grammar {len(wanted)}"
+        )
+        for rank, (first, second) in enumerate(zip(wanted, scores, strict=True)):
             assert math.isclose(first, second, rel_tol=TOLERANCE, abs_tol=TOLERANCE), (
                 f"{where}: derivation {rank} of the graph has the score {second!r}, that of the grammar {first!r}"
             )
@@ -103,19 +111,19 @@ def _needs_graphs(subject: DecoderSubject) -> None:
 def _graphs(
     subject: DecoderSubject, more: Mapping[str, Any] | None = None
 ) -> Iterator[tuple[System | PhraseSystem, Sentence, Decoding, Hypergraph]]:
-    """The tiny systems' sentences that have a translation, and their graphs."""
+    """Yield the tiny systems' translated sentences and their graphs."""
     _needs_graphs(subject)
     some = False
-    for system, sentence, one in subject.solved(more, graphs=True):
-        if one.found and one.graph is not None:
+    for system, sentence, decoding in subject.solved(more, graphs=True):
+        if decoding.found and decoding.graph is not None:
             some = True
-            yield system, sentence, one, one.graph()
+            yield system, sentence, decoding, decoding.graph()
     if not some:
         raise DoesNotApply("the decoder gives no graphs")
 
 
 def _tied(texts: Sequence[str], scores: Sequence[float]) -> list[str]:
-    """The texts of derivations that are as good as the first."""
+    """Return the texts of derivations tied with the first."""
     return [text for text, score in zip(texts, scores, strict=True) if score > scores[0] - TOLERANCE]
 
 
@@ -124,10 +132,10 @@ def _row(graph: Hypergraph, values: Any) -> dict[str, float]:
 
 
 def _assert_composed(graph: Hypergraph, system: System, sentence: Sentence, where: str) -> None:
-    """Every edge applies a rule of the sentence to its span, and its tails are what the rule's gaps stand for."""
+    """Every edge applies a rule of the sentence to its span, and its tails fill the rule's gaps."""
     from smtplugins.core.grammar.tables import own_label
 
-    rules = {(one.lhs, one.source, one.target): owner for one, owner in system.every(sentence.tokens)}
+    rules = {(rule.lhs, rule.source, rule.target): owner for rule, owner in system.every(sentence.tokens)}
     labels = [graph.labels[number] if number >= 0 else "" for number in graph.node_labels.tolist()]
     spans: dict[int, tuple[int, int]] = {}
     for node, edge in _edges(graph):
@@ -146,13 +154,13 @@ def _assert_composed(graph: Hypergraph, system: System, sentence: Sentence, wher
             assert owner is not None, f"{shown} is no rule of the grammar"
             assert system.applies(owner, first, last), f"{shown} does not apply to that span"
             assert labels[node] in ("", own_label(rule.lhs)), f"{shown} leads to a node of the label {labels[node]!r}"
-        gaps = [one.label for one in rule.source if isinstance(one, NonTerminal)]
+        gaps = [symbol.label for symbol in rule.source if isinstance(symbol, NonTerminal)]
         wanted = list(zip(gaps, (spans[tail] for tail in tails), strict=True))
-        found = [
+        possible = [
             [(label, (a, b)) for a, b, label in nodes]
             for nodes in grammars.matches(rule.source, sentence.tokens, first, last)
         ]
-        assert wanted in found, f"{shown} does not lie over its span with the tails {wanted}"
+        assert wanted in possible, f"{shown} does not lie over its span with the tails {wanted}"
         for label, tail in zip(gaps, tails, strict=True):
             assert labels[tail] in ("", label), f"{shown} has a tail of the label {labels[tail]!r}"
     goal = spans.get(graph.nodes - 1)
@@ -160,7 +168,7 @@ def _assert_composed(graph: Hypergraph, system: System, sentence: Sentence, wher
 
 
 def _edges(graph: Hypergraph) -> Iterator[tuple[int, int]]:
-    """Each node's edges, nodes in their order."""
+    """Yield nodes and their incoming edges, in order."""
     for node in range(graph.nodes):
         for edge in range(int(graph.edge_offsets[node]), int(graph.edge_offsets[node + 1])):
             yield node, edge

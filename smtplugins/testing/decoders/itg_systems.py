@@ -1,7 +1,7 @@
-"""Tiny systems for decoders that put phrases together two by two, in order or in reverse order: all derivations.
+"""Tiny systems for ITG decoders, which combine two phrases in order or inverted, with all derivations.
 
-D. Wu, "Stochastic Inversion Transduction Grammars" (1997): the orders that this makes are the separable permutations,
-each of which counts once, however it may be put together. The enumeration is plain Python: it tries all permutations.
+D. Wu, "Stochastic Inversion Transduction Grammars" (1997): the possible orders are the separable permutations. Each
+counts once, whatever its trees. The enumeration is plain Python and tries all permutations.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ if TYPE_CHECKING:
     from smtplugins.host.host import Host
 
 OPTIONS = frozenset({"labels", "max_phrase_length"})
-"""What such a decoder has, so that the kit knows its derivations."""
+"""The options of a decoder whose derivations the kit knows."""
 UNPRUNED: Mapping[str, Any] = {"labels": 0, "stack_size": 0, "beam_threshold": 0.0}
-"""Options that let such a decoder prune nothing and try every order, as far as it has them."""
+"""Options that turn pruning off and allow every order; a decoder may lack some."""
 
 
 @dataclass(frozen=True, eq=False)
 class ItgSystem(PhraseSystem):
-    """Phrases, some of them without target words, and sentences to decode with them."""
+    """Phrases, some without target words, and sentences to decode with them."""
 
     def resources(self, folder: Path, host: Host) -> Resources:
-        """The table, in a file of this folder, and features that need no segmentation."""
+        """Return the table, written to the folder, and features that need no segmentation."""
         return grammars.System(self.number, self.rules, self.sentences, self.weights, {}).resources(folder, host)
 
     def derivations(self, words: tuple[str, ...]) -> tuple[Derivation, ...] | None:
-        """All derivations of a sentence, with all features; none if there are too many."""
+        """Return all derivations of a sentence with all features, or None if there are too many."""
         return _derivations(self, words)
 
     def assert_graph(self, graph: Hypergraph, sentence: Sentence, where: str) -> None:
-        """Edges are phrases of the sentence, or put two neighbours together; the goal's has one tail."""
+        """Check that edges are phrases of the sentence or combine two neighbours; the goal's have one tail."""
         known = self.options_of(sentence.tokens)
         spans: dict[int, tuple[int, int]] = {}
         goal = graph.nodes - 1
@@ -60,7 +60,7 @@ class ItgSystem(PhraseSystem):
                 if len(tails) == 1:
                     assert spans[tails[0]] == (first, last), f"{shown} stands above {spans[tails[0]]}"
                 elif not tails:
-                    some = [(one.source, one.target) for one, _ in known.get((first, last), ())]
+                    some = [(phrase.source, phrase.target) for phrase, _ in known.get((first, last), ())]
                     assert (rule.source, rule.target) in some, f"{shown} is no phrase of the sentence"
                 else:
                     (a, b), (c, d) = (spans[tail] for tail in tails)
@@ -72,22 +72,25 @@ class ItgSystem(PhraseSystem):
 
 @functools.lru_cache(200)
 def _derivations(system: ItgSystem, words: tuple[str, ...]) -> tuple[Derivation, ...] | None:
-    found = list(itertools.islice(_orders(system, words), MOST + 1))
-    if len(found) > MOST:
+    orders = list(itertools.islice(_orders(system, words), MOST + 1))
+    if len(orders) > MOST:
         return None
-    made = [_scored(steps) for steps in found]
-    pairs = grammars.rescored("kit-pairs", [" ".join(one.words) for one in made])
-    return tuple(replace(one, features={**one.features, "kit-pairs": pairs[" ".join(one.words)]}) for one in made)
+    made = [_scored(steps) for steps in orders]
+    pairs = grammars.rescored("kit-pairs", [" ".join(derivation.words) for derivation in made])
+    return tuple(
+        replace(derivation, features={**derivation.features, "kit-pairs": pairs[" ".join(derivation.words)]})
+        for derivation in made
+    )
 
 
 _Phrases = tuple[tuple[Rule, bool], ...]
 
 
 def _orders(system: ItgSystem, words: tuple[str, ...]) -> Iterator[_Phrases]:
-    """All phrases in all separable orders, in target order. Where one without words stands makes no difference."""
+    """Yield phrases in all separable target orders; the position of phrases without words does not matter."""
     for phrases in _segmented(system.options_of(words), 0, len(words)):
-        silent = tuple(one for one in phrases if not one[0].target)
-        spoken = [one for one in phrases if one[0].target]
+        silent = tuple(phrase for phrase in phrases if not phrase[0].target)
+        spoken = [phrase for phrase in phrases if phrase[0].target]
         for order in separable(len(spoken)):
             yield (*(spoken[k] for k in order), *silent)
 
@@ -100,14 +103,14 @@ def _segmented(
         yield from [()] if end else ()
         return
     for last in range(first + 1, end + 1):
-        for one in options.get((first, last), ()):
+        for phrase in options.get((first, last), ()):
             for rest in _segmented(options, last, end):
-                yield (one, *rest)
+                yield (phrase, *rest)
 
 
 @functools.cache
 def separable(size: int) -> tuple[tuple[int, ...], ...]:
-    """The permutations that can be taken apart into two neighbours, each of which can, too."""
+    """Return the permutations that split recursively into two adjacent blocks."""
     return tuple(order for order in itertools.permutations(range(size)) if _comes_apart(order))
 
 
@@ -126,7 +129,7 @@ def _scored(phrases: _Phrases) -> Derivation:
     features: dict[str, float] = {"kit-origin[1]": 0.0}
     words: list[str] = []
     for rule, minted in phrases:
-        words += [one for one in rule.target if isinstance(one, str)]
+        words += [symbol for symbol in rule.target if isinstance(symbol, str)]
         own = {**rule.features(), "kit-words": float(len(rule.target)), "kit-origin[0]": float(minted)}
         for name, number in own.items():
             features[name] = features.get(name, 0.0) + number
@@ -134,7 +137,7 @@ def _scored(phrases: _Phrases) -> Derivation:
 
 
 def systems(count: int = 6, seed: int = 13) -> list[ItgSystem]:
-    """Random systems: several translations of most phrases, some without words, words without any."""
+    """Return random systems: several translations of most phrases, some empty, and unknown words."""
     source = random.Random(seed)
     return [_random(source, number) for number in range(count)]
 

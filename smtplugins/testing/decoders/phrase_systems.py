@@ -1,7 +1,7 @@
-"""Tiny systems for decoders of phrases: tables, features, weights, and all derivations, enumerated.
+"""Tiny systems for phrase decoders: tables, features, weights, and all derivations, enumerated.
 
-The enumeration is plain Python and shares nothing with any decoder: phrases are put behind one another in all orders
-that the distortion limit allows, until all words of the sentence are translated.
+The enumeration is plain Python and shares no code with decoders: it appends phrases in all orders that the distortion
+limit allows until the sentence is covered.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     from smtplugins.host.host import Host
 
 OPTIONS = frozenset({"distortion_limit", "max_phrase_length"})
-"""What a decoder of phrases has, so that the kit knows its derivations."""
+"""The options of a decoder whose derivations the kit knows."""
 UNPRUNED: Mapping[str, Any] = {"search": "stack", "stack_size": 0, "beam_threshold": 0.0}
-"""Options that let such a decoder prune nothing, as far as it has them."""
+"""Options that turn pruning off; a decoder may lack some."""
 JUMPS = "kit-jumps"
 
 
 class Jumps:
-    """A feature with states that needs the segmentation: where a phrase is, and where the one before it ended."""
+    """A stateful feature that needs the segmentation: the span of a phrase, and the end of the previous phrase."""
 
     def start(self, sentence: Sentence) -> Jumps:
-        """Sentences do not matter."""
+        """Ignore the sentence."""
         return self
 
     def combine(self, edges: Edges, tails: Sequence[Sequence[int]]) -> tuple[list[float], list[int]]:
-        """A value of the two places; a state is the end of the last phrase."""
+        """Score the jumps; the state is the end of the last phrase."""
         assert edges.firsts is not None, "edges come without source words, which a feature needs `segmentation` for"
         assert edges.lasts is not None
         scores, ends = [], []
@@ -53,22 +53,22 @@ class Jumps:
         return scores, ends
 
     def finish(self, states: Sequence[int]) -> list[float]:
-        """Where the last phrase ended."""
+        """Score the end of the last phrase."""
         return [0.25 * state for state in states]
 
     def estimate(self, edges: Edges) -> list[float]:
-        """Nothing is known of a phrase alone."""
+        """Return 0: a phrase out of context has no score."""
         return [0.0] * len(edges)
 
 
 def jump(before: int, first: int, last: int) -> float:
-    """A number of two places, alike on every machine."""
+    """Return a score of a jump, the same on every machine."""
     return 0.0 if first == last else ((7 * before + 11 * first + 5 * last) % 13 - 6) / 4
 
 
 @dataclass(frozen=True, eq=False)
 class PhraseSystem:
-    """Phrases, sentences to decode with them, and how: the options mean what they mean in ``phrase``."""
+    """Phrases, sentences to decode, and options, which are those of ``phrase``."""
 
     number: int
     rules: tuple[Rule, ...]
@@ -77,27 +77,27 @@ class PhraseSystem:
     options: Mapping[str, Any]
 
     def resources(self, folder: Path, host: Host) -> Resources:
-        """The table, in a file of this folder, and the features."""
+        """Return the table, written to the folder, and the features."""
         made = grammars.System(self.number, self.rules, self.sentences, self.weights, {}).resources(folder, host)
         return replace(made, features=(*made.features, jumps()))
 
     def options_of(self, words: Sequence[str]) -> dict[tuple[int, int], list[tuple[Rule, bool]]]:
-        """The phrases for each span, and whether one was made for a word that has none."""
-        found: dict[tuple[int, int], list[tuple[Rule, bool]]] = {}
+        """Return the phrases of each span, and whether they were minted for an unknown word."""
+        options: dict[tuple[int, int], list[tuple[Rule, bool]]] = {}
         for first, last in itertools.combinations(range(len(words) + 1), 2):
             some = [(rule, False) for rule in self.rules if rule.source == tuple(words[first:last])]
             if last - first == 1 and not some:
                 some = [(Rule(LABEL, (words[first],), (words[first],)), True)]
             if some and last - first <= self.options["max_phrase_length"]:
-                found[first, last] = some
-        return found
+                options[first, last] = some
+        return options
 
     def derivations(self, words: tuple[str, ...]) -> tuple[Derivation, ...] | None:
-        """All derivations of a sentence, with all features; none if there are too many."""
+        """Return all derivations of a sentence with all features, or None if there are too many."""
         return _derivations(self, words)
 
     def assert_graph(self, graph: Hypergraph, sentence: Sentence, where: str) -> None:
-        """Every edge puts a phrase of the sentence behind what was translated before, and the goal has all words."""
+        """Check that every edge appends a phrase of the sentence, and that the goal covers all words."""
         known = self.options_of(sentence.tokens)
         covered: dict[int, frozenset[int]] = {}
         goal = graph.nodes - 1
@@ -108,7 +108,7 @@ class PhraseSystem:
             for edge in edges:
                 rule = graph.grammar.rule(int(graph.rules[edge]))
                 source, target = (
-                    tuple(one for one in side if isinstance(one, str)) for side in (rule.source, rule.target)
+                    tuple(symbol for symbol in side if isinstance(symbol, str)) for side in (rule.source, rule.target)
                 )
                 first, last = graph.spans[edge].tolist()
                 shown = f"{where}: edge {edge}, [{first}, {last}) {' '.join(source)} ||| {' '.join(target)},"
@@ -120,7 +120,7 @@ class PhraseSystem:
                     assert not target and first == last, f"{shown} leads to the goal with words of its own"
                     assert len(before) == len(sentence.tokens), f"{shown} leads to the goal with words left over"
                     continue
-                some = [(one.source, one.target) for one, _ in known.get((first, last), ())]
+                some = [(pair.source, pair.target) for pair, _ in known.get((first, last), ())]
                 assert (source, target) in some, f"{shown} is no phrase of the sentence"
                 here = frozenset(range(first, last))
                 assert not before & here, f"{shown} translates words again"
@@ -128,7 +128,7 @@ class PhraseSystem:
 
 
 def jumps() -> Active:
-    """The feature of places, made for a run."""
+    """Return the jump feature, as in a run."""
     from smtplugins.host.features.scoring import Active
 
     needs = frozenset({"segmentation"})
@@ -137,19 +137,22 @@ def jumps() -> Active:
 
 @functools.lru_cache(200)
 def _derivations(system: PhraseSystem, words: tuple[str, ...]) -> tuple[Derivation, ...] | None:
-    found = list(itertools.islice(_orders(system, words), MOST + 1))
-    if len(found) > MOST:
+    orders = list(itertools.islice(_orders(system, words), MOST + 1))
+    if len(orders) > MOST:
         return None
-    made = [_scored(steps) for steps in found]
-    pairs = grammars.rescored("kit-pairs", [" ".join(one.words) for one in made])
-    return tuple(replace(one, features={**one.features, "kit-pairs": pairs[" ".join(one.words)]}) for one in made)
+    made = [_scored(steps) for steps in orders]
+    pairs = grammars.rescored("kit-pairs", [" ".join(derivation.words) for derivation in made])
+    return tuple(
+        replace(derivation, features={**derivation.features, "kit-pairs": pairs[" ".join(derivation.words)]})
+        for derivation in made
+    )
 
 
 _Step = tuple[int, int, Rule, bool]
 
 
 def _orders(system: PhraseSystem, words: tuple[str, ...]) -> Iterator[tuple[_Step, ...]]:
-    """All phrases in all orders that the limit allows."""
+    """Yield phrases in all orders that the distortion limit allows."""
     spans, limit = system.options_of(words), system.options["distortion_limit"]
 
     def onwards(left: frozenset[int], end: int, steps: tuple[_Step, ...]) -> Iterator[tuple[_Step, ...]]:
@@ -173,7 +176,7 @@ def _scored(steps: Sequence[_Step]) -> Derivation:
     words: list[str] = []
     before = 0
     for first, last, rule, minted in steps:
-        words += [one for one in rule.target if isinstance(one, str)]
+        words += [symbol for symbol in rule.target if isinstance(symbol, str)]
         own = {**rule.features(), "kit-words": float(len(rule.target)), "kit-origin[0]": float(minted)}
         own[JUMPS] = jump(before, first, last)
         for name, number in own.items():
@@ -183,7 +186,7 @@ def _scored(steps: Sequence[_Step]) -> Derivation:
 
 
 def systems(count: int = 6, seed: int = 11) -> list[PhraseSystem]:
-    """Random systems: several translations of most phrases, words without any, limits of jumps and of lengths."""
+    """Return random systems: several translations of most phrases, unknown words, distortion and length limits."""
     source = random.Random(seed)
     return [_random(source, number) for number in range(count)]
 
@@ -198,7 +201,7 @@ def _random(source: random.Random, number: int) -> PhraseSystem:
 
 
 def random_rules(source: random.Random, counts: Sequence[tuple[int, int]]) -> list[Rule]:
-    """One or two translations of so many phrases of each length."""
+    """Return one or two translations of random phrases; ``counts`` are lengths and numbers of phrases."""
     rules = []
     for size, count in counts:
         for words in source.sample(list(itertools.product("abc", repeat=size)), count):
@@ -209,17 +212,17 @@ def random_rules(source: random.Random, counts: Sequence[tuple[int, int]]) -> li
 
 
 def random_values(source: random.Random) -> tuple[float, float]:
-    """Those of a rule's two features."""
+    """Return values of a rule's two features."""
     return round(source.uniform(-1, 1), 2), round(source.uniform(-1, 1), 2)
 
 
 def once(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Each phrase pair once: the same ones twice would be one derivation for some decoders and two for others."""
-    return tuple({(one.source, one.target): one for one in rules}.values())
+    """Remove repeated phrase pairs, which are one derivation for some decoders and two for others."""
+    return tuple({(rule.source, rule.target): rule for rule in rules}.values())
 
 
 def random_sentences(source: random.Random, number: int) -> tuple[Sentence, ...]:
-    """Up to five words, one sentence with a word that no phrase has."""
+    """Return sentences of up to five words, one with an unknown word."""
     texts = [tuple(source.choice("abc") for _ in range(size)) for size in (1, 2, 3, 4, 4, 5)]
     texts.insert(2, ("z", "a"))
     return tuple(Sentence(f"{number}-{i}", words) for i, words in enumerate(texts))

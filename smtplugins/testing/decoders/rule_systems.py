@@ -1,6 +1,6 @@
-"""Tiny systems for decoders that search with rules: grammars, features, weights, and all derivations, enumerated.
+"""Tiny systems for chart decoders: grammars, features, weights, and all derivations, enumerated.
 
-The enumeration is plain Python and shares nothing with any decoder: it tries every rule on every span.
+The enumeration is plain Python and shares no code with decoders: it tries every rule on every span.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ GOAL, LABEL = "S", "X"
 TOLERANCE = 1e-4
 """Scores may be added in any order and kept as float32."""
 MOST = 2_000
-"""More derivations of a sentence than these are not enumerated."""
+"""Sentences with more derivations are skipped."""
 
 
 class Words:
-    """A feature of rules: target words."""
+    """A rule feature: the number of target words."""
 
     def score_rules(self, rules: Rules) -> NDArray[Any]:
-        """How many there are."""
+        """Return the number of words of each rule."""
         return rules.word_counts()
 
 
 class Origin:
-    """A feature of rules that asks where they come from: whether they were made for a word, and whether glue."""
+    """A rule feature of origins: whether a rule was minted for a word, and whether it is glue."""
 
     def score_rules(self, rules: Rules) -> NDArray[Any]:
-        """Two columns of flags."""
+        """Return two columns of flags."""
         import numpy as np
 
         assert rules.origins is not None, "rules come without their origins, which a feature needs `grammar` for"
@@ -55,10 +55,10 @@ class Origin:
 
 
 class Pairs(SimpleStateful):
-    """A feature with states: values of neighbouring words, the ends of the sentence among them."""
+    """A stateful feature of adjacent word pairs, including the sentence boundaries."""
 
     def combine_one(self, target: Sequence[str | int], tails: Sequence[Any]) -> tuple[float, Any]:
-        """The pairs that meet here; a state is the first and the last word."""
+        """Score the pairs completed by an edge; the state is the first and the last word."""
         total, ends = 0.0, None
         for symbol in target:
             new = tails[symbol] if isinstance(symbol, int) else (symbol, symbol)
@@ -69,12 +69,12 @@ class Pairs(SimpleStateful):
         return total, ends
 
     def finish_one(self, state: Any) -> float:
-        """The pairs at both ends."""
+        """Score the pairs at both sentence boundaries."""
         return value("", "") if state is None else value("", state[0]) + value(state[1], "")
 
 
 def value(left: str, right: str) -> float:
-    """A number of two words, alike on every machine."""
+    """Return a score of two words, the same on every machine."""
     return ((sum(left.encode()) * 7 + sum(right.encode()) * 13 + len(left)) % 17 - 8) / 4
 
 
@@ -84,11 +84,11 @@ FEATURES: Mapping[str, tuple[type, frozenset[str]]] = {
     "kit-pairs": (Pairs, frozenset({"target"})),
 }
 OF_TEXTS = ("kit-words", "kit-pairs")
-"""Those that a list can score."""
+"""The features that lists can score."""
 
 
 def active(name: str) -> Active:
-    """One of them, made for a run."""
+    """Return a feature, as in a run."""
     from smtplugins.host.features.scoring import Active
 
     make, needs = FEATURES[name]
@@ -97,7 +97,7 @@ def active(name: str) -> Active:
 
 @dataclass(frozen=True)
 class Derivation:
-    """A derivation as the enumeration finds it: its words and its features."""
+    """An enumerated derivation: its words and its features."""
 
     words: tuple[str, ...]
     features: Mapping[str, float]
@@ -105,7 +105,7 @@ class Derivation:
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """Rules, sentences to decode with them, and how: the options mean what they mean in ``hiero``."""
+    """Rules, sentences to decode, and options, which are those of ``hiero``."""
 
     number: int
     rules: tuple[Rule, ...]
@@ -114,7 +114,7 @@ class System:
     options: Mapping[str, Any]
 
     def resources(self, folder: Path, host: Host) -> Resources:
-        """The table, in a file of this folder, and the features."""
+        """Return the table, written to the folder, and the features."""
         from smtplugins.host.config.resources import Resources, Table
 
         folder.mkdir(parents=True, exist_ok=True)
@@ -124,60 +124,60 @@ class System:
         return Resources((Table(path, name="kit-table"),), features, tuple(host.formats()))
 
     def every(self, words: Sequence[str]) -> list[tuple[Rule, str]]:
-        """The rules that there are for a sentence, and where they are from."""
-        found = [(rule, "table") for rule in self.rules]
+        """Return all rules for a sentence, and their origins."""
+        rules = [(rule, "table") for rule in self.rules]
         if self.options["glue"]:
             goal, first, second = NonTerminal(GOAL, 1), NonTerminal(LABEL, 1), NonTerminal(LABEL, 2)
-            found += [(Rule(GOAL, side, side), GLUE) for side in ((first,), (goal, second))]
+            rules += [(Rule(GOAL, side, side), GLUE) for side in ((first,), (goal, second))]
         known = {rule.source for rule in self.rules}
         for word in dict.fromkeys(words):
             unknown = self.options["pass_through"] == "unknown" and (word,) not in known
             if unknown or self.options["pass_through"] == "all":
-                found.append((Rule(LABEL, (word,), (word,)), MINTED))
-        return found
+                rules.append((Rule(LABEL, (word,), (word,)), MINTED))
+        return rules
 
     def derivations(self, words: tuple[str, ...]) -> tuple[Derivation, ...] | None:
-        """All derivations of a sentence, with all features; none if there are too many."""
+        """Return all derivations of a sentence with all features, or None if there are too many."""
         return derivations(self, words)
 
     def applies(self, owner: str, first: int, last: int) -> bool:
-        """Whether the rules of an owner apply to a span."""
+        """Whether rules of an origin apply to a span."""
         limit = self.options.get("max_span")
         return owner == MINTED or (first == 0 if owner == GLUE else limit is None or last - first <= limit)
 
 
 @functools.lru_cache(200)
 def derivations(system: System, words: tuple[str, ...]) -> tuple[Derivation, ...] | None:
-    """All derivations of a sentence, with all features; none if there are too many."""
+    """Return all derivations of a sentence with all features, or None if there are too many."""
     rules = system.every(words)
 
     @functools.cache
     def below(first: int, last: int, label: str) -> tuple[Derivation, ...]:
-        found: list[Derivation] = []
+        derivations_here: list[Derivation] = []
         for rule, owner in rules:
             if rule.lhs != label or not system.applies(owner, first, last):
                 continue
             for tails in matches(rule.source, words, first, last):
                 choices = itertools.product(*(below(*node) for node in tails))
-                found += [_joined(rule, owner, choice) for choice in choices]
-            if len(found) > MOST:
+                derivations_here += [_joined(rule, owner, choice) for choice in choices]
+            if len(derivations_here) > MOST:
                 raise OverflowError
-        return tuple(found)
+        return tuple(derivations_here)
 
     try:
-        found = below(0, len(words), GOAL) if words else ()
+        whole = below(0, len(words), GOAL) if words else ()
     except OverflowError:
         return None
-    texts = [" ".join(one.words) for one in found]
+    texts = [" ".join(derivation.words) for derivation in whole]
     pairs = rescored("kit-pairs", texts)
     return tuple(
-        replace(one, features={**one.features, "kit-pairs": pairs[text]})
-        for one, text in zip(found, texts, strict=True)
+        replace(derivation, features={**derivation.features, "kit-pairs": pairs[text]})
+        for derivation, text in zip(whole, texts, strict=True)
     )
 
 
 def rescored(name: str, texts: Sequence[str]) -> dict[str, float]:
-    """What a feature says of finished texts, through the host's lists."""
+    """Return a feature's scores of finished texts, computed on a list."""
     from smtformats import Candidates
 
     unique = list(dict.fromkeys(texts))
@@ -188,7 +188,7 @@ def rescored(name: str, texts: Sequence[str]) -> dict[str, float]:
 def matches(
     source: Sequence[str | NonTerminal], words: Sequence[str], first: int, last: int
 ) -> Iterator[tuple[tuple[int, int, str], ...]]:
-    """The nodes of a source side's gaps, for each way to lay it over a span."""
+    """Yield the nodes of a source side's gaps, for each match with a span."""
     if not source:
         if first == last:
             yield ()
@@ -203,15 +203,15 @@ def matches(
 
 
 def total(weights: Mapping[str, float], features: Mapping[str, float]) -> float:
-    """The sum of features, each times its weight."""
+    """Return the weighted sum of features."""
     return math.fsum(weights.get(name, 0.0) * value for name, value in features.items())
 
 
 def assert_among(text: str, features: Mapping[str, float], every: Sequence[Derivation], where: str) -> None:
-    """Some derivation has this text and these features."""
-    alike = [one for one in every if " ".join(one.words) == text]
+    """Check that some derivation has this text and these features."""
+    alike = [derivation for derivation in every if " ".join(derivation.words) == text]
     assert alike, f"{where}: no derivation has the text {text!r}"
-    assert any(difference(one.features, features, TOLERANCE) is None for one in alike), (
+    assert any(difference(derivation.features, features, TOLERANCE) is None for derivation in alike), (
         f"{where}: {text!r} has the features {dict(features)}, which no derivation with that text has: "
         f"{difference(alike[0].features, features, TOLERANCE)}"
     )
@@ -219,9 +219,9 @@ def assert_among(text: str, features: Mapping[str, float], every: Sequence[Deriv
 
 def _joined(rule: Rule, owner: str, tails: Sequence[Derivation]) -> Derivation:
     words: list[str] = []
-    for one in rule.target:
-        words += tails[one.index - 1].words if isinstance(one, NonTerminal) else [one]
-    own = sum(not isinstance(one, NonTerminal) for one in rule.target)
+    for symbol in rule.target:
+        words += tails[symbol.index - 1].words if isinstance(symbol, NonTerminal) else [symbol]
+    own = sum(not isinstance(symbol, NonTerminal) for symbol in rule.target)
     features = {**rule.features(), "kit-words": float(own)}
     features |= {"kit-origin[0]": float(owner == MINTED), "kit-origin[1]": float(owner == GLUE)}
     for tail in tails:
@@ -241,7 +241,7 @@ def _shown(symbol: str | NonTerminal) -> str:
 
 
 def systems(count: int = 8, seed: int = 7) -> list[System]:
-    """Random systems: rules of up to three gaps, chains of labels, rules for the goal itself, each convention."""
+    """Return random systems: rules of up to three gaps, unary chains, rules for the goal, all conventions."""
     source = random.Random(seed)
     return [_random(source, number) for number in range(count)]
 
@@ -251,14 +251,14 @@ def _random(source: random.Random, number: int) -> System:
     glue = number % 4 != 3
     if not glue:
         whole, part = NonTerminal(GOAL, 1), NonTerminal(LABEL, 2)
-        rules += [Rule(GOAL, (one := NonTerminal(LABEL, 1),), (one,)), Rule(GOAL, (whole, part), (part, whole))]
+        rules += [Rule(GOAL, (gap := NonTerminal(LABEL, 1),), (gap,)), Rule(GOAL, (whole, part), (part, whole))]
     if source.random() < 0.5:
         gap = NonTerminal("Y", 1)
         rules.append(Rule(LABEL, (gap,), (gap, "E"), ("p",), (0.125,)))
     while len(rules) < 14:
         rules.append(_rule(source))
-    # The same rule twice would be one derivation for some decoders and two for others.
-    rules = list({(one.lhs, one.source, one.target): one for one in rules}.values())
+    # A repeated rule is one derivation for some decoders and two for others.
+    rules = list({(rule.lhs, rule.source, rule.target): rule for rule in rules}.values())
     options: dict[str, Any] = {"glue": glue, "pass_through": ("all", "unknown", "none")[number % 3]}
     if number % 5 == 1:
         options["max_span"] = 3

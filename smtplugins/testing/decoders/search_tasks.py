@@ -1,4 +1,4 @@
-"""Checks of search tasks that decoders have: the task keeps to its contract, and its policy is what is decoded."""
+"""Checks of the search tasks of decoders: the task fulfils its contract, and its policy decodes as the decoder does."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 _SYSTEMS = 4
 _TRIED = 3
-"""So many other actions are tried from each state of a path."""
+"""The number of other actions tried from each state of a path."""
 
 
 class _Plain:
-    """A task that follows no policy by itself."""
+    """A task without the optional methods of guided and optimal tasks."""
 
     def __init__(self, task: SearchTask) -> None:
         self._task = task
@@ -47,9 +47,9 @@ class _Plain:
 
 
 def assert_search_task(task: SearchTask, examples: Sequence[Any], weights: Mapping[str, float]) -> None:
-    """A task keeps to its contract on the paths of a policy; if it is guided, it follows it as it should.
+    """Check the contract of a task on the paths of a policy.
 
-    If it knows what is optimal, no other action earns more.
+    A guided task must follow the policy as the host does; with an optimal task no other action may earn more.
     """
     plain = _Plain(task)
     for example in examples:
@@ -78,7 +78,7 @@ def _assert_guided(
         own = task.follow(state, numbers, first)
         how = place if first is None else f"{place}, beginning with {first!r}"
         _assert_followed(own, _replayed(plain, state, own, numbers, first, how), numbers, how)
-        # What was handed on can be gone on from; an action that was asked for is not the policy's.
+        # Every state of the path can be continued from; a forced first action is not the policy's.
         for i in range(first is not None, len(own)):
             again = task.follow(own.state(i), numbers).action(0)
             assert _equal(again, own.action(i)), f"{how}: `follow` from state {i} begins with {again!r}"
@@ -86,7 +86,9 @@ def _assert_guided(
 
 def _assert_optimal(task: Any, state: Any, place: str) -> None:
     actions, taken = task.actions(state), task.optimal(state)
-    assert any(_equal(one, taken) for one in actions), f"{place}: `optimal` is {taken!r}, which is none of the actions"
+    assert any(_equal(action, taken) for action in actions), (
+        f"{place}: `optimal` is {taken!r}, which is none of the actions"
+    )
     wanted = _completed(task, state, taken)
     for other in actions:
         earned = _completed(task, state, other)
@@ -96,7 +98,7 @@ def _assert_optimal(task: Any, state: Any, place: str) -> None:
 
 
 def _completed(task: Any, state: Any, action: Any) -> float:
-    """What an action earns if only optimal ones are taken behind it."""
+    """Return the reward of an action followed by optimal actions."""
     state = task.after(state, action)
     earned = [float(task.reward(state))]
     while len(task.actions(state)):
@@ -106,11 +108,11 @@ def _completed(task: Any, state: Any, action: Any) -> float:
 
 
 def _replayed(plain: SearchTask, state: Any, own: Path, weights: Weights, first: Any, how: str) -> Path:
-    """The path again, step by step; each action but one that is given has to be the best, or as good as that."""
+    """Replay a path step by step; each action, except a forced first one, must score best or tie with the best."""
     states, rows, rewards = [state], [], []
     for i in range(len(own)):
         actions, scores = ranked(plain, states[-1], weights)
-        at = [k for k, one in enumerate(actions) if _equal(one, own.action(i))]
+        at = [k for k, action in enumerate(actions) if _equal(action, own.action(i))]
         assert at, f"{how}: `follow` takes {own.action(i)!r} as action {i + 1}, which is none of the state's"
         if i == 0 and first is not None:
             assert _equal(own.action(0), first), f"{how}: `follow` begins with {own.action(0)!r}"
@@ -133,49 +135,49 @@ def _replayed(plain: SearchTask, state: Any, own: Path, weights: Weights, first:
 def _assert_followed(own: Path, mine: Path, weights: Weights, how: str) -> None:
     for i in range(len(mine)):
         for name in ("features", "first"):
-            pair = [_by_name(getattr(one, name)(i), weights) for one in (own, mine)]
+            pair = [_by_name(getattr(path, name)(i), weights) for path in (own, mine)]
             assert _close(*pair), f"{how}: `{name}({i})` of the path is {pair[0]}, expected {pair[1]}"
         values = own.value(i), mine.value(i)
         assert math.isclose(*values, rel_tol=TOLERANCE, abs_tol=TOLERANCE), f"{how}: value {values[0]}, not the sum"
 
 
-def _ranked_alike(one: Any, other: Any) -> bool:
-    """The same actions with the same scores, best first; rounding may decide between equal ones."""
+def _ranked_alike(left: Any, right: Any) -> bool:
+    """Whether actions and scores are the same, best first; rounding may reorder ties."""
     import numpy as np
 
-    if len(one[0]) != len(other[0]) or not np.allclose(one[1], other[1], rtol=TOLERANCE, atol=TOLERANCE):
+    if len(left[0]) != len(right[0]) or not np.allclose(left[1], right[1], rtol=TOLERANCE, atol=TOLERANCE):
         return False
-    for action, score in zip(one[0], one[1], strict=True):
-        near = np.flatnonzero(np.isclose(other[1], score, rtol=TOLERANCE, atol=TOLERANCE))
-        if not any(_equal(other[0][k], action) for k in near.tolist()):
+    for action, score in zip(left[0], left[1], strict=True):
+        near = np.flatnonzero(np.isclose(right[1], score, rtol=TOLERANCE, atol=TOLERANCE))
+        if not any(_equal(right[0][k], action) for k in near.tolist()):
             return False
     return True
 
 
-def _equal(one: Any, other: Any) -> bool:
+def _equal(left: Any, right: Any) -> bool:
     import numpy as np
 
-    return bool(np.all(one == other))
+    return bool(np.all(left == right))
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(left: Any, right: Any) -> bool:
     import numpy as np
 
-    actions = len(one[0]) == len(other[0]) and all(map(_equal, one[0], other[0]))
-    return actions and bool(np.allclose(one[1], other[1], rtol=TOLERANCE, atol=TOLERANCE))
+    actions = len(left[0]) == len(right[0]) and all(map(_equal, left[0], right[0]))
+    return actions and bool(np.allclose(left[1], right[1], rtol=TOLERANCE, atol=TOLERANCE))
 
 
-def _by_name(found: tuple[Any, Any], weights: Weights) -> dict[str, float]:
-    return {weights.names[at]: value for at, value in zip(found[0].tolist(), found[1].tolist(), strict=True)}
+def _by_name(numbers: tuple[Any, Any], weights: Weights) -> dict[str, float]:
+    return {weights.names[at]: value for at, value in zip(numbers[0].tolist(), numbers[1].tolist(), strict=True)}
 
 
-def _close(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
-    pairs = ((one.get(name, 0.0), other.get(name, 0.0)) for name in one.keys() | other.keys())
+def _close(left: Mapping[str, float], right: Mapping[str, float]) -> bool:
+    pairs = ((left.get(name, 0.0), right.get(name, 0.0)) for name in left.keys() | right.keys())
     return all(math.isclose(a, b, rel_tol=TOLERANCE, abs_tol=TOLERANCE) for a, b in pairs)
 
 
 def tasks_are_sound(subject: DecoderSubject) -> None:
-    """The same state always has the same actions; a task that follows policies by itself does it as the host would."""
+    """A state always has the same actions; a guided task follows policies as the host does."""
     for task, _, model in _tasks(subject):
         assert_search_task(task.search, task.examples, {**task.start, **model.weights})
         opposite = {name: -value for name, value in {**task.start, **model.weights}.items()}
@@ -183,11 +185,11 @@ def tasks_are_sound(subject: DecoderSubject) -> None:
 
 
 def policies_lead_to_what_is_decoded(subject: DecoderSubject) -> None:
-    """If the references are what the decoder says, no other action earns more than those of its policy."""
-    for task, found, model in _tasks(subject):
-        assert len(task.examples) == len(found), f"expected {len(found)} examples, found {len(task.examples)}"
+    """With the decoder's own output as references, no other action earns more than the policy's."""
+    for task, texts, model in _tasks(subject):
+        assert len(task.examples) == len(texts), f"expected {len(texts)} examples, found {len(task.examples)}"
         weights, ends = {**task.start, **model.weights}, []
-        for example, best in zip(task.examples, found, strict=True):
+        for example, best in zip(task.examples, texts, strict=True):
             numbers = Weights.of(weights)
             path = follow(task.search, task.search.begin(example), numbers)
             if not len(path) or not best:
@@ -211,14 +213,14 @@ def _others(task: SearchTask, path: Path, weights: Weights) -> Iterator[tuple[in
 
 
 def _tasks(subject: DecoderSubject) -> Iterator[tuple[Task, list[str], Model]]:
-    """Tasks with what the decoder itself says as references; those texts; and the model."""
+    """Yield tasks with the decoder's output as references, these texts, and the model."""
     if not isinstance(subject.make(), TaskDecoder):
         raise DoesNotApply("the decoder has no `task`")
     for decoder, sentences, model in _made(subject):
         asked = decoder.task(sentences, [[""] * len(sentences)], samples.WordOverlap(), model)
         weights = model.with_weights({**asked.start, **model.weights})
-        found = [one.best for one in decoder.decode(iter(sentences), weights)]
-        yield decoder.task(sentences, [found], samples.WordOverlap(), model), found, weights
+        texts = [decoding.best for decoding in decoder.decode(iter(sentences), weights)]
+        yield decoder.task(sentences, [texts], samples.WordOverlap(), model), texts, weights
 
 
 def _made(subject: DecoderSubject) -> Iterator[tuple[Any, Sequence[Sentence], Model]]:

@@ -1,4 +1,4 @@
-"""Checks of what features may have for decoders in native code (``NativeFeature`` and the like in the contracts)."""
+"""Checks of the native parts of features (``NativeFeature`` and related contracts)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _LABEL = "kit"
 
 
 def native_scorers_agree(subject: Subject) -> None:
-    """A native scorer gives a string the same score under any bracketing, and that which lists give it."""
+    """A native scorer gives a string the same score under any bracketing, and the same as on lists."""
     feature = subject.make()
     if not any(hasattr(feature, name) for name in ("native", "smt_feature_v1")):
         raise DoesNotApply("the feature has no native scorer")
     if "segmentation" in subject.offer.needs:
-        raise DoesNotApply("the feature needs phrases behind one another, which checks of its own have")
+        raise DoesNotApply("the feature needs a segmentation, which other checks provide")
     source = random.Random(1)
     strings = samples.strings()
     on_lists = _on_lists(subject, feature, strings)
@@ -37,14 +37,14 @@ def native_scorers_agree(subject: Subject) -> None:
 
 
 def columns_are_named(subject: Subject) -> None:
-    """``column_names`` names each column once: first those of states, then those of rules."""
+    """``column_names`` names each column once: first the columns of states, then those of rules."""
     feature = subject.make()
     if not hasattr(feature, "column_names"):
         raise DoesNotApply("the feature has no column_names")
     names = feature.column_names(_LABEL)
     good = isinstance(names, tuple) and all(isinstance(name, str) and name.split() == [name] for name in names)
     assert good, f"expected a tuple of names without blanks, found {names!r}"
-    assert len(set(names)) == len(names), f"a name comes twice: {names}"
+    assert len(set(names)) == len(names), f"expected different names, found {names}"
     width = components_of(feature)
     if hasattr(feature, "score_rules"):
         width += _width(feature.score_rules(rules_for(subject, samples.rules())))
@@ -52,7 +52,7 @@ def columns_are_named(subject: Subject) -> None:
 
 
 def fragment_scores_fit(subject: Subject) -> None:
-    """``fragment_scores`` gives one finite number for each rule of a table."""
+    """``fragment_scores`` returns one finite number per rule of a table."""
     import numpy as np
 
     feature = subject.make()
@@ -65,7 +65,7 @@ def fragment_scores_fit(subject: Subject) -> None:
 
 
 def components_of(feature: Any) -> int:
-    """How many columns the feature's states are worth."""
+    """Return the number of columns that the feature's states score."""
     if hasattr(feature, "native"):
         return int(feature.native().components)
     of_states = hasattr(feature, "start") or hasattr(feature, "undirected")
@@ -78,7 +78,7 @@ def _width(result: Any) -> int:
     from smtformats import Columns
 
     if isinstance(result, Columns):
-        # Names of an open namespace come and go.
+        # Columns of an open namespace vary.
         return sum(":" not in name for name in result.names)
     shape = np.shape(result)
     return int(shape[1]) if len(shape) == 2 else 1
@@ -90,12 +90,12 @@ def _on_lists(subject: Subject, feature: Any, strings: Sequence[Sequence[str]]) 
 
     if not any(hasattr(feature, name) for name in ("score_candidates", "start")):
         return None
-    one = Candidates("0", list(map(" ".join, strings)), [()] * len(strings), [[]] * len(strings))
-    return Active(_LABEL, subject.offer, feature).score(one)[1]
+    nbest = Candidates("0", list(map(" ".join, strings)), [()] * len(strings), [[]] * len(strings))
+    return Active(_LABEL, subject.offer, feature).score(nbest)[1]
 
 
 def _values(feature: Any, root: Node) -> list[float]:
-    """The sum of each component over the only derivation of a graph, as an exact search finds it."""
+    """Return the sum of each component over the only derivation of a graph, by an exact search."""
     import numpy as np
 
     from smtformats.hypergraph.graph import GraphBuilder
@@ -115,13 +115,13 @@ def _values(feature: Any, root: Node) -> list[float]:
         scorer = native_scorer(feature, words, Sentence("0", ("das", "ist", "gut")))
     width = scorer.components
     names = tuple(f"{_LABEL}[{k}]" for k in range(width))
-    found = []
+    values = []
     for row in np.eye(width).tolist():
         forest, _ = forest_of(graph, np.zeros(len(graph)))
-        one = best(searcher([Stateful(scorer, names, tuple(row))]).search(forest, exact=True), forest)
-        assert one is not None, "an exact search found no derivation in a graph of one"
-        found.append(one.score)
-    return found
+        derivation = best(searcher([Stateful(scorer, names, tuple(row))]).search(forest, exact=True), forest)
+        assert derivation is not None, "an exact search found no derivation in a graph with one"
+        values.append(derivation.score)
+    return values
 
 
 def _add(builder: Any, rules: list[Any], node: Node) -> int:
@@ -129,17 +129,17 @@ def _add(builder: Any, rules: list[Any], node: Node) -> int:
     from smtformats.hypergraph.graph import Edge
 
     tails = [_add(builder, rules, child) for child in node.children]
-    target = tuple(NonTerminal("X", 1 + one) if isinstance(one, int) else one for one in node.symbols)
+    target = tuple(NonTerminal("X", 1 + symbol) if isinstance(symbol, int) else symbol for symbol in node.symbols)
     rules.append(Rule("X", tuple(NonTerminal("X", 1 + k) for k in range(len(tails))) or ("a",), target))
     return int(builder.add([Edge(tails, len(rules) - 1)]))
 
 
-def _assert_close(wanted: Sequence[float], found: Sequence[float], what: str) -> None:
-    alike = len(wanted) == len(found) and all(
-        math.isclose(one, other, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
-        for one, other in zip(wanted, found, strict=True)
+def _assert_close(wanted: Sequence[float], actual: Sequence[float], what: str) -> None:
+    alike = len(wanted) == len(actual) and all(
+        math.isclose(left, right, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+        for left, right in zip(wanted, actual, strict=True)
     )
-    assert alike, f"{what}: {list(wanted)} and {list(found)}"
+    assert alike, f"{what}: {list(wanted)} and {list(actual)}"
 
 
 CHECKS: tuple[Check, ...] = (native_scorers_agree, columns_are_named, fragment_scores_fit)

@@ -1,7 +1,7 @@
-"""Checks of features with states that need the segmentation: derivations are phrases, put behind one another.
+"""Checks of stateful features that need the segmentation, on phrase-based derivations.
 
-Derivations of a sentence go on phrase by phrase, as in a phrase decoder; each edge says which source words its phrase
-translates. The first edge of all has no words, no children, and the span (0, 0).
+A derivation appends phrase by phrase, as in a phrase decoder; each edge has the source span of its phrase. The first
+edge has no words, no children, and the span (0, 0).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TOLERANCE = 1e-5
 
 @dataclass(frozen=True)
 class Phrase:
-    """Source words ``[first, last)``, and their translation."""
+    """A source span ``[first, last)`` and its translation."""
 
     first: int
     last: int
@@ -39,7 +39,7 @@ _BEGIN = Phrase(0, 0, ())
 
 
 def phrases(seed: int = 1) -> list[Phrase]:
-    """Translations of the parts of the sentence, two for each, some of them without words."""
+    """Return two translations for each span of the sentence, some of them empty."""
     source = random.Random(seed)
     spans = itertools.combinations(range(len(SOURCE) + 1), 2)
     return [
@@ -50,7 +50,7 @@ def phrases(seed: int = 1) -> list[Phrase]:
 
 
 def derivations(seed: int = 1, count: int = 40) -> list[Derivation]:
-    """Whole translations of the sentence in all kinds of orders, and one of no words at all."""
+    """Return complete derivations of the sentence in random orders, and an empty one."""
     source = random.Random(seed)
     known = phrases()
     made: list[Derivation] = [()]
@@ -58,12 +58,14 @@ def derivations(seed: int = 1, count: int = 40) -> list[Derivation]:
         cuts = [0, *sorted(source.sample(range(1, len(SOURCE)), source.randrange(len(SOURCE)))), len(SOURCE)]
         spans = list(itertools.pairwise(cuts))
         source.shuffle(spans)
-        made.append(tuple(source.choice([one for one in known if (one.first, one.last) == span]) for span in spans))
+        made.append(
+            tuple(source.choice([phrase for phrase in known if (phrase.first, phrase.last) == span]) for span in spans)
+        )
     return made
 
 
 class Work:
-    """A scorer at work on one sentence."""
+    """A scorer for one sentence."""
 
     def __init__(self, scorer: Any) -> None:
         from smtplugins.core.vocabulary import Vocabulary
@@ -74,19 +76,19 @@ class Work:
     def combine(
         self, steps: Sequence[Phrase], before: Sequence[Any] | None
     ) -> tuple[list[dict[str, float]], list[Any]]:
-        """Scores by name and states of phrases behind these states; without any they are first edges."""
+        """Return scores by name, and states, of phrases after the states ``before``; None for first edges."""
         tails: list[tuple[Any, ...]] = [()] * len(steps) if before is None else [(state,) for state in before]
         scores, states = self.scorer.combine(self._edges(steps, before is None), tails)
         assert len(states) == len(steps), f"expected {len(steps)} states, found {len(states)}"
         return scored(scores, len(steps)), list(states)
 
     def begin(self) -> tuple[dict[str, float], Any]:
-        """Score and state of the first edge."""
+        """Return the score and state of the first edge."""
         (row,), (state,) = self.combine([_BEGIN], None)
         return row, state
 
     def walk(self, steps: Sequence[Phrase]) -> tuple[dict[str, float], Any]:
-        """The sum and the state behind some phrases, one at a time."""
+        """Return the total and the state after appending phrases one at a time."""
         total, state = self.begin()
         for step in steps:
             (row,), (state,) = self.combine([step], [state])
@@ -94,17 +96,17 @@ class Work:
         return total, state
 
     def finish(self, states: Sequence[Any]) -> list[dict[str, float]]:
-        """What is added for whole sentences."""
+        """Return the final scores of complete sentences."""
         return scored(self.scorer.finish(states), len(states))
 
     def whole(self, every: Sequence[Derivation]) -> list[dict[str, float]]:
-        """Totals of derivations, one phrase at a time."""
-        walked = [self.walk(one) for one in every]
+        """Return totals of derivations, scored one phrase at a time."""
+        walked = [self.walk(derivation) for derivation in every]
         ends = self.finish([state for _, state in walked])
         return [summed([total, end]) for (total, _), end in zip(walked, ends, strict=True)]
 
     def estimate(self, steps: Sequence[Phrase]) -> list[dict[str, float]]:
-        """Guesses at phrases."""
+        """Return estimates of phrases."""
         return scored(self.scorer.estimate(self._edges(steps, False)), len(steps))
 
     def _edges(self, steps: Sequence[Phrase], first: bool) -> Any:
@@ -112,13 +114,13 @@ class Work:
 
         from smtplugins.core.grammar.rules import Edges, Rules
 
-        targets: list[tuple[str | int, ...]] = [one.words if first else (0, *one.words) for one in steps]
-        places = np.array([(one.first, one.last) for one in steps], dtype=np.int32).reshape(-1, 2).T
+        targets: list[tuple[str | int, ...]] = [phrase.words if first else (0, *phrase.words) for phrase in steps]
+        places = np.array([(phrase.first, phrase.last) for phrase in steps], dtype=np.int32).reshape(-1, 2).T
         return Edges(Rules.from_targets(targets, self.words), *map(np.ascontiguousarray, places))
 
 
 def batches_of_phrases_do_not_matter(subject: Subject) -> None:
-    """Phrases get the same scores one at a time and in batches behind states of many lengths."""
+    """Phrases get the same scores one at a time and in batches after derivations of different lengths."""
     start = _start(subject)
     every = derivations()
     wanted = start().whole(every)
@@ -127,46 +129,46 @@ def batches_of_phrases_do_not_matter(subject: Subject) -> None:
     rows, states = work.combine([_BEGIN] * len(every), None)
     at = [0] * len(every)
     while True:
-        open_ = [i for i, one in enumerate(every) if at[i] < len(one)]
+        open_ = [i for i, derivation in enumerate(every) if at[i] < len(derivation)]
         if not open_:
             break
         batch = source.sample(open_, source.randint(1, len(open_)))
-        found, after = work.combine([every[i][at[i]] for i in batch], [states[i] for i in batch])
-        for i, row, state in zip(batch, found, after, strict=True):
+        scores, after = work.combine([every[i][at[i]] for i in batch], [states[i] for i in batch])
+        for i, row, state in zip(batch, scores, after, strict=True):
             rows[i], states[i], at[i] = summed([rows[i], row]), state, at[i] + 1
-    for one, row, total, end in zip(every, wanted, rows, work.finish(states), strict=True):
+    for derivation, row, total, end in zip(every, wanted, rows, work.finish(states), strict=True):
         text = difference(row, summed([total, end]), _TOLERANCE)
-        assert text is None, f"{_shown(one)} one at a time and in batches: {text}"
+        assert text is None, f"{_shown(derivation)} one at a time and in batches: {text}"
 
 
 def states_of_phrases_fit_a_table(subject: Subject) -> None:
-    """States can be hashed, and the same phrases lead to equal ones: decoders keep them in a table."""
+    """States are hashable, and the same phrases lead to equal states: decoders keep them in a hash table."""
     work = _start(subject)()
-    for one in derivations():
-        (_, state), (_, other) = work.walk(one), work.walk(one)
+    for derivation in derivations():
+        (_, state), (_, other) = work.walk(derivation), work.walk(derivation)
         try:
             same = hash(state) == hash(other)
         except TypeError as error:
             raise AssertionError(f"the state {state!r} cannot be hashed: {error}") from error
-        assert state == other, f"{_shown(one)} has the states {state!r} and {other!r}, which are not equal"
+        assert state == other, f"{_shown(derivation)} has the states {state!r} and {other!r}, which are not equal"
         assert same, f"the equal states {state!r} and {other!r} have different hashes"
 
 
 def equal_states_of_phrases_have_equal_futures(subject: Subject) -> None:
-    """Where the same words are translated and states are equal, all that may follow gives equal scores and states."""
+    """Equal states with the same coverage lead to equal scores and states after any phrase."""
     work = _start(subject)()
     known: dict[tuple[frozenset[int], Any], Derivation] = {}
     pairs: dict[tuple[Derivation, Derivation], None] = {}
-    for one in _prefixes():
-        _, state = work.walk(one)
-        other = known.setdefault((_covered(one), state), one)
-        if other != one:
-            pairs[other, one] = None
+    for derivation in _prefixes():
+        _, state = work.walk(derivation)
+        other = known.setdefault((_covered(derivation), state), derivation)
+        if other != derivation:
+            pairs[other, derivation] = None
     if not pairs:
         raise DoesNotApply("no two of the kit's partial derivations have equal states")
     for left, right in list(pairs)[:100]:
-        states = [work.walk(one)[1] for one in (left, right)]
-        where = f"{_shown(left)} and {_shown(right)} have equal states, but score otherwise"
+        states = [work.walk(derivation)[1] for derivation in (left, right)]
+        where = f"{_shown(left)} and {_shown(right)} have equal states, but score differently"
         first, second = work.finish(states)
         text = difference(first, second, _TOLERANCE)
         assert text is None, f"{where} at the end of the sentence: {text}"
@@ -175,64 +177,66 @@ def equal_states_of_phrases_have_equal_futures(subject: Subject) -> None:
                 (first, second), after = work.combine([step, step], states)
                 text = difference(first, second, _TOLERANCE)
                 assert text is None, f"{where} before {step}: {text}"
-                assert after[0] == after[1], f"{where} behind {step}: states {after[0]!r} and {after[1]!r}"
+                assert after[0] == after[1], f"{where} after {step}: states {after[0]!r} and {after[1]!r}"
 
 
 def sentences_of_phrases_do_not_mix(subject: Subject) -> None:
-    """Two sentences under way at once get what each gets alone: what belongs to a sentence lives in its scorer."""
+    """Two sentences scored at the same time score as each does alone: sentence data is kept in the scorer."""
     start = _start(subject)
     every = derivations(seed=3)
     sources = (SOURCE, tuple(reversed(SOURCE)))
     alone = [start(source).whole(every) for source in sources]
     both = [start(source) for source in sources]
-    walked = [[work.walk(one) for work in both] for one in every]
+    walked = [[work.walk(derivation) for work in both] for derivation in every]
     for k, (source, work) in enumerate(zip(sources, both, strict=True)):
         ends = work.finish([pair[k][1] for pair in walked])
-        for one, wanted, pair, end in zip(every, alone[k], walked, ends, strict=True):
+        for derivation, wanted, pair, end in zip(every, alone[k], walked, ends, strict=True):
             text = difference(wanted, summed([pair[k][0], end]), _TOLERANCE)
-            assert text is None, f"{_shown(one)} of {' '.join(source)!r} beside another sentence: {text}"
+            assert text is None, f"{_shown(derivation)} of {' '.join(source)!r} beside another sentence: {text}"
 
 
 def edges_that_translate_nothing_change_nothing(subject: Subject) -> None:
-    """An edge above the last phrase without words and source words adds nothing: graphs may have such a goal."""
+    """An edge without source and target words after the last phrase adds nothing: graphs may have such a goal."""
     work = _start(subject)()
-    for one in derivations():
-        total, state = work.walk(one)
+    for derivation in derivations():
+        total, state = work.walk(derivation)
         (row,), (after,) = work.combine([_BEGIN], [state])
         ends = work.finish([state, after])
         text = difference(summed([total, ends[0]]), summed([total, row, ends[1]]), _TOLERANCE)
-        assert text is None, f"{_shown(one)} with an edge above it that translates nothing: {text}"
+        assert text is None, f"{_shown(derivation)} with an edge above it that translates nothing: {text}"
 
 
 def estimates_of_phrases_are_finite(subject: Subject) -> None:
-    """``estimate`` gives a finite score for each phrase, and changes no score that follows."""
+    """``estimate`` returns a finite score per phrase and does not change later scores."""
     work = _start(subject)()
     every = derivations()
     before = work.whole(every)
     work.estimate(phrases())
-    for one, row, found in zip(every, before, work.whole(every), strict=True):
-        text = difference(row, found)
-        assert text is None, f"{_shown(one)} scores otherwise after `estimate`: {text}"
+    for derivation, row, actual in zip(every, before, work.whole(every), strict=True):
+        text = difference(row, actual)
+        assert text is None, f"{_shown(derivation)} scores differently after `estimate`: {text}"
 
 
 def searches_and_lists_agree(subject: Subject) -> None:
-    """A derivation gets the same values in a search of native code, on a list, and from the scorer itself."""
+    """A derivation gets the same values in a native search, on a list, and from the scorer."""
     feature = subject.make()
     start = _start(subject)
     every = derivations()
     layouts, listed = _on_a_list(subject, feature, every)
-    for one, layout, row, wanted in zip(every, layouts, listed, start().whole(every), strict=True):
+    for derivation, layout, row, wanted in zip(every, layouts, listed, start().whole(every), strict=True):
         values = list(wanted.values())
-        # A feature that names its columns has them in the order of the names on lists.
+        # Lists sort named columns by name.
         named = dict(zip(layout, row, strict=True))
         row = [named[name] for name in wanted] if set(layout) == set(wanted) else row
-        assert _close(row, values), f"{_shown(one)} has {row} on a list, and {values} from the scorer"
-        found = _searched(subject, feature, one)
-        assert _close(found, values), f"{_shown(one)} has {found} in a search, and {values} from the scorer"
+        assert _close(row, values), f"{_shown(derivation)} has {row} on a list, and {values} from the scorer"
+        searched = _searched(subject, feature, derivation)
+        assert _close(searched, values), (
+            f"{_shown(derivation)} has {searched} in a search, and {values} from the scorer"
+        )
 
 
 def _start(subject: Subject) -> Callable[..., Work]:
-    """A feature to be started on the words of a sentence."""
+    """Return a function that starts the feature on the words of a sentence."""
     feature = subject.make()
     if "segmentation" not in subject.offer.needs or not hasattr(feature, "start"):
         raise DoesNotApply("the feature has no states, or does not need the segmentation")
@@ -248,23 +252,23 @@ def _sentence(subject: Subject, source: Sequence[str]) -> Sentence:
 
 
 def _prefixes() -> Iterator[Derivation]:
-    """Partial derivations, each once."""
+    """Yield partial derivations, each once."""
     every = derivations(seed=4, count=200)
-    return iter(dict.fromkeys(one[:k] for one in every for k in range(len(one) + 1)))
+    return iter(dict.fromkeys(derivation[:k] for derivation in every for k in range(len(derivation) + 1)))
 
 
-def _covered(one: Derivation) -> frozenset[int]:
-    return frozenset(word for step in one for word in range(step.first, step.last))
+def _covered(derivation: Derivation) -> frozenset[int]:
+    return frozenset(word for step in derivation for word in range(step.first, step.last))
 
 
-def _shown(one: Derivation) -> str:
-    return "; ".join(map(str, one)) or "nothing"
+def _shown(derivation: Derivation) -> str:
+    return "; ".join(map(str, derivation)) or "nothing"
 
 
-def _close(one: Sequence[float], other: Sequence[float]) -> bool:
+def _close(left: Sequence[float], right: Sequence[float]) -> bool:
     import math
 
-    pairs = zip(one, other, strict=True) if len(one) == len(other) else [(0.0, math.inf)]
+    pairs = zip(left, right, strict=True) if len(left) == len(right) else [(0.0, math.inf)]
     return all(math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-4) for a, b in pairs)
 
 
@@ -275,13 +279,13 @@ def _on_a_list(
     from smtplugins.host.features.scoring import Active
 
     texts, segments = [], []
-    for one in every:
+    for derivation in every:
         at, parts = 0, []
-        for step in one:
+        for step in derivation:
             last = max(at, at + len(step.words) - 1)
             parts.append(f"{step.first}-{step.last - 1}={at}-{last}")
             at += len(step.words)
-        texts.append(" ".join(word for step in one for word in step.words))
+        texts.append(" ".join(word for step in derivation for word in step.words))
         segments.append(" ".join(parts))
     rows = len(every)
     notes = _sentence(subject, SOURCE).annotations
@@ -290,8 +294,8 @@ def _on_a_list(
     return Active(subject.offer.name, subject.offer, feature).score(made)
 
 
-def _searched(subject: Subject, feature: Any, one: Derivation) -> list[float]:
-    """The sum of each component over the only derivation of a graph, as an exact search finds it."""
+def _searched(subject: Subject, feature: Any, derivation: Derivation) -> list[float]:
+    """Return the sum of each component over the only derivation of a graph, by an exact search."""
     import numpy as np
 
     from smtformats.grammar.rules import NonTerminal, Rule
@@ -303,15 +307,15 @@ def _searched(subject: Subject, feature: Any, one: Derivation) -> list[float]:
     builder = GraphBuilder()
     node = builder.add([])
     gap = NonTerminal("X", 1)
-    for number, step in enumerate(one):
+    for number, step in enumerate(derivation):
         node = builder.add([Edge((node,), number, span=(step.first, step.last))])
-    rules = [Rule("X", (gap, *SOURCE[step.first : step.last]), (gap, *step.words)) for step in one]
+    rules = [Rule("X", (gap, *SOURCE[step.first : step.last]), (gap, *step.words)) for step in derivation]
     graph = Hypergraph.from_columns(builder.graph("0", rules))
     active = Active(subject.offer.name, subject.offer, feature)
     sentence = _sentence(subject, SOURCE)
     made = score_forest(graph.with_scores(np.zeros(len(graph))), [active], {}, sentence, exact=True).graph
-    found: list[float] = made.dense.sum(axis=0, dtype=np.float64).tolist()
-    return found
+    sums: list[float] = made.dense.sum(axis=0, dtype=np.float64).tolist()
+    return sums
 
 
 CHECKS: tuple[Check, ...] = (

@@ -19,7 +19,7 @@ Symbols = Sequence[Sequence[str | int]]
 
 
 def rules_are_independent(subject: Subject) -> None:
-    """What a rule gets does not depend on the other rules of its batch, nor on their order."""
+    """A rule's score does not depend on the other rules of its batch or on their order."""
     from smtplugins.core.vocabulary import Vocabulary
 
     feature = _rule_feature(subject)
@@ -31,16 +31,16 @@ def rules_are_independent(subject: Subject) -> None:
     shuffled = _score(subject, feature, [every[i] for i in order], words)
     for place, i in enumerate(order):
         text = difference(rows[i], shuffled[place], 1e-5)
-        assert text is None, f"rule {every[i]} scores otherwise with the rules in another order: {text}"
+        assert text is None, f"rule {every[i]} scores differently with the rules in another order: {text}"
     for first, last in itertools.pairwise((0, 1, 3, 8, 9, 22, len(every))):
         alone = _score(subject, feature, every[first:last], words)
-        for symbols, row, found in zip(every[first:last], rows[first:last], alone, strict=True):
-            text = difference(row, found, 1e-5)
-            assert text is None, f"rule {symbols} scores otherwise in a batch of {last - first}: {text}"
+        for symbols, row, actual in zip(every[first:last], rows[first:last], alone, strict=True):
+            text = difference(row, actual, 1e-5)
+            assert text is None, f"rule {symbols} scores differently in a batch of {last - first}: {text}"
 
 
 def word_numbers_do_not_matter(subject: Subject) -> None:
-    """Scores depend on words, not on the numbers that a vocabulary happens to give them."""
+    """Scores depend on words, not on their numbers in the vocabulary."""
     from smtplugins.core.vocabulary import Vocabulary
 
     feature = _rule_feature(subject)
@@ -50,11 +50,11 @@ def word_numbers_do_not_matter(subject: Subject) -> None:
         every, _score(subject, feature, every), _score(subject, feature, every, other), strict=True
     ):
         text = difference(row, again)
-        assert text is None, f"rule {symbols} scores otherwise when the vocabulary numbers its words otherwise: {text}"
+        assert text is None, f"rule {symbols} scores differently with other word numbers: {text}"
 
 
 def rules_are_not_changed(subject: Subject) -> None:
-    """Scoring changes nothing in the rules that it is given."""
+    """Scoring does not change the rules."""
     feature = _rule_feature(subject)
     rules = rules_for(subject, samples.rules())
     before = (rules.target.tolist(), rules.offsets.tolist(), len(rules.vocabulary))
@@ -76,7 +76,7 @@ def _score(subject: Subject, feature: Any, targets: Symbols, vocabulary: Any = N
 
 
 def rules_for(subject: Subject, targets: Symbols, vocabulary: Any = None) -> Rules:
-    """Rules as lists give them; to a feature that needs the grammar, as a decoder does."""
+    """Return rules as on lists, or with origins, as in a decoder, if the feature needs the grammar."""
     from smtplugins.core.grammar.rules import Rules
 
     rules = Rules.from_targets(targets, vocabulary)

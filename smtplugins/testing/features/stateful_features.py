@@ -1,7 +1,7 @@
-"""Checks of features that need their neighbours' words (``StatefulFeature``).
+"""Checks of features with state (``StatefulFeature``).
 
-A word string is put together from edges whose children stand anywhere, as a decoder would, under many bracketings; one
-edge over all words is what they are compared with.
+Strings are derived, as in a decoder, from edges with children in any position, under many bracketings, and compared
+with a single edge over all words.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _TOLERANCE = 1e-5
 
 @dataclass
 class Node:
-    """An edge of a derivation: its target side, and the nodes its children are."""
+    """An edge of a derivation: its target side and its children."""
 
     symbols: list[str | int] = field(default_factory=list)
     children: list[Node] = field(default_factory=list)
 
 
 class Work:
-    """A scorer at work: one vocabulary, as for one sentence, and edges scored in batches."""
+    """A scorer for one sentence, with its vocabulary; scores edges in batches."""
 
     def __init__(self, scorer: Any) -> None:
         from smtplugins.core.vocabulary import Vocabulary
@@ -39,17 +39,17 @@ class Work:
     def combine(
         self, targets: Sequence[Sequence[str | int]], tails: Sequence[Sequence[Any]]
     ) -> tuple[list[dict[str, float]], list[Any]]:
-        """Scores by name and states of a batch."""
+        """Return scores by name, and states, of a batch."""
         scores, states = self.scorer.combine(self._edges(targets), tails)
         assert len(states) == len(targets), f"expected {len(targets)} states, found {len(states)}"
         return scored(scores, len(targets)), list(states)
 
     def finish(self, states: Sequence[Any]) -> list[dict[str, float]]:
-        """What is added for whole sentences."""
+        """Return the final scores of complete sentences."""
         return scored(self.scorer.finish(states), len(states))
 
     def estimate(self, targets: Sequence[Sequence[str | int]]) -> list[dict[str, float]]:
-        """Guesses for edges without children."""
+        """Return estimates for edges without their children."""
         return scored(self.scorer.estimate(self._edges(targets)), len(targets))
 
     def _edges(self, targets: Sequence[Sequence[str | int]]) -> Any:
@@ -58,12 +58,12 @@ class Work:
         return Edges(Rules.from_targets(targets, self.words))
 
     def whole(self, strings: Sequence[Sequence[str]]) -> list[dict[str, float]]:
-        """Totals of strings scored as one edge each."""
+        """Return totals of strings scored as one edge each."""
         rows, states = self.combine(strings, [()] * len(strings))
         return [summed(pair) for pair in zip(rows, self.finish(states), strict=True)]
 
     def derivations(self, roots: Sequence[Node], source: random.Random) -> list[dict[str, float]]:
-        """Totals of derivations, children before parents, in batches of edges with as many children, cut at random."""
+        """Return totals of derivations, children before parents, in random batches of edges with equal arity."""
         totals: dict[int, dict[str, float]] = {}
         states: dict[int, Any] = {}
         waiting = [node for root in roots for node in _below(root)]
@@ -85,32 +85,32 @@ class Work:
 
 
 def bracketing_does_not_matter(subject: Subject) -> None:
-    """A string scores the same in one piece and under any bracketing, however its edges are cut into batches."""
+    """A string scores the same as one edge and under any bracketing, with edges in any batches."""
     source = random.Random(1)
     work = _work(subject)()
     strings = samples.strings()
     wanted = work.whole(strings)
     for _ in range(6):
         roots = [bracketed(words, source) for words in strings]
-        for words, root, row, found in zip(strings, roots, wanted, work.derivations(roots, source), strict=True):
-            text = difference(row, found, _TOLERANCE)
+        for words, root, row, actual in zip(strings, roots, wanted, work.derivations(roots, source), strict=True):
+            text = difference(row, actual, _TOLERANCE)
             assert text is None, f"{' '.join(words)!r} in one piece and as {shown(root)}: {text}"
 
 
 def edges_are_independent(subject: Subject) -> None:
-    """An edge gets the same score and an equal state alone and among others."""
+    """An edge gets the same score and an equal state alone and in a batch."""
     work = _work(subject)()
     strings = samples.strings()
     rows, states = work.combine(strings, [()] * len(strings))
     for words, row, state in zip(strings, rows, states, strict=True):
         (alone,), (again,) = work.combine([words], [()])
         text = difference(row, alone, _TOLERANCE)
-        assert text is None, f"edge {' '.join(words)!r} scores otherwise alone than in a batch: {text}"
+        assert text is None, f"edge {' '.join(words)!r} scores differently alone and in a batch: {text}"
         assert state == again, f"edge {' '.join(words)!r} has the state {again!r} alone and {state!r} in a batch"
 
 
 def states_fit_a_table(subject: Subject) -> None:
-    """States can be hashed, equal ones to the same number: decoders keep them in a table."""
+    """States are hashable, and equal states have equal hashes: decoders keep them in a hash table."""
     work = _work(subject)()
     strings = samples.strings()
     _, states = work.combine(strings, [()] * len(strings))
@@ -125,7 +125,7 @@ def states_fit_a_table(subject: Subject) -> None:
 
 
 def equal_states_have_equal_futures(subject: Subject) -> None:
-    """Where two states are equal, whatever follows gives equal scores and equal states: decoders keep only one."""
+    """Equal states lead to equal scores and states in all contexts: decoders recombine them."""
     work = _work(subject)()
     strings = samples.strings(seed=4, count=60)
     _, states = work.combine(strings, [()] * len(strings))
@@ -138,7 +138,7 @@ def equal_states_have_equal_futures(subject: Subject) -> None:
         ends = work.finish(states_of)
         _assert_equal_future(ends[0], ends[1], strings[left], strings[right], "at the end of the sentence")
         for context in contexts:
-            rows, after = work.combine([context, context], [[one] for one in states_of])
+            rows, after = work.combine([context, context], [[state] for state in states_of])
             where = f"in {context}"
             _assert_equal_future(rows[0], rows[1], strings[left], strings[right], where)
             assert after[0] == after[1], (
@@ -148,7 +148,7 @@ def equal_states_have_equal_futures(subject: Subject) -> None:
 
 
 def sentences_do_not_mix(subject: Subject) -> None:
-    """Two sentences under way at once get what each gets alone: what belongs to a sentence lives in its scorer."""
+    """Two sentences scored at the same time score as each does alone: sentence data is kept in the scorer."""
     start = _work(subject)
     strings = samples.strings()
     texts = ("das ist gut", "ja")
@@ -157,30 +157,32 @@ def sentences_do_not_mix(subject: Subject) -> None:
     pieces = [work.combine(strings, [()] * len(strings)) for work in both]
     for text, wanted, work, (rows, states) in zip(texts, alone, both, pieces, strict=True):
         for words, row, inner, end in zip(strings, wanted, rows, work.finish(states), strict=True):
-            found = difference(row, summed([inner, end]), _TOLERANCE)
-            assert found is None, f"{' '.join(words)!r} for {text!r} scores otherwise beside another sentence: {found}"
+            problem = difference(row, summed([inner, end]), _TOLERANCE)
+            assert problem is None, (
+                f"{' '.join(words)!r} for {text!r} scores differently beside another sentence: {problem}"
+            )
 
 
 def estimates_are_finite(subject: Subject) -> None:
-    """``estimate`` gives a finite score for each edge, whatever its children, and changes no score that follows."""
+    """``estimate`` returns a finite score per edge, for any children, and does not change later scores."""
     work = _work(subject)()
     strings = samples.strings()
     before = work.whole(strings)
     work.estimate(samples.rules())
-    for words, row, found in zip(strings, before, work.whole(strings), strict=True):
-        text = difference(row, found)
-        assert text is None, f"{' '.join(words)!r} scores otherwise after `estimate`: {text}"
+    for words, row, actual in zip(strings, before, work.whole(strings), strict=True):
+        text = difference(row, actual)
+        assert text is None, f"{' '.join(words)!r} scores differently after `estimate`: {text}"
 
 
 def _work(subject: Subject) -> Callable[..., Work]:
-    """A feature to be started on source texts."""
+    """Return a function that starts the feature on a source text."""
     from smtplugins.contracts.contracts import Sentence
 
     feature = subject.make()
     if not hasattr(feature, "start"):
         raise DoesNotApply("the feature has no start")
     if "segmentation" in subject.offer.needs:
-        raise DoesNotApply("the feature needs phrases behind one another, which checks of its own have")
+        raise DoesNotApply("the feature needs a segmentation, which other checks provide")
 
     def start(source: str = "das ist gut") -> Work:
         annotations = {name: f"{name} of {source}" for name in subject.annotations}
@@ -190,7 +192,7 @@ def _work(subject: Subject) -> Callable[..., Work]:
 
 
 def bracketed(words: Sequence[str], source: random.Random) -> Node:
-    """A random derivation of a string: edges of words and up to three children, some of them over nothing at all."""
+    """Return a random derivation of a string: edges of words and up to three children, some of them empty."""
     node = Node()
     at = 0
     cuts = source.randint(0, 3) if words else 0
@@ -212,7 +214,7 @@ def _below(node: Node) -> Iterator[Node]:
 
 
 def shown(node: Node) -> str:
-    inner = (shown(node.children[one]) if isinstance(one, int) else one for one in node.symbols)
+    inner = (shown(node.children[symbol]) if isinstance(symbol, int) else symbol for symbol in node.symbols)
     return f"[{' '.join(inner)}]"
 
 
@@ -231,7 +233,7 @@ def _assert_equal_future(
 ) -> None:
     text = difference(first, second, _TOLERANCE)
     assert text is None, (
-        f"{' '.join(left)!r} and {' '.join(right)!r} have equal states, but score otherwise {where}: {text}"
+        f"{' '.join(left)!r} and {' '.join(right)!r} have equal states, but score differently {where}: {text}"
     )
 
 

@@ -1,7 +1,7 @@
 """Checks of features that score edges in partial context (``UndirectedFeature``).
 
-A word string is put together from edges whose children stand anywhere, as for features with states; but its tree grows
-from any edge in any direction. What an edge is shown is worked out anew each time, from all that is there.
+Strings are derived from edges with children in any position, as for stateful features, but the tree grows from any
+edge in any direction. The contexts shown to an edge are recomputed each time from all attached edges.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from smtplugins.testing.rows import difference, scored, summed
 _TOLERANCE = 1e-5
 _SOURCE = "das ist gut"
 _MOST = 400
-"""Situations that are looked at one by one."""
+"""The most situations that are kept."""
 
 Target = Sequence[str | int]
 Row = dict[str, float]
 
 
 class Situation(NamedTuple):
-    """An edge, the contexts of its neighbours, and what it showed them."""
+    """An edge, the contexts of its neighbours, and the contexts it showed them."""
 
     target: tuple[str | int, ...]
     links: tuple[Any, ...]
@@ -39,7 +39,7 @@ class Situation(NamedTuple):
 
 @dataclass
 class _Work:
-    """A scorer at work: one vocabulary, as for one sentence; situations are kept."""
+    """A scorer for one sentence, with its vocabulary and the situations met."""
 
     scorer: Any
     components: int
@@ -53,11 +53,11 @@ class _Work:
     def attach(
         self, targets: Sequence[Target], links: Sequence[Sequence[Any]]
     ) -> tuple[list[Row], list[tuple[Any, ...]]]:
-        """Scores by name, and contexts, of a batch."""
+        """Return scores by name, and contexts, of a batch."""
         from smtplugins.core.grammar.rules import Edges, Rules
 
         edges = Edges(Rules.from_targets(targets, self.words))
-        scores, contexts = self.scorer.attach(edges, [list(one) for one in links])
+        scores, contexts = self.scorer.attach(edges, [list(around) for around in links])
         assert len(contexts) == len(targets), f"expected contexts of {len(targets)} edges, found {len(contexts)}"
         rows = scored(scores, len(targets))
         for target, around, row, given in zip(targets, links, rows, contexts, strict=True):
@@ -71,7 +71,7 @@ class _Work:
 
 
 class _Tree:
-    """A derivation that grows from any of its edges; link 0 is what is above one, link 1 + k its child k."""
+    """A derivation that grows from any edge; link 0 of an edge is its parent, link 1 + k its child k."""
 
     def __init__(self, root: Node) -> None:
         self.targets: list[list[str | int]] = []
@@ -89,28 +89,30 @@ class _Tree:
         add(root, None)
 
     def order(self, source: random.Random) -> list[int]:
-        """All edges, each but the first beside one before it."""
-        found = [source.randrange(len(self.targets))]
-        while len(found) < len(self.targets):
-            edges = sorted({one for edge in found for one in self.beside[edge] if one is not None} - {*found})
-            found.append(source.choice(edges))
-        return found
+        """Return all edges in a random order, each but the first adjacent to an earlier one."""
+        order = [source.randrange(len(self.targets))]
+        while len(order) < len(self.targets):
+            edges = sorted(
+                {neighbour for edge in order for neighbour in self.beside[edge] if neighbour is not None} - {*order}
+            )
+            order.append(source.choice(edges))
+        return order
 
     def links(self, work: _Work, edge: int, without: int | None = None) -> list[Any]:
-        """What an edge is shown by those that are there; not by the one at the link ``without``."""
-        found = []
+        """Return the contexts that attached neighbours show to an edge, except the one at link ``without``."""
+        shown_here = []
         for link, other in enumerate(self.beside[edge]):
             if link == without or other is None or other not in self.there:
-                found.append(OUTSIDE if other is None and link != without else None)
+                shown_here.append(OUTSIDE if other is None and link != without else None)
                 continue
             back = self.beside[other].index(edge)
             _, (contexts,) = work.attach([self.targets[other]], [self.links(work, other, back)])
-            found.append(contexts[back])
-        return found
+            shown_here.append(contexts[back])
+        return shown_here
 
 
 def _grown(work: _Work, roots: Sequence[Node], source: random.Random) -> list[Row]:
-    """What derivations are worth whose edges come in random orders; those of several trees come in one batch."""
+    """Return totals of derivations whose edges are attached in random orders, in batches across trees."""
     trees = [_Tree(root) for root in roots]
     orders = [tree.order(source) for tree in trees]
     totals: list[list[Row]] = [[] for _ in trees]
@@ -127,9 +129,9 @@ def _grown(work: _Work, roots: Sequence[Node], source: random.Random) -> list[Ro
 
 
 def growing_order_does_not_matter(subject: Subject) -> None:
-    """What edges add is in sum the same in whatever order a tree grows: what the directed form gives, if there is one.
+    """The total of a tree does not depend on the order of growing, and equals that of the directed form, if any.
 
-    All of a batch are scored together, whatever trees they are of.
+    Batches mix edges of different trees.
     """
     source = random.Random(1)
     feature, start = _feature(subject)
@@ -139,57 +141,60 @@ def growing_order_does_not_matter(subject: Subject) -> None:
         wanted = _directed(feature, subject, roots) if hasattr(feature, "start") else None
         what = "its directed form" if wanted else "in another order"
         for _ in range(2):
-            found = _grown(start(), roots, source)
+            grown = _grown(start(), roots, source)
             wanted = wanted or _grown(start(), roots, source)
-            for root, row, other in zip(roots, wanted, found, strict=True):
+            for root, row, other in zip(roots, wanted, grown, strict=True):
                 text = difference(row, other, _TOLERANCE)
                 assert text is None, f"{shown(root)} by {what} and grown in some order: {text}"
 
 
 def attached_edges_are_independent(subject: Subject) -> None:
-    """An edge gets the same score and shows equal contexts alone and among others."""
+    """An edge gets the same score and shows equal contexts alone and in a batch."""
     _, start = _feature(subject)
     work, situations = _seen(start)
-    rows, contexts = work.attach([one.target for one in situations], [one.links for one in situations])
-    for one, row, given in zip(situations, rows, contexts, strict=True):
-        (alone,), (again,) = work.attach([one.target], [one.links])
+    rows, contexts = work.attach(
+        [situation.target for situation in situations], [situation.links for situation in situations]
+    )
+    for situation, row, given in zip(situations, rows, contexts, strict=True):
+        (alone,), (again,) = work.attach([situation.target], [situation.links])
         text = difference(row, alone, _TOLERANCE)
-        assert text is None, f"{one} scores otherwise alone than in a batch: {text}"
-        assert given == again, f"{one} shows {list(again)} alone and {list(given)} in a batch"
+        assert text is None, f"{situation} scores differently alone and in a batch: {text}"
+        assert given == again, f"{situation} shows {list(again)} alone and {list(given)} in a batch"
 
 
 def contexts_fit_a_table(subject: Subject) -> None:
-    """Contexts can be hashed, equal ones to the same number; the same edge in the same place shows equal ones."""
+    """Contexts are hashable, and equal ones have equal hashes; the same situation shows equal contexts."""
     _, start = _feature(subject)
     work, situations = _seen(start)
-    for one in situations:
-        _, (again,) = work.attach([one.target], [one.links])
-        for context, other in zip(one.contexts, again, strict=True):
+    for situation in situations:
+        _, (again,) = work.attach([situation.target], [situation.links])
+        for context, other in zip(situation.contexts, again, strict=True):
             try:
                 same = hash(context) == hash(other)
             except TypeError as error:
                 raise AssertionError(f"the context {context!r} cannot be hashed: {error}") from error
-            assert context == other, f"{one} shows {context!r} and {other!r}, which are not equal"
+            assert context == other, f"{situation} shows {context!r} and {other!r}, which are not equal"
             assert same, f"the equal contexts {context!r} and {other!r} have different hashes"
 
 
 def contexts_do_not_come_back(subject: Subject) -> None:
-    """What an edge shows a neighbour is made of the edge and of its other neighbours, not of what that one shows."""
+    """The context an edge shows to a neighbour does not depend on the context that this neighbour shows."""
     _, start = _feature(subject)
     work, situations = _seen(start)
-    for one in situations:
-        for link, known in enumerate(one.links):
+    for situation in situations:
+        for link, known in enumerate(situation.links):
             if known is None or known is OUTSIDE:
                 continue
-            without = [*one.links[:link], None, *one.links[link + 1 :]]
-            _, (contexts,) = work.attach([one.target], [without])
-            assert contexts[link] == one.contexts[link], (
-                f"{one} shows {one.contexts[link]!r} at link {link}, but {contexts[link]!r} if nothing is known there"
+            without = [*situation.links[:link], None, *situation.links[link + 1 :]]
+            _, (contexts,) = work.attach([situation.target], [without])
+            assert contexts[link] == situation.contexts[link], (
+                f"{situation} shows {situation.contexts[link]!r} at link {link}, but {contexts[link]!r} if nothing is "
+                "known there"
             )
 
 
 def equal_contexts_have_equal_futures(subject: Subject) -> None:
-    """Where two contexts are equal, edges beside them get equal scores and show equal contexts."""
+    """Edges next to equal contexts get equal scores and show equal contexts."""
     _, start = _feature(subject)
     work, situations = _seen(start)
     pairs = 0
@@ -197,7 +202,7 @@ def equal_contexts_have_equal_futures(subject: Subject) -> None:
         for left, right in _equal_pairs(situations, above):
             pairs += 1
             for target, around in _neighbours(above):
-                links = [[context if one == "here" else one for one in around] for context in (left, right)]
+                links = [[context if slot == "here" else slot for slot in around] for context in (left, right)]
                 (first, second), shown_by = work.attach([target, target], links)
                 text = difference(first, second, _TOLERANCE)
                 where = f"for the edge {target} {'below' if above else 'above'} them"
@@ -211,7 +216,7 @@ def equal_contexts_have_equal_futures(subject: Subject) -> None:
 
 
 def undirected_sentences_do_not_mix(subject: Subject) -> None:
-    """Two sentences under way at once get what each gets alone: what belongs to a sentence lives in its scorer."""
+    """Two sentences scored at the same time score as each does alone: sentence data is kept in the scorer."""
     _, start = _feature(subject)
     strings = samples.strings()
     roots = [bracketed(words, random.Random(3)) for words in strings]
@@ -222,12 +227,12 @@ def undirected_sentences_do_not_mix(subject: Subject) -> None:
         work.attach(strings, [[OUTSIDE]] * len(strings))
     for text, wanted, work in zip(texts, alone, both, strict=True):
         for root, row, other in zip(roots, wanted, _grown(work, roots, random.Random(4)), strict=True):
-            found = difference(row, other, _TOLERANCE)
-            assert found is None, f"{shown(root)} for {text!r} scores otherwise beside another sentence: {found}"
+            problem = difference(row, other, _TOLERANCE)
+            assert problem is None, f"{shown(root)} for {text!r} scores differently beside another sentence: {problem}"
 
 
 def _feature(subject: Subject) -> tuple[Any, Callable[..., _Work]]:
-    """A feature, and how to start it on source texts."""
+    """Return a feature, and a function that starts it on a source text."""
     feature = subject.make()
     if not hasattr(feature, "undirected"):
         raise DoesNotApply("the feature has no undirected")
@@ -246,13 +251,13 @@ def _sentence(subject: Subject, source: str) -> Any:
 
 
 def _directed(feature: Any, subject: Subject, roots: Sequence[Node]) -> list[Row]:
-    """What the feature's directed form gives for whole derivations."""
+    """Return the totals of derivations by the feature's directed form."""
     work = Work(feature.start(_sentence(subject, _SOURCE)))
     return work.derivations(roots, random.Random(2))
 
 
 def _seen(start: Callable[..., _Work]) -> tuple[_Work, list[Situation]]:
-    """What a scorer was asked for some growing trees."""
+    """Return a scorer and the situations it met while trees grew."""
     source = random.Random(5)
     work = start()
     _grown(work, [bracketed(words, source) for words in samples.strings(seed=2)], source)
@@ -260,22 +265,22 @@ def _seen(start: Callable[..., _Work]) -> tuple[_Work, list[Situation]]:
 
 
 def _equal_pairs(situations: Sequence[Situation], above: bool, most: int = 60) -> list[tuple[Any, Any]]:
-    """Equal contexts from different situations: such as are shown to what is below, or to what is above."""
-    found = []
+    """Return pairs of equal contexts from different situations, shown to children if ``above``, else to parents."""
+    pairs = []
     known: list[tuple[Any, Situation]] = []
-    for one in situations:
-        for context in one.contexts[1:] if above else one.contexts[:1]:
-            others = (other for other, where in known if other == context and where[:2] != one[:2])
+    for situation in situations:
+        for context in situation.contexts[1:] if above else situation.contexts[:1]:
+            others = (other for other, where in known if other == context and where[:2] != situation[:2])
             other = next(others, None)
             if other is not None:
-                found.append((other, context))
+                pairs.append((other, context))
             if len(known) < most:
-                known.append((context, one))
-    return found[:most]
+                known.append((context, situation))
+    return pairs[:most]
 
 
 def _neighbours(above: bool) -> list[tuple[list[str | int], list[Any]]]:
-    """Edges that are put beside a context (``here``), and what else is around them."""
+    """Return edges to attach to a context (``here``), with their other contexts."""
     if above:
         return [
             ([], ["here"]),

@@ -174,7 +174,7 @@ def test_a_failure_leaves_what_was_there(smt: Smt) -> None:
         (("--smoothing", "good-turin"), "unknown smoothing 'good-turin'; did you mean 'good-turing'?"),
         (
             ("--reordering", "msb"),
-            "--reordering: expected the name of a model, as wbe-msd-bidirectional-fe, found 'msb'",
+            "--reordering: expected a model name like wbe-msd-bidirectional-fe, found 'msb'",
         ),
         (("--reordering", "msd", "--reordering", "wbe-msd-backward-fe"), "--reordering: the same model twice"),
         (("--reordering-smoothing", 0), "--reordering-smoothing: expected more than 0, found 0"),

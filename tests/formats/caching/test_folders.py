@@ -25,7 +25,7 @@ from smtformats.columns import GrammarColumns, StringTable
 from smtformats.format import Format
 
 TEXT = "[X] ||| a [X,1] ||| [1] A é ||| F=1 G=2.5 ||| 0-1 1-0\n[S] ||| b ||| B ||| F=3\n"
-CDEC = next(one for one in all_formats() if one.name == "cdec-grammar")
+CDEC = next(record for record in all_formats() if record.name == "cdec-grammar")
 
 
 class Kept:
@@ -50,17 +50,17 @@ class Kept:
 
     @property
     def entry(self) -> Path:
-        (one,) = self.folder.iterdir()
-        return one
+        (entry,) = self.folder.iterdir()
+        return entry
 
     def write(self, columns: GrammarColumns) -> None:
         """Put an entry with other columns in the place of the one there is, sound but for what they hold."""
         data = self.entry.read_bytes()
-        found = KEEPER.layout.header(data, len(data))
-        assert found is not None
-        place, size = found.places["about"]
+        header = KEEPER.layout.header(data, len(data))
+        assert header is not None
+        place, size = header.places["about"]
         about = memoryview(data)[place : place + size]
-        KEEPER.layout.write(self.entry, found.key, found.state, {**KEEPER.parts(columns), "about": about})
+        KEEPER.layout.write(self.entry, header.key, header.state, {**KEEPER.parts(columns), "about": about})
 
 
 @pytest.fixture
@@ -70,8 +70,8 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kept:
     return Kept(tmp_path)
 
 
-def same(one: GrammarColumns, other: GrammarColumns) -> bool:
-    parts = [(getattr(one, field.name), getattr(other, field.name)) for field in fields(one)]
+def same(columns: GrammarColumns, other: GrammarColumns) -> bool:
+    parts = [(getattr(columns, field.name), getattr(other, field.name)) for field in fields(columns)]
     return all(a[:] == b[:] if isinstance(a, StringTable) else np.array_equal(a, b) for a, b in parts)
 
 
@@ -105,7 +105,7 @@ def test_empty_columns_are_kept(kept: Kept) -> None:
 
 def test_packed_files_and_other_formats(kept: Kept) -> None:
     kept.path.write_bytes(gzip.compress(b"a ||| A ||| 0.5\n"))
-    record = next(one for one in all_formats() if one.name == "moses-phrases")
+    record = next(record for record in all_formats() if record.name == "moses-phrases")
     assert same(kept.load(record), kept.load(record))
     assert kept.read == 1
     with pytest.raises(FormatError, match=r"more than 3 bytes, decompressed"):
@@ -155,10 +155,10 @@ def longer(kept: Kept) -> None:
 def test_a_changed_file_is_read_again(kept: Kept, change: Callable[[Kept], None]) -> None:
     kept.load()
     change(kept)
-    found = kept.load()
+    columns = kept.load()
     assert kept.read == 2
-    assert same(found, cached_load(kept.path, CDEC, None))
-    assert same(kept.load(), found)
+    assert same(columns, cached_load(kept.path, CDEC, None))
+    assert same(kept.load(), columns)
     assert kept.read == 2
 
 
@@ -279,32 +279,32 @@ def test_an_entry_that_is_no_file(kept: Kept) -> None:
 
 def test_many_write_at_once(kept: Kept) -> None:
     wanted = cached_load(kept.path, CDEC, None)
-    found: list[GrammarColumns] = []
+    loads: list[GrammarColumns] = []
 
     def load() -> None:
         for _ in range(20):
-            found.append(kept.load())
+            loads.append(kept.load())
             clear(kept.folder)
 
     threads = [threading.Thread(target=load) for _ in range(4)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
-    assert len(found) == 80
-    assert all(same(one, wanted) for one in found)
-    assert all(one.suffix == ".columns" for one in kept.folder.iterdir())
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(loads) == 80
+    assert all(same(columns, wanted) for columns in loads)
+    assert all(path.suffix == ".columns" for path in kept.folder.iterdir())
 
 
 def test_what_is_there_is_shown_and_removed(kept: Kept) -> None:
     kept.load()
-    (one,) = entries(kept.folder)
-    assert (one.path, one.source, one.format) == (kept.entry, str(kept.path), "cdec-grammar")
-    assert one.size == kept.entry.stat().st_size
+    (entry,) = entries(kept.folder)
+    assert (entry.path, entry.source, entry.format) == (kept.entry, str(kept.path), "cdec-grammar")
+    assert entry.size == kept.entry.stat().st_size
     in_use = kept.load()
     (kept.folder / "x.part").write_bytes(b"left behind")
     (kept.folder / "notes").write_text("not ours")
-    assert clear(kept.folder) == (2, one.size + 11)
+    assert clear(kept.folder) == (2, entry.size + 11)
     assert kept.entry.name == "notes"
     assert in_use.rule(0).lhs == "X"
     assert entries(kept.folder / "absent") == []

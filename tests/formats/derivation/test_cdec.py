@@ -63,20 +63,25 @@ def test_several() -> None:
     ],
 )
 def test_masks(shown: str, node: Node) -> None:
-    (one,) = read(f"{TOP}({{{shown}}}\n)\n")
-    (found,) = one.nodes
-    rule = found.rule and Rule(
-        found.rule.lhs, found.rule.source, found.rule.target, found.rule.names, found.rule.values, found.rule.alignment
+    (derivation,) = read(f"{TOP}({{{shown}}}\n)\n")
+    (actual,) = derivation.nodes
+    rule = actual.rule and Rule(
+        actual.rule.lhs,
+        actual.rule.source,
+        actual.rule.target,
+        actual.rule.names,
+        actual.rule.values,
+        actual.rule.alignment,
     )
-    assert (found.label, rule, found.span) == (node.label, node.rule, node.span)
-    assert (found.features(), found.score) == (node.features(), node.score)
+    assert (actual.label, rule, actual.span) == (node.label, node.rule, node.span)
+    assert (actual.features(), actual.score) == (node.features(), node.score)
 
 
 def test_gaps_are_checked_where_rules_are_shown() -> None:
-    (one,) = read(TOP + "({[S]}\n ({[X]}\n )\n ({[Y]}\n  ({[Z]}\n  )\n )\n)\n")
-    assert [node.children for node in one.nodes] == [(1, 2), (), (3,), ()]
+    (derivation,) = read(TOP + "({[S]}\n ({[X]}\n )\n ({[Y]}\n  ({[Z]}\n  )\n )\n)\n")
+    assert [node.children for node in derivation.nodes] == [(1, 2), (), (3,), ()]
     with pytest.raises(ValueError, match="expected rules"):
-        one.target()
+        derivation.target()
 
 
 @pytest.mark.parametrize(
@@ -87,28 +92,28 @@ def test_gaps_are_checked_where_rules_are_shown() -> None:
         ("sent_id=4 ||| 0\n", "1: field 1: expected sent_id=ID.RANK ||| SCORE above a derivation, found 'sent_id=4 "),
         ("sent_id=4.0 ||| x\n", "1: field 2: expected a number as total score, found 'x'"),
         ("sent_id=4.0 ||| nan\n", "1: field 2: expected a number as total score, found 'nan'"),
-        (TOP, "2: field 1: expected a node of the derivation, found the end of it"),
+        (TOP, "2: field 1: expected a node of the derivation, found the end of the derivation"),
         (TOP + "x\n", "3: field 1: expected ({ and } around a node, or ), found 'x'"),
         (TOP + "({<0,1>\n", "3: field 1: expected ({ and } around a node, or ), found '({<0,1>'"),
         (TOP + "({\n", "3: field 1: expected ({ and } around a node, or ), found '({'"),
         (TOP + "  \n", "3: field 1: expected ({ and } around a node, or ), found ''"),
-        (TOP + ")\n", "3: field 1: expected -1 blanks, as deep as this is in the tree, found 0"),
-        (TOP + " ({}\n", "3: field 1: expected 0 blanks, as deep as this is in the tree, found 1"),
-        (TOP + "({}\n({}\n", "4: field 1: expected 1 blanks, as deep as this is in the tree, found 0"),
-        (TOP + "({}\n )\n", "4: field 1: expected 0 blanks, as deep as this is in the tree, found 1"),
-        (TOP + "({}\n)\n)\n", "5: field 1: expected an empty line behind a derivation, found ')'"),
-        (TOP + "({}\n", "3: field 1: expected 1 more ), found the end of it"),
-        (TOP + "({}\n\n)", "4: field 1: expected 1 more ), found the end of it"),
+        (TOP + ")\n", "3: field 1: expected -1 leading blanks, the depth in the tree, found 0"),
+        (TOP + " ({}\n", "3: field 1: expected 0 leading blanks, the depth in the tree, found 1"),
+        (TOP + "({}\n({}\n", "4: field 1: expected 1 leading blanks, the depth in the tree, found 0"),
+        (TOP + "({}\n )\n", "4: field 1: expected 0 leading blanks, the depth in the tree, found 1"),
+        (TOP + "({}\n)\n)\n", "5: field 1: expected an empty line after a derivation, found ')'"),
+        (TOP + "({}\n", "3: field 1: expected 1 more ), found the end of the derivation"),
+        (TOP + "({}\n\n)", "4: field 1: expected 1 more ), found the end of the derivation"),
         (TOP + "({<0,12345678901>}\n", "3: field 1: expected name=value, found '<0,12345678901>'"),
         (TOP + "({ p=x}\n", "3: field 1: expected a number as total score, found 'x'"),
         (TOP + "({ F=x}\n", "3: field 1: expected a finite number, found 'x'"),
         (TOP + "({ F=1 F=2}\n", "3: field 1: expected each feature once, found 'F' twice"),
         (TOP + "({ [S] ||| a [X] ||| A}\n", "3: field 3: expected 1 non-terminal, as on the source side, found 0"),
-        (TOP + "({ [S] ||| a}\n", "3: field 2: expected ||| and a target side behind the source side, found the end"),
-        (TOP + "({ [S] ||| a [X] ||| [1]}\n)\n", "4: field 1: expected 1 nodes below this one, as its rule has gaps"),
+        (TOP + "({ [S] ||| a}\n", "3: field 2: expected ||| and a target side after the source side, found the end"),
+        (TOP + "({ [S] ||| a [X] ||| [1]}\n)\n", "4: field 1: expected 1 children, one per gap of the rule"),
         (
             TOP + "({ [S] ||| a ||| A}\n ({}\n )\n)\n",
-            "6: field 1: expected 0 nodes below this one, as its rule has gaps",
+            "6: field 1: expected 0 children, one per gap of the rule",
         ),
         (TOP + "({}\n ({}\n )\n ({}\n )\n ({}\n", "8: field 1: expected at most 3 nodes, found more"),
     ],
@@ -124,11 +129,16 @@ def test_bad_lines(text: str, message: str) -> None:
 )
 def test_any_lines_give_derivations_or_a_format_error(lines: list[str]) -> None:
     try:
-        found = read("".join(lines))
+        derivations = read("".join(lines))
     except FormatError:
         return
-    assert len(found) == "".join(lines).count("sent_id=")
-    assert all(0 < child < len(one.nodes) for one in found for node in one.nodes for child in node.children)
+    assert len(derivations) == "".join(lines).count("sent_id=")
+    assert all(
+        0 < child < len(derivation.nodes)
+        for derivation in derivations
+        for node in derivation.nodes
+        for child in node.children
+    )
 
 
 def test_shape() -> None:
@@ -142,7 +152,7 @@ def test_gold_has_the_texts_of_the_lists(shared: Path) -> None:
     """cdec's first fifty sentences: each derivation gives the text of the same rank, by rules of the grammar."""
     folder = shared / "gold/cdec/first50"
     with open_lines(folder / "kbest100.txt.gz") as lines:
-        lists = {one.id: one for one in nbest_cdec.parse(lines)}
+        lists = {nbest.id: nbest for nbest in nbest_cdec.parse(lines)}
     paths = [folder / f"derivs.k100/derivs.{i}.gz" for i in range(0, 50, 7)]
     paths += sorted((folder / "derivs.k1.all").glob("derivs.*"))
     assert len(paths) == 58
@@ -155,17 +165,19 @@ def test_gold_has_the_texts_of_the_lists(shared: Path) -> None:
         wanted = lists[derivations[0].id]
         shown = "k100" in str(path)
         assert len(derivations) == (len(wanted) if shown else 1)
-        for one in derivations:
-            assert " ".join(one.target()) == wanted.texts[one.rank]
+        for derivation in derivations:
+            assert " ".join(derivation.target()) == wanted.texts[derivation.rank]
             assert wanted.totals is not None
-            assert one.score == wanted.totals[one.rank]
+            assert derivation.score == wanted.totals[derivation.rank]
             if not shown:
                 # The features and scores of the nodes add up to those of the list, which has six digits of each.
-                total = sum(node.score or 0 for node in one.nodes)
-                assert total == pytest.approx(one.score, abs=1e-3)
-                expected = dict(zip(wanted.layouts[one.rank], wanted.values[one.rank], strict=True))
+                total = sum(node.score or 0 for node in derivation.nodes)
+                assert total == pytest.approx(derivation.score, abs=1e-3)
+                expected = dict(zip(wanted.layouts[derivation.rank], wanted.values[derivation.rank], strict=True))
                 for name, value in expected.items():
-                    assert sum(node.features().get(name, 0) for node in one.nodes) == pytest.approx(value, abs=1e-3)
+                    assert sum(node.features().get(name, 0) for node in derivation.nodes) == pytest.approx(
+                        value, abs=1e-3
+                    )
         count += len(derivations)
     assert count == 850
 
@@ -176,7 +188,7 @@ def test_gold_uses_rules_of_the_grammar(shared: Path) -> None:
     with open_lines(gold / "grammars/test300/grammar.3.gz") as lines:
         known = {(rule.lhs, rule.source, rule.target) for rule in grammar_cdec.parse(lines)}
     with open_lines(gold / "first50/derivs.k100/derivs.3.gz") as lines:
-        rules = [node.rule for one in parse(lines) for node in one.nodes]
+        rules = [node.rule for derivation in parse(lines) for node in derivation.nodes]
     used = {(rule.lhs, rule.source, rule.target) for rule in rules if rule is not None}
     assert (len(rules), len(used & known)) == (1018, 37)
     # The others are of the glue grammar, or pass a word on.

@@ -16,9 +16,9 @@ def test_sides() -> None:
         Node("A", Rule("A", ("uno",), ("one",)), (0, 1)),
         Node("B", Rule("B", ("dos",), ()), (2, 3)),
     )
-    one = Derivation("0", 0, -1.5, nodes)
-    assert one.source() == ["uno", "de", "dos"]
-    assert one.target() == ["of", "one"]
+    derivation = Derivation("0", 0, -1.5, nodes)
+    assert derivation.source() == ["uno", "de", "dos"]
+    assert derivation.target() == ["of", "one"]
     assert nodes[0].features() == {"f": 1, "g": 2}
 
 
@@ -31,6 +31,6 @@ def test_no_nodes_and_no_rules() -> None:
 def test_deep_derivations() -> None:
     gap = NonTerminal("X", 1)
     nodes = [Node("X", Rule("X", (gap, "a"), ("b", gap)), None, (i + 1,)) for i in range(5000)]
-    one = Derivation("0", 0, None, (*nodes, Node("X", Rule("X", ("a",), ("b",)), None)))
-    assert one.source() == ["a"] * 5001
-    assert one.target() == ["b"] * 5001
+    derivation = Derivation("0", 0, None, (*nodes, Node("X", Rule("X", ("a",), ("b",)), None)))
+    assert derivation.source() == ["a"] * 5001
+    assert derivation.target() == ["b"] * 5001

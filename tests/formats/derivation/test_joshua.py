@@ -29,29 +29,29 @@ def read(text: str, **limits: int) -> list[Derivation]:
 
 
 def test_block() -> None:
-    (one,) = read(BLOCK)
-    assert (one.id, one.rank, one.score, one.line) == ("0", 0, None, 1)
-    assert [(node.label, node.span, node.children) for node in one.nodes] == [
+    (derivation,) = read(BLOCK)
+    assert (derivation.id, derivation.rank, derivation.score, derivation.line) == ("0", 0, None, 1)
+    assert [(node.label, node.span, node.children) for node in derivation.nodes] == [
         ("GOAL", (0, 5), (1, 2)),
         ("GOAL", (0, 1), ()),
         ("X", (1, 4), (3, 4)),
         ("A", (1, 2), ()),
         ("B", (3, 4), ()),
     ]
-    assert one.source() == ["<s>", "uno", "de", "dos"]
-    assert one.target() == ["<s>", "two", "of", "one"]
-    rule = one.nodes[2].rule
+    assert derivation.source() == ["<s>", "uno", "de", "dos"]
+    assert derivation.target() == ["<s>", "two", "of", "one"]
+    rule = derivation.nodes[2].rule
     assert rule is not None
     assert rule.target == (NonTerminal("B", 2), "of", NonTerminal("A", 1))
     assert (rule.alignment, rule.line) == (((1, 1),), 3)
-    assert one.nodes[0].features() == {"tm_pt_0": 0, "tm_glue_0": 1}
-    assert [node.score for node in one.nodes] == [0.5, 0, -1e-4, float("-inf"), -0.56570554]
-    assert one.nodes[4].rule is not None
-    assert one.nodes[4].rule.alignment == ((0, 0), (1, 2))
+    assert derivation.nodes[0].features() == {"tm_pt_0": 0, "tm_glue_0": 1}
+    assert [node.score for node in derivation.nodes] == [0.5, 0, -1e-4, float("-inf"), -0.56570554]
+    assert derivation.nodes[4].rule is not None
+    assert derivation.nodes[4].rule.alignment == ((0, 0), (1, 2))
 
 
 @pytest.mark.parametrize(
-    ("fronts", "found"),
+    ("fronts", "expected"),
     [
         (["", ""], [("0", 0, None), ("1", 0, None)]),
         (["3 ||| ", "3 ||| ", "5 ||| "], [("3", 0, None), ("3", 1, None), ("5", 0, None)]),
@@ -59,23 +59,30 @@ def test_block() -> None:
         (["0 ||| 1 ||| 2 ||| ", "0 ||| 7 ||| -3 ||| "], [("0", 0, 2.0), ("0", 6, -3.0)]),
     ],
 )
-def test_fronts(fronts: list[str], found: list[tuple[str, int, float | None]]) -> None:
+def test_fronts(fronts: list[str], expected: list[tuple[str, int, float | None]]) -> None:
     text = "".join(front + BLOCK for front in fronts)
     derivations = read(text)
-    assert [(one.id, one.rank, one.score) for one in derivations] == found
-    assert all(len(one.nodes) == 5 for one in derivations)
+    assert [(derivation.id, derivation.rank, derivation.score) for derivation in derivations] == expected
+    assert all(len(derivation.nodes) == 5 for derivation in derivations)
     assert detect(text.encode(), all_formats(), "x") is FORMAT
     # The last empty line may be absent, lines may end in \\r\\n.
-    assert [(one.id, len(one.nodes)) for one in read(text[:-1].replace("\n", "\r\n"))] == [
-        (key, 5) for key, _, _ in found
+    assert [(derivation.id, len(derivation.nodes)) for derivation in read(text[:-1].replace("\n", "\r\n"))] == [
+        (key, 5) for key, _, _ in expected
     ]
 
 
 def test_failures() -> None:
     derivations = read("%d\n" + BLOCK + "%d\n%d\n")
-    assert [(one.id, len(one.nodes)) for one in derivations] == [("0", 0), ("1", 5), ("2", 0), ("3", 0)]
+    assert [(derivation.id, len(derivation.nodes)) for derivation in derivations] == [
+        ("0", 0),
+        ("1", 5),
+        ("2", 0),
+        ("3", 0),
+    ]
     derivations = read("0 ||| %d\n1 ||| " + BLOCK + "2 ||| %k ||| 0.000 ||| %d\n")
-    assert [(one.id, one.rank, one.score, len(one.nodes)) for one in derivations] == [
+    assert [
+        (derivation.id, derivation.rank, derivation.score, len(derivation.nodes)) for derivation in derivations
+    ] == [
         ("0", 0, None, 0),
         ("1", 0, None, 5),
         ("2", 0, 0.0, 0),
@@ -85,11 +92,11 @@ def test_failures() -> None:
 
 
 def test_odd_rules() -> None:
-    (one,) = read("  0-1 ||| [A/B\\C] -> [x [] ///  ||| a ||| b=1 ||| 0\n")
-    assert one.nodes[0].rule is not None
-    assert (one.nodes[0].label, one.nodes[0].rule.target) == ("A/B\\C", ())
-    (one,) = read("  0-1 ||| [X] -> a ///x /// ///y ||| a ||| ||| 0\n")
-    assert (one.source(), one.target()) == (["a", "///x"], ["///y"])
+    (derivation,) = read("  0-1 ||| [A/B\\C] -> [x [] ///  ||| a ||| b=1 ||| 0\n")
+    assert derivation.nodes[0].rule is not None
+    assert (derivation.nodes[0].label, derivation.nodes[0].rule.target) == ("A/B\\C", ())
+    (derivation,) = read("  0-1 ||| [X] -> a ///x /// ///y ||| a ||| ||| 0\n")
+    assert (derivation.source(), derivation.target()) == (["a", "///x"], ["///y"])
 
 
 LEAF = "  0-1 ||| [X] -> a /// b ||| s ||| F=1 ||| 0\n"
@@ -102,7 +109,7 @@ LEAF = "  0-1 ||| [X] -> a /// b ||| s ||| F=1 ||| 0\n"
         ("a\n", "1: field 1: expected i-j ||| [LABEL] -> source /// target ||| ..., or %d, found 'a'"),
         (LEAF + "x\n", "2: field 1: expected i-j ||| [LABEL] -> source /// target ||| ..., or %d, found 'x'"),
         ("0-1 ||| [X] -> a /// b\n", "1: field 1: expected i-j ||| [LABEL] -> source /// target ||| ..., or %d"),
-        ("x" + LEAF, "1: field 1: expected nothing in front of a rule, or %i |||, found 'x'"),
+        ("x" + LEAF, "1: field 1: expected nothing before a rule, or %i |||, found 'x'"),
         ("x ||| " + LEAF, "1: field 1: expected a sentence id (a whole number), found 'x'"),
         ("0 ||| x ||| " + LEAF, "1: field 2: expected a number as total score, found 'x'"),
         ("0 ||| 0 ||| 1 ||| " + LEAF, "1: field 2: expected a rank from 1 on, found '0'"),
@@ -111,9 +118,9 @@ LEAF = "  0-1 ||| [X] -> a /// b ||| s ||| F=1 ||| 0\n"
         (LEAF[1:], "1: field 1: expected an even number of blanks from 2 to 2, found 1"),
         ("  " + LEAF, "1: field 1: expected an even number of blanks from 2 to 2, found 4"),
         (LEAF + "    " + LEAF, "2: field 1: expected an even number of blanks from 2 to 4, found 6"),
-        (LEAF + LEAF, "2: field 1: expected one rule at the top, or an empty line before the next derivation"),
-        (LEAF + "  " + LEAF, "1: field 1: expected 0 rules below this one, as it has gaps, found 1"),
-        (LEAF.replace("a ///", "[A] ///").replace("/ b", "/ [A,1]"), "1: field 1: expected 1 rules below this one"),
+        (LEAF + LEAF, "2: field 1: expected one root, or an empty line before the next derivation"),
+        (LEAF + "  " + LEAF, "1: field 1: expected 0 children, one per gap of the rule, found 1"),
+        (LEAF.replace("a ///", "[A] ///").replace("/ b", "/ [A,1]"), "1: field 1: expected 1 children"),
         (LEAF.replace("///", "//"), "1: field 2: expected /// between source and target side, found ' a // b '"),
         (LEAF.replace(" a ///", "  ///"), "1: field 2: expected a source side, found none"),
         (LEAF.replace("a ///", "[A] ///"), "1: field 2: expected 1 gaps, as on the source side, found 0"),
@@ -143,10 +150,10 @@ def test_bad_lines(text: str, message: str) -> None:
 )
 def test_any_lines_give_derivations_or_a_format_error(lines: list[str]) -> None:
     try:
-        found = read("".join(lines))
+        derivations = read("".join(lines))
     except FormatError:
         return
-    assert sum(len(one.nodes) for one in found) == "".join(lines).count(" -> ")
+    assert sum(len(derivation.nodes) for derivation in derivations) == "".join(lines).count(" -> ")
 
 
 def test_many_blanks() -> None:

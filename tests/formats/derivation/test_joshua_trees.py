@@ -59,8 +59,8 @@ def test_cdecs_lines() -> None:
     ],
 )
 def test_brackets(text: str, words: list[str]) -> None:
-    (one,) = read(text)
-    assert one.target() == words
+    (tree,) = read(text)
+    assert tree.target() == words
 
 
 WORDS = st.text("ab{}-0é\u2028\u00a0", min_size=1, max_size=3) | st.sampled_from(["(", ")"])
@@ -91,8 +91,8 @@ def lines(draw: st.DrawFn) -> tuple[str, list[str], int]:
 def test_words_come_back(drawn: tuple[str, list[str], int]) -> None:
     text, words, count = drawn
     for line in (text, f"3 ||| {text} ||| 1.0 ||| -1\n"):
-        (one,) = read(line)
-        assert (one.target(), len(one.nodes)) == (words, count)
+        (tree,) = read(line)
+        assert (tree.target(), len(tree.nodes)) == (words, count)
 
 
 @pytest.mark.parametrize(
@@ -127,10 +127,15 @@ def test_bad_lines(text: str, message: str) -> None:
 )
 def test_any_text_gives_derivations_or_a_format_error(parts: list[str]) -> None:
     try:
-        found = read("".join(parts))
+        derivations = read("".join(parts))
     except FormatError:
         return
-    assert all(0 < child < len(one.nodes) for one in found for node in one.nodes for child in node.children)
+    assert all(
+        0 < child < len(derivation.nodes)
+        for derivation in derivations
+        for node in derivation.nodes
+        for child in node.children
+    )
 
 
 @pytest.mark.parametrize("text", ["()\n(X{0-1} a)\n", "0 ||| (S{0-1} (X{0-1} a)) ||| 1.0 ||| -1\n", FORMAT.example])
@@ -149,25 +154,25 @@ def test_joshuas_own(shared: Path) -> None:
     with open_bytes(path) as stream:
         assert detect(head(stream), all_formats(), str(path)) is FORMAT
     with open_lines(path) as text:
-        found = list(parse(text))
-    assert [len(one.nodes) for one in found] == [8, 0, 4, 4, 3]
-    assert found[0].target() == "<s> foo bar baz </s>".split()
-    assert found[1].target() == []
-    assert found[4].nodes[1].label == "NP\\DT"
+        trees = list(parse(text))
+    assert [len(tree.nodes) for tree in trees] == [8, 0, 4, 4, 3]
+    assert trees[0].target() == "<s> foo bar baz </s>".split()
+    assert trees[1].target() == []
+    assert trees[4].nodes[1].label == "NP\\DT"
 
 
 @pytest.mark.shared
 def test_joshuas_subtrees_are_swapped(shared: Path) -> None:
     """The words of Joshua's tree are the translation but for the order of what the rules swap."""
     with open_lines(shared / "gold/joshua/wa/output.gold") as text:
-        (one,) = nbest_joshua.parse(text)
-    trees = read("".join(tree + "\n" for tree in one.extras["tree"]))
+        (nbest,) = nbest_joshua.parse(text)
+    trees = read("".join(tree + "\n" for tree in nbest.extras["tree"]))
     assert len(trees) == 8
     swapped = 0
-    for tree, words in zip(trees, one.texts, strict=True):
-        found = [word for word in tree.target() if word not in ("<s>", "</s>")]
-        assert sorted(found) == sorted(words.split())
-        swapped += found != words.split()
+    for tree, words in zip(trees, nbest.texts, strict=True):
+        words_of = [word for word in tree.target() if word not in ("<s>", "</s>")]
+        assert sorted(words_of) == sorted(words.split())
+        swapped += words_of != words.split()
     assert swapped == 4
 
 
@@ -181,8 +186,8 @@ def test_cdecs_own(shared: Path) -> None:
     same = 0
     for tree in trees:
         with open_lines(folder / f"derivs.k1.all/derivs.{tree.id}") as text:
-            (one,) = cdec.parse(text)
-        assert tree.target() == one.target()
-        spans = Counter((node.label, node.span) for node in one.nodes if node.label != "Goal")
+            (derivation,) = cdec.parse(text)
+        assert tree.target() == derivation.target()
+        spans = Counter((node.label, node.span) for node in derivation.nodes if node.label != "Goal")
         same += Counter((node.label, node.span) for node in tree.nodes) == spans
     assert same == 32

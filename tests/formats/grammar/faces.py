@@ -44,13 +44,13 @@ class Faces:
                 self.format.load(io.BytesIO(data), "x", max_bytes=max_bytes, **options)
             raise error
         columns = self.format.load(io.BytesIO(data), "x", max_bytes=max_bytes, **options)
-        found = [columns.rule(i) for i in range(len(columns))]
+        actual = [columns.rule(i) for i in range(len(columns))]
         wanted = [plain(rule) for rule in rules]
-        assert found == wanted
-        assert [list(map(repr, rule.values)) for rule in found] == [list(map(repr, rule.values)) for rule in wanted]
+        assert actual == wanted
+        assert [list(map(repr, rule.values)) for rule in actual] == [list(map(repr, rule.values)) for rule in wanted]
         return rules
 
-    def one(self, text: str, **options: Any) -> Rule:
+    def rule(self, text: str, **options: Any) -> Rule:
         (rule,) = self.read(text, **options)
         return rule
 
@@ -67,5 +67,5 @@ class Faces:
 
     def again(self, text: str, **options: Any) -> Rule:
         """A rule of a line, composed anew and read again."""
-        rule = self.one(text, **options)
-        return self.one(self.written([rule.with_features(rule.names, rule.values)]), **options)
+        rule = self.rule(text, **options)
+        return self.rule(self.written([rule.with_features(rule.names, rule.values)]), **options)

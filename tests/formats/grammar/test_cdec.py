@@ -42,14 +42,14 @@ def same(data: bytes) -> list[Rule]:
     """The rules of a text, read both ways."""
     rules = read(data)
     columns = loaded(data)
-    found = [columns.rule(i) for i in range(len(columns))]
+    actual = [columns.rule(i) for i in range(len(columns))]
     wanted = [plain(rule) for rule in rules]
-    assert found == wanted
-    assert [list(map(repr, rule.values)) for rule in found] == [list(map(repr, rule.values)) for rule in wanted]
+    assert actual == wanted
+    assert [list(map(repr, rule.values)) for rule in actual] == [list(map(repr, rule.values)) for rule in wanted]
     return rules
 
 
-def one(text: str) -> Rule:
+def rule_of(text: str) -> Rule:
     (rule,) = same(text.encode())
     return rule
 
@@ -61,7 +61,7 @@ def written(rules: list[Rule]) -> str:
 
 
 def test_a_line_of_the_extractor() -> None:
-    rule = one("[X] ||| [X,1] ein [X,2] ||| [X,2] a [X,1] ||| CountEF=0.602059991328 F=0 ||| 1-0 12-3\n")
+    rule = rule_of("[X] ||| [X,1] ein [X,2] ||| [X,2] a [X,1] ||| CountEF=0.602059991328 F=0 ||| 1-0 12-3\n")
     assert rule.lhs == "X"
     assert rule.source == (X1, "ein", X2)
     assert rule.target == (X2, "a", X1)
@@ -71,28 +71,28 @@ def test_a_line_of_the_extractor() -> None:
 
 
 def test_other_spellings() -> None:
-    assert one("[S] ||| [A] x [B] ||| [2] y [A,1]").target == (NonTerminal("B", 2), "y", NonTerminal("A", 1))
-    assert one("[S]\t|||\ta  ||| A   A  |||  F=1\tG=2 ;H=3 \n").features() == {"F": 1, "G": 2, "H": 3}
-    assert one("[S]|||a ||| A\n").source == ("a",)
-    assert one("[S] ||| a |||  ||| F=1\n").target == ()
-    assert one("[S] ||| a |||\n").target == ()
-    assert one("[S] ||| c ||| C |||  ||| 0-0\n").alignment == ((0, 0),)
-    assert one("[NP/VP-1:x\\+] ||| a ||| A ||| [F]|x=5 |||a=2\n").features() == {"[F]|x": 5, "|||a": 2}
-    assert one("[S] ||| a\u00a0b\u2028 ||| \x85\r\x0b A ||| F=1\n").target == ("\x85\r\x0b", "A")
-    assert one("[S] ||| a ||| A ||| 0.5 -1.25 F=3 7\n").names == (
+    assert rule_of("[S] ||| [A] x [B] ||| [2] y [A,1]").target == (NonTerminal("B", 2), "y", NonTerminal("A", 1))
+    assert rule_of("[S]\t|||\ta  ||| A   A  |||  F=1\tG=2 ;H=3 \n").features() == {"F": 1, "G": 2, "H": 3}
+    assert rule_of("[S]|||a ||| A\n").source == ("a",)
+    assert rule_of("[S] ||| a |||  ||| F=1\n").target == ()
+    assert rule_of("[S] ||| a |||\n").target == ()
+    assert rule_of("[S] ||| c ||| C |||  ||| 0-0\n").alignment == ((0, 0),)
+    assert rule_of("[NP/VP-1:x\\+] ||| a ||| A ||| [F]|x=5 |||a=2\n").features() == {"[F]|x": 5, "|||a": 2}
+    assert rule_of("[S] ||| a\u00a0b\u2028 ||| \x85\r\x0b A ||| F=1\n").target == ("\x85\r\x0b", "A")
+    assert rule_of("[S] ||| a ||| A ||| 0.5 -1.25 F=3 7\n").names == (
         "PhraseModel_0",
         "PhraseModel_1",
         "F",
         "PhraseModel_3",
     )
-    assert one("[S] ||| a ||| A ||| F=1 G=2 F=5 7\n").features() == {"F": 5, "G": 2, "PhraseModel_3": 7}
+    assert rule_of("[S] ||| a ||| A ||| F=1 G=2 F=5 7\n").features() == {"F": 5, "G": 2, "PhraseModel_3": 7}
 
 
 def test_what_only_looks_like_a_gap_is_a_word() -> None:
-    rule = one("[S] ||| [X]foo x[1] [X,01] [X,100] [] [X ||| [0] [100] x[1] [X] [X,1]y [X]\n")
+    rule = rule_of("[S] ||| [X]foo x[1] [X,01] [X,100] [] [X ||| [0] [100] x[1] [X] [X,1]y [X]\n")
     assert rule.arity == 0
     assert rule.target[:3] == ("[0]", "[100]", "x[1]")
-    rule = one("[S] ||| [1] [0] ||| [2] [1]\n")
+    rule = rule_of("[S] ||| [1] [0] ||| [2] [1]\n")
     assert rule.source == (NonTerminal("1", 1), NonTerminal("0", 2))
     assert rule.target == (NonTerminal("0", 2), NonTerminal("1", 1))
 
@@ -100,15 +100,15 @@ def test_what_only_looks_like_a_gap_is_a_word() -> None:
 def test_many_gaps() -> None:
     gaps = " ".join(f"[X,{i}]" for i in range(1, 100))
     back = " ".join(f"[{i}]" for i in range(99, 0, -1))
-    assert one(f"[X] ||| {gaps} ||| {back}\n").arity == 99
+    assert rule_of(f"[X] ||| {gaps} ||| {back}\n").arity == 99
 
 
 def test_tree() -> None:
     text = "[S] ||| [NP] x ||| x [1] ||| F=1 ||| 0-0 ||| (S [NP] (VP  (V x)))"
-    rule = one(text)
+    rule = rule_of(text)
     assert rule.tree == "(S [NP] (VP  (V x)))"
-    assert one("[S] ||| a ||| A |||  |||  ||| \n").tree == ""
-    assert one("[S] ||| a ||| A |||  |||  ||| ([S] a)\n").tree == "([S] a)"
+    assert rule_of("[S] ||| a ||| A |||  |||  ||| \n").tree == ""
+    assert rule_of("[S] ||| a ||| A |||  |||  ||| ([S] a)\n").tree == "([S] a)"
     assert written([rule.with_features(("G",), (2.0,))]) == text.replace("F=1", "G=2") + "\n"
 
 
@@ -293,10 +293,10 @@ GOOD = "[X] ||| [X,1] b ||| B [1] ||| F=1 ||| 0-0\n"
             "field 1: expected [LABEL] ||| source ||| target ||| name=value ..., or an empty line, found only blanks",
         ),
         ("  [X] ||| a ||| A", "field 1: expected at most 1 leading blank (each means a refinement), found 2"),
-        (" [X] ||| a ||| A", "field 1: expected the words and order of the rule that this one refines, found 'a'"),
+        (" [X] ||| a ||| A", "field 1: expected the words and gap order of the rule it refines, found 'a'"),
         (
             "[S]|||a|||A|||F=5",
-            "field 2: expected ||| and a target side behind the source side, found the end of the line",
+            "field 2: expected ||| and a target side after the source side, found the end of the line",
         ),
         ("[S] ||| ||| A", "field 2: expected 1 to 1000 source symbols, found 0"),
         ("[S] ||| [A,2] ||| [1]", "field 2: expected index 1, as indices go in order, found '[A,2]'"),
@@ -321,7 +321,7 @@ GOOD = "[X] ||| [X,1] b ||| B [1] ||| F=1 ||| 0-0\n"
             "[S] ||| a ||| A ||| F=1.234567a901",
             "field 4: expected a number that fits 32-bit floats, found '1.234567a901'",
         ),
-        ("[S] ||| a ||| A ||| " + "1 " * 101, "field 4: expected a name for a feature behind 100 others, found '1'"),
+        ("[S] ||| a ||| A ||| " + "1 " * 101, "field 4: expected a name for a feature after 100 others, found '1'"),
         (
             "[S] ||| a ||| A ||| F=1 ||| 0_0",
             "field 5: expected an alignment point s-t of positions up to 32767, found '0_0'",
@@ -470,7 +470,7 @@ QUIRKS = {
     "q8": "1: field 1: expected at most 0 leading blanks (each means a refinement), found 1",
     "q9b": "1: field 4: expected a line that ends in '\\n' alone, found '\\r\\n'",
     "q9e": "1: field 4: expected a number that fits 32-bit floats, found 'y=5'",
-    "q9g": "1: field 2: expected ||| and a target side behind the source side, found the end of the line",
+    "q9g": "1: field 2: expected ||| and a target side after the source side, found the end of the line",
     "q9i": "1: field 4: expected name=value or a number, found 'Novalue'",
     "q9j": "1: field 1: expected a left-hand side, [LABEL] |||, found '[S X]'",
 }
@@ -482,12 +482,12 @@ def test_quirks(shared: Path) -> None:
     assert len(paths) >= 45
     for path in paths:
         data = path.read_bytes()
-        found = outcome(data, "parse")
-        assert found == outcome(data, "load"), path
+        parsed = outcome(data, "parse")
+        assert parsed == outcome(data, "load"), path
         if path.stem in QUIRKS:
-            assert found == f"x:{QUIRKS[path.stem]}", path
+            assert parsed == f"x:{QUIRKS[path.stem]}", path
         else:
-            assert isinstance(found, list), path
+            assert isinstance(parsed, list), path
             assert written(read(data)).encode() == data, path
 
 

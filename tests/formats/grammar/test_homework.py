@@ -18,7 +18,7 @@ PAIRS = Faces(homework)
 
 
 def test_a_line() -> None:
-    rule = PAIRS.one("ein haus ||| a house ||| -0.30103\n")
+    rule = PAIRS.rule("ein haus ||| a house ||| -0.30103\n")
     assert rule == Rule(
         "X",
         ("ein", "haus"),
@@ -29,25 +29,25 @@ def test_a_line() -> None:
         origin="homework-phrases",
         file="x",
     )
-    assert PAIRS.one("ein haus ||| a house ||| -0.30103\n", feature="tm").names == ("tm",)
+    assert PAIRS.rule("ein haus ||| a house ||| -0.30103\n", feature="tm").names == ("tm",)
 
 
 def test_other_spellings() -> None:
-    assert PAIRS.one("a |||  ||| -1").target == ()
-    assert PAIRS.one("a ||| ||| -1\r\n").target == ()
-    assert PAIRS.one("\ta  b |||\tA  |||  .5 \n").source == ("a", "b")
-    assert PAIRS.one("[X] a|||b ||| [1] ||| 0\n").source == ("[X]", "a|||b")
-    assert PAIRS.one("a\u00a0b\u2028 ||| \x85\r ||| 1e-3\n").target == ("\x85\r",)
+    assert PAIRS.rule("a |||  ||| -1").target == ()
+    assert PAIRS.rule("a ||| ||| -1\r\n").target == ()
+    assert PAIRS.rule("\ta  b |||\tA  |||  .5 \n").source == ("a", "b")
+    assert PAIRS.rule("[X] a|||b ||| [1] ||| 0\n").source == ("[X]", "a|||b")
+    assert PAIRS.rule("a\u00a0b\u2028 ||| \x85\r ||| 1e-3\n").target == ("\x85\r",)
 
 
 def test_what_is_composed() -> None:
-    rule = PAIRS.one("ein haus ||| a house ||| -0.5\n")
+    rule = PAIRS.rule("ein haus ||| a house ||| -0.5\n")
     assert PAIRS.written([rule.with_features(("log10p",), (-0.25,))]) == "ein haus ||| a house ||| -0.25\n"
     other = Rule("X", ("a",), (), ("F", "F"), (1.0, 2.0))
     assert PAIRS.written([other], feature="F") == "a |||  ||| 2\n"
     with pytest.raises(FormatError) as caught:
         PAIRS.written([other])
-    wanted = "expected the feature log10p alone (the option feature names another), found F"
+    wanted = "expected only the feature log10p (the option feature names another), found F"
     assert str(caught.value) == f"<data>:1: field 3: {wanted}"
 
 
@@ -71,7 +71,7 @@ def test_lines_come_back(texts: list[str]) -> None:
     rules = PAIRS.read(text)
     assert PAIRS.written(rules) == text
     for rule in rules:
-        again = PAIRS.one(PAIRS.written([rule.with_features(rule.names, rule.values)]))
+        again = PAIRS.rule(PAIRS.written([rule.with_features(rule.names, rule.values)]))
         assert (again.source, again.target, again.features()) == (rule.source, rule.target, rule.features())
 
 

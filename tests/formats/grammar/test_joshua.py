@@ -26,7 +26,7 @@ GLUE = """\
 
 
 def test_a_line() -> None:
-    rule = JOSHUA.one("[X] ||| A [X,1] B1 [X,2] C ||| a b [X,2] c1 [X,1] ||| 1 2.5 OOV=1 ||| 0-0 2-1 4-1\n")
+    rule = JOSHUA.rule("[X] ||| A [X,1] B1 [X,2] C ||| a b [X,2] c1 [X,1] ||| 1 2.5 OOV=1 ||| 0-0 2-1 4-1\n")
     assert rule.lhs == "X"
     assert rule.source == ("A", X1, "B1", X2, "C")
     assert rule.target == ("a", "b", X2, "c1", X1)
@@ -49,57 +49,57 @@ def test_a_line() -> None:
     ],
 )
 def test_the_sign_rule(features: str, owner: str, names: str, values: tuple[float, ...]) -> None:
-    rule = JOSHUA.one(f"[X] ||| a ||| b ||| {features}\n", owner=owner)
+    rule = JOSHUA.rule(f"[X] ||| a ||| b ||| {features}\n", owner=owner)
     assert rule.names == tuple(names.split())
     assert rule.values == values
 
 
 def test_the_last_value_counts() -> None:
-    rule = JOSHUA.one("[X] ||| a ||| b ||| 1 2.5 tm_pt_2=3 sp=4 -0.5\n")
+    rule = JOSHUA.rule("[X] ||| a ||| b ||| 1 2.5 tm_pt_2=3 sp=4 -0.5\n")
     assert rule.features() == {"tm_pt_0": -1, "tm_pt_1": -2.5, "tm_pt_2": 0.5, "sp": 4}
 
 
 def test_a_cost_of_zero_has_no_sign() -> None:
-    rule = JOSHUA.one("[X] ||| a ||| b ||| 0 -0 F=-0\n")
+    rule = JOSHUA.rule("[X] ||| a ||| b ||| 0 -0 F=-0\n")
     assert list(map(repr, rule.values)) == ["0.0", "0.0", "-0.0"]
 
 
 def test_composed_features_have_names() -> None:
     text = "[X] ||| [X,1] a [Y,2] ||| [Y,2] [X,1] ||| 1 F=2 0.5 ||| 1-0 ||| 2\n"
-    rule = JOSHUA.one(text, owner="glue")
+    rule = JOSHUA.rule(text, owner="glue")
     changed = rule.with_features((*rule.names, "new"), (*rule.values, 0.25))
     wanted = "[X] ||| [X,1] a [Y,2] ||| [Y,2] [X,1] ||| tm_glue_0=-1 F=2 tm_glue_1=-0.5 new=0.25 ||| 1-0 ||| 2\n"
     assert JOSHUA.written([changed]) == wanted
-    assert JOSHUA.one(wanted, owner="glue").features() == changed.features()
-    assert JOSHUA.one(wanted).features() == changed.features()
+    assert JOSHUA.rule(wanted, owner="glue").features() == changed.features()
+    assert JOSHUA.rule(wanted).features() == changed.features()
 
 
 def test_thrax() -> None:
-    rule = JOSHUA.one("[X] ||| come ||| eats ||| e_given_f_lex=0 rarity=0.36788 ||| 0-0 ||| 2\n")
+    rule = JOSHUA.rule("[X] ||| come ||| eats ||| e_given_f_lex=0 rarity=0.36788 ||| 0-0 ||| 2\n")
     assert rule.counts == (2,)
     assert rule.features() == {"e_given_f_lex": 0, "rarity": 0.36788}
-    blank = JOSHUA.one("[X] ||| come ||| eats ||| 0 0.36788 |||  ||| 2\n")
+    blank = JOSHUA.rule("[X] ||| come ||| eats ||| 0 0.36788 |||  ||| 2\n")
     assert (blank.alignment, blank.counts) == ((), (2,))
-    assert JOSHUA.one("[X] ||| a ||| b ||| 1 ||| 0-0 ||| anything at all ||| 0-0 |||\t\n").counts == ()
+    assert JOSHUA.rule("[X] ||| a ||| b ||| 1 ||| 0-0 ||| anything at all ||| 0-0 |||\t\n").counts == ()
 
 
 def test_other_spellings() -> None:
-    assert JOSHUA.one("[X] ||| a ||| b\n").names == ()
-    assert JOSHUA.one("[X] ||| a ||| b ||| \n").names == ()
-    assert JOSHUA.one("[X] ||| a |||  ||| 1\n").target == ()
-    assert JOSHUA.one("[X] ||| a ||| \n").target == ()
-    assert JOSHUA.one("[X] |||  a  b  ||| c\t d ||| 1  2 \n").source == ("a", "b")
-    assert JOSHUA.one("[X]\t|||\ta\t|||\tb\t|||\t1\r\n").values == (-1,)
-    assert JOSHUA.one("[NP\\DT] ||| a [NN,1] ||| [NN,1] b\n").lhs == "NP\\DT"
-    assert JOSHUA.one("[X] ||| [] [ ] a[X,1] [X,1]a ||| [] [X\n").arity == 0
-    assert JOSHUA.one("[X] ||| [NP] b ||| [NP,1]\n").source == (NonTerminal("NP", 1), "b")
-    assert JOSHUA.one("[X] ||| [X][S,1] b ||| [X][S,1]\n").source == (NonTerminal("X][S", 1), "b")
-    assert JOSHUA.one("[X] ||| a\u00a0b\u2028 \x85|||c ||| d\n").source == ("a\u00a0b\u2028", "\x85|||c")
+    assert JOSHUA.rule("[X] ||| a ||| b\n").names == ()
+    assert JOSHUA.rule("[X] ||| a ||| b ||| \n").names == ()
+    assert JOSHUA.rule("[X] ||| a |||  ||| 1\n").target == ()
+    assert JOSHUA.rule("[X] ||| a ||| \n").target == ()
+    assert JOSHUA.rule("[X] |||  a  b  ||| c\t d ||| 1  2 \n").source == ("a", "b")
+    assert JOSHUA.rule("[X]\t|||\ta\t|||\tb\t|||\t1\r\n").values == (-1,)
+    assert JOSHUA.rule("[NP\\DT] ||| a [NN,1] ||| [NN,1] b\n").lhs == "NP\\DT"
+    assert JOSHUA.rule("[X] ||| [] [ ] a[X,1] [X,1]a ||| [] [X\n").arity == 0
+    assert JOSHUA.rule("[X] ||| [NP] b ||| [NP,1]\n").source == (NonTerminal("NP", 1), "b")
+    assert JOSHUA.rule("[X] ||| [X][S,1] b ||| [X][S,1]\n").source == (NonTerminal("X][S", 1), "b")
+    assert JOSHUA.rule("[X] ||| a\u00a0b\u2028 \x85|||c ||| d\n").source == ("a\u00a0b\u2028", "\x85|||c")
 
 
 def test_labels_of_the_target_side_are_not_looked_at() -> None:
     text = "[S] ||| [NP,1] [VP,2] ||| [,2] [Y,1] ||| 0\n"
-    rule = JOSHUA.one(text)
+    rule = JOSHUA.rule(text)
     assert rule.target == (NonTerminal("VP", 2), NonTerminal("NP", 1))
     assert JOSHUA.written([rule]) == text
 
@@ -107,7 +107,7 @@ def test_labels_of_the_target_side_are_not_looked_at() -> None:
 def test_many_gaps() -> None:
     gaps = " ".join(f"[X,{i}]" for i in range(1, 201))
     back = " ".join(f"[X,{i}]" for i in range(200, 0, -1))
-    assert JOSHUA.one(f"[X] ||| {gaps} ||| {back}\n").arity == 200
+    assert JOSHUA.rule(f"[X] ||| {gaps} ||| {back}\n").arity == 200
 
 
 def test_glue_grammar() -> None:
@@ -166,7 +166,7 @@ def test_lines_come_back(texts: list[str], cut: bool) -> None:
 
 @given(lines())
 def test_what_is_composed_reads_back(text: str) -> None:
-    rule = JOSHUA.one(text)
+    rule = JOSHUA.rule(text)
     again = JOSHUA.again(text)
     assert again.with_features(rule.names, rule.values) == rule.with_features(rule.names, rule.values)
     assert again.values == rule.values
@@ -202,7 +202,7 @@ FLOAT = "expected a number that fits 32-bit floats, found"
             "[X] ||| a",
             "field 3: expected 3 fields or more, [LABEL] ||| source ||| target ||| numbers or name=value ..., found 2",
         ),
-        ("[X] ||| a ||| A |||", "field 3: expected a blank behind the last |||, found the end of the line"),
+        ("[X] ||| a ||| A |||", "field 3: expected a blank after the last |||, found the end of the line"),
         ("[X] ||| a ||| ||| 1", "field 3: expected an empty field with two blanks, `|||  |||`, found '||| |||'"),
         ("[X] |||  ||| A", "field 2: expected 1 to 1000 source symbols, found 0"),
         ("[X] ||| [,1] ||| [X,1]", "field 2: expected a label of the gap, found '[,1]'"),
@@ -324,6 +324,6 @@ def test_thrax_with_and_without_names_says_the_same(shared: Path) -> None:
     )
     assert len(bare) == len(named) == 57
     for cost, value in zip(bare, named, strict=True):
-        assert tuple(0.0 - one for one in cost.values) == value.values
+        assert tuple(0.0 - number for number in cost.values) == value.values
         assert cost.counts == value.counts
         assert cost.source == value.source

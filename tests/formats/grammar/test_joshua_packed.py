@@ -57,7 +57,9 @@ class Packer:
         return 0 if text == "<unk>" else self.words.setdefault(text, len(self.words) + 1)
 
     def symbols(self, side: tuple[Symbol, ...]) -> list[int]:
-        return [-self.word(f"[{one.label}]") if isinstance(one, NonTerminal) else self.word(one) for one in side]
+        return [
+            -self.word(f"[{symbol.label}]") if isinstance(symbol, NonTerminal) else self.word(symbol) for symbol in side
+        ]
 
     def write(self, folder: Path, *slices: list[Rule]) -> Path:
         folder.mkdir(exist_ok=True)
@@ -92,8 +94,8 @@ class Packer:
             for symbol in self.symbols(rule.source):
                 node = node["children"].setdefault(symbol, {"children": {}, "rules": []})
             at = 0
-            for one in reversed(rule.target):
-                step = (at, -one.index if isinstance(one, NonTerminal) else self.word(one))
+            for gap_or_word in reversed(rule.target):
+                step = (at, -gap_or_word.index if isinstance(gap_or_word, NonTerminal) else self.word(gap_or_word))
                 if step not in places:
                     places[step] = 2 * len(targets)
                     targets.append(step)
@@ -158,10 +160,12 @@ def rule(source: str, target: str, alignment: tuple[tuple[int, int], ...] = (), 
 
 def read(folder: Path, **options: Any) -> list[Rule]:
     """The rules, read both ways."""
-    rules = [replace(one, origin="", file="") for one in parse(folder, **options)]
+    rules = [replace(rule, origin="", file="") for rule in parse(folder, **options)]
     columns = load(folder, **options)
     assert [columns.rule(i) for i in range(len(columns))] == rules
-    assert len(columns.words) == len({one for part in (columns.source, columns.target) for one in part[part >= 0]})
+    assert len(columns.words) == len(
+        {symbol for part in (columns.source, columns.target) for symbol in part[part >= 0]}
+    )
     return rules
 
 
@@ -177,7 +181,9 @@ def as_read(rule: Rule, owner: str = "pt") -> Rule:
 
 def plain(rules: list[Rule]) -> Counter[Any]:
     """Rules without order, of them and of their features."""
-    return Counter((one.lhs, one.source, one.target, frozenset(one.features().items()), one.alignment) for one in rules)
+    return Counter(
+        (rule.lhs, rule.source, rule.target, frozenset(rule.features().items()), rule.alignment) for rule in rules
+    )
 
 
 SOME = [
@@ -195,17 +201,17 @@ SOME = [
 @pytest.mark.parametrize("aligned", [True, False])
 def test_versions(tmp_path: Path, version: int, labelled: bool, aligned: bool) -> None:
     folder = Packer(version=version, labelled=labelled, aligned=aligned).write(tmp_path, SOME)
-    wanted = [as_read(one if aligned else replace(one, alignment=())) for one in SOME]
-    found = read(folder)
-    assert plain(found) == plain(wanted)
-    assert [len(one.source) for one in found] == sorted(len(one.source) for one in SOME)
+    wanted = [as_read(rule if aligned else replace(rule, alignment=())) for rule in SOME]
+    rules = read(folder)
+    assert plain(rules) == plain(wanted)
+    assert [len(rule.source) for rule in rules] == sorted(len(rule.source) for rule in SOME)
 
 
 def test_order_of_features_and_origin(tmp_path: Path) -> None:
-    found = next(one for one in parse(Packer().write(tmp_path, SOME)) if one.alignment == ((0, 2), (2, 0)))
-    assert found.names == ("tm_pt_0", "tm_pt_1", "rare")
-    assert found.values == (-1.5, 2, 1)
-    assert (found.origin, found.file, found.raw) == ("joshua-packed", str(tmp_path), None)
+    rule = next(rule for rule in parse(Packer().write(tmp_path, SOME)) if rule.alignment == ((0, 2), (2, 0)))
+    assert rule.names == ("tm_pt_0", "tm_pt_1", "rare")
+    assert rule.values == (-1.5, 2, 1)
+    assert (rule.origin, rule.file, rule.raw) == ("joshua-packed", str(tmp_path), None)
 
 
 @pytest.mark.parametrize("id_type", IDS)
@@ -225,16 +231,18 @@ def test_encoders(tmp_path: Path, id_type: str, key: str, values: list[float]) -
     names = ("0", "other", "7", "name")
     rules = [Rule("X", (f"w{i}",), ("t",), names, (value, 1, values[0], -value)) for i, value in enumerate(values)]
     folder = Packer(encoders={"0": key, "other": "boolean", "7": key}, id_type=id_type).write(tmp_path, rules)
-    assert plain(read(folder, owner="x")) == plain([as_read(one, "x") for one in rules])
+    assert plain(read(folder, owner="x")) == plain([as_read(sample, "x") for sample in rules])
 
 
 def test_slices(tmp_path: Path) -> None:
     more = [rule("z y x", "Z", ((0, 0),), k0=3, late=4), rule("a q", "Q", k2=1)]
     packer = Packer(encoders={"late": "8bit"}, id_type="short")
     folder = packer.write(tmp_path, SOME, more, [])
-    assert plain(read(folder)) == plain([as_read(one) for one in SOME + more])
+    assert plain(read(folder)) == plain([as_read(sample) for sample in SOME + more])
     (folder / "slice_00001.alignments").unlink()
-    assert plain(read(folder)) == plain([as_read(one) for one in [*SOME, replace(more[0], alignment=()), more[1]]])
+    assert plain(read(folder)) == plain(
+        [as_read(sample) for sample in [*SOME, replace(more[0], alignment=()), more[1]]]
+    )
 
 
 def test_words_and_names(tmp_path: Path) -> None:
@@ -246,7 +254,7 @@ def test_words_and_names(tmp_path: Path) -> None:
     packer = Packer()
     packer.words["\U0001f600"] = 1
     folder = packer.write(tmp_path, rules)
-    assert plain(read(folder)) == plain([as_read(one) for one in rules])
+    assert plain(read(folder)) == plain([as_read(sample) for sample in rules])
     # As Joshua, a number is a name from 2 to the power of 31 on.
     folder = Packer().write(tmp_path, [rule("a", "b", **{"k4294967296": 2, "k2147483647": 3, "k+5": 4, "k-5": 5})])
     assert read(folder)[0].features() == {"4294967296": 2, "tm_pt_2147483647": -3, "tm_pt_5": -4, "-5": 5}
@@ -265,7 +273,7 @@ def test_unk_is_number_0(tmp_path: Path) -> None:
 def test_empty_words_of_a_target_side(tmp_path: Path) -> None:
     odd = replace(rule("a 1", "b"), target=("", gap(1), "", "b", ""))
     folder = Packer().write(tmp_path, [odd, replace(rule("a", "b"), target=("",)), rule("b", "c")])
-    assert sorted(str(one.target) for one in read(folder)) == sorted(map(str, [(gap(1), "b"), (), ("c",)]))
+    assert sorted(str(read_rule.target) for read_rule in read(folder)) == sorted(map(str, [(gap(1), "b"), (), ("c",)]))
 
 
 def test_labels_with_an_index(tmp_path: Path) -> None:
@@ -327,7 +335,7 @@ def test_what_was_packed_is_read(tmp_path: Path, slices: list[list[Rule]], id_ty
     for old in tmp_path.iterdir():
         old.unlink()
     folder = Packer(id_type=id_type).write(tmp_path, *slices)
-    assert plain(read(folder)) == plain([as_read(one) for some in slices for one in some])
+    assert plain(read(folder)) == plain([as_read(sample) for some in slices for sample in some])
 
 
 Change = Callable[[bytes], bytes]
@@ -409,7 +417,7 @@ BAD: list[tuple[str, Change, str]] = [
     (
         "slice_00000.source",
         at(44, ints(2)),
-        "a target side with each gap of the source side once, found another at byte 44",
+        "each source-side gap once on the target side, found another target at byte 44",
     ),
     ("slice_00000.source", at(48, ints(1)), "the number of a block, below 1, found 1 at byte 48"),
     ("slice_00000.source", at(48, ints(-1)), "the number of a block, below 1, found -1 at byte 48"),
@@ -419,18 +427,18 @@ BAD: list[tuple[str, Change, str]] = [
     (
         "slice_00000.target",
         at(8, ints(2)),
-        "a side of at most 1000 symbols, found a longer one, or a ring of nodes at byte 16",
+        "a side of at most 1000 symbols, found a longer one, or a cycle of nodes at byte 16",
     ),
     (
         "slice_00000.target",
         at(8, ints(4)),
-        "a side of at most 1000 symbols, found a longer one, or a ring of nodes at byte 16",
+        "a side of at most 1000 symbols, found a longer one, or a cycle of nodes at byte 16",
     ),
     ("slice_00000.target", at(12, ints(6)), "the number of a word or of a gap, found 6 at byte 12"),
     ("slice_00000.target", at(12, ints(4)), "the number of a word or of a gap, found 4 at byte 12"),
     ("slice_00000.features", lambda old: b"", "4 bytes more, found 0 at byte 0"),
     ("slice_00000.features", at(0, ints(5)), "a number of blocks that fits the file, at most 3, found 5 at byte 0"),
-    ("slice_00000.features", cut(1), "the number of bytes behind the addresses, found 7 at byte 4"),
+    ("slice_00000.features", cut(1), "the number of bytes after the addresses, found 7 at byte 4"),
     ("slice_00000.features", at(8, ints(11)), "the address of a block, from 12 to 18, found 11 at byte 8"),
     ("slice_00000.features", at(8, ints(19)), "the address of a block, from 12 to 18, found 19 at byte 8"),
     ("slice_00000.features", at(12, b"\xff"), "at most 10000 features, found -1 at byte 12"),
@@ -442,7 +450,7 @@ BAD: list[tuple[str, Change, str]] = [
     ("slice_00000.features", at(15, b"\x7f\x80"), "a finite number, found inf at byte 15"),
     ("slice_00000.alignments", at(12, b"\x02"), "alignment points inside the file, found 2 at byte 12"),
     ("slice_00000.alignments", at(13, b"\x80"), "a position up to 127, found -128 at byte 13"),
-    ("slice_00000.alignments", at(0, ints(0)), "the number of bytes behind the addresses, found 3 at byte 4"),
+    ("slice_00000.alignments", at(0, ints(0)), "the number of bytes after the addresses, found 3 at byte 4"),
 ]
 
 
@@ -483,15 +491,15 @@ def test_buckets(tmp_path: Path) -> None:
     assert read(folder)[0].values == (-2.5,)
     path = folder / "slice_00000.features"
     path.write_bytes(path.read_bytes()[:-1] + b"\x82")
-    with pytest.raises(FormatError, match="the number of one of the encoder's values, found -126 at byte 14"):
+    with pytest.raises(FormatError, match="the number of an encoder's value, found -126 at byte 14"):
         load(folder)
 
 
 def test_gaps_have_to_be_the_same_on_both_sides(tmp_path: Path) -> None:
     fine = [rule("a 1", "1 1"), rule("b 1 2", "2"), rule("c", "1"), rule("d 1", "2"), rule("e", "e")]
-    for i, one in enumerate(fine[:4]):
-        folder = Packer().write(tmp_path, [fine[4], one])
-        with pytest.raises(FormatError, match="a target side with each gap of the source side once"):
+    for i, sample in enumerate(fine[:4]):
+        folder = Packer().write(tmp_path, [fine[4], sample])
+        with pytest.raises(FormatError, match="each source-side gap once on the target side"):
             load(folder)
         assert i < 4
 
@@ -552,13 +560,13 @@ def test_spoilt_files_give_rules_or_a_format_error(tmp_path: Path, data: st.Data
         new = data.draw(st.binary(min_size=1, max_size=4) | st.integers(-(2**31), 2**31 - 1).map(ints))
         path.write_bytes(old[:place] + new + old[place + data.draw(st.sampled_from([0, 1, len(new)])) :])
     try:
-        found = list(parse(folder))
+        rules = list(parse(folder))
     except FormatError:
         with pytest.raises(FormatError, match=r"expected .*, found "):
             load(folder)
     else:
         columns = load(folder)
-        assert [columns.rule(i) for i in range(len(columns))] == [replace(one, origin="", file="") for one in found]
+        assert [columns.rule(i) for i in range(len(columns))] == [replace(rule, origin="", file="") for rule in rules]
 
 
 @pytest.mark.parametrize(
@@ -582,7 +590,7 @@ def moses_as_joshua_packs_it(path: Path) -> Iterator[Rule]:
     with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
         for line in lines:
             source, target, numbers = line.split(" ||| ")[:3]
-            values = [round(math.log(float(one)), 6) if float(one) > 0 else 100.0 for one in numbers.split()]
+            values = [round(math.log(float(number)), 6) if float(number) > 0 else 100.0 for number in numbers.split()]
             names = tuple(f"tm_pt_{i}" for i in range(len(values)))
             yield Rule("X", tuple(source.split()), tuple(target.split()), names, tuple(values))
 
@@ -597,27 +605,27 @@ def text_rules(path: Path) -> list[Rule]:
 @pytest.mark.shared
 def test_gold_has_the_rules_of_its_text(shared: Path) -> None:
     folders = sorted((shared / "gold/joshua").rglob("*.packed"))
-    folders = [one for one in folders if one.is_dir()]
+    folders = [path for path in folders if path.is_dir()]
     texts = {"grammar.packed": ("grammar", "grammar.gz"), "rules.packed": ("rules.1.gz",)}
     count = 0
     for folder in folders:
         (path,) = (folder.parent / name for name in texts[folder.name] if (folder.parent / name).exists())
-        wanted = {(one.lhs, one.source, one.target, one.alignment): one.features() for one in text_rules(path)}
-        found = list(parse(folder))
+        wanted = {(rule.lhs, rule.source, rule.target, rule.alignment): rule.features() for rule in text_rules(path)}
+        rules = list(parse(folder))
         aligned = (folder / "slice_00000.alignments").exists()
         if not aligned:
             wanted = {(*key[:3], ()): features for key, features in wanted.items()}
-        assert len(found) == len(wanted)
-        for one in found:
-            expected = wanted[one.lhs, one.source, one.target, one.alignment]
-            values = one.features()
+        assert len(rules) == len(wanted)
+        for rule in rules:
+            expected = wanted[rule.lhs, rule.source, rule.target, rule.alignment]
+            values = rule.features()
             assert values.keys() <= expected.keys()
             assert all(math.isclose(values.get(name, 0), value, rel_tol=1e-4) for name, value in expected.items())
         columns = load(folder)
-        assert len(columns) == len(found)
+        assert len(columns) == len(rules)
         assert all(
-            columns.rule(i) == replace(found[i], origin="", file="")
-            for i in range(0, len(found), max(1, len(found) // 2000))
+            columns.rule(i) == replace(rules[i], origin="", file="")
+            for i in range(0, len(rules), max(1, len(rules) // 2000))
         )
-        count += len(found)
+        count += len(rules)
     assert (len(folders), count) == (4, 165170)

@@ -26,7 +26,7 @@ NAMES = tuple(f"TranslationModel0[{k}]" for k in range(4))
 
 
 def test_a_line() -> None:
-    rule = PHRASES.one(LINE)
+    rule = PHRASES.rule(LINE)
     assert (rule.lhs, rule.source, rule.target) == ("X", ("a", "b"), ("A",))
     assert rule.names == (*NAMES, "TranslationModel0_sp", "TranslationModel0_po_x")
     assert rule.values == (math.log(0.5), 0, -100, math.log(2.718), 2, -1.5)
@@ -40,33 +40,33 @@ def test_a_line() -> None:
     [("1", 0), ("0", -100), ("1e-300", -100), ("1e-400", -100), ("4e-44", math.log(4e-44)), ("1e30", math.log(1e30))],
 )
 def test_logarithms_have_a_floor(score: str, value: float) -> None:
-    rule = PHRASES.one(f"a ||| A ||| {score}\n")
+    rule = PHRASES.rule(f"a ||| A ||| {score}\n")
     assert rule.features() == {"TranslationModel0": value}
 
 
 def test_names_of_scores() -> None:
-    assert PHRASES.one("a ||| A ||| 1\n").names == ("TranslationModel0",)
-    assert PHRASES.one(LINE, table="TM1").names[:1] == ("TM1[0]",)
-    assert PHRASES.one(LINE, table="TM1").names[4:] == ("TM1_sp", "TM1_po_x")
-    named = PHRASES.one(LINE, features="a  b c d").names
+    assert PHRASES.rule("a ||| A ||| 1\n").names == ("TranslationModel0",)
+    assert PHRASES.rule(LINE, table="TM1").names[:1] == ("TM1[0]",)
+    assert PHRASES.rule(LINE, table="TM1").names[4:] == ("TM1_sp", "TM1_po_x")
+    named = PHRASES.rule(LINE, features="a  b c d").names
     assert named == ("a", "b", "c", "d", "TranslationModel0_sp", "TranslationModel0_po_x")
 
 
 def test_other_spellings() -> None:
-    assert PHRASES.one("a ||| A ||| 1").alignment == ()
-    assert PHRASES.one("a |||  ||| 1 |||\n").target == ()
-    assert PHRASES.one("a|||A B|||.5 1.\n").target == ("A", "B")
-    assert PHRASES.one("a\tb  |||  A\t|||  1 ||| 1-0 0-1 ||| |||\r\n").alignment == ((1, 0), (0, 1))
-    assert PHRASES.one("haus|NN [ ] ||| A|N |-| ||| 1\n").source == ("haus|NN", "[", "]")
-    assert PHRASES.one("a ||| A ||| 1 ||| 0-7\n").alignment == ((0, 7),)
-    assert PHRASES.one("a ||| A ||| 1 ||| ||| 6 185 3 ||| |||\n").counts == (6, 185, 3)
-    assert PHRASES.one("a\u00a0b\u2028 ||| \x85 \r ||| 1\n").target == ("\x85", "\r")
-    odd = PHRASES.one("a ||| A ||| 1 |||  |||  |||  ||| {{A [T }]}}{{B  x = {y}}}\t\n").properties
+    assert PHRASES.rule("a ||| A ||| 1").alignment == ()
+    assert PHRASES.rule("a |||  ||| 1 |||\n").target == ()
+    assert PHRASES.rule("a|||A B|||.5 1.\n").target == ("A", "B")
+    assert PHRASES.rule("a\tb  |||  A\t|||  1 ||| 1-0 0-1 ||| |||\r\n").alignment == ((1, 0), (0, 1))
+    assert PHRASES.rule("haus|NN [ ] ||| A|N |-| ||| 1\n").source == ("haus|NN", "[", "]")
+    assert PHRASES.rule("a ||| A ||| 1 ||| 0-7\n").alignment == ((0, 7),)
+    assert PHRASES.rule("a ||| A ||| 1 ||| ||| 6 185 3 ||| |||\n").counts == (6, 185, 3)
+    assert PHRASES.rule("a\u00a0b\u2028 ||| \x85 \r ||| 1\n").target == ("\x85", "\r")
+    odd = PHRASES.rule("a ||| A ||| 1 |||  |||  |||  ||| {{A [T }]}}{{B  x = {y}}}\t\n").properties
     assert odd == (("A", "[T }]"), ("B", " x = {y}"))
 
 
 def test_what_is_composed() -> None:
-    rule = PHRASES.one(LINE)
+    rule = PHRASES.rule(LINE)
     changed = rule.with_features((*NAMES, "TranslationModel0_new"), (0.0, -100.0, -1.0, 0.5, 7.0))
     wanted = "a b ||| A ||| 1 0 0.36787944117144233 1.6487212707001282 ||| 0-0 1-0 ||| 6 185 3 ||| new 7 ||| "
     assert PHRASES.written([changed]) == wanted + "{{Counts 1 2 1}} {{Tree [NP [DT the]]}}\n"
@@ -122,8 +122,8 @@ def test_lines_come_back(text: str, cut: bool) -> None:
 def test_what_is_composed_reads_back(text: str) -> None:
     rules = PHRASES.read(text)
     rules = [rule.with_features(tuple(rule.features()), tuple(rule.features().values())) for rule in rules]
-    found = PHRASES.read(PHRASES.written(rules))
-    for again, rule in zip(found, rules, strict=True):
+    reread = PHRASES.read(PHRASES.written(rules))
+    for again, rule in zip(reread, rules, strict=True):
         assert again.names == rule.names
         assert again.values == pytest.approx(rule.values, rel=1e-6, abs=1e-12)
         assert replace(again, values=rule.values, line=rule.line, raw=None) == rule
@@ -160,11 +160,11 @@ POINT = "field 4: expected an alignment point s-t of positions up to 32767, foun
         (" ||| A ||| 1 1", "field 1: expected 1 to 1000 source symbols, found 0"),
         (
             "a [X] ||| A ||| 1 1",
-            "field 1: expected words without brackets around them (moses-rules has those), found '[X]'",
+            "field 1: expected words without brackets (moses-rules has gaps), found '[X]'",
         ),
         (
             "a ||| [X][X] ||| 1 1",
-            "field 2: expected words without brackets around them (moses-rules has those), found '[X][X]'",
+            "field 2: expected words without brackets (moses-rules has gaps), found '[X][X]'",
         ),
         ("a ||| A ||| 1", "field 3: expected 2 scores, as line 1 has, found 1"),
         ("a ||| A ||| 1 1 1", "field 3: expected 2 scores, as line 1 has, found 3"),
@@ -216,7 +216,7 @@ def test_bad_lines(line: str, message: str) -> None:
         (
             b"a ||| A ||| 1\n",
             {"features": "p q"},
-            "field 3: expected 2 scores, as the option features has names, found 1",
+            "field 3: expected 2 scores, as the option features names, found 1",
         ),
         (
             b"a ||| A ||| 1 1\n",
@@ -257,7 +257,7 @@ def test_gaps_cannot_be_written() -> None:
     gap = NonTerminal("X", 1)
     with pytest.raises(FormatError) as caught:
         PHRASES.written([Rule("X", (gap, "a"), ("A", gap), ("p",), (0.0,), file="f", line=7)])
-    assert str(caught.value) == "f:7: field 1: expected words alone, found the gap [X]"
+    assert str(caught.value) == "f:7: field 1: expected words only, found the gap [X]"
 
 
 @pytest.mark.shared
@@ -273,7 +273,7 @@ def test_gold_comes_back(shared: Path) -> None:
 
 @given(st.from_regex(r"[1-9]\.[0-9]{5}e-(0[0-9]|[1-3][0-9])", fullmatch=True))
 def test_probabilities_are_composed_as_they_were(score: str) -> None:
-    rule = PHRASES.one(f"a ||| A ||| {score}\n")
+    rule = PHRASES.rule(f"a ||| A ||| {score}\n")
     text = PHRASES.written([rule.with_features(rule.names, rule.values)])
     assert float(text.split()[-1]) == float(score)
 

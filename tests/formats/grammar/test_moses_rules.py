@@ -25,7 +25,7 @@ GLUE = """\
 
 
 def test_a_line() -> None:
-    rule = TABLE.one(
+    rule = TABLE.rule(
         "an [X][X] auf [X][X] [X] ||| [X][X] on [X][X] [X] ||| 0.5 1 ||| 0-1 3-0 1-2 ||| 0.3 2.4 0.1 ||| |||\n"
     )
     assert rule.lhs == "X"
@@ -37,7 +37,7 @@ def test_a_line() -> None:
 
 
 def test_labels() -> None:
-    rule = TABLE.one("[X][NP] [A][A] [X] ||| [A][A] [X][NP] [S] ||| 1 ||| 0-1 1-0\n")
+    rule = TABLE.rule("[X][NP] [A][A] [X] ||| [A][A] [X][NP] [S] ||| 1 ||| 0-1 1-0\n")
     assert rule.lhs == "X][S"
     assert rule.source == (NonTerminal("X][NP", 1), NonTerminal("A", 2))
     assert rule.target == (NonTerminal("A", 2), NonTerminal("X][NP", 1))
@@ -56,17 +56,17 @@ def test_glue_grammar() -> None:
 
 
 def test_other_spellings() -> None:
-    assert TABLE.one("a [X] ||| [X] ||| 1\n").target == ()
-    assert TABLE.one("a [X]|||A [X]|||1|||0-0\n").target == ("A",)
-    assert TABLE.one("[ ] a[X][X] [X] ||| A [X] ||| 1\n").arity == 0
-    assert TABLE.one("[X][X] [X] ||| [X][X] [X] ||| 1 ||| 0-0 0-0\n").alignment == ((0, 0), (0, 0))
+    assert TABLE.rule("a [X] ||| [X] ||| 1\n").target == ()
+    assert TABLE.rule("a [X]|||A [X]|||1|||0-0\n").target == ("A",)
+    assert TABLE.rule("[ ] a[X][X] [X] ||| A [X] ||| 1\n").arity == 0
+    assert TABLE.rule("[X][X] [X] ||| [X][X] [X] ||| 1 ||| 0-0 0-0\n").alignment == ((0, 0), (0, 0))
 
 
 def test_links_are_added_where_they_lack() -> None:
     rule = Rule("X", (X1, "a", X2), ("A", X2, X1), ("p",), (0.0,), alignment=((1, 0),))
     text = TABLE.written([rule])
     assert text == "[X][X] a [X][X] [X] ||| A [X][X] [X][X] [X] ||| 1 ||| 1-0 0-2 2-1\n"
-    assert TABLE.one(text).target == rule.target
+    assert TABLE.rule(text).target == rule.target
 
 
 WORDS = st.text("ab[],1é語|=;-\u00a0\u2028", min_size=1, max_size=8).filter(
@@ -77,13 +77,13 @@ LABELS = st.text("XY1é|,", min_size=1, max_size=2)
 
 @st.composite
 def lines(draw: st.DrawFn) -> str:
-    gaps = [f"[{one}][{two}]" for one, two in draw(st.lists(st.tuples(LABELS, LABELS), max_size=3))]
+    gaps = [f"[{left}][{right}]" for left, right in draw(st.lists(st.tuples(LABELS, LABELS), max_size=3))]
     source: list[Any] = [None] * draw(st.integers(0 if gaps else 1, 3))
     target: list[Any] = [None] * draw(st.integers(0, 3))
     for k in range(len(gaps)):
         source.insert(draw(st.integers(0, len(source))), k)
         target.insert(draw(st.integers(0, len(target))), k)
-    words = [(s, t) for s, one in enumerate(source) for t, two in enumerate(target) if one is two is None]
+    words = [(s, t) for s, left in enumerate(source) for t, right in enumerate(target) if left is right is None]
     points = [(source.index(k), target.index(k)) for k in range(len(gaps))]
     points += draw(st.lists(st.sampled_from(words), max_size=3)) if words else []
     points = draw(st.permutations(points))
@@ -101,7 +101,7 @@ def test_lines_come_back(texts: list[str]) -> None:
 
 @given(lines())
 def test_what_is_composed_reads_back(text: str) -> None:
-    rule, again = TABLE.one(text), TABLE.again(text)
+    rule, again = TABLE.rule(text), TABLE.again(text)
     assert again.with_features(rule.names, rule.values) == rule.with_features(rule.names, rule.values)
     assert again.values == pytest.approx(rule.values)
 
@@ -120,7 +120,7 @@ def test_spoilt_text_is_refused_or_comes_back(texts: list[str], data: st.DataObj
     assert TABLE.written(rules).encode() == text
 
 
-PAIR = "expected a pair of labels, [X][X], or a word without brackets around it, found"
+PAIR = "expected a pair of labels, [X][X], or a word without brackets, found"
 
 
 @pytest.mark.parametrize(

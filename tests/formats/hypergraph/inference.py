@@ -36,8 +36,8 @@ def _sums(graph: GraphColumns, edge_scores: ArrayLike, nodes: Floats) -> Iterato
 
 
 def _tails(graph: GraphColumns, edge: int) -> list[int]:
-    found: list[int] = graph.tails[graph.tail_offsets[edge] : graph.tail_offsets[edge + 1]].tolist()
-    return found
+    tails: list[int] = graph.tails[graph.tail_offsets[edge] : graph.tail_offsets[edge + 1]].tolist()
+    return tails
 
 
 def viterbi(graph: GraphColumns, edge_scores: ArrayLike) -> tuple[float, Derivation]:
@@ -98,16 +98,16 @@ def kbest(graph: GraphColumns, edge_scores: ArrayLike, k: int) -> list[tuple[flo
         heap = [scored(edge, (0,) * len(tails[edge])) for edge in edges if all(best[tail] for tail in tails[edge])]
         heapq.heapify(heap)
         seen: set[tuple[int, tuple[int, ...]]] = set()
-        found = [] if edges else [(0.0, -1, ())]
-        while heap and len(found) < k:
+        ranked = [] if edges else [(0.0, -1, ())]
+        while heap and len(ranked) < k:
             cost, edge, ranks = heapq.heappop(heap)
-            found.append((-cost, edge, ranks))
+            ranked.append((-cost, edge, ranks))
             for place, tail in enumerate(tails[edge]):
                 next_ranks = (*ranks[:place], ranks[place] + 1, *ranks[place + 1 :])
                 if next_ranks[place] < len(best[tail]) and (edge, next_ranks) not in seen:
                     seen.add((edge, next_ranks))
                     heapq.heappush(heap, scored(edge, next_ranks))
-        best.append(found)
+        best.append(ranked)
 
     def derivation(rank: int) -> Derivation:
         edges: list[int] = []
@@ -120,7 +120,7 @@ def kbest(graph: GraphColumns, edge_scores: ArrayLike, k: int) -> list[tuple[flo
                 todo += reversed(list(zip(tails[edge], ranks, strict=True)))
         return tuple(edges)
 
-    return [(one[0], derivation(rank)) for rank, one in enumerate(best[-1])] if best else []
+    return [(ranked_path[0], derivation(rank)) for rank, ranked_path in enumerate(best[-1])] if best else []
 
 
 def text_of(graph: GraphColumns, derivation: Sequence[int]) -> str:
@@ -140,14 +140,14 @@ def text_of(graph: GraphColumns, derivation: Sequence[int]) -> str:
     words: list[str] = []
     todo: list[int | str] = [0] if derivation else []
     while todo:
-        one = todo.pop()
-        if isinstance(one, str):
-            words.append(one)
-        elif one >= 0:
-            rule = int(graph.rules[derivation[one]])
+        item = todo.pop()
+        if isinstance(item, str):
+            words.append(item)
+        elif item >= 0:
+            rule = int(graph.rules[derivation[item]])
             if rule < 0:
-                todo += reversed(below[one])
+                todo += reversed(below[item])
                 continue
             target = grammar.target[grammar.target_offsets[rule] : grammar.target_offsets[rule + 1]].tolist()
-            todo += [grammar.words[at] if at >= 0 else below[one][-1 - at] for at in reversed(target)]
+            todo += [grammar.words[at] if at >= 0 else below[item][-1 - at] for at in reversed(target)]
     return " ".join(words)

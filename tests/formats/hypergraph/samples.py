@@ -48,7 +48,7 @@ def graphs(draw: st.DrawFn) -> GraphColumns:
         for _ in range(draw(st.integers(0, 3))):
             tails = draw(st.lists(st.integers(0, node - 1), max_size=3)) if node else []
             rule = -1
-            fitting = [i for i, one in enumerate(made) if one.arity == len(tails)]
+            fitting = [i for i, candidate in enumerate(made) if candidate.arity == len(tails)]
             if fitting and draw(st.booleans()):
                 rule = draw(st.sampled_from(fitting))
             elif draw(st.integers(0, 9)):

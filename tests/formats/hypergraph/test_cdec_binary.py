@@ -205,7 +205,7 @@ MANY = 1 << 40
         (b"{}", "a boost archive, found 7b 7d at byte 0"),
         (
             spoilt(struct.pack("<H4B", 18, 4, 8, 4, 8), struct.pack("<H4B", 19, 4, 8, 4, 8)),
-            "an archive version from 10 to 18, found 19 at byte 30",
+            "archive version 10 to 18, found 19 at byte 30",
         ),
         (
             spoilt(bytes((4, 8, 4, 8)), bytes((4, 4, 4, 8))),
@@ -216,11 +216,11 @@ MANY = 1 << 40
         (spoilt(struct.pack("<Qi", 7, 1), struct.pack("<Qi", 7, 2)), "node 1, found node 2 at byte 115"),
         (
             spoilt(struct.pack("<Qi", 7, 1) + string(""), struct.pack("<QiQ", 7, 1, MANY)),
-            "at most 331 things in the rest of the file, found 1099511627776 at byte 127",
+            "at most 331 items in the rest of the file, found 1099511627776 at byte 127",
         ),
         (
             spoilt(integers(2, 0), struct.pack("<Q", MANY)),
-            "at most 90 things in the rest of the file, found 1099511627776 at byte 87",
+            "at most 90 items in the rest of the file, found 1099511627776 at byte 87",
         ),
         (spoilt(integers(2, 0), integers(2, 2)), "each edge once among those into nodes, found another at place 0"),
         (spoilt(integers(2, 0), integers(2, 1)), "each edge once among those into nodes, found another at place 0"),
@@ -280,7 +280,7 @@ MANY = 1 << 40
         ),
         (
             spoilt(struct.pack("<i", 2) + string("F"), struct.pack("<i", 1 << 30) + string("F")),
-            "at most 11 things in the rest of the file, found 1073741824 at byte 268",
+            "at most 11 items in the rest of the file, found 1073741824 at byte 268",
         ),
         (spoilt(string("Z"), string("F")), "each feature once in an edge, found one that comes again at byte 302"),
         (
@@ -292,7 +292,7 @@ MANY = 1 << 40
             "values of rules' features that fit 32-bit floats, found another at place 0",
         ),
         (spoilt(struct.pack("<hi", -1, 2), struct.pack("<hi", -1, 3)), "edge 2, found edge 3 at byte 446"),
-        (SMALL + b"\0", "nothing behind the edges, found 1 bytes at byte 458"),
+        (SMALL + b"\0", "the end of the file after the edges, found 1 bytes at byte 458"),
     ],
 )
 def test_bad_files(data: bytes, message: str) -> None:

@@ -33,10 +33,10 @@ QUICK = re.compile(
 
 def forests(folder: Path) -> dict[str, Path]:
     """All forests by their path below the folder."""
-    found = [path for path in folder.rglob("*") if path.name.endswith((".json.gz", ".bin.gz"))]
-    found += [path for path in (folder / "json_legacy_testdata").glob("hg_test.*") if path.suffix != ".gz"]
-    found += (folder / "quirks").glob("*.json")
-    return {str(path.relative_to(folder)): path for path in sorted(found)}
+    files = [path for path in folder.rglob("*") if path.name.endswith((".json.gz", ".bin.gz"))]
+    files += [path for path in (folder / "json_legacy_testdata").glob("hg_test.*") if path.suffix != ".gz"]
+    files += (folder / "quirks").glob("*.json")
+    return {str(path.relative_to(folder)): path for path in sorted(files)}
 
 
 def read(path: Path) -> GraphColumns:
@@ -58,9 +58,9 @@ def written(record: Format, graph: GraphColumns) -> bytes:
     return text.getvalue().encode()
 
 
-def check_bytes(found: dict[str, Path]) -> int:
+def check_bytes(files: dict[str, Path]) -> int:
     same = 0
-    for name, path in found.items():
+    for name, path in files.items():
         with open_bytes(path) as stream:
             data = stream.read()
         record = detect(data[: 1 << 16], all_formats(), name)
@@ -77,8 +77,8 @@ def check_bytes(found: dict[str, Path]) -> int:
 
 
 def test_bytes_of_some(shared: Path) -> None:
-    found = {name: path for name, path in forests(shared / "gold/cdec").items() if QUICK.match(name)}
-    assert check_bytes(found) == len(found) == 61
+    files = {name: path for name, path in forests(shared / "gold/cdec").items() if QUICK.match(name)}
+    assert check_bytes(files) == len(files) == 61
 
 
 def test_twins(shared: Path) -> None:
@@ -107,7 +107,7 @@ def features(graph: GraphColumns) -> list[tuple[int, str, str]]:
     edge_of = np.repeat(np.arange(len(graph)), np.diff(graph.feature_offsets)).tolist()
     names = list(graph.names)
     rows = zip(edge_of, graph.features.tolist(), graph.values.tolist(), strict=True)
-    return sorted((edge, names[one], f"{value:g}") for edge, one, value in rows if value)
+    return sorted((edge, names[feature], f"{value:g}") for edge, feature, value in rows if value)
 
 
 def sides(rule: Rule) -> tuple[object, ...]:
@@ -120,16 +120,16 @@ Log = dict[str, str]
 def logs(path: Path) -> dict[str, Log]:
     """What a log says of each sentence, by its id."""
     opener = gzip.open if path.suffix == ".gz" else open
-    found: dict[str, Log] = {}
+    logs: dict[str, Log] = {}
     current: Log = {}
     with opener(path, "rt", encoding="utf-8") as stream:
         for line in stream:
             key, separator, value = line.strip().partition(": " if ": " in line else " = ")
             if key == "id":
-                current = found.setdefault(value, {})
+                current = logs.setdefault(value, {})
             elif separator:
                 current[" ".join(key.split())] = value
-    return found
+    return logs
 
 
 def weights(path: Path) -> dict[str, float]:
@@ -206,7 +206,9 @@ def test_a_system_test(shared: Path) -> None:
     assert log["Init. forest (nodes/edges)"] == "8/10"
     wanted = [line.split(" ||| ") for line in (folder / "ours.stdout").read_text().splitlines()]
     best = kbest(graph, graph.edge_scores(known), 100)
-    assert [(text_of(graph, one), f"{score:g}") for score, one in best] == [(row[1], row[3]) for row in wanted]
+    assert [(text_of(graph, derivation), f"{score:g}") for score, derivation in best] == [
+        (row[1], row[3]) for row in wanted
+    ]
 
 
 def derivations(path: Path) -> Iterator[tuple[str, str]]:

@@ -209,10 +209,10 @@ START = '{"features":["F"],\n"rules":[1,"[X] ||| a ||| A",2,"[X] ||| [X] ||| [1]
         ('{"rules"}', "1: field 1: expected :, found '}'"),
         ('{"rules":[]', "1: field 1: expected ,, found the end of the file"),
         ('{"rules":[],}', "1: field 2: expected \", found '}'"),
-        ("{} x", "1: field 1: expected nothing behind the object, found 'x'"),
-        ("{}\n{}", "2: field 1: expected nothing behind the object, found '{}'"),
+        ("{} x", "1: field 1: expected the end of the file after the object, found 'x'"),
+        ("{}\n{}", "2: field 1: expected the end of the file after the object, found '{}'"),
         ('{"rules":[1,"[X] ||| a ||| A",]}', "1: field 1: expected JSON (expecting value), found ']}'"),
-        ('{"edges":' + "[" * 100000, "1: field 1: expected JSON of few levels, found '" + "[" * 30 + "'"),
+        ('{"edges":' + "[" * 100000, "1: field 1: expected JSON with less nesting, found '" + "[" * 30 + "'"),
         ('{"hyps":[]}', "1: field 1: expected rules, features, edges, node or is_sorted, found 'hyps'"),
         ('{"rules":[1]}', "1: field 1: expected a rule for each id, found 1 items"),
         ('{"rules":{}}', "1: field 1: expected a list of rule ids and rules, found an object"),
@@ -275,7 +275,7 @@ START = '{"features":["F"],\n"rules":[1,"[X] ||| a ||| A",2,"[X] ||| [X] ||| [1]
         (START + '"edges":[{"feats":[0,NaN]}]}', "3: field 3: expected a finite number, found NaN"),
         (START + '"edges":[{"feats":[0,nan]}]}', "3: field 3: expected JSON (expecting value), found 'nan]}]}'"),
         (START + '"edges":[{"feats":[0,-inf]}]}', "3: field 3: expected JSON (expecting value), found '-inf]}]}'"),
-        (START + '"edges":[{"rule":9}]}', "3: field 3: expected the id of a rule that was given before, found '9'"),
+        (START + '"edges":[{"rule":9}]}', "3: field 3: expected the id of a rule defined before, found '9'"),
         (START + '"edges":[{"rule":1.0}]}', "3: field 3: expected the id of a rule, or a rule, found '1.0'"),
         (
             START + '"edges":[{"rule":2}]}',
@@ -350,5 +350,5 @@ def test_shape(head: str, fits: bool) -> None:
 
 
 def test_the_example() -> None:
-    found: Any = read(FORMAT.example)
-    assert written(found) == FORMAT.example
+    graph: Any = read(FORMAT.example)
+    assert written(graph) == FORMAT.example

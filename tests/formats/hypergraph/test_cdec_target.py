@@ -66,7 +66,7 @@ def shown(graph: GraphColumns) -> str:
             target = range(-1, -1 - len(tails), -1)
             if rule >= 0:
                 target = grammar.target[grammar.target_offsets[rule] : grammar.target_offsets[rule + 1]].tolist()
-            words = [grammar.words[one] if one >= 0 else f"[{tails[-1 - one]}]" for one in target]
+            words = [grammar.words[symbol] if symbol >= 0 else f"[{tails[-1 - symbol]}]" for symbol in target]
             features = [f"{name}={value!r}" for name, value in graph.edge_features(edge).items()]
             lines.append(" ".join(words) + " ||| " + " ".join(features))
     return "\n".join(lines) + "\n"

@@ -46,7 +46,7 @@ def test_scores() -> None:
     assert [row[3] for row in shown(graph)] == [{"p[0]": 1, "p[1]": 2}, {"p[0]": 3, "p[1]": 4}]
     (graph,) = read("a b\n", scores=0)
     assert [row[2:] for row in shown(graph)] == [("a", {}), ("b", {})]
-    with pytest.raises(FormatError, match="expected a number of scores, 0 or more"):
+    with pytest.raises(FormatError, match="expected 0 or more as the option scores"):
         read("a b\n", scores=-1)
 
 
@@ -55,8 +55,8 @@ def test_scores() -> None:
     [
         ("", "1: field 1: expected a column, word score ..., found none in the file"),
         ("\n\n", "2: field 1: expected a column, word score ..., found none in the file"),
-        ("a\n", "1: field 1: expected a word and 1 scores, again and again, found 1 fields"),
-        ("a 1 b\n", "1: field 1: expected a word and 1 scores, again and again, found 3 fields"),
+        ("a\n", "1: field 1: expected groups of a word and 1 scores, found 1 fields"),
+        ("a 1 b\n", "1: field 1: expected groups of a word and 1 scores, found 3 fields"),
         ("a b\n", "1: field 1: expected a finite number, found 'b'"),
         ("a 1\nb nan\n", "2: field 1: expected a finite number, found 'nan'"),
         ("a 1\nb inf\n", "2: field 1: expected a finite number, found 'inf'"),
@@ -88,11 +88,13 @@ COLUMNS = st.lists(st.tuples(WORDS, st.floats(0, 1e6)), min_size=1, max_size=3)
 
 @given(st.lists(st.lists(COLUMNS, min_size=1, max_size=3), min_size=1, max_size=3), st.booleans())
 def test_columns(sentences: list[list[list[tuple[str, float]]]], ended: bool) -> None:
-    texts = ["".join(" ".join(f"{word} {p!r}" for word, p in column) + "\n" for column in one) for one in sentences]
+    texts = [
+        "".join(" ".join(f"{word} {p!r}" for word, p in column) + "\n" for column in sentence) for sentence in sentences
+    ]
     graphs = read("\n".join(texts) + "\n" * ended)
     assert [shown(graph) for graph in graphs] == [
-        [(i, i + 1, word, {"InputFeature0": p}) for i, column in enumerate(one) for word, p in column]
-        for one in sentences
+        [(i, i + 1, word, {"InputFeature0": p}) for i, column in enumerate(sentence) for word, p in column]
+        for sentence in sentences
     ]
 
 

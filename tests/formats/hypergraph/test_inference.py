@@ -42,17 +42,17 @@ def graphs(draw: st.DrawFn) -> tuple[GraphColumns, list[float]]:
 def every(graph: GraphColumns, node: int) -> list[tuple[Derivation, list[str]]]:
     """All derivations from a node with their words, each by recursion."""
     first, last = int(graph.edge_offsets[node]), int(graph.edge_offsets[node + 1])
-    found: list[tuple[Derivation, list[str]]] = [] if first < last else [((), [])]
+    spans: list[tuple[Derivation, list[str]]] = [] if first < last else [((), [])]
     for edge in range(first, last):
         tails = graph.tails[graph.tail_offsets[edge] : graph.tail_offsets[edge + 1]].tolist()
         for below in itertools.product(*(every(graph, tail) for tail in tails)):
-            derivation = (edge, *(one for part, _ in below for one in part))
+            derivation = (edge, *(step for part, _ in below for step in part))
             parts = [words for _, words in below]
             rule = int(graph.rules[edge])
             target = GAPS[: len(tails)] if rule < 0 else RULES[rule].target
-            words = [w for one in target for w in ([one] if isinstance(one, str) else parts[one.index - 1])]
-            found.append((derivation, words))
-    return found
+            words = [w for symbol in target for w in ([symbol] if isinstance(symbol, str) else parts[symbol.index - 1])]
+            spans.append((derivation, words))
+    return spans
 
 
 @given(graphs())
@@ -71,8 +71,8 @@ def test_against_enumeration(case: tuple[GraphColumns, list[float]]) -> None:
     assert len(words) == len(all_ways)
     for k in (1, 3, len(all_ways) + 1):
         best = kbest(graph, scores, k)
-        assert [one for one, _ in best] == pytest.approx(totals[:k], abs=1e-9)
-        assert len({one for _, one in best}) == len(best)
+        assert [item for item, _ in best] == pytest.approx(totals[:k], abs=1e-9)
+        assert len({item for _, item in best}) == len(best)
         for total, derivation in best:
             assert total == pytest.approx(math.fsum(scores[edge] for edge in derivation), abs=1e-9)
             assert text_of(graph, derivation) == " ".join(words[derivation])

@@ -39,8 +39,8 @@ def test_a_dump() -> None:
     assert graph.edge_features(0) == {"tm_pt_0": -1, "lm_0": 0}
     assert graph.edge_features(4) == graph.edge_features(5) == {}
     assert paths(graph) == 4
-    found = [(score, text_of(graph, edges)) for score, edges in kbest(graph, graph.edge_scores({"tm_pt_0": 1}), 9)]
-    assert sorted(found) == [(-2, "eine hut ."), (-2, "hut of eine"), (-1, "ein hut ."), (-1, "hut of ein")]
+    hypotheses = [(score, text_of(graph, edges)) for score, edges in kbest(graph, graph.edge_scores({"tm_pt_0": 1}), 9)]
+    assert sorted(hypotheses) == [(-2, "eine hut ."), (-2, "hut of eine"), (-1, "ein hut ."), (-1, "hut of ein")]
 
 
 def test_one_root_is_the_goal() -> None:

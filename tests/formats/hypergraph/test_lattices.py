@@ -62,7 +62,7 @@ def test_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arcs", "found"),
+    ("arcs", "actual"),
     [
         ([(0, 1), (1, 2), (2, 1), (2, 3)], "one through node 1"),
         ([(0, 1), (1, 0), (1, 3)], "one through node 0"),
@@ -70,10 +70,10 @@ def test_order() -> None:
         ([(0, 3), (3, 4), (4, 4)], "one through node 4"),
     ],
 )
-def test_cycles(arcs: list[tuple[int, int]], found: str) -> None:
+def test_cycles(arcs: list[tuple[int, int]], actual: str) -> None:
     with pytest.raises(BadField) as caught:
-        order_of([Arc(*one) for one in arcs], 0, 3)
-    assert (caught.value.expected, caught.value.found) == ("arcs without a cycle", found)
+        order_of([Arc(*arc) for arc in arcs], 0, 3)
+    assert (caught.value.expected, caught.value.found) == ("arcs without a cycle", actual)
 
 
 def test_no_path() -> None:
@@ -169,18 +169,18 @@ def test_scores_stand_for_features() -> None:
 
 
 @pytest.mark.parametrize(
-    ("graph", "expected", "found"),
+    ("graph", "expected", "actual"),
     [
         (built([], []), "a lattice", "a sentence without a graph"),
         (built([[], [], [Edge((0, 1))]], []), "a lattice, of edges with one tail each", "an edge with 2"),
-        (built([[], [Edge((0,), 3)]], RULES), "a lattice, whose edges add words behind their tail", "'d [1]'"),
-        (built([[], [Edge((0,), 0)]], RULES), "a lattice, whose edges add words behind their tail", "'a'"),
+        (built([[], [Edge((0,), 3)]], RULES), "a lattice, whose edges append words to their tail", "'d [1]'"),
+        (built([[], [Edge((0,), 0)]], RULES), "a lattice, whose edges append words to their tail", "'a'"),
     ],
 )
-def test_no_lattices(graph: GraphColumns, expected: str, found: str) -> None:
+def test_no_lattices(graph: GraphColumns, expected: str, actual: str) -> None:
     with pytest.raises(BadField) as caught:
         arcs_of(graph)
-    assert (caught.value.expected, caught.value.found) == (expected, found)
+    assert (caught.value.expected, caught.value.found) == (expected, actual)
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12))
@@ -194,7 +194,7 @@ def test_orders_are_topological(pairs: list[tuple[int, int]]) -> None:
     assert (order[0], order[-1]) == (0, 6)
     assert all(place[arc.tail] < place[arc.head] for arc in arcs if arc.tail in place)
     graph = lattice("0", order, [replace(arc, words=(f"{arc.tail}-{arc.head}",)) for arc in arcs])
-    count, found = arcs_of(graph)
-    again = lattice("0", order_of(found, 0, count - 1), found)
+    count, kept = arcs_of(graph)
+    again = lattice("0", order_of(kept, 0, count - 1), kept)
     assert texts(again) == texts(graph)
     assert paths(again) == paths(graph)

@@ -40,7 +40,7 @@ def hyp(
 ) -> str:
     """A line of sentence 0."""
     gaps, words = "".join(f"{gap} " for gap in gaps.split()), "".join(f"{word} " for word in target.split())
-    tails = "".join(f" {one}" for one in below.split())
+    tails = "".join(f" {hypothesis}" for hypothesis in below.split())
     return (
         f"0 {number} {label}  -> {words}:{gaps}: term=: nonterm={gaps}: c=0 core=(0)  [{span}]{tails} "
         f"[total={total}] core=({core}) \n"
@@ -49,8 +49,8 @@ def hyp(
 
 def derivations(graph: GraphColumns) -> Counter[tuple[str, float]]:
     assert graph.scores is not None
-    found = kbest(graph, graph.scores, paths(graph))
-    return Counter((text_of(graph, edges), round(score, 6)) for score, edges in found)
+    derivations = kbest(graph, graph.scores, paths(graph))
+    return Counter((text_of(graph, edges), round(score, 6)) for score, edges in derivations)
 
 
 def test_columns() -> None:
@@ -137,15 +137,15 @@ def charts(draw: st.DrawFn) -> tuple[str, Counter[tuple[str, float]]]:
                     else:
                         below, under, target, gaps, swapped = [], "", word, "", False
                     score = draw(st.integers(-900, 900)) / 100
-                    total = score + sum(one[1] for one in below)
-                    found: list[tuple[str, float]] = [(word, score)]
+                    total = score + sum(tail[1] for tail in below)
+                    texts: list[tuple[str, float]] = [(word, score)]
                     if below:
-                        one, two = below[::-1] if swapped else below
-                        found = [(f"{a} {word} {b}", score + s + t) for a, s in one[2] for b, t in two[2]]
+                        before, after = below[::-1] if swapped else below
+                        texts = [(f"{a} {word} {b}", score + s + t) for a, s in before[2] for b, t in after[2]]
                     lost = f"{number}->{winner[0]}" if winner else str(number)
                     lines += hyp(lost, f"{first}..{last - 1}", target, gaps, under, f"{total:.2f}", f"{total:.2f}")
                     winner = winner or (number, total, [])
-                    winner[2].extend(found)
+                    winner[2].extend(texts)
                 assert winner is not None
                 chart[first, last].append(winner)
     return lines, Counter((text, round(total, 6)) for text, total in chart[0, size][0][2])
@@ -160,7 +160,7 @@ def test_all_derivations(pair: tuple[str, Counter[tuple[str, float]]]) -> None:
 
 
 ONE, TWO = hyp("1", "0..0"), hyp("2", "1..1")
-EARLIER = "in a line before and not recombined itself, found"
+EARLIER = "on an earlier line and not recombined itself, found"
 
 
 @pytest.mark.parametrize(
@@ -189,15 +189,15 @@ EARLIER = "in a line before and not recombined itself, found"
         (ONE.replace(" \n", " a\n"), "x:1: field 15: expected the end of the line, found 'a'"),
         (ONE + ONE, "x:2: field 2: expected each hypothesis once, found 1 again"),
         (ONE + hyp("2->1", "0..0") + hyp("2", "0..0"), "x:3: field 2: expected each hypothesis once, found 2 again"),
-        (ONE + hyp("3->2", "0..0"), f"x:2: field 2: expected a hypothesis that others lose to, {EARLIER} '2'"),
-        (ONE + hyp("3->1", "0..1"), "x:2: field 2: expected a hypothesis of X and [0..1] to lose to, found '1'"),
+        (ONE + hyp("3->2", "0..0"), f"x:2: field 2: expected a hypothesis that wins a recombination, {EARLIER} '2'"),
+        (ONE + hyp("3->1", "0..1"), "x:2: field 2: expected a winner with label X and span [0..1], found '1'"),
         (
             ONE + hyp("3->1", "0..0", label="S"),
-            "x:2: field 2: expected a hypothesis of S and [0..0] to lose to, found '1'",
+            "x:2: field 2: expected a winner with label S and span [0..0], found '1'",
         ),
         (
             hyp("4", "0..1") + ONE + hyp("5->4", "0..1", "X", "0-0", "1"),
-            "x:3: field 12: expected hypotheses before 4, which this one lost to, found '1'",
+            "x:3: field 12: expected tails before 4, into which this hypothesis was recombined, found '1'",
         ),
         (
             hyp("4", "0..1", "X", "0-0", "4"),
@@ -283,19 +283,19 @@ def test_gold(shared: Path, gold: Path) -> None:
         graphs = list(parse(lines, names=NAMES))
     with open_lines(gold / "nbest100.labeled.txt.gz") as lines:
         lists = list(islice(nbest.parse(lines), len(graphs)))
-    assert [graph.id for graph in graphs] == [one.id for one in lists] == ["0", "1", "2", "3", "4"]
-    for graph, (total, text), one in zip(graphs, logged, lists, strict=False):
+    assert [graph.id for graph in graphs] == [candidates.id for candidates in lists] == ["0", "1", "2", "3", "4"]
+    for graph, (total, text), candidates in zip(graphs, logged, lists, strict=False):
         assert graph.scores is not None
-        assert one.totals is not None
+        assert candidates.totals is not None
         score, edges = viterbi(graph, graph.scores)
         assert text_of(graph, edges) == f"<s> {text.strip()} </s>"
         assert score == pytest.approx(float(total), abs=0.001)
         assert np.allclose(graph.edge_scores(weighted), graph.scores, rtol=0, atol=0.0015)
-        found = defaultdict(list)
+        scores = defaultdict(list)
         for score, edges in kbest(graph, graph.scores, 130):
-            found[text_of(graph, edges)].append(score)
-        for text, total_of in zip(one.texts, one.totals, strict=True):
-            assert found[f"<s> {text.strip()} </s>"].pop(0) == pytest.approx(total_of, abs=0.0015)
+            scores[text_of(graph, edges)].append(score)
+        for text, total_of in zip(candidates.texts, candidates.totals, strict=True):
+            assert scores[f"<s> {text.strip()} </s>"].pop(0) == pytest.approx(total_of, abs=0.0015)
 
 
 @pytest.mark.shared

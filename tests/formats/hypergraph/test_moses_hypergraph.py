@@ -53,15 +53,17 @@ def composed(graph: GraphColumns, number: Callable[[float], str] = shortest) -> 
 
 def content(graph: GraphColumns) -> list[Any]:
     """What a graph says, edge by edge."""
-    found = []
+    edges = []
     for edge, head in enumerate(graph.heads.tolist()):
         rule = int(graph.rules[edge])
         grammar = graph.grammar
         target = grammar.target[grammar.target_offsets[rule] : grammar.target_offsets[rule + 1]].tolist()
         tails = graph.tails[graph.tail_offsets[edge] : graph.tail_offsets[edge + 1]].tolist()
         features = [(name, repr(value)) for name, value in graph.edge_features(edge).items()]
-        found.append((head, [grammar.words[one] if one >= 0 else tails[-1 - one] for one in target], features))
-    return found
+        edges.append(
+            (head, [grammar.words[symbol] if symbol >= 0 else tails[-1 - symbol] for symbol in target], features)
+        )
+    return edges
 
 
 def test_columns() -> None:
@@ -197,7 +199,7 @@ def test_a_search_graph_is_written() -> None:
     assert (score, text_of(again, edges), paths(again)) == (-2.5, "the house", 2)
 
 
-def one(rule: Rule, features: dict[str, float], span: tuple[int, int] = (0, 1), tails: int = 0) -> GraphColumns:
+def graph_of(rule: Rule, features: dict[str, float], span: tuple[int, int] = (0, 1), tails: int = 0) -> GraphColumns:
     builder = GraphBuilder()
     for _ in range(tails):
         builder.add([])
@@ -211,42 +213,48 @@ PLAIN = Rule("X", (), ("a",))
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
-        (one(Rule("X", (), ("a b",)), {}), "field 1: expected words without blanks, none like [12], found 'a b'"),
-        (one(Rule("X", ("[0]",), ("[0]",)), {}), "field 1: expected words without blanks, none like [12], found '[0]'"),
-        (one(Rule("X", (), ("",)), {}), "field 1: expected words without blanks, none like [12], found ''"),
-        (one(Rule("X", (), ("a\n",)), {}), "field 1: expected words without blanks, none like [12], found 'a\\n'"),
-        (one(Rule("X", (), ("[0]",)), {}), "field 1: expected words without blanks, none like [12], found '[0]'"),
+        (graph_of(Rule("X", (), ("a b",)), {}), "field 1: expected words without blanks, none like [12], found 'a b'"),
         (
-            one(PLAIN, {}, tails=1),
+            graph_of(Rule("X", ("[0]",), ("[0]",)), {}),
+            "field 1: expected words without blanks, none like [12], found '[0]'",
+        ),
+        (graph_of(Rule("X", (), ("",)), {}), "field 1: expected words without blanks, none like [12], found ''"),
+        (graph_of(Rule("X", (), ("a\n",)), {}), "field 1: expected words without blanks, none like [12], found 'a\\n'"),
+        (graph_of(Rule("X", (), ("[0]",)), {}), "field 1: expected words without blanks, none like [12], found '[0]'"),
+        (
+            graph_of(PLAIN, {}, tails=1),
             "field 1: expected a target side with 1 gaps, one for each tail, found 0",
         ),
         (
-            one(Rule("X", (), (NonTerminal("X", 1), NonTerminal("X", 1))), {}, tails=2),
+            graph_of(Rule("X", (), (NonTerminal("X", 1), NonTerminal("X", 1))), {}, tails=2),
             "field 1: expected a target side with 2 gaps, one for each tail, found 2",
         ),
         (
-            one(PLAIN, {"a b": 1}),
+            graph_of(PLAIN, {"a b": 1}),
             "field 2: expected feature names without blanks, none like those of components, found 'a b'",
         ),
         (
-            one(PLAIN, {"": 1}),
+            graph_of(PLAIN, {"": 1}),
             "field 2: expected feature names without blanks, none like those of components, found ''",
         ),
         (
-            one(PLAIN, {"a_1": 1, "a_2": 1}),
-            "field 2: expected feature names that tell components from others, found 'a_1'",
+            graph_of(PLAIN, {"a_1": 1, "a_2": 1}),
+            "field 2: expected feature names that distinguish components from other features, found 'a_1'",
         ),
         (
-            one(PLAIN, {"a[1]": 1, "a[0]": 1}),
-            "field 2: expected feature names that tell components from others, found 'a[1]'",
+            graph_of(PLAIN, {"a[1]": 1, "a[0]": 1}),
+            "field 2: expected feature names that distinguish components from other features, found 'a[1]'",
         ),
         (
-            one(PLAIN, {"a[0]": 1, "a[1]": 1, "a_2": 1}),
-            "field 2: expected feature names that tell components from others, found 'a_2'",
+            graph_of(PLAIN, {"a[0]": 1, "a[1]": 1, "a_2": 1}),
+            "field 2: expected feature names that distinguish components from other features, found 'a_2'",
         ),
-        (one(PLAIN, {"a": float("inf")}), "field 2: expected finite numbers, found inf"),
-        (one(PLAIN, {}, (-1, -1)), "field 3: expected a source span for each edge with words, found none"),
-        (one(PLAIN, {}, (9, 4)), "field 3: expected source spans that end where they begin or later, found 9 to 4"),
+        (graph_of(PLAIN, {"a": float("inf")}), "field 2: expected finite numbers, found inf"),
+        (graph_of(PLAIN, {}, (-1, -1)), "field 3: expected a source span for each edge with words, found none"),
+        (
+            graph_of(PLAIN, {}, (9, 4)),
+            "field 3: expected source spans that end where they begin or later, found 9 to 4",
+        ),
     ],
 )
 def test_what_cannot_be_written(graph: GraphColumns, message: str) -> None:
@@ -287,7 +295,7 @@ def edge(features: str) -> str:
         (changed(2, "3 99999999999"), "2: field 2: expected at most 100000000 edges, found 99999999999"),
         (changed(2, "3 5"), "2: field 2: expected 4 edges, as the nodes have, found 5"),
         (changed(2, "3 3"), "11: field 1: expected at most 0 edges, as line 2 counts 3, found 1"),
-        (changed(2, "2 3"), "10: field 1: expected the end of the file behind 2 nodes, found more lines"),
+        (changed(2, "2 3"), "10: field 1: expected the end of the file after 2 nodes, found more lines"),
         (changed(2, "4 4"), "13: field 1: expected `# node 3`, found the end of the file"),
         (changed(3, "# node 1"), "3: field 1: expected `# node 0`, found '# node 1'"),
         (changed(3, "# node 0\r"), "3: field 1: expected `# node 0`, found '# node 0\\r'"),
@@ -317,8 +325,8 @@ def edge(features: str) -> str:
             edge("LM0=1 TranslationModel0_1=1 TranslationModel0_2=1").replace("LM0=-3.5", "TranslationModel0[1]=-3.5"),
             "9: field 2: expected each feature spelt in one way, found 'TranslationModel0[1]'",
         ),
-        (GRAPH + "\n", "13: field 1: expected the end of the file behind 3 nodes, found more lines"),
-        (GRAPH + GRAPH, "13: field 1: expected the end of the file behind 3 nodes, found more lines"),
+        (GRAPH + "\n", "13: field 1: expected the end of the file after 3 nodes, found more lines"),
+        (GRAPH + GRAPH, "13: field 1: expected the end of the file after 3 nodes, found more lines"),
     ],
 )
 def test_bad(text: str, message: str) -> None:
@@ -369,9 +377,9 @@ def test_gold(gold: Path, folder: str, logged: str, digits: int, count: int) -> 
         weighted = weights.FORMAT.read(lines)
     with open_lines(gold / logged) as lines:
         best = [line.split(" ", 1) for line in lines]
-    found = sorted((gold / folder).glob("[0-9]*"))
-    assert len(found) == count
-    for path, (total, text) in zip(found, best, strict=True):
+    files = sorted((gold / folder).glob("[0-9]*"))
+    assert len(files) == count
+    for path, (total, text) in zip(files, best, strict=True):
         with open_lines(path) as lines, open_bytes(path) as stream:
             (graph,) = parse(lines)
             data = stream.read().decode()
@@ -386,9 +394,9 @@ def test_gold(gold: Path, folder: str, logged: str, digits: int, count: int) -> 
 
 @pytest.mark.shared
 def test_gold_uncompressed(gold: Path) -> None:
-    found = sorted((gold / "pb/hg_txt").glob("[0-9]*"))
-    assert len(found) == 5
-    for path in found[:2]:
+    files = sorted((gold / "pb/hg_txt").glob("[0-9]*"))
+    assert len(files) == 5
+    for path in files[:2]:
         with open_lines(path) as lines, open_bytes(path) as stream:
             assert written(parse(lines)) == stream.read().decode(), path
 

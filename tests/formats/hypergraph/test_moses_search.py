@@ -46,8 +46,8 @@ def extended(core: str, out: str = '"ein|a"') -> str:
 
 def derivations(graph: GraphColumns) -> Counter[tuple[str, float]]:
     assert graph.scores is not None
-    found = kbest(graph, graph.scores, paths(graph))
-    return Counter((text_of(graph, edges), round(score, 6)) for score, edges in found)
+    derivations = kbest(graph, graph.scores, paths(graph))
+    return Counter((text_of(graph, edges), round(score, 6)) for score, edges in derivations)
 
 
 def test_columns() -> None:
@@ -73,7 +73,7 @@ def test_extended() -> None:
     assert graph.id == "3"
     assert graph.edge_features(0) == {"LM0": -1, "TM[0]": 0.5, "TM[1]": 0, "wt_a~b": 1, "x=y": -2}
     assert graph.edge_features(1) == {}
-    assert [graph.grammar.words[one] for one in graph.grammar.source.tolist() if one >= 0] == ["ein", "haus"]
+    assert [graph.grammar.words[symbol] for symbol in graph.grammar.source.tolist() if symbol >= 0] == ["ein", "haus"]
     assert text_of(graph, (1, 0)) == "a nice house"
     (graph,) = read(text)
     assert list(graph.names) == ["F[0]", "F[1]", "F[2]", "wt_a~b", "x=y"]
@@ -96,7 +96,7 @@ def test_without_sparse_features_a_blank_is_left() -> None:
 )
 def test_pairs(factors: int, out: str, source: list[str], text: str) -> None:
     (graph,) = read(START + step(1, 1, 0, out=extended("0.000) ", out)), factors=factors)
-    assert [graph.grammar.words[one] for one in graph.grammar.source.tolist() if one >= 0] == source
+    assert [graph.grammar.words[symbol] for symbol in graph.grammar.source.tolist() if symbol >= 0] == source
     assert text_of(graph, (1, 0)) == text
 
 
@@ -161,11 +161,11 @@ def graphs(draw: st.DrawFn) -> tuple[str, Counter[tuple[str, float]]]:
     winners: list[tuple[int, int, list[tuple[str, float]]]] = [(0, 0, [("", 0.0)])]  # hypothesis, stack, derivations
     hyp = 0
     for at in range(draw(st.integers(1, 8)) + 1):
-        back, stack, before = draw(st.sampled_from([one for one in winners if one[1] < size]))
+        back, stack, before = draw(st.sampled_from([winner for winner in winners if winner[1] < size]))
         covered = size - stack if at == 0 else draw(st.integers(1, size - stack))
         hyp += draw(st.integers(1, 3))
         word, score = draw(st.sampled_from("abc")), draw(st.integers(-9000, 9000)) / 1000
-        fitting = [i for i, one in enumerate(winners) if one[1] == stack + covered and one[0] > back]
+        fitting = [i for i, winner in enumerate(winners) if winner[1] == stack + covered and winner[0] > back]
         lost = draw(st.sampled_from([None, *fitting]))
         done = [(f"{words} {word}".strip(), total + score) for words, total in before]
         more: dict[str, str | int] = {"covered": f"{stack}-{stack + covered - 1}"}
@@ -176,7 +176,7 @@ def graphs(draw: st.DrawFn) -> tuple[str, Counter[tuple[str, float]]]:
             more["recombined"] = winners[lost][0]
             winners[lost][2].extend(done)
         text += step(hyp, stack + covered, back, f"{score:.3f}", f"out={word}", **more)
-    complete = (one for _, stack, found in winners if stack == size for one in found)
+    complete = (derivation for _, stack, texts in winners if stack == size for derivation in texts)
     return text, Counter((words, round(total, 6)) for words, total in complete)
 
 
@@ -199,7 +199,7 @@ def test_all_derivations(pair: tuple[str, Counter[tuple[str, float]]]) -> None:
     assert paths(graph) == expected.total()
 
 
-NO_HYPOTHESIS = "in a line before and not recombined itself, found"
+NO_HYPOTHESIS = "on an earlier line and not recombined itself, found"
 
 
 @pytest.mark.parametrize(
@@ -235,11 +235,11 @@ NO_HYPOTHESIS = "in a line before and not recombined itself, found"
         ),
         (
             START + step(1, 1, 0, out="in=a"),
-            "x:2: field 12: expected out=WORDS, in quotes behind scores, found 'in=a'",
+            "x:2: field 12: expected out=WORDS, in quotes after scores, found 'in=a'",
         ),
         (
             START + step(1, 1, 0, out='scores="core=(1,)" out="a|b"'),
-            "x:2: field 12: expected out=WORDS, in quotes behind scores, found 'scores=\"core=(1,)\" ou...'",
+            "x:2: field 12: expected out=WORDS, in quotes after scores, found 'scores=\"core=(1,)\" ou...'",
         ),
         (
             START + step(1, 1, 0, out=extended("1) ", '"a"')),
@@ -268,11 +268,11 @@ NO_HYPOTHESIS = "in a line before and not recombined itself, found"
         ),
         (
             START + step(1, 1, 0) + step(1, 2, 1),
-            "x:3: field 4: expected an id below 1, as hypotheses are numbered in the order they are made, found '1'",
+            "x:3: field 4: expected a hypothesis id below 1, found '1'",
         ),
         (
             START + step(4, 1, 0) + step(3, 2, 4),
-            "x:3: field 4: expected an id below 3, as hypotheses are numbered in the order they are made, found '4'",
+            "x:3: field 4: expected a hypothesis id below 3, found '4'",
         ),
         (START + START, "x:2: field 2: expected each hypothesis once, found 0 again"),
         (START + step(1, 1, 0) + step(1, 1, 0), "x:3: field 2: expected each hypothesis once, found 1 again"),
@@ -282,15 +282,15 @@ NO_HYPOTHESIS = "in a line before and not recombined itself, found"
         ),
         (
             START + step(1, 1, 0) + step(2, 1, 0, recombined=7),
-            f"x:3: field 7: expected a hypothesis that others lose to, {NO_HYPOTHESIS} '7'",
+            f"x:3: field 7: expected a hypothesis that wins a recombination, {NO_HYPOTHESIS} '7'",
         ),
         (
             START + step(1, 1, 0) + step(2, 2, 1, recombined=1),
-            "x:3: field 7: expected a hypothesis of stack 2 behind the one extended, found '1'",
+            "x:3: field 7: expected a hypothesis of stack 2 after hypothesis 1, found '1'",
         ),
         (
             START + step(1, 2, 0, covered="0-1") + step(2, 1, 0) + step(3, 2, 2, recombined=1),
-            "x:4: field 7: expected a hypothesis of stack 2 behind the one extended, found '1'",
+            "x:4: field 7: expected a hypothesis of stack 2 after hypothesis 2, found '1'",
         ),
         (START + step(1, 2, 0), "x:2: field 3: expected 1, the stack of hypothesis 0 and 1 more, found '2'"),
         (
@@ -380,15 +380,15 @@ def test_gold_contains_the_list(gold: Path, graphs_of: list[GraphColumns]) -> No
     """Each of a sentence's 100 best, as often as it stands there, with its score."""
     with open_lines(gold / "nbest100.labeled.txt.gz") as lines:
         lists = list(islice(nbest.parse(lines), 5))
-    assert [one.id for one in lists] == [graph.id for graph in graphs_of[:5]]
-    for graph, one in zip(graphs_of, lists, strict=False):
+    assert [candidates.id for candidates in lists] == [graph.id for graph in graphs_of[:5]]
+    for graph, candidates in zip(graphs_of, lists, strict=False):
         assert graph.scores is not None
-        assert one.totals is not None
-        found: dict[str, list[tuple[float, int]]] = defaultdict(list)
+        assert candidates.totals is not None
+        paths_of: dict[str, list[tuple[float, int]]] = defaultdict(list)
         for score, edges in kbest(graph, graph.scores, 130):
-            found[text_of(graph, edges)].append((score, len(edges)))
-        for text, total in zip(one.texts, one.totals, strict=True):
-            score, size = found[text.strip()].pop(0)
+            paths_of[text_of(graph, edges)].append((score, len(edges)))
+        for text, total in zip(candidates.texts, candidates.totals, strict=True):
+            score, size = paths_of[text.strip()].pop(0)
             assert score == pytest.approx(total, abs=0.0005 * size + 0.0005)
 
 

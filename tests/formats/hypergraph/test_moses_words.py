@@ -73,10 +73,10 @@ def test_sentences() -> None:
 
 
 SENTENCE = "UTTERANCE= and the number of the sentence"
-FIELDS = "fields J= S= E= a= l= r= w= with tabs between"
+FIELDS = "tab-separated fields J= S= E= a= l= r= w="
 DECIMALS = "numbers with three decimals"
-FACTOR = "words of one factor, source|target"
-ORDER = "a hypothesis behind the one it continues, of as many words as before"
+FACTOR = "words with one factor, source|target"
+ORDER = "a hypothesis after its predecessor that always covers the same number of words"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ ORDER = "a hypothesis behind the one it continues, of as many words as before"
         (HEAD + LINE.replace("\tl=", "\tm="), "3: field 5: expected l=, found 'm=-0.500, 0.0000.000-6.925'"),
         (HEAD + LINE.replace("E=4", "E=x"), "3: field 3: expected a whole number, found 'x'"),
         (HEAD + LINE.replace("S=0", "S=-1"), "3: field 2: expected a whole number, found '-1'"),
-        (HEAD + LINE.replace("S=0", "S=3"), "3: field 2: expected a hypothesis of a line before, found 3"),
+        (HEAD + LINE.replace("S=0", "S=3"), "3: field 2: expected a hypothesis from an earlier line, found 3"),
         (HEAD + LINE.replace("E=4", "E=0"), f"3: field 3: expected {ORDER}, found 0"),
         (HEAD + LINE + LINE.replace("ein|", "ein hut|"), f"4: field 3: expected {ORDER}, found 4"),
         (HEAD + LINE.replace("-1.500", "-1.5"), f"3: field 4: expected {DECIMALS}, found '-1.5, -2.000'"),

@@ -30,7 +30,7 @@ def read(data: bytes, **options: Any) -> list[GraphColumns]:
     return list(parse(Lines(io.BytesIO(data), "x"), **options))
 
 
-def one(text: str, **options: Any) -> GraphColumns:
+def graph_of(text: str, **options: Any) -> GraphColumns:
     (graph,) = read(text.encode(), **options)
     return graph
 
@@ -52,7 +52,7 @@ def bare(graph: GraphColumns) -> GraphColumns:
 
 def test_a_lattice() -> None:
     text = "((('ein',0.9,1),('eine',0.1,1),),(('hut',1,1),('hat',.5e-1,2),),(('s',-2,1),),)\n"
-    graph = one(text)
+    graph = graph_of(text)
     assert (graph.id, graph.nodes, len(graph), paths(graph), graph.line) == ("0", 4, 6, 4, 1)
     assert shown(graph) == [
         (0, 1, "ein", {"LatticeCost_0": 0.9}),
@@ -91,7 +91,7 @@ def test_a_lattice() -> None:
     ],
 )
 def test_spellings(text: str, arcs: list[Shown]) -> None:
-    graph = one(text)
+    graph = graph_of(text)
     assert shown(graph) == arcs
     assert written([graph]) == text
     (again,) = read(written([bare(graph)]).encode())
@@ -101,16 +101,16 @@ def test_spellings(text: str, arcs: list[Shown]) -> None:
 
 def test_names_of_numbers() -> None:
     text = "((('a',0.5,2,1),('b',1,1),),)\n"
-    assert [row[3] for row in shown(one(text, name="InputFeature0"))] == [
+    assert [row[3] for row in shown(graph_of(text, name="InputFeature0"))] == [
         {"InputFeature0[0]": 0.5, "InputFeature0[1]": 2},
         {"InputFeature0": 1},
     ]
-    assert [row[3] for row in shown(one(text, name="c{}x"))] == [{"c0x": 0.5, "c1x": 2}, {"c0x": 1}]
-    graph = bare(one(text, name="SourcePath"))
+    assert [row[3] for row in shown(graph_of(text, name="c{}x"))] == [{"c0x": 0.5, "c1x": 2}, {"c0x": 1}]
+    graph = bare(graph_of(text, name="SourcePath"))
     assert written([graph], name="SourcePath") == "((('a',0.5,2,1),('b',1,1),),)\n"
     assert written([graph]) == "((('a',{'SourcePath[0]':0.5,'SourcePath[1]':2},1),('b',{'SourcePath':1},1),),)\n"
     assert written([graph], pairs=True) == "((('a',SourcePath[0]=0.5,SourcePath[1]=2,1),('b',SourcePath=1,1),),)\n"
-    mixed = bare(one("((('a',0.5,lm=2,1),),)"))
+    mixed = bare(graph_of("((('a',0.5,lm=2,1),),)"))
     assert written([mixed]) == "((('a',{'LatticeCost_0':0.5,'lm':2},1),),)\n"
     assert written([mixed], pairs=True) == "((('a',0.5,lm=2,1),),)\n"
 
@@ -139,7 +139,7 @@ def test_text_between_lattices() -> None:
         arcs = [Arc(i, i + 1, (word,)) for i, word in enumerate(words)]
         text = written([lattice("0", range(len(arcs) + 1), arcs, extras=graphs[0].extras)])
         assert text.startswith("((('")
-        assert [row[2] for row in shown(one(text))] == words
+        assert [row[2] for row in shown(graph_of(text))] == words
 
 
 def test_tags_and_references() -> None:
@@ -158,7 +158,7 @@ def test_tags_and_references() -> None:
 
 
 def test_changed_values_are_written() -> None:
-    graph = one("((('a',0.50,1),),)  \n")
+    graph = graph_of("((('a',0.50,1),),)  \n")
     values = graph.values * 3
     assert written([replace(graph, values=values)]) == "((('a',1.5,1),),)  \n"
     assert written([replace(graph, values=graph.values.copy())]) == "((('a',0.50,1),),)  \n"
@@ -298,7 +298,7 @@ def outcome(data: bytes, **options: Any) -> str:
             "((('a',1),),",
             "2: expected a column (('word', score, jump), ...) or the `)` of the lattice, found the end of the line",
         ),
-        ("((('a',1),),) b", "2: expected the end of the line or `|||` behind the lattice, found ' b'"),
+        ("((('a',1),),) b", "2: expected the end of the line or `|||` after the lattice, found ' b'"),
         ("((('a", '1: expected a word in single quotes, found "(\'a"'),
         ("(((", "1: expected a word in single quotes, found '('"),
         ("((('a',1),),(),)", "1: expected a path from the first node to the last, found none"),
@@ -416,14 +416,14 @@ def test_paths_as_cdec_logs_them(shared: Path) -> None:
         scores = [derivations(graph, grammar) for graph in parse(text)]
     log = (folder / "ours.stderr").read_text()
     assert [int(line.split()[-1]) for line in log.split("\n") if "Init. forest       (paths)" in line] == [
-        len(found) for found in scores
+        len(totals) for totals in scores
     ]
     viterbi = [float(line.split()[-1]) for line in log.split("\n") if "Init. forest  Viterbi logp" in line]
-    assert [max(found) for found in scores] == pytest.approx(viterbi, rel=1e-5)
+    assert [max(totals) for totals in scores] == pytest.approx(viterbi, rel=1e-5)
     partition = [float(line.split()[-1]) for line in log.split("\n") if " Partition         log(Z)" in line]
-    assert [math.log(math.fsum(math.exp(one - max(found)) for one in found)) + max(found) for found in scores] == (
-        pytest.approx(partition, rel=1e-5)
-    )
+    assert [
+        math.log(math.fsum(math.exp(total - max(totals)) for total in totals)) + max(totals) for totals in scores
+    ] == (pytest.approx(partition, rel=1e-5))
 
 
 @pytest.mark.shared
@@ -434,13 +434,13 @@ def test_sums_as_moses_and_joshua_print_them(shared: Path) -> None:
     with open_bytes(shared / "gold/moses/lattice/nbest5.txt") as stream:
         lists = [line.split(" ||| ") for line in stream.read().decode().splitlines()]
     printed = {(fields[0], fields[4].strip()): float(fields[2].split("InputFeature0= ")[1]) for fields in lists}
-    found = {}
+    probabilities = {}
     for graph in graphs:
         for _, edges in kbest(graph, [0.0] * len(graph), 10):
             values = [graph.edge_features(edge).get("InputFeature0", 1.0) for edge in edges]
-            found[graph.id, text_of(graph, edges)] = math.log(math.prod(values))
+            probabilities[graph.id, text_of(graph, edges)] = math.log(math.prod(values))
     assert len(printed) >= 3
-    assert {key: found[key] for key in printed} == pytest.approx(printed, abs=1e-6)
+    assert {key: probabilities[key] for key in printed} == pytest.approx(printed, abs=1e-6)
     with open_lines(shared / "gold/joshua/lattice-short/input") as text:
         *texts, last = parse(text, name="SourcePath")
     assert [paths(graph) for graph in (*texts, last)] == [1, 1, 1, 1, 2]
@@ -450,7 +450,7 @@ def test_sums_as_moses_and_joshua_print_them(shared: Path) -> None:
 
 def test_lines_of_text_are_an_error_if_they_are_not_wanted() -> None:
     """Moses stops at them; an empty line is an empty sentence."""
-    one = b"((('das',0.1,1),),)\n"
-    assert [len(arcs_of(graph)[1]) for graph in read(one + b"\n" + one, text=False)] == [1, 0, 1]
+    line = b"((('das',0.1,1),),)\n"
+    assert [len(arcs_of(graph)[1]) for graph in read(line + b"\n" + line, text=False)] == [1, 0, 1]
     with pytest.raises(FormatError, match=r"x:2: field 1: expected a lattice, .* found 'N=3 L=3' \(--from plf-lattice"):
-        read(one + b"N=3 L=3\n", text=False)
+        read(line + b"N=3 L=3\n", text=False)

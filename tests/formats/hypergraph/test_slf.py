@@ -54,7 +54,7 @@ def read(text: str | bytes, **options: Any) -> list[GraphColumns]:
     return list(parse(Lines(io.BytesIO(data), "in/7.slf"), **options))
 
 
-def one(text: str, **options: Any) -> GraphColumns:
+def graph_of(text: str, **options: Any) -> GraphColumns:
     (graph,) = read(text, **options)
     return graph
 
@@ -64,7 +64,7 @@ def shown(graph: GraphColumns) -> list[tuple[int, int, str, dict[str, float]]]:
 
 
 def test_words_on_links() -> None:
-    graph = one(HTK)
+    graph = graph_of(HTK)
     assert (graph.id, graph.nodes, len(graph), paths(graph), graph.line) == ("7", 4, 6, 4, 2)
     assert shown(graph) == [
         (0, 1, "ein", {"acoustic": -3.5, "language": -1.25}),
@@ -82,7 +82,7 @@ def test_words_on_links() -> None:
 
 
 def test_words_on_nodes() -> None:
-    graph = one(NODES)
+    graph = graph_of(NODES)
     assert [text_of(graph, edges) for _, edges in kbest(graph, [0.0] * len(graph), 9)] == [
         "!SENT_START the",
         '!SENT_START a"b own',
@@ -117,19 +117,19 @@ def test_words_on_nodes() -> None:
     ],
 )
 def test_words(word: str, text: str) -> None:
-    graph = one(f"N=2 L=1\nJ=0 S=0 E=1 W={word} a=1\n")
+    graph = graph_of(f"N=2 L=1\nJ=0 S=0 E=1 W={word} a=1\n")
     assert text_of(graph, viterbi(graph, [0.0] * len(graph))[1]) == text
     assert graph.edge_features(1) == {"acoustic": 1}
 
 
 def test_starts_and_ends() -> None:
     # Numbers out of order; nodes without links; a named start and end.
-    assert paths(one("N=9 L=3\nJ=0 S=8 E=3\nJ=1 S=3 E=1\nJ=2 S=8 E=1\n")) == 2
-    assert (one("N=1 L=0\n").nodes, paths(one("N=1 L=0\n"))) == (1, 1)
-    graph = one("start=0 end=2\nN=5 L=4\nJ=0 S=0 E=1\nJ=1 S=1 E=2\nJ=2 S=1 E=4\nJ=3 S=3 E=2\n")
+    assert paths(graph_of("N=9 L=3\nJ=0 S=8 E=3\nJ=1 S=3 E=1\nJ=2 S=8 E=1\n")) == 2
+    assert (graph_of("N=1 L=0\n").nodes, paths(graph_of("N=1 L=0\n"))) == (1, 1)
+    graph = graph_of("start=0 end=2\nN=5 L=4\nJ=0 S=0 E=1\nJ=1 S=1 E=2\nJ=2 S=1 E=4\nJ=3 S=3 E=2\n")
     assert (graph.nodes, paths(graph)) == (4, 1)
     # Several ends: the last node is the one.
-    assert paths(one("N=4 L=3\nJ=0 S=0 E=1\nJ=1 S=0 E=2\nJ=2 S=0 E=3\n")) == 1
+    assert paths(graph_of("N=4 L=3\nJ=0 S=0 E=1\nJ=1 S=0 E=2\nJ=2 S=0 E=3\n")) == 1
 
 
 def test_several_lattices() -> None:
@@ -163,11 +163,11 @@ J=6 S=5 E=6
 
 
 def test_sums_of_moses() -> None:
-    graph = one(MOSES)
+    graph = graph_of(MOSES)
     assert graph.extras["scales"] == {"x1": 0.5, "x2": 2, "x3": -1}
     assert graph.extras["names"] == {"x1": "TM0[0]", "x2": "TM0[1]", "x3": "LM0"}
     assert shown(graph)[2] == (2, 3, "d", {"x1": -1.5, "x2": 2, "x3": -5})
-    assert [row[3] for row in shown(one(MOSES, accumulated=True))] == [
+    assert [row[3] for row in shown(graph_of(MOSES, accumulated=True))] == [
         {"x1": -1, "x2": 0, "x3": -4},
         {"x1": 0, "x2": 0, "x3": 0},
         {"x1": -0.5, "x2": 2, "x3": -1},

@@ -36,8 +36,8 @@ def parsed(data: bytes, *, max_bytes: int = 1 << 20, **options: Any) -> list[tup
     return [(key_of(row.source, row.target), np.array(row.values, dtype=np.float32).tolist()) for row in rows]
 
 
-def rows(found: ReorderingColumns | str) -> list[tuple[str, list[float]]] | str:
-    return found if isinstance(found, str) else list(zip(found.keys[:], found.values.tolist(), strict=True))
+def rows(columns: ReorderingColumns | str) -> list[tuple[str, list[float]]] | str:
+    return columns if isinstance(columns, str) else list(zip(columns.keys[:], columns.values.tolist(), strict=True))
 
 
 numbers = st.sampled_from(
@@ -85,8 +85,8 @@ def test_pieces_may_be_cut_anywhere(text: str, size: int) -> None:
     data = text.encode()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pieces, "pieces", lambda stream: cut(stream.read(), size))
-        found = rows(loaded(data))
-    assert found == parsed(data)
+        actual = rows(loaded(data))
+    assert actual == parsed(data)
 
 
 def cut(data: bytes, size: int) -> Iterator[bytes]:
@@ -102,11 +102,11 @@ def test_any_bytes(data: bytes) -> None:
 
 
 def test_words_are_parted_by_single_blanks() -> None:
-    found = loaded(b"a ||| b ||| 1\n a  b\t c |||  d\te ||| 0.5\n")
-    assert isinstance(found, ReorderingColumns)
-    assert found.keys[:] == ["a ||| b", "a b c ||| d e"]
-    assert found.values.tolist() == [[0.0], [np.float32(np.log(0.5))]]
-    assert found.nbytes == sum(map(len, found.keys[:])) + 3 * 8 + 2 * 4
+    columns = loaded(b"a ||| b ||| 1\n a  b\t c |||  d\te ||| 0.5\n")
+    assert isinstance(columns, ReorderingColumns)
+    assert columns.keys[:] == ["a ||| b", "a b c ||| d e"]
+    assert columns.values.tolist() == [[0.0], [np.float32(np.log(0.5))]]
+    assert columns.nbytes == sum(map(len, columns.keys[:])) + 3 * 8 + 2 * 4
 
 
 def test_packed_files() -> None:
@@ -129,4 +129,4 @@ def test_errors_name_their_lines() -> None:
     assert loaded((text + "a ||| b ||| 0.5\n").encode(), model="leftright-fe") == (
         "x:5001: field 3: expected 2 probabilities, as leftright-fe has, found 1"
     )
-    assert "name of a model" in str(loaded(TABLE.encode(), model="no"))
+    assert "a model name" in str(loaded(TABLE.encode(), model="no"))

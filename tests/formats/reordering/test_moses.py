@@ -165,7 +165,7 @@ ROWS = st.lists(st.tuples(TEXTS, TEXTS, st.tuples(*[st.floats(-120, 0)] * 3)), m
 def test_what_is_composed_reads_back(rows: list[tuple[str, str, tuple[float, ...]]], both: bool) -> None:
     text = written(Reordering(source, target if both else None, values) for source, target, values in rows)
     again = read(text)
-    assert [(row.source, row.target) for row in again] == [(one[0], one[1] if both else None) for one in rows]
+    assert [(row.source, row.target) for row in again] == [(row[0], row[1] if both else None) for row in rows]
     for row, (_, _, values) in zip(again, rows, strict=True):
         assert row.values == pytest.approx([max(value, -100) for value in values], abs=1e-9)
     assert written(again) == text

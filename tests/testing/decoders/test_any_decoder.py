@@ -30,11 +30,11 @@ class Copy:
     """Gives the source back, a word at a time if a model says so."""
 
     def decode(self, sentences: Any, model: Model, *, threads: int = 1) -> Iterator[Decoding]:
-        for one in sentences:
-            yield Decoding(one.id, one.text * round(model.weights.get("times", 1)))
+        for sentence in sentences:
+            yield Decoding(sentence.id, sentence.text * round(model.weights.get("times", 1)))
 
 
-def offer(change: Callable[[list[Decoding], int], list[Decoding]] = lambda found, threads: found) -> Offer:
+def offer(change: Callable[[list[Decoding], int], list[Decoding]] = lambda decodings, threads: decodings) -> Offer:
     class Changed:
         def decode(self, sentences: Any, model: Model, *, threads: int = 1) -> Iterator[Decoding]:
             return iter(change(list(Copy().decode(sentences, model)), threads))
@@ -42,20 +42,20 @@ def offer(change: Callable[[list[Decoding], int], list[Decoding]] = lambda found
     return Offer(name="tried", make=Changed, summary="a decoder under test")
 
 
-def renamed(found: list[Decoding], threads: int) -> list[Decoding]:
-    return [replace(one, id=str(number)) for number, one in enumerate(found)]
+def renamed(decodings: list[Decoding], threads: int) -> list[Decoding]:
+    return [replace(decoding, id=str(number)) for number, decoding in enumerate(decodings)]
 
 
-def chatty(found: list[Decoding], threads: int) -> list[Decoding]:
-    return found or [Decoding("0", "")]
+def chatty(decodings: list[Decoding], threads: int) -> list[Decoding]:
+    return decodings or [Decoding("0", "")]
 
 
-def by_chance(found: list[Decoding], threads: int) -> list[Decoding]:
-    return [replace(one, best=str(random.random())) for one in found]
+def by_chance(decodings: list[Decoding], threads: int) -> list[Decoding]:
+    return [replace(decoding, best=str(random.random())) for decoding in decodings]
 
 
-def by_threads(found: list[Decoding], threads: int) -> list[Decoding]:
-    return [replace(one, best=one.best * threads) for one in found]
+def by_threads(decodings: list[Decoding], threads: int) -> list[Decoding]:
+    return [replace(decoding, best=decoding.best * threads) for decoding in decodings]
 
 
 def test_good_decoders_pass(failures: Failures) -> None:
@@ -75,16 +75,24 @@ def test_a_model_given_is_what_is_decoded_with(failures: Failures) -> None:
 @pytest.mark.parametrize(
     ("change", "check", "words"),
     [
-        (lambda found, threads: found[::-1], "output_follows_input", "expected decodings of ['7', 'b', "),
-        (lambda found, threads: found[:-1], "output_follows_input", "found ['7', 'b', '0', 'x-1', '1', 'again']"),
-        (renamed, "output_follows_input", "found ['0', '1', '2', "),
-        (chatty, "output_follows_input", "there are decodings of no sentence at all"),
+        (lambda decodings, threads: decodings[::-1], "output_follows_input", "expected decodings of ['7', 'b', "),
         (
-            lambda found, threads: [replace(one, best=one.best + "\n") for one in found],
+            lambda decodings, threads: decodings[:-1],
+            "output_follows_input",
+            "found ['7', 'b', '0', 'x-1', '1', 'again']",
+        ),
+        (renamed, "output_follows_input", "found ['0', '1', '2', "),
+        (chatty, "output_follows_input", "expected no decodings without sentences"),
+        (
+            lambda decodings, threads: [replace(decoding, best=decoding.best + "\n") for decoding in decodings],
             "best_is_a_line",
             "sentence 7: expected one line, found 'wo ist mein hut ?\\n'",
         ),
-        (lambda found, threads: [replace(one, best=None) for one in found], "best_is_a_line", "expected a text, found"),
+        (
+            lambda decodings, threads: [replace(decoding, best=None) for decoding in decodings],
+            "best_is_a_line",
+            "expected a text, found",
+        ),
         (by_chance, "output_repeats", "and, again, '0."),
         (by_threads, "output_repeats", "sentence 7 is 'wo ist mein hut ?' and, with two threads, 'wo ist "),
     ],
@@ -92,9 +100,9 @@ def test_a_model_given_is_what_is_decoded_with(failures: Failures) -> None:
 def test_a_bad_decoder_fails(
     change: Callable[[list[Decoding], int], list[Decoding]], check: str, words: str, failures: Failures
 ) -> None:
-    found = failures("decoders", offer(change))
-    assert set(found) == {check}
-    assert words in found[check]
+    failed = failures("decoders", offer(change))
+    assert set(failed) == {check}
+    assert words in failed[check]
 
 
 FEW = tuple(grammars.systems()[:4])
@@ -111,31 +119,31 @@ def few_systems(monkeypatch: pytest.MonkeyPatch) -> None:
 Change = Callable[[Decoding, bool], Decoding]
 
 
-def searching(change: Change = lambda one, graphs: one, **fixed: Any) -> Offer:
+def searching(change: Change = lambda decoding, graphs: decoding, **fixed: Any) -> Offer:
     """The reference decoder with changed decodings, or with something fixed that options should say."""
 
     class Changed(Reference):
         def decode(self, sentences: Any, model: Model, *, threads: int = 1, graphs: bool = False) -> Iterator[Decoding]:
             for name, value in fixed.items():
                 setattr(self, name, value)
-            for one in super().decode(sentences, model, threads=threads, graphs=graphs):
-                yield change(one, graphs)
+            for decoding in super().decode(sentences, model, threads=threads, graphs=graphs):
+                yield change(decoding, graphs)
 
     return Offer(name="tried", make=Changed, summary="a decoder under test")
 
 
 def graph_changed(change: Callable[[Hypergraph], Hypergraph]) -> Change:
-    def changed(one: Decoding, graphs: bool) -> Decoding:
-        if one.graph is None or not one.found:
-            return one
-        made = one.graph()
-        return replace(one, graph=lambda: change(made))
+    def changed(decoding: Decoding, graphs: bool) -> Decoding:
+        if decoding.graph is None or not decoding.found:
+            return decoding
+        made = decoding.graph()
+        return replace(decoding, graph=lambda: change(made))
 
     return changed
 
 
 def found_only(change: Callable[[Decoding], Decoding]) -> Change:
-    return lambda one, graphs: change(one) if one.found else one
+    return lambda decoding, graphs: change(decoding) if decoding.found else decoding
 
 
 def without_best(graph: Hypergraph) -> Hypergraph:
@@ -205,9 +213,9 @@ class Fussy(Reference):
 
     def decode(self, sentences: Any, model: Model, *, threads: int = 1, graphs: bool = False) -> Iterator[Decoding]:
         lost = False
-        for one in super().decode(sentences, model, graphs=graphs):
-            lost = lost or not one.found
-            yield replace(one, best="", found=False) if lost else one
+        for decoding in super().decode(sentences, model, graphs=graphs):
+            lost = lost or not decoding.found
+            yield replace(decoding, best="", found=False) if lost else decoding
 
 
 class Counting(Reference):
@@ -216,8 +224,8 @@ class Counting(Reference):
     calls = 0
 
     def decode(self, sentences: Any, model: Model, *, threads: int = 1, graphs: bool = False) -> Iterator[Decoding]:
-        for one in super().decode(sentences, model, graphs=graphs):
-            yield replace(one, score=one.score and one.score + 1e-9 * threads)
+        for decoding in super().decode(sentences, model, graphs=graphs):
+            yield replace(decoding, score=decoding.score and decoding.score + 1e-9 * threads)
 
 
 def test_good_decoders_with_resources_pass(failures: Failures) -> None:
@@ -227,13 +235,13 @@ def test_good_decoders_with_resources_pass(failures: Failures) -> None:
 def test_what_a_decoder_does_not_have_is_not_checked(host: Host, tmp_path: Path) -> None:
     class Quiet(Reference):
         def decode(self, sentences: Any, model: Model, *, threads: int = 1) -> Iterator[Decoding]:  # type: ignore[override]
-            for one in super().decode(sentences, model):
-                yield Decoding(one.id, one.best, found=one.found)
+            for decoding in super().decode(sentences, model):
+                yield Decoding(decoding.id, decoding.best, found=decoding.found)
 
     record = Offer(name="tried", make=Quiet, summary="a decoder under test")
     results = run_checks("decoders", record, tmp_path, host=host)
-    assert [one for one in results if not one.ok] == []
-    names = {one.check for one in results}
+    assert [result for result in results if not result.ok] == []
+    names = {result.check for result in results}
     assert {"derivations_are_in_the_grammar", "best_is_the_best", "what_has_no_translation_is_said"} <= names
     assert not names & {"graphs_hold_all", "asking_for_graphs_changes_nothing", "score_is_that_of_its_features"}
 
@@ -247,8 +255,8 @@ def test_without_options_of_the_kit_there_is_no_enumeration(host: Host, tmp_path
             return self.decoder.decode(sentences, model)
 
     record = Offer(name="tried", make=Plain, summary="a decoder under test")
-    results = {one.check: one for one in run_checks("decoders", record, tmp_path, host=host)}
-    assert all(one.ok for one in results.values())
+    results = {result.check: result for result in run_checks("decoders", record, tmp_path, host=host)}
+    assert all(result.ok for result in results.values())
     assert "output_repeats" in results
     assert "best_is_the_best" not in results
 
@@ -269,18 +277,18 @@ def test_options_that_prune_nothing_can_be_named(host: Host, tmp_path: Path) -> 
             )
 
     record = Offer(name="tried", make=Limited, summary="a decoder under test")
-    for exact, found in ((None, None), ({"stack": 10**9}, True), ({"stack": 2}, False)):
+    for exact, best in ((None, None), ({"stack": 10**9}, True), ({"stack": 2}, False)):
         folder = tmp_path / str(exact)
         folder.mkdir()
-        results = {one.check: one for one in run_checks("decoders", record, folder, host=host, exact=exact)}
-        assert (results["best_is_the_best"].ok if "best_is_the_best" in results else None) is found
+        results = {result.check: result for result in run_checks("decoders", record, folder, host=host, exact=exact)}
+        assert (results["best_is_the_best"].ok if "best_is_the_best" in results else None) is best
 
 
 @pytest.mark.parametrize(
     ("record", "wrong"),
     [
         (
-            searching(found_only(lambda one: replace(one, score=(one.score or 0.0) + 0.01))),
+            searching(found_only(lambda decoding: replace(decoding, score=(decoding.score or 0.0) + 0.01))),
             {
                 "score_is_that_of_its_features": "that of its features",
                 "best_is_the_best": "but Derivation(words=",
@@ -290,7 +298,9 @@ def test_options_that_prune_nothing_can_be_named(host: Host, tmp_path: Path) -> 
         (
             searching(
                 found_only(
-                    lambda one: replace(one, features={**one.features, "kit-pairs": one.features["kit-pairs"] + 1})
+                    lambda decoding: replace(
+                        decoding, features={**decoding.features, "kit-pairs": decoding.features["kit-pairs"] + 1}
+                    )
                 )
             ),
             {
@@ -301,7 +311,11 @@ def test_options_that_prune_nothing_can_be_named(host: Host, tmp_path: Path) -> 
         ),
         (
             searching(
-                found_only(lambda one: replace(one, features={**one.features, "p": one.features.get("p", 0) + 1}))
+                found_only(
+                    lambda decoding: replace(
+                        decoding, features={**decoding.features, "p": decoding.features.get("p", 0) + 1}
+                    )
+                )
             ),
             {
                 "score_is_that_of_its_features": "the score is",
@@ -309,7 +323,7 @@ def test_options_that_prune_nothing_can_be_named(host: Host, tmp_path: Path) -> 
             },
         ),
         (
-            searching(found_only(lambda one: replace(one, best=one.best + " Z"))),
+            searching(found_only(lambda decoding: replace(decoding, best=decoding.best + " Z"))),
             {
                 "features_are_those_of_the_text": "'kit-words' is",
                 "derivations_are_in_the_grammar": "no derivation has the text",
@@ -343,7 +357,7 @@ def test_options_that_prune_nothing_can_be_named(host: Host, tmp_path: Path) -> 
             },
         ),
         (
-            searching(lambda one, graphs: replace(one, found=True)),
+            searching(lambda decoding, graphs: replace(decoding, found=True)),
             {
                 "what_has_no_translation_is_said": "`found` is true",
                 "derivations_are_in_the_grammar": "no derivation has the text ''",
@@ -352,26 +366,36 @@ def test_options_that_prune_nothing_can_be_named(host: Host, tmp_path: Path) -> 
             },
         ),
         (
-            searching(lambda one, graphs: one if one.found else replace(one, best="?")),
+            searching(lambda decoding, graphs: decoding if decoding.found else replace(decoding, best="?")),
             {"what_has_no_translation_is_said": "'unknown' has no derivation, but the text '?'"},
         ),
         (
-            searching(lambda one, graphs: replace(one, score=one.score and one.score + 1e-6) if graphs else one),
+            searching(
+                lambda decoding, graphs: (
+                    replace(decoding, score=decoding.score and decoding.score + 1e-6) if graphs else decoding
+                )
+            ),
             {"asking_for_graphs_changes_nothing": "with a graph"},
         ),
         (
-            searching(lambda one, graphs: replace(one, trace=lambda: ["a\nb"])),
+            searching(lambda decoding, graphs: replace(decoding, trace=lambda: ["a\nb"])),
             {"traces_are_lines": "expected lines, found 'a\\nb'"},
         ),
         (
             searching(
-                found_only(lambda one: replace(one, built=lambda: [Built("[X] ||| a ||| a", 0, 1, 0, True, 0, 0.0)]))
+                found_only(
+                    lambda decoding: replace(decoding, built=lambda: [Built("[X] ||| a ||| a", 0, 1, 0, True, 0, 0.0)])
+                )
             ),
             {"steps_build_the_tree": "expected step 0 beside an earlier one, or beside -1, found 0"},
         ),
         (
             searching(
-                found_only(lambda one: replace(one, built=lambda: [Built("[X] ||| a ||| ?", 0, 1, -1, False, 0, 0.0)]))
+                found_only(
+                    lambda decoding: replace(
+                        decoding, built=lambda: [Built("[X] ||| a ||| ?", 0, 1, -1, False, 0, 0.0)]
+                    )
+                )
             ),
             {"steps_build_the_tree": "the steps cover ('a',), not "},
         ),
@@ -425,7 +449,7 @@ def test_options_that_prune_nothing_can_be_named(host: Host, tmp_path: Path) -> 
 )
 @pytest.mark.usefixtures("few_systems")
 def test_each_promise_is_checked(record: Offer, wrong: dict[str, str], failures: Failures) -> None:
-    found = failures("decoders", record)
-    assert set(found) == set(wrong), found
+    failed = failures("decoders", record)
+    assert set(failed) == set(wrong), failed
     for check, words in wrong.items():
-        assert words in found[check]
+        assert words in failed[check]

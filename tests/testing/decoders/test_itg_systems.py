@@ -12,7 +12,7 @@ def test_orders_of_binary_trees_are_as_many_as_schroeder_counts() -> None:
 
 def test_systems_have_phrases_without_words_and_words_without_phrases() -> None:
     some = systems()
-    assert any(not rule.target for one in some for rule in one.rules)
-    assert any("z" in sentence.tokens for one in some for sentence in one.sentences)
-    derivations = [one.derivations(sentence.tokens) for one in some for sentence in one.sentences]
-    assert max(len(one) for one in derivations if one is not None) > 100
+    assert any(not rule.target for system in some for rule in system.rules)
+    assert any("z" in sentence.tokens for system in some for sentence in system.sentences)
+    derivations = [system.derivations(sentence.tokens) for system in some for sentence in system.sentences]
+    assert max(len(derivation) for derivation in derivations if derivation is not None) > 100

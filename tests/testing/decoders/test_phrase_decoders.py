@@ -23,7 +23,7 @@ from smtplugins.testing.decoders import phrase_systems
 
 Failures = Callable[..., dict[str, str]]
 # With a limit of jumps and without one; to save time no long sentences, and long jumps not in the first one.
-FEW = tuple(replace(one, sentences=one.sentences[1:4]) for one in phrase_systems.systems()[2::-2])
+FEW = tuple(replace(system, sentences=system.sentences[1:4]) for system in phrase_systems.systems()[2::-2])
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def _few_systems(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoders, "_phrase_systems", lambda: FEW)
 
 
-def searching(change: Callable[[Decoding], Decoding] = lambda one: one, **limits: Any) -> Offer:
+def searching(change: Callable[[Decoding], Decoding] = lambda decoding: decoding, **limits: Any) -> Offer:
     """The plain decoder with changed decodings, or with limits that options should set."""
 
     class Changed(ReferencePhrase):
@@ -43,9 +43,9 @@ def searching(change: Callable[[Decoding], Decoding] = lambda one: one, **limits
 
 
 def graph_changed(change: Callable[[Hypergraph], Hypergraph]) -> Offer:
-    def changed(one: Decoding) -> Decoding:
-        graph = one.graph() if one.graph is not None else None
-        return one if graph is None or not graph.nodes else replace(one, graph=lambda: change(graph))
+    def changed(decoding: Decoding) -> Decoding:
+        graph = decoding.graph() if decoding.graph is not None else None
+        return decoding if graph is None or not graph.nodes else replace(decoding, graph=lambda: change(graph))
 
     return searching(changed)
 
@@ -73,14 +73,14 @@ def test_the_plain_decoder_passes(failures: Failures) -> None:
         (searching(jump=-1), {"derivations_are_in_the_grammar": "no derivation", "graphs_hold_all": "the graph has"}),
         (searching(order="monotone"), {"best_is_the_best": "but Derivation(", "graphs_hold_all": "the graph has"}),
         (
-            searching(lambda one: replace(one, features={**one.features, "kit-jumps": 7.125})),
+            searching(lambda decoding: replace(decoding, features={**decoding.features, "kit-jumps": 7.125})),
             {
                 "score_is_that_of_its_features": "the score is",
                 "derivations_are_in_the_grammar": "'kit-jumps' is",
             },
         ),
         (
-            searching(lambda one: replace(one, score=(one.score or 0.0) + 0.01)),
+            searching(lambda decoding: replace(decoding, score=(decoding.score or 0.0) + 0.01)),
             {"score_is_that_of_its_features": "the score is", "graphs_begin_with_the_best": "that of the graph's best"},
         ),
         (graph_changed(other_words), {"graphs_are_in_the_grammar": "is no phrase of the sentence"}),
@@ -88,10 +88,10 @@ def test_the_plain_decoder_passes(failures: Failures) -> None:
     ],
 )
 def test_what_is_wrong_is_found(record: Offer, wrong: dict[str, str], failures: Failures) -> None:
-    found = failures("decoders", record)
-    assert wrong.keys() <= found.keys(), found
+    failed = failures("decoders", record)
+    assert wrong.keys() <= failed.keys(), failed
     for check, words in wrong.items():
-        assert words in found[check]
+        assert words in failed[check]
 
 
 def test_without_a_limit_of_jumps_there_is_no_enumeration(host: Host, tmp_path: Path) -> None:
@@ -103,10 +103,10 @@ def test_without_a_limit_of_jumps_there_is_no_enumeration(host: Host, tmp_path: 
             return self.decoder.decode(sentences, model)
 
     results = {
-        one.check: one
-        for one in run_checks("decoders", Offer(name="tried", make=Plain, summary="s"), tmp_path, host=host)
+        result.check: result
+        for result in run_checks("decoders", Offer(name="tried", make=Plain, summary="s"), tmp_path, host=host)
     }
-    assert all(one.ok for one in results.values())
+    assert all(result.ok for result in results.values())
     assert "output_repeats" in results
     assert "best_is_the_best" not in results
 
@@ -120,10 +120,10 @@ def test_all_orders_are_enumerated() -> None:
     for limit, texts in ((-1, ["A B", "B A", "C"]), (1, ["A B", "C"]), (0, ["A B", "C"])):
         options = {"distortion_limit": limit, "max_phrase_length": 2}
         system = phrase_systems.PhraseSystem(0, tuple(rules), (), weights, options)
-        found = system.derivations(("a", "b"))
-        assert found is not None
-        assert sorted(" ".join(one.words) for one in found) == texts
-        jumped = {" ".join(one.words): one.features["kit-jumps"] for one in found}
+        derivations = system.derivations(("a", "b"))
+        assert derivations is not None
+        assert sorted(" ".join(derivation.words) for derivation in derivations) == texts
+        jumped = {" ".join(derivation.words): derivation.features["kit-jumps"] for derivation in derivations}
         jump = phrase_systems.jump
         assert jumped["A B"] == jump(0, 0, 1) + jump(1, 1, 2) + 0.5
         assert jumped.get("B A", 0.0) == (jump(0, 1, 2) + jump(2, 0, 1) + 0.25 if limit < 0 else 0.0)

@@ -44,8 +44,8 @@ class Guided(samples.Tagging):
 
 class Unstable(samples.Tagging):
     def actions(self, state: Any) -> Any:
-        found = super().actions(state)
-        return CHANCE.sample(found, len(found))
+        actions = super().actions(state)
+        return CHANCE.sample(actions, len(actions))
 
 
 class Unranked(Guided):
@@ -74,7 +74,7 @@ class Poor(Guided):
     def follow(self, state: Any, weights: Weights, first: Any = None) -> Any:
         path = super().follow(state, weights, first)
         return type(path)(
-            path.states, path.actions, path.offsets, path.ids, path.values, [one / 2 for one in path.rewards]
+            path.states, path.actions, path.offsets, path.ids, path.values, [reward / 2 for reward in path.rewards]
         )
 
 
@@ -121,19 +121,19 @@ def test_bad_tasks_fail(task: Any, words: str) -> None:
     assert words in str(caught.value)
 
 
-def check(make: Any, folder: Path, one: Callable[[Any], None]) -> None:
+def check(make: Any, folder: Path, function: Callable[[Any], None]) -> None:
     offer = smt.Offer(name="tried", make=make, summary="a decoder under test")
-    one(subject(offer, folder, HOST, model=Model({"length": 1.0})))
+    function(subject(offer, folder, HOST, model=Model({"length": 1.0})))
 
 
-CHECKS = pytest.mark.parametrize("one", [tasks_are_sound, policies_lead_to_what_is_decoded])
+CHECKS = pytest.mark.parametrize("function", [tasks_are_sound, policies_lead_to_what_is_decoded])
 
 
 @CHECKS
-def test_decoders_with_a_task_and_without(one: Callable[[Any], None], tmp_path: Path) -> None:
-    check(HOST.registry.entry("decoders", "by-word").record.make, tmp_path, one)
+def test_decoders_with_a_task_and_without(function: Callable[[Any], None], tmp_path: Path) -> None:
+    check(HOST.registry.entry("decoders", "by-word").record.make, tmp_path, function)
     with pytest.raises(DoesNotApply, match="the decoder has no `task`"):
-        check(HOST.registry.entry("decoders", "silent").record.make, tmp_path, one)
+        check(HOST.registry.entry("decoders", "silent").record.make, tmp_path, function)
 
 
 def test_a_task_that_is_not_what_the_decoder_does(tmp_path: Path) -> None:
@@ -145,8 +145,8 @@ def test_a_task_that_is_not_what_the_decoder_does(tmp_path: Path) -> None:
             features = type(made.search).features
 
             def turned(state: Any, actions: Any) -> Columns:
-                found = features(made.search, state, actions)
-                return Columns(found.names, found.offsets, found.ids, -found.values)
+                columns = features(made.search, state, actions)
+                return Columns(columns.names, columns.offsets, columns.ids, -columns.values)
 
             made.search.features = turned
             return made

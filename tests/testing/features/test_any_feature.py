@@ -43,7 +43,7 @@ class Repetition(SimpleStateful):
     """Equal neighbours."""
 
     def combine_one(self, target: Any, tails: Any) -> tuple[float, Any]:
-        ends = [tails[one] if isinstance(one, int) else (one, one) for one in target]
+        ends = [tails[symbol] if isinstance(symbol, int) else (symbol, symbol) for symbol in target]
         ends = [pair for pair in ends if pair]
         score = sum(left[1] == right[0] for left, right in itertools.pairwise(ends))
         return float(score), (ends[0][0], ends[-1][1]) if ends else ()
@@ -58,8 +58,8 @@ def words(source: str, hyp: str, *, factor: float = 1.0) -> Any:
 
 
 def test_good_features_pass(failures: Failures) -> None:
-    for one in (offer(Length), offer(Repetition), words.smt_offers):
-        assert failures("features", one) == {}
+    for record in (offer(Length), offer(Repetition), words.smt_offers):
+        assert failures("features", record) == {}
 
 
 class CountsLists:
@@ -113,11 +113,11 @@ def comes_and_goes(source: Any, candidates: Any) -> Any:
 
 
 def reads_source(source: Any, candidates: Any) -> Any:
-    return [len(source.split()) - one for one in lengths(candidates)]
+    return [len(source.split()) - length for length in lengths(candidates)]
 
 
 def reads_source_if_there(source: Any, candidates: Any) -> Any:
-    return [len(source or "") - one for one in lengths(candidates)]
+    return [len(source or "") - length for length in lengths(candidates)]
 
 
 def reads_alignment(source: Any, candidates: Any) -> Any:
@@ -125,12 +125,12 @@ def reads_alignment(source: Any, candidates: Any) -> Any:
 
 
 def reads_annotation(source: Any, candidates: Any) -> Any:
-    return [one + len(candidates.annotations.get("kit", "")) for one in lengths(candidates)]
+    return [length + len(candidates.annotations.get("kit", "")) for length in lengths(candidates)]
 
 
 def best_of_list(source: Any, candidates: Any) -> Any:
     longest = max(lengths(candidates))
-    return [one - longest for one in lengths(candidates)]
+    return [length - longest for length in lengths(candidates)]
 
 
 DURING = {
@@ -150,34 +150,38 @@ DURING = {
     ("record", "wanted", "words"),
     [
         (offer(scoring(divides_by_words)), DURING, "ZeroDivisionError"),
-        (offer(scoring(lambda source, one: [float("nan")] * len(one))), DURING, "expected finite scores, found nan"),
-        (offer(scoring(lambda source, one: [1.0])), DURING, "expected 5 scores, one for each hypothesis, found 1"),
-        (offer(scoring(comes_and_goes)), {"column_names_are_stable"}, r"had \('long',\); columns that come and go"),
         (
-            offer(scoring(lambda source, one: Columns.dense(("a b",), [[1.0]] * len(one)))),
+            offer(scoring(lambda source, nbest: [float("nan")] * len(nbest))),
+            DURING,
+            "expected finite scores, found nan",
+        ),
+        (offer(scoring(lambda source, nbest: [1.0])), DURING, "expected 5 scores, one for each hypothesis, found 1"),
+        (offer(scoring(comes_and_goes)), {"column_names_are_stable"}, r"has \('long',\); columns that vary"),
+        (
+            offer(scoring(lambda source, nbest: Columns.dense(("a b",), [[1.0]] * len(nbest)))),
             {"column_names_are_stable"},
-            "the column name 'a b' is empty or has a blank",
+            "the column name 'a b' is empty or contains a blank",
         ),
         (
-            offer(scoring(lambda source, one: [random.random() for _ in one.texts])),
+            offer(scoring(lambda source, nbest: [random.random() for _ in nbest.texts])),
             DURING - {"scores_are_finite", "column_names_are_stable", "input_is_not_changed"},
-            "list 0 scored again scores otherwise: row 0, 'tried' is",
+            "list 0 scored again scores differently: row 0, 'tried' is",
         ),
         (offer(scoring(best_of_list)), {"hypotheses_are_independent"}, "hypothesis 2 of list 0 alone .*lacks `list`"),
         (offer(scoring(changes_list)), {"input_is_not_changed"}, "scoring changed list 0"),
         (offer(scoring(reads_source)), {"needs_are_honest"}, "without the source, which .* fails: .*'NoneType'"),
-        (offer(scoring(reads_source_if_there)), {"needs_are_honest"}, "without the source, .* scores otherwise"),
+        (offer(scoring(reads_source_if_there)), {"needs_are_honest"}, "without the source, .* scores differently"),
         (offer(scoring(reads_alignment)), {"needs_are_honest"}, "list 0 without the alignment, which `needs` does not"),
         (offer(scoring(reads_annotation)), {"needs_are_honest"}, "list 0 without the annotations, which `needs`"),
         (offer(Length, frozenset()), {"needs_are_honest"}, "list 0 without the target, which `needs` does not name"),
         (
-            offer(scoring(lambda source, one: [os.getpid()] * len(one))),
+            offer(scoring(lambda source, nbest: [os.getpid()] * len(nbest))),
             {"workers_give_the_same"},
-            "list 0 in another process scores otherwise",
+            "list 0 in another process scores differently",
         ),
         (offer(Untyped), {"is_documented"}, "option 'factor' of 'tried' has no type"),
-        (offer(Mistyped), {"is_documented"}, "the type 'NoSuchType' of option 'factor' of 'tried' cannot be found"),
-        (offer(Named), {"options_are_free_of_name"}, "has an option `name`, which nobody can set"),
+        (offer(Mistyped), {"is_documented"}, "the type 'NoSuchType' of option 'factor' of 'tried' cannot be resolved"),
+        (offer(Named), {"options_are_free_of_name"}, "has an option `name`, which cannot be set"),
         (offer(NeedsPath), {"can_be_made"}, "'tried' cannot be made without path: give its Offer a `trial`"),
         (
             offer(NeedsPath, trial=lambda folder: {"path": folder / "no"}),
@@ -188,17 +192,17 @@ DURING = {
     ],
 )
 def test_a_bad_feature_fails(record: Offer, wanted: set[str], words: str, failures: Failures) -> None:
-    found = failures("features", record)
-    assert set(found) == wanted
-    assert any(re.search(words, message) for message in found.values()), found
+    failed = failures("features", record)
+    assert set(failed) == wanted
+    assert any(re.search(words, message) for message in failed.values()), failed
 
 
 def test_a_feature_that_remembers_lists_fails(failures: Failures) -> None:
-    found = failures("features", offer(CountsLists))
-    text = "list 6 after other lists than before scores otherwise: row 0, 'tried' is 4.0 and then 5.0"
-    assert found["lists_are_independent"] == text
+    failed = failures("features", offer(CountsLists))
+    text = "list 6 after different lists scores differently: row 0, 'tried' is 4.0 and then 5.0"
+    assert failed["lists_are_independent"] == text
     # Whether workers show it depends on which of them gets which lists.
-    assert set(found) <= {"lists_are_independent", "workers_give_the_same"}
+    assert set(failed) <= {"lists_are_independent", "workers_give_the_same"}
 
 
 def test_a_feature_of_the_whole_list_says_so(failures: Failures) -> None:
@@ -217,7 +221,7 @@ def test_annotations_that_are_named_are_there(failures: Failures) -> None:
             assert sentence.annotations["topic"]
             return super().start(sentence)
 
-    made = scoring(lambda source, one: [len(one.annotations["topic"])] * len(one))
+    made = scoring(lambda source, nbest: [len(nbest.annotations["topic"])] * len(nbest))
     assert failures("features", offer(made, frozenset({"annotations:topic"}))) == {}
     assert failures("features", offer(OfTopic, frozenset({"target", "annotations:topic"}))) == {}
 
@@ -243,15 +247,15 @@ class Overwrites:
 @pytest.mark.parametrize(
     ("make", "check", "words"),
     [
-        (OfBatch, "rules_are_independent", r"rule \[\] scores otherwise in a batch of 1: 'score' is -\d.0 and then 0"),
-        (OfNumbers, "word_numbers_do_not_matter", "scores otherwise when the vocabulary numbers its words otherwise"),
+        (OfBatch, "rules_are_independent", r"rule \[\] scores differently in a batch of 1: 'score' is -\d.0"),
+        (OfNumbers, "word_numbers_do_not_matter", "scores differently with other word numbers"),
         (Overwrites, "rules_are_not_changed", "scoring changed the target sides of the rules"),
     ],
 )
 def test_a_bad_rule_feature_fails(make: type, check: str, words: str, failures: Failures) -> None:
-    found = failures("features", offer(make))
-    assert re.search(words, found[check])
-    assert set(found) & {one.__name__ for one in features.rule_features.CHECKS} == {check}
+    failed = failures("features", offer(make))
+    assert re.search(words, failed[check])
+    assert set(failed) & {function.__name__ for function in features.rule_features.CHECKS} == {check}
 
 
 class Forgets(Repetition):
@@ -270,7 +274,7 @@ class CountsBatch(Repetition):
 
 class Unhashable(Repetition):
     def combine_one(self, target: Any, tails: Any) -> tuple[float, Any]:
-        score, state = super().combine_one(target, [tuple(one) for one in tails])
+        score, state = super().combine_one(target, [tuple(state) for state in tails])
         return score, list(state)
 
     def finish_one(self, state: Any) -> float:
@@ -295,7 +299,7 @@ class MergesAll(Repetition):
 
 class NeverEqual(Repetition):
     def combine_one(self, target: Any, tails: Any) -> tuple[float, Any]:
-        score, state = super().combine_one(target, [one.pair for one in tails])
+        score, state = super().combine_one(target, [state.pair for state in tails])
         return score, Box(state)
 
     def finish_one(self, state: Any) -> float:
@@ -349,28 +353,28 @@ class Stateless(Repetition):
         (
             CountsBatch,
             {"bracketing_does_not_matter", "edges_are_independent"},
-            "edge 'a' scores otherwise alone than in a batch: 'score' is 24.0 and then 1.0",
+            "edge 'a' scores differently alone and in a batch: 'score' is 24.0 and then 1.0",
         ),
         (Unhashable, {"states_fit_a_table"}, r"the state \['a', 'a'\] cannot be hashed"),
-        (MergesAll, {"equal_states_have_equal_futures"}, "'a' and '.*' have equal states, but score otherwise"),
+        (MergesAll, {"equal_states_have_equal_futures"}, "'a' and '.*' have equal states, but score differently"),
         (NeverEqual, {"states_fit_a_table", "edges_are_independent"}, "which are not equal"),
-        (RemembersSentence, {"sentences_do_not_mix"}, "scores otherwise beside another sentence"),
-        (GuessesIn, {"estimates_are_finite"}, "'a' scores otherwise after `estimate`: 'score' is 0.0 and then 40.0"),
+        (RemembersSentence, {"sentences_do_not_mix"}, "scores differently beside another sentence"),
+        (GuessesIn, {"estimates_are_finite"}, "'a' scores differently after `estimate`: 'score' is 0.0 and then 40.0"),
         (GuessesNothing, {"estimates_are_finite"}, "expected finite scores, found -inf"),
         (
             Stateless,
-            {one.__name__ for one in features.stateful_features.CHECKS},
+            {function.__name__ for function in features.stateful_features.CHECKS},
             r"expected \d+ states, found \d+",
         ),
     ],
 )
 def test_a_bad_stateful_feature_fails(make: type, wanted: set[str], words: str, failures: Failures) -> None:
-    found = failures("features", offer(make))
-    of_states = {one.__name__ for one in features.stateful_features.CHECKS}
-    assert set(found) & of_states == wanted, found
-    assert any(re.search(words, message) for message in found.values()), found
+    failed = failures("features", offer(make))
+    of_states = {function.__name__ for function in features.stateful_features.CHECKS}
+    assert set(failed) & of_states == wanted, failed
+    assert any(re.search(words, message) for message in failed.values()), failed
 
 
 def test_derivations_not_in_lists_are_asked_of_edges_alone(failures: Failures) -> None:
-    found = failures("features", offer(MergesAll, frozenset({"target", "derivation"})))
-    assert set(found) == {"equal_states_have_equal_futures"}
+    failed = failures("features", offer(MergesAll, frozenset({"target", "derivation"})))
+    assert set(failed) == {"equal_states_have_equal_futures"}

@@ -51,14 +51,14 @@ def table(tmp_path: Path) -> Path:
 
 def test_a_swap(host: Host, table: Path) -> None:
     features = activate(host.registry, ["distortion,name=d", f"lexical-reordering,path={table},model=msd,name=r"])
-    found = score_forest(graph_of(EXTENDED), features, {"d": 1.0, "r[2]": 10.0}, exact=True).graph
-    columns = dict(zip([found.names[i] for i in found.dense_names], found.dense.T.tolist(), strict=True))
+    scored = score_forest(graph_of(EXTENDED), features, {"d": 1.0, "r[2]": 10.0}, exact=True).graph
+    columns = dict(zip([scored.names[i] for i in scored.dense_names], scored.dense.T.tolist(), strict=True))
     # From the start, two phrases, and above the last.
     assert columns["d"] == [0, -1, -2, 0]
     assert columns["r[2]"] == pytest.approx([0, np.log(0.7), 0, 0])
     assert columns["r[1]"] == pytest.approx([0, 0, np.log(0.6), 0])
-    assert found.edge_scores is not None
-    assert found.edge_scores.tolist() == pytest.approx([0, -1 + 10 * np.log(0.7), -2, 0])
+    assert scored.edge_scores is not None
+    assert scored.edge_scores.tolist() == pytest.approx([0, -1 + 10 * np.log(0.7), -2, 0])
 
 
 def test_what_a_forest_lacks_is_named(host: Host, table: Path) -> None:
@@ -94,9 +94,9 @@ def test_edges_of_moses_search_graphs(host: Host, shared: Path) -> None:
 
 def compared(columns: GraphColumns, made: Part) -> int:
     """Our values of each edge against those printed; how many there were."""
-    found, count = made.graph, 0
-    names = [found.names[i] for i in found.dense_names]
-    for before, row in zip(made.edges.tolist(), found.dense.tolist(), strict=True):
+    scored, count = made.graph, 0
+    names = [scored.names[i] for i in scored.dense_names]
+    for before, row in zip(made.edges.tolist(), scored.dense.tolist(), strict=True):
         printed = columns.edge_features(before) if before >= 0 else {}
         for name, value in zip(names, row, strict=True):
             if "-ours" in name and (before >= 0 or value):

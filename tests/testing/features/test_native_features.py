@@ -71,8 +71,8 @@ class Endless(LanguageModelScore):
 @pytest.mark.parametrize("options", [{}, {"oov": "true"}, {"base": "10", "oov": "true", "oov_name": "unknown"}])
 def test_good_features_pass(options: dict[str, Any], host: Host, tmp_path: Path) -> None:
     results = run_checks("features", tried(host, LanguageModelScore, options), tmp_path, host=host)
-    assert [one for one in results if not one.ok] == []
-    assert {"native_scorers_agree", "columns_are_named", "fragment_scores_fit"} <= {one.check for one in results}
+    assert [result for result in results if not result.ok] == []
+    assert {"native_scorers_agree", "columns_are_named", "fragment_scores_fit"} <= {result.check for result in results}
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_good_features_pass(options: dict[str, Any], host: Host, tmp_path: Path)
         (Scaled, {}, "native_scorers_agree", "'a' on a list and by the native scorer: ["),
         (Misnumbered, {}, "native_scorers_agree", "on a list and by the native scorer: ["),
         (Unnamed, {"oov": "true"}, "columns_are_named", "expected 2 names, one for each column, found ('kit',)"),
-        (Twice, {"oov": "true"}, "columns_are_named", "a name comes twice: ('kit', 'kit')"),
+        (Twice, {"oov": "true"}, "columns_are_named", "expected different names, found ('kit', 'kit')"),
         (Blank, {}, "columns_are_named", "expected a tuple of names without blanks, found ('kit of words',)"),
         (Short, {}, "fragment_scores_fit", "expected 40 numbers, found shape (39,)"),
         (Endless, {}, "fragment_scores_fit", "expected finite numbers, found -inf"),
@@ -91,9 +91,9 @@ def test_a_bad_feature_fails(
     make: type, options: dict[str, Any], check: str, words: str, host: Host, failures: Failures
 ) -> None:
     with np.errstate(divide="ignore"):
-        found = failures("features", tried(host, make, options))
-    assert set(found) == {check}
-    assert words in found[check]
+        failed = failures("features", tried(host, make, options))
+    assert set(failed) == {check}
+    assert words in failed[check]
 
 
 def test_contracts_tell_such_features_apart(host: Host, tmp_path: Path) -> None:
@@ -133,12 +133,12 @@ def test_features_in_c_are_checked_by_bracketings(host: Host, tmp_path: Path, fa
     source = REPETITION.read_text(encoding="utf-8")
     record = in_c(source, tmp_path)
     (tmp_path / "kit").mkdir()
-    results = {one.check: one.ok for one in run_checks("features", record, tmp_path / "kit", host=host)}
+    results = {result.check: result.ok for result in run_checks("features", record, tmp_path / "kit", host=host)}
     checked = ("is_documented", "can_be_made", "options_are_free_of_name", "native_scorers_agree")
     assert results == dict.fromkeys(checked, True)
 
     (tmp_path / "bad").mkdir()
     bad = in_c(source.replace("result->last = part.last;", "result->last = part.first;"), tmp_path / "bad")
-    found = failures("features", bad)
-    assert set(found) == {"native_scorers_agree"}
-    assert "in one piece and as [" in found["native_scorers_agree"]
+    failed = failures("features", bad)
+    assert set(failed) == {"native_scorers_agree"}
+    assert "in one piece and as [" in failed["native_scorers_agree"]

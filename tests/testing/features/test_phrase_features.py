@@ -33,11 +33,11 @@ class Jumps:
         return abs(first - before[0]) * (1.0 + (before[1] == "a")), (last, word)
 
     def combine(self, edges: Any, tails: Any) -> tuple[Any, list[Any]]:
-        found = []
+        scored = []
         for i, below in enumerate(tails):
-            words = [one for one in edges.rules.target_of(i) if isinstance(one, str)]
-            found.append(self.one(int(edges.firsts[i]), int(edges.lasts[i]), words, below[0] if below else (0, "")))
-        return [score for score, _ in found], [state for _, state in found]
+            words = [symbol for symbol in edges.rules.target_of(i) if isinstance(symbol, str)]
+            scored.append(self.one(int(edges.firsts[i]), int(edges.lasts[i]), words, below[0] if below else (0, "")))
+        return [score for score, _ in scored], [state for _, state in scored]
 
     def finish(self, states: Any) -> Any:
         return [float(state[1] == "b") for state in states]
@@ -109,7 +109,7 @@ class OtherOnLists(Jumps):
 
 
 def test_good_features_pass(failures: Failures) -> None:
-    assert {one.__name__ for one in CHECKS} <= {one.__name__ for one in features.CHECKS}
+    assert {function.__name__ for function in CHECKS} <= {function.__name__ for function in features.CHECKS}
     assert failures("features", offer(Jumps)) == {}
 
 
@@ -118,7 +118,7 @@ def test_good_features_pass(failures: Failures) -> None:
     [
         (OfTheBatch, "batches_of_phrases_do_not_matter", "one at a time and in batches"),
         (WithLists, "states_of_phrases_fit_a_table", "cannot be hashed"),
-        (Forgetful, "equal_states_of_phrases_have_equal_futures", "have equal states, but score otherwise"),
+        (Forgetful, "equal_states_of_phrases_have_equal_futures", "have equal states, but score differently"),
         (Mixed, "sentences_of_phrases_do_not_mix", "beside another sentence"),
         (OfEachEdge, "edges_that_translate_nothing_change_nothing", "with an edge above it that translates nothing"),
         (BadGuess, "estimates_of_phrases_are_finite", "finite"),
@@ -126,12 +126,12 @@ def test_good_features_pass(failures: Failures) -> None:
     ],
 )
 def test_what_is_wrong_is_found(failures: Failures, make: Any, check: str, message: str) -> None:
-    found = failures("features", offer(make))
-    assert check in found
-    assert message in found[check]
+    failed = failures("features", offer(make))
+    assert check in failed
+    assert message in failed[check]
 
 
 def test_features_without_places_are_left_to_the_other_checks(failures: Failures) -> None:
-    found = failures("features", offer(Jumps, frozenset({"target"})))
-    assert "bracketing_does_not_matter" in found
-    assert not {one.__name__ for one in CHECKS} & found.keys()
+    failed = failures("features", offer(Jumps, frozenset({"target"})))
+    assert "bracketing_does_not_matter" in failed
+    assert not {function.__name__ for function in CHECKS} & failed.keys()

@@ -15,7 +15,7 @@ from smtplugins.testing.features.undirected_features import CHECKS
 from tests.testing.bigrams import Bigrams
 
 Failures = Callable[..., dict[str, str]]
-ALL = {one.__name__ for one in CHECKS}
+ALL = {function.__name__ for function in CHECKS}
 
 
 def offer(make: Any, needs: frozenset[str] = frozenset({"target"}), **more: Any) -> Offer:
@@ -55,16 +55,16 @@ class OfTopic(UndirectedAlone):
 
 
 def test_good_features_pass(failures: Failures) -> None:
-    assert {*ALL} <= {one.__name__ for one in features.CHECKS}
-    for one in (Bigrams, UndirectedAlone, Twice):
-        assert failures("features", offer(one)) == {}
+    assert {*ALL} <= {function.__name__ for function in features.CHECKS}
+    for make in (Bigrams, UndirectedAlone, Twice):
+        assert failures("features", offer(make)) == {}
     assert failures("features", offer(OfTopic, frozenset({"target", "annotations:topic"}))) == {}
 
 
 def test_the_checks_do_apply(failures: Failures, host: Any, tmp_path: Any) -> None:
     from smtplugins.testing import run_checks
 
-    done = {one.check for one in run_checks("features", offer(UndirectedAlone), tmp_path, host=host)}
+    done = {result.check for result in run_checks("features", offer(UndirectedAlone), tmp_path, host=host)}
     assert done == ALL | {"is_documented", "can_be_made", "options_are_free_of_name"}
 
 
@@ -108,9 +108,11 @@ class ShowsNeighboursInBatch(Bigrams):
         attach = inner.attach
 
         def counted(edges: Any, links: Any) -> Any:
-            plain = [[one[0] if isinstance(one, Counted) else one for one in around] for around in links]
+            plain = [
+                [context[0] if isinstance(context, Counted) else context for context in around] for around in links
+            ]
             scores, contexts = attach(edges, plain)
-            return scores, [[Counted((one, len(edges))) for one in some] for some in contexts]
+            return scores, [[Counted((context, len(edges))) for context in some] for some in contexts]
 
         inner.attach = counted
         return inner
@@ -129,9 +131,9 @@ class Wrapped(Bigrams):
         return tuple(boxed)
 
     def attach_one(self, target: Any, links: Any) -> tuple[Any, Any]:
-        plain = [self.open(one) if isinstance(one, (list, Box, AlwaysEqual)) else one for one in links]
+        plain = [self.open(context) if isinstance(context, (list, Box, AlwaysEqual)) else context for context in links]
         score, contexts = super().attach_one(target, plain)
-        return score, [self.box(one) for one in contexts]
+        return score, [self.box(context) for context in contexts]
 
 
 class Box:
@@ -172,14 +174,14 @@ class OddHash(str):
 
 class HashesOddly(Wrapped):
     def box(self, known: Any) -> Any:  # type: ignore[override]
-        return tuple(one if one is None else OddHash(one) for one in known)
+        return tuple(context if context is None else OddHash(context) for context in known)
 
 
 class Echoes(Bigrams):
     """What a child shows comes back to it."""
 
     def attach_one(self, target: Any, links: Any) -> tuple[Any, Any]:
-        plain = [one[:2] if i == 0 and isinstance(one, tuple) else one for i, one in enumerate(links)]
+        plain = [context[:2] if i == 0 and isinstance(context, tuple) else context for i, context in enumerate(links)]
         score, (above, *below) = super().attach_one(target, plain)
         return score, [above, *((*pair, known) for pair, known in zip(below, links[1:], strict=True))]
 
@@ -220,7 +222,7 @@ class NotFinite(Bigrams):
         (
             CountsBatch,
             {"growing_order_does_not_matter", "attached_edges_are_independent"},
-            r"scores otherwise alone than in a batch: 'score' is \d+.0 and then 1.0",
+            r"scores differently alone and in a batch: 'score' is \d+.0 and then 1.0",
         ),
         (
             ShowsNeighboursInBatch,
@@ -239,7 +241,7 @@ class NotFinite(Bigrams):
         (
             RemembersSentence,
             {"growing_order_does_not_matter", "undirected_sentences_do_not_mix"},
-            "scores otherwise beside another sentence",
+            "scores differently beside another sentence",
         ),
         (ShowsTooLittle, ALL, r"expected 1 contexts for the edge \[.*\], one for each link, found 0"),
         (TooWide, ALL, "expected 1 values, `components`, found 2"),
@@ -247,9 +249,9 @@ class NotFinite(Bigrams):
     ],
 )
 def test_a_bad_undirected_feature_fails(make: type, wanted: set[str], words: str, failures: Failures) -> None:
-    found = failures("features", offer(make))
-    assert set(found) & ALL == wanted, found
-    assert any(re.search(words, message) for message in found.values()), found
+    failed = failures("features", offer(make))
+    assert set(failed) & ALL == wanted, failed
+    assert any(re.search(words, message) for message in failed.values()), failed
 
 
 def test_a_decoder_of_trees_needs_no_lists(failures: Failures) -> None:

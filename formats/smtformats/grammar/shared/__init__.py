@@ -1,3 +1,3 @@
-"""What several grammar formats share. A format itself is a module of `smtformats.grammar`."""
+"""Code shared by several grammar formats. The formats themselves are modules of `smtformats.grammar`."""
 
 from __future__ import annotations

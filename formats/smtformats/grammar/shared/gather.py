@@ -1,4 +1,4 @@
-"""Records of rules gathered into columns, where no native scanner reads them."""
+"""Convert rule records to columns, for formats without a native scanner."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from smtformats.grammar.rules import NonTerminal, Rule
 
 
 class Numbering:
-    """Strings by number, in order of their first coming."""
+    """Numbers strings in order of first occurrence."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         self.ids: dict[str, int] = {}
@@ -18,20 +18,20 @@ class Numbering:
             self.add(text)
 
     def add(self, text: str) -> int:
-        """The number of a string, a new one if need be."""
+        """Return the number of a string, a new one if it is new."""
         return self.ids.setdefault(text, len(self.ids))
 
     def table(self) -> StringTable:
-        """All of them."""
+        """Return all strings."""
         import numpy as np
 
         encoded = [text.encode() for text in self.ids]
-        offsets = np.concatenate([[0], np.cumsum([len(one) for one in encoded], dtype=np.int64)]).astype(np.int64)
+        offsets = np.concatenate([[0], np.cumsum([len(text) for text in encoded], dtype=np.int64)]).astype(np.int64)
         return StringTable(b"".join(encoded), offsets)
 
 
 def grammar_columns(rules: Iterable[Rule]) -> GrammarColumns:
-    """Records of rules as columns: what formats without a native scanner load with."""
+    """Convert rule records to columns."""
     import numpy as np
 
     words, labels, names = Numbering(), Numbering(), Numbering()
@@ -42,10 +42,12 @@ def grammar_columns(rules: Iterable[Rule]) -> GrammarColumns:
     for rule in rules:
         lhs.append(labels.add(rule.lhs))
         level.append(rule.level)
-        for one in rule.source:
-            parts["source"].append(-1 - labels.add(one.label) if isinstance(one, NonTerminal) else words.add(one))
-        for one in rule.target:
-            parts["target"].append(-one.index if isinstance(one, NonTerminal) else words.add(one))
+        for symbol in rule.source:
+            parts["source"].append(
+                -1 - labels.add(symbol.label) if isinstance(symbol, NonTerminal) else words.add(symbol)
+            )
+        for symbol in rule.target:
+            parts["target"].append(-symbol.index if isinstance(symbol, NonTerminal) else words.add(symbol))
         for name, value in rule.features().items():
             parts["features"].append(names.add(name))
             parts["values"].append(value)

@@ -1,4 +1,4 @@
-"""What grammars with a rule on each line share: bars, blanks, numbers, points, blank lines, columns."""
+"""Code shared by grammars with one rule per line: fields, numbers, alignment points, blank lines, verified writing."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _POINT = re.compile(r"0*([0-9]{1,5})-0*([0-9]{1,5})", re.ASCII)
 
 
 class RuleReader:
-    """Reads single lines, and says of a bad one what is wrong with it."""
+    """Reads single lines and reports errors in them."""
 
     shape = ""
     carriage = "\r"
-    """What may stand before a line's end and is no part of the line."""
+    """An optional suffix of lines before their newline, which is ignored."""
 
     def __init__(self, lines: Lines, max_symbols: int = MAX_SYMBOLS, max_features: int = MAX_FEATURES) -> None:
         self.lines = lines
@@ -41,11 +41,11 @@ class RuleReader:
         raise self.lines.error(expected, found, field)
 
     def rule(self, line: str, raw: str) -> Rule:
-        """The rule of a line, given without its end."""
+        """Parse a line without its newline; ``raw`` is the text to keep."""
         raise NotImplementedError
 
     def check_size(self, field: int, tokens: Sequence[str], least: int = 0) -> None:
-        """Refuse a side of too many or too few symbols."""
+        """Raise an error if a side has too many or too few symbols."""
         if least <= len(tokens) <= self.max_symbols:
             return
         side = "source" if least else "target"
@@ -53,12 +53,12 @@ class RuleReader:
         self.fail(field, f"{some} {side} symbols", str(len(tokens)))
 
     def check_count(self, field: int, tokens: Sequence[str], what: str) -> None:
-        """Refuse more things in a field than a rule may have."""
+        """Raise an error if a field has more than ``max_features`` items."""
         if len(tokens) > self.max_features:
-            self.fail(field, f"at most {counted(self.max_features, what)}", str(len(tokens)))
+            self.fail(field, f"at most {quantity(self.max_features, what)}", str(len(tokens)))
 
     def numbers(self, field: int, tokens: Sequence[str], what: str = "a number that fits 32-bit floats") -> list[float]:
-        """Tokens as finite numbers of 32-bit size."""
+        """Parse finite numbers that fit 32-bit floats."""
         try:
             values = numbers(tokens, what=what)
         except BadField as bad:
@@ -69,24 +69,24 @@ class RuleReader:
         return values
 
     def points(self, field: int, tokens: Sequence[str]) -> tuple[tuple[int, int], ...]:
-        """Alignment points."""
+        """Parse alignment points."""
         self.check_count(field, tokens, "alignment point")
-        found = []
+        positions = []
         for token in tokens:
             point = _POINT.fullmatch(token)
             if point is None or max(position := (int(point[1]), int(point[2]))) > MAX_POSITION:
                 self.fail(field, f"an alignment point s-t of positions up to {MAX_POSITION}", quote(token))
-            found.append(position)
-        return tuple(found)
+            positions.append(position)
+        return tuple(positions)
 
 
-def counted(number: int, one: str) -> str:
-    """A number of things, in words."""
-    return f"{number} {one}{'s' * (number != 1)}"
+def quantity(number: int, noun: str) -> str:
+    """Return a count and a noun in singular or plural."""
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def read_rules(reader: RuleReader) -> Iterator[Rule]:
-    """One rule at a time; empty lines go with the rule before them."""
+    """Yield one rule at a time; empty lines belong to the rule before them."""
     pending: Rule | None = None
     blank = ""
     for raw in reader.lines:
@@ -107,25 +107,26 @@ def _with_blank(rule: Rule, blank: str) -> Rule:
     return replace(rule, raw=(rule.raw or "") + blank) if blank else rule
 
 
-def joined(symbols: Iterable[Symbol], gap: Callable[[NonTerminal], str]) -> str:
-    """A side of a rule as text."""
-    return " ".join(gap(one) if isinstance(one, NonTerminal) else one for one in symbols)
+def side_text(symbols: Iterable[Symbol], gap: Callable[[NonTerminal], str]) -> str:
+    """Return a side of a rule as text."""
+    return " ".join(gap(symbol) if isinstance(symbol, NonTerminal) else symbol for symbol in symbols)
 
 
 def at_line_of(rule: Rule) -> Lines:
-    """What errors about a rule that cannot be written name as their place."""
+    """Return an empty ``Lines`` at a rule's file and line, for errors about rules that cannot be written."""
     lines = Lines(io.BytesIO(), rule.file)
     lines.number = rule.line
     return lines
 
 
-def checked(line: str, rule: Rule, reader: RuleReader, names: tuple[str, ...], what: str) -> str:
-    """A composed line, read again to be sure that it says what it should; values may have lost digits."""
+def verify(line: str, rule: Rule, reader: RuleReader, names: tuple[str, ...], what: str) -> str:
+    """Return a composed line after checking that it reads back as the same rule; values may have lost digits."""
     again = reader.rule(line, "")
     same = replace(rule, names=names, values=again.values, raw="", origin=again.origin)
     if again.lhs != rule.lhs:
-        raise reader.lines.error(f"the left-hand side [{again.lhs}], all that {what} can hold", f"[{rule.lhs}]", 1)
-    # Counts are printed as the values are.
+        expected = f"the left-hand side [{again.lhs}], the only one that {what} can hold"
+        raise reader.lines.error(expected, f"[{rule.lhs}]", 1)
+    # Counts may have lost digits, as values may.
     if "\n" in line or len(again.counts) != len(rule.counts) or replace(again, counts=rule.counts) != same:
         raise reader.lines.error(f"a rule that {what} can hold", quote(line), 1)
     return line + "\n"
@@ -134,7 +135,7 @@ def checked(line: str, rule: Rule, reader: RuleReader, names: tuple[str, ...], w
 def load_records(
     parse: Callable[..., Iterator[Rule]], stream: BinaryIO, name: str, max_bytes: int = MAX_LINE_BYTES, **options: Any
 ) -> GrammarColumns:
-    """All rules as columns, by way of records. The stream may be compressed still."""
+    """Load all rules as columns, via records. The stream may be compressed."""
     from smtformats.grammar.shared.gather import grammar_columns
     from smtformats.pieces import pieces, stream_of
 

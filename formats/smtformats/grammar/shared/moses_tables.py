@@ -1,4 +1,4 @@
-"""What Moses' phrase tables and rule tables share: the fields behind the sides, read and written."""
+"""Read and write the fields that Moses' phrase tables and rule tables share."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from smtformats.grammar.shared.lines import (
     TOKEN,
     RuleReader,
     at_line_of,
-    checked,
-    counted,
+    quantity,
+    verify,
 )
 from smtformats.tokens import vector
 from smtformats.writing import own
 
 TABLE = "TranslationModel0"
 FLOOR = -100.0
-"""Moses' value of a probability of 0, and of all below e^-100."""
+"""The log probability that Moses gives to all probabilities below e^-100."""
 _LEAST = math.exp(FLOOR)
-_MOST = 88.7  # a little more, and a 32-bit float of e to it is infinite
+_MOST = 88.7  # exp() of slightly more overflows a 32-bit float
 _FIELDS = 7
 _PROBABILITY = "a probability of 0 or more"
 Points = tuple[tuple[int, int], ...]
 
 
 class TableReader(RuleReader):
-    """Reads lines of seven fields; the first of them says how many scores each has."""
+    """Reads lines of up to seven fields; all have as many scores as the first."""
 
     origin = ""
 
@@ -49,17 +49,17 @@ class TableReader(RuleReader):
         self.table = table
         self.owner = owner
         self.columns: tuple[str, ...] = tuple(TOKEN.findall(features))
-        self.reason = "as the option features has names"
+        self.reason = "as the option features names"
         if len(set(self.columns)) < len(self.columns):
             self.fail(3, "different names in the option features", quote(features))
 
     def sides(self, source: list[str], target: list[str], points: Points) -> Rule:
-        """A rule of the two sides."""
+        """Return a rule with these sides."""
         raise NotImplementedError
 
     @staticmethod
-    def spelt(rule: Rule, lines: Lines) -> tuple[str, str, Points]:
-        """The text of the sides of a rule, and its points."""
+    def spell_sides(rule: Rule, lines: Lines) -> tuple[str, str, Points]:
+        """Return the sides of a rule as text, and its alignment points."""
         raise NotImplementedError
 
     def rule(self, line: str, raw: str) -> Rule:
@@ -89,7 +89,7 @@ class TableReader(RuleReader):
         )
 
     def scores(self, tokens: list[str]) -> tuple[tuple[str, ...], tuple[float, ...]]:
-        """Probabilities as natural logarithms."""
+        """Return the names and natural logarithms of probabilities."""
         self.check_count(3, tokens, "score")
         if not tokens:
             self.fail(3, "1 score or more", "none")
@@ -98,7 +98,7 @@ class TableReader(RuleReader):
             self.columns = tuple(numbered) if self.owner else vector(self.table, len(tokens))
             self.reason = f"as line {self.lines.number} has"
         if len(tokens) != len(self.columns):
-            self.fail(3, f"{counted(len(self.columns), 'score')}, {self.reason}", str(len(tokens)))
+            self.fail(3, f"{quantity(len(self.columns), 'score')}, {self.reason}", str(len(tokens)))
         numbers = self.numbers(3, tokens, _PROBABILITY)
         for token, number in zip(tokens, numbers, strict=True):
             if number < 0:
@@ -106,30 +106,30 @@ class TableReader(RuleReader):
         return self.columns, tuple([math.log(number) if number > _LEAST else FLOOR for number in numbers])
 
     def sparse(self, tokens: list[str]) -> tuple[tuple[str, ...], tuple[float, ...]]:
-        """Names and values in turn."""
+        """Return the names and values of sparse features, which alternate."""
         self.check_count(6, tokens, "item")
         if len(tokens) % 2:
-            self.fail(6, "pairs of a name and a value", counted(len(tokens), "item"))
+            self.fail(6, "pairs of a name and a value", quantity(len(tokens), "item"))
         return tuple(f"{self.table}_{name}" for name in tokens[::2]), tuple(self.numbers(6, tokens[1::2]))
 
     def properties(self, text: str) -> tuple[tuple[str, str], ...]:
-        """Keys and values: a property goes from its braces to the last ones before the next."""
+        """Return the keys and values of properties; each extends to the last ``}}`` before the next ``{{``."""
         first, *pieces = text.split("{{")
         if first.strip(" \t"):
             self.fail(7, "properties, {{Key value}}", quote(first.strip(" \t")))
         self.check_count(7, pieces, "property")
-        found = []
+        properties = []
         for piece in pieces:
             body = piece.rstrip(" \t")
             key, _, value = body[:-2].partition(" ")
             if not body.endswith("}}") or not key or not value:
                 self.fail(7, "properties, {{Key value}}", quote("{{" + body))
-            found.append((key, value))
-        return tuple(found)
+            properties.append((key, value))
+        return tuple(properties)
 
 
 class TableWriter:
-    """Spells rules. The first fixes the columns of the scores, unless the option ``features`` does."""
+    """Writes rules as lines. The first rule sets the score columns, unless the option ``features`` does."""
 
     def __init__(self, reader: type[TableReader], number: Number, table: str, features: str) -> None:
         self.reader = reader
@@ -138,7 +138,7 @@ class TableWriter:
         self.columns = tuple(TOKEN.findall(features))
 
     def __call__(self, rule: Rule) -> str:
-        """The line a rule was read from, or a new one."""
+        """Return the line a rule was read from, or a new one."""
         values = rule.features()
         named = {name: value for name, value in values.items() if name.startswith(f"{self.table}_")}
         sparse = {name: value for name, value in named.items() if name not in self.columns}
@@ -152,9 +152,9 @@ class TableWriter:
         for name in values:
             if name not in known:
                 shown = ", ".join(self.columns)
-                raise lines.error(f"no feature but those of the table's columns ({shown})", quote(name), 3)
+                raise lines.error(f"only features that are columns of the table ({shown})", quote(name), 3)
         scores = [self._probability(name, values.get(name), lines) for name in self.columns]
-        source, target, points = self.reader.spelt(rule, lines)
+        source, target, points = self.reader.spell_sides(rule, lines)
         fields = [
             source,
             target,
@@ -168,17 +168,17 @@ class TableWriter:
             del fields[-1]
         names = vector(self.table, len(scores)) + tuple(sparse)
         reader = self.reader(lines, self.table)
-        return checked(" ||| ".join(fields), replace(rule, alignment=points), reader, names, "a table of Moses")
+        return verify(" ||| ".join(fields), replace(rule, alignment=points), reader, names, "a table of Moses")
 
     def _probability(self, name: str, value: float | None, lines: Lines) -> float:
         if value is None:
-            raise lines.error(f"a value of {name}, which is a column of the table", "none", 3)
+            raise lines.error(f"a value of {name}, a column of the table", "none", 3)
         if not FLOOR <= value <= _MOST:
             span = f"from {FLOOR:g} to {_MOST:g}"
-            raise lines.error(f"a value of {name} {span}, as a probability's logarithm", self.number(value), 3)
+            raise lines.error(f"a log probability {span} as {name}", self.number(value), 3)
         if value == FLOOR:
             return 0.0
         number = math.exp(value)
-        # The last digits are noise if the value is the logarithm of a number with fewer.
+        # If fewer digits have the same logarithm, the others are noise.
         shorter = float(f"{number:.12g}")
         return shorter if math.log(shorter) == value else number

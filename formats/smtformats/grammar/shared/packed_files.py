@@ -1,4 +1,4 @@
-"""What the slices of a Joshua packed grammar share: big-endian files, words by number, features and their encoders."""
+"""Read the files shared by all slices of a packed Joshua grammar: vocabulary, features and their encoders."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BUCKETS = _KINDS.index("8bit")
 
 
 class Bytes:
-    """One file of the folder, read from its beginning on or at many places at once."""
+    """A big-endian file of the folder, read sequentially or at many positions at once."""
 
     def __init__(self, folder: str, name: str) -> None:
         self.name = os.path.join(folder, name)
@@ -40,31 +40,31 @@ class Bytes:
         self.at = 0
 
     def error(self, expected: str, found: str, at: int) -> FormatError:
-        """An error at a byte of this file."""
+        """Return an error at a byte of this file."""
         return FormatError(expected, f"{found} at byte {at}", file=self.name, line=1)
 
     def take(self, size: int) -> bytes:
-        """The next bytes."""
+        """Read the next bytes."""
         start, self.at = self.at, self.at + size
         if self.at > len(self.data):
             raise self.error(f"{size} bytes more", f"{len(self.data) - start}", start)
         return self.data[start : self.at]
 
     def number(self, shape: str = ">i") -> int:
-        """The next whole number."""
-        (found,) = struct.unpack(shape, self.take(struct.calcsize(shape)))
-        return int(found)
+        """Read an integer."""
+        (number,) = struct.unpack(shape, self.take(struct.calcsize(shape)))
+        return int(number)
 
     def count(self, what: str, smallest: int) -> int:
-        """The next number, of things that take so many bytes at least."""
-        found = self.number()
+        """Read a number of items that take at least ``smallest`` bytes each."""
+        count = self.number()
         most = (len(self.data) - self.at) // smallest
-        if not 0 <= found <= most:
-            raise self.error(f"a number of {what} that fits the file, at most {most}", str(found), self.at - 4)
-        return found
+        if not 0 <= count <= most:
+            raise self.error(f"a number of {what} that fits the file, at most {most}", str(count), self.at - 4)
+        return count
 
     def text(self) -> str:
-        """The next string: its length and Java's modified UTF-8, in which NUL is C0 80 and surrogates stand alone."""
+        """Read a string: its length, then Java's modified UTF-8 (NUL is C0 80, surrogates are encoded singly)."""
         start = self.at
         data = self.take(self.number(">H"))
         try:
@@ -76,12 +76,12 @@ class Bytes:
             raise self.error("a string in modified UTF-8", quote(repr(data)[2:-1]), start) from None
 
     def end(self) -> None:
-        """Nothing may follow."""
+        """Raise an error unless this is the end of the file."""
         if self.at != len(self.data):
             raise self.error("the end of the file", f"{len(self.data) - self.at} bytes more", self.at)
 
     def array(self, width: int) -> NDArray[np.int32]:
-        """All of it as rows of so many 32-bit numbers."""
+        """Return the whole file as rows of ``width`` 32-bit integers."""
         import numpy as np
 
         if not self.data or len(self.data) % (4 * width):
@@ -89,7 +89,7 @@ class Bytes:
         return np.frombuffer(self.data, dtype=">i4").astype(np.int32).reshape(-1, width)
 
     def gather(self, places: Ints, shape: str) -> NDArray[Any]:
-        """The numbers at many places."""
+        """Read the numbers at many positions."""
         import numpy as np
 
         width = np.dtype(shape).itemsize
@@ -100,14 +100,14 @@ class Bytes:
         return windows[places].view(shape).ravel()
 
     def check(self, good: Mask, expected: str, found: Callable[[int], object], places: Ints) -> None:
-        """Raise an error for the first one that is not good."""
+        """Raise an error for the first item that is not good."""
         if not good.all():
             i = int(good.argmin())
             raise self.error(expected, str(found(i)), int(places[i]))
 
 
 class Vocabulary:
-    """Words by number, and which of them are non-terminals: their numbers are negative everywhere else."""
+    """Words by number, and which of them are non-terminals; other files use their negative numbers."""
 
     def __init__(self, folder: str) -> None:
         import numpy as np
@@ -130,21 +130,21 @@ class Vocabulary:
 
     def is_label(self, symbols: Ints) -> Mask:
         """Which of these symbols are non-terminals."""
-        found: Mask = (symbols < 0) & (symbols > -len(self.words)) & self.is_gap[-symbols % len(self.words)]
-        return found
+        mask: Mask = (symbols < 0) & (symbols > -len(self.words)) & self.is_gap[-symbols % len(self.words)]
+        return mask
 
     def is_word(self, symbols: Ints) -> Mask:
         """Which of these symbols are words."""
-        found: Mask = (symbols >= 0) & (symbols < len(self.words)) & ~self.is_gap[symbols % len(self.words)]
-        return found
+        mask: Mask = (symbols >= 0) & (symbols < len(self.words)) & ~self.is_gap[symbols % len(self.words)]
+        return mask
 
     def label(self, symbol: int) -> str:
-        """The label of a non-terminal, without brackets and index."""
+        """Return the label of a non-terminal, without brackets and index."""
         return self.words[-symbol][1:-1].partition(",")[0]
 
 
 class Encoding:
-    """The features by number: their names, and how their values are written."""
+    """The features by number: their names and encoders."""
 
     def __init__(self, folder: str, vocabulary: Vocabulary, owner: str) -> None:
         import numpy as np
@@ -208,7 +208,7 @@ class Encoding:
         return vocabulary.words[number]
 
     def read(self, file: Bytes, features: Ints, places: Ints) -> NDArray[np.float32]:
-        """The values of these features, which stand at these places."""
+        """Read the values of these features at these positions."""
         import numpy as np
 
         values: NDArray[np.float32] = np.ones(len(features), dtype=np.float32)
@@ -218,14 +218,14 @@ class Encoding:
             here = np.flatnonzero(kinds == kind)
             if not shape:
                 continue
-            found = file.gather(places[here], shape)
+            numbers = file.gather(places[here], shape)
             if kind == _BUCKETS:
-                bucket = self.bucket_starts[features[here]] + found + 128
+                bucket = self.bucket_starts[features[here]] + numbers + 128
                 good = bucket < self.bucket_ends[features[here]]
-                file.check(good, "the number of one of the encoder's values", found.__getitem__, places[here])
-                found = self.buckets[bucket]
-            values[here] = found
+                file.check(good, "the number of an encoder's value", numbers.__getitem__, places[here])
+                numbers = self.buckets[bucket]
+            values[here] = numbers
         file.check(np.isfinite(values), "a finite number", values.__getitem__, places)
         values *= self.sign[features]
-        values += 0.0  # a zero that was turned is no -0
+        values += 0.0  # a flipped zero must not be -0
         return values

@@ -1,4 +1,4 @@
-"""The slices of a Joshua packed grammar: tries that are walked a level at a time, and blocks."""
+"""Read the slices of a packed Joshua grammar: tries, walked level by level, and feature blocks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Limits:
-    """The most symbols of a side, features of a rule, and of either in the rules of a slice together."""
+    """Limits on the symbols of a side, the features of a rule, and the totals of either in a slice."""
 
     symbols: int
     features: int
@@ -26,7 +26,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Slice:
-    """The rules of a slice, with numbers of the vocabulary; offsets as in columns."""
+    """The rules of a slice, with vocabulary numbers; offsets as in columns."""
 
     lhs: Ints
     source: NDArray[np.int32]
@@ -49,12 +49,12 @@ def read_slice(folder: str, name: str, vocabulary: Vocabulary, encoding: Encodin
     lhs, addresses, blocks = rules.T
     file.check(vocabulary.is_label(lhs), "a left-hand side, the number of a [LABEL]", lhs.__getitem__, places)
     source, source_offsets = _climb(file, parents, symbols, nodes, places, limits)
-    # Found from the last symbol to the first.
+    # Symbols were collected last to first.
     source = source[::-1][_spread(len(source) - source_offsets[1:], np.diff(source_offsets))]
     target, target_offsets = _targets(Bytes(folder, name + ".target"), vocabulary, addresses, limits, (file, places))
     fault = _gap_fault(source, source_offsets, target, target_offsets)
     if fault >= 0:
-        raise file.error("a target side with each gap of the source side once", "another", int(places[fault]) + 4)
+        raise file.error("each source-side gap once on the target side", "another target", int(places[fault]) + 4)
     if vocabulary.empty >= 0:
         kept = target != vocabulary.empty
         target, target_offsets = target[kept], np.concatenate([[0], np.cumsum(kept)])[target_offsets]
@@ -66,7 +66,7 @@ def read_slice(folder: str, name: str, vocabulary: Vocabulary, encoding: Encodin
 
 
 def _spread(starts: Ints, counts: Ints, step: int = 1) -> Ints:
-    """From each start on so many numbers, a step apart."""
+    """Return ``counts[i]`` numbers from ``starts[i]``, a step apart, for all i."""
     import numpy as np
 
     ends = np.cumsum(counts)
@@ -81,7 +81,7 @@ def _offsets(counts: Ints | Mask) -> Ints:
 
 
 def _walk(file: Bytes, vocabulary: Vocabulary, limits: Limits) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """The source trie: parents and symbols of its nodes, and node, numbers and byte of each rule."""
+    """Walk the source trie; returns parents and symbols of its nodes, and node, numbers and byte position of rules."""
     import numpy as np
 
     words = file.array(1)[:, 0]
@@ -108,14 +108,14 @@ def _walk(file: Bytes, vocabulary: Vocabulary, limits: Limits) -> tuple[Ints, In
         if depth == limits.symbols and len(pairs):
             expected = f"a source side of at most {limits.symbols} symbols"
             raise file.error(expected, "a longer one", int(pairs[0]) * 4)
-        found, level = words[pairs].astype(np.int64), words[pairs + 1].astype(np.int64)
-        good = vocabulary.is_label(found) | (vocabulary.is_word(found) & (found != vocabulary.empty))
-        file.check(good, "the number of a word, or the negative one of a [LABEL]", found.__getitem__, pairs * 4)
+        below, level = words[pairs].astype(np.int64), words[pairs + 1].astype(np.int64)
+        good = vocabulary.is_label(below) | (vocabulary.is_word(below) & (below != vocabulary.empty))
+        file.check(good, "the number of a word, or the negative one of a [LABEL]", below.__getitem__, pairs * 4)
         good = (level > 0) & (level < size - 1)
         file.check(good, f"the address of a node, below {size - 1}", level.__getitem__, pairs * 4 + 4)
         parents.append(np.repeat(np.arange(first, count), children))
-        symbols.append(found)
-        # Each node has one place in the trie, or there would be no end to it.
+        symbols.append(below)
+        # A node reached twice could be a cycle.
         mark = np.arange(len(level))
         again = seen[level] >= 0
         seen[level] = mark
@@ -128,7 +128,7 @@ def _walk(file: Bytes, vocabulary: Vocabulary, limits: Limits) -> tuple[Ints, In
 
 
 def _sized(file: Bytes, words: NDArray[np.int32], at: Ints, width: int) -> Ints:
-    """How many entries so wide follow at these places; they have to be inside the file, as a number behind children."""
+    """Return the number of entries of ``width`` at these positions, after checking that they lie inside the file."""
     import numpy as np
 
     counts = words[at].astype(np.int64)
@@ -141,18 +141,18 @@ def _sized(file: Bytes, words: NDArray[np.int32], at: Ints, width: int) -> Ints:
 def _climb(
     file: Bytes, parents: Ints, symbols: Ints, at: Ints, places: Ints, limits: Limits
 ) -> tuple[NDArray[np.int32], Ints]:
-    """The symbols on the way from nodes to their root, and offsets."""
+    """Return the symbols on the paths from nodes to their roots, and offsets."""
     import numpy as np
 
     jump = np.where(parents < 0, np.arange(len(parents)), parents)
     depth = (parents >= 0).astype(np.int64)
     for _ in range(limits.symbols.bit_length()):
-        # Doubles the way that is counted; in a ring of nodes it ends all the same.
+        # Pointer doubling; terminates on cycles too.
         depth += depth[jump]
         jump = jump[jump]
     lengths = depth[at]
     expected = f"a side of at most {limits.symbols} symbols"
-    file.check(lengths <= limits.symbols, expected, lambda i: "a longer one, or a ring of nodes", places)
+    file.check(lengths <= limits.symbols, expected, lambda i: "a longer one, or a cycle of nodes", places)
     offsets = _offsets(lengths)
     if offsets[-1] > limits.total:
         raise file.error(f"at most {limits.total} symbols of all sides together", str(offsets[-1]), 0)
@@ -170,7 +170,7 @@ def _climb(
 def _targets(
     file: Bytes, vocabulary: Vocabulary, addresses: Ints, limits: Limits, rules: tuple[Bytes, Ints]
 ) -> tuple[NDArray[np.int32], Ints]:
-    """The target sides: from the address of each up to the root of the trie, which stands first."""
+    """Return the target sides, read from their addresses up to the root of the trie."""
     import numpy as np
 
     table = file.array(2).astype(np.int64)
@@ -189,7 +189,7 @@ def _targets(
 
 
 def _gap_fault(source: NDArray[np.int32], source_offsets: Ints, target: NDArray[np.int32], target_offsets: Ints) -> int:
-    """The first rule whose target side has not each gap of its source side once, -1 for none."""
+    """Return the first rule whose target side does not have each source-side gap once, or -1."""
     import numpy as np
 
     arity: Ints = np.diff(_offsets(source < 0)[source_offsets])
@@ -205,13 +205,13 @@ def _gap_fault(source: NDArray[np.int32], source_offsets: Ints, target: NDArray[
 
 
 def _blocks(file: Bytes, blocks: Ints, rules: tuple[Bytes, Ints]) -> Ints:
-    """Where the blocks of the rules begin."""
+    """Return the positions of the rules' blocks."""
     import numpy as np
 
     count = file.count("blocks", 4)
     payload = file.number()
     if payload != len(file.data) - 8 - 4 * count:
-        raise file.error("the number of bytes behind the addresses", str(payload), 4)
+        raise file.error("the number of bytes after the addresses", str(payload), 4)
     source, places = rules
     good = (blocks >= 0) & (blocks < count)
     source.check(good, f"the number of a block, below {count}", blocks.__getitem__, places + 8)
@@ -225,7 +225,7 @@ def _blocks(file: Bytes, blocks: Ints, rules: tuple[Bytes, Ints]) -> Ints:
 def _features(
     file: Bytes, blocks: Ints, encoding: Encoding, limits: Limits, rules: tuple[Bytes, Ints]
 ) -> tuple[NDArray[np.int32], NDArray[np.float32], Ints]:
-    """Features, values and offsets. The k-th features of all rules are read together, as entries differ in size."""
+    """Return features, values and offsets. The k-th features of all rules are read together: entries differ in size."""
     import numpy as np
 
     starts = _blocks(file, blocks, rules)
@@ -242,14 +242,14 @@ def _features(
     step = 1
     while len(active):
         places = at[active]
-        found = file.gather(places, encoding.id_type).astype(np.int64)
-        good = (found >= 0) & (found < encoding.count)
-        file.check(good, f"the number of a feature, below {encoding.count}", found.__getitem__, places)
-        # A block goes from the last feature to the first.
+        numbers = file.gather(places, encoding.id_type).astype(np.int64)
+        good = (numbers >= 0) & (numbers < encoding.count)
+        file.check(good, f"the number of a feature, below {encoding.count}", numbers.__getitem__, places)
+        # Blocks are stored last to first.
         slots = offsets[active + 1] - step
-        features[slots] = found
-        values[slots] = encoding.read(file, found, places + width)
-        at[active] = places + width + encoding.sizes[found]
+        features[slots] = numbers
+        values[slots] = encoding.read(file, numbers, places + width)
+        at[active] = places + width + encoding.sizes[numbers]
         active = active[counts[active] > step]
         step += 1
     twice = _twice(features, offsets)
@@ -259,7 +259,7 @@ def _features(
 
 
 def _twice(features: NDArray[np.int32], offsets: Ints) -> int:
-    """A rule that has a feature twice, -1 for none."""
+    """Return a rule that has a feature twice, or -1."""
     import numpy as np
 
     rule = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
@@ -271,7 +271,7 @@ def _twice(features: NDArray[np.int32], offsets: Ints) -> int:
 
 
 def _points(file: Bytes, blocks: Ints, rules: tuple[Bytes, Ints]) -> tuple[Ints, Ints]:
-    """Alignment points and offsets."""
+    """Return alignment points and offsets."""
     import numpy as np
 
     starts = _blocks(file, blocks, rules)

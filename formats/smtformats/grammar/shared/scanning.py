@@ -1,4 +1,4 @@
-"""Rules into columns through the native scanners; a line that these leave alone goes to the parser of its format."""
+"""Load rules as columns with the native scanners; lines they do not accept go to the format's parser."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 def scan(
     scanner: CdecScanner | MosesScanner, stream: BinaryIO, name: str, read: Callable[[Lines], None], max_bytes: int
 ) -> GrammarColumns:
-    """The columns of a file, as :func:`scanned` gives them."""
+    """Return the columns of a file, by :func:`scanned`."""
     from smtformats.columns import GrammarColumns
 
     return GrammarColumns.of(scanned(scanner, stream, name, read, max_bytes))
 
 
 def scan_table(reader: TableReader, stream: BinaryIO, max_bytes: int, *, gaps: bool) -> GrammarColumns:
-    """The columns of a table of Moses, with gaps or without.
+    """Return the columns of a Moses table, with gaps or without.
 
-    The first line always goes to the parser, which then knows the names of the scores for all others.
+    The first line always goes to the parser, which sets the score names for all others.
     """
     from smtformats._scan import MosesScanner
 
@@ -53,4 +53,4 @@ def scan_table(reader: TableReader, stream: BinaryIO, max_bytes: int, *, gaps: b
 
 
 def _numbered(symbols: tuple[Symbol, ...]) -> list[tuple[str, int]]:
-    return [(one.label, one.index) if isinstance(one, NonTerminal) else (one, 0) for one in symbols]
+    return [(symbol.label, symbol.index) if isinstance(symbol, NonTerminal) else (symbol, 0) for symbol in symbols]

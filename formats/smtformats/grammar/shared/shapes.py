@@ -1,4 +1,4 @@
-"""How grammars are told apart by their first lines: the files of five formats differ in little but their habits."""
+"""Recognise grammar formats by their first lines: five formats with similar syntax."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def _rows(head: bytes) -> list[list[str]]:
 
 
 def joshuas_lead(head: bytes) -> int:
-    """How many more lines of a grammar show Joshua's habits than cdec's.
+    """Return how many more lines look like Joshua's than like cdec's.
 
-    Joshua's are features without a name, or named as its dense ones are, and Thrax's count behind the alignment; cdec's
-    are gaps of the target side without a label, blanks in front, ``;`` between features, and trees.
+    Signs of Joshua are unnamed features, or the names of its dense ones, and Thrax's count after the alignment. Signs
+    of cdec are target-side gaps without labels, leading blanks, ``;`` between features, and trees.
     """
     lead = 0
     for fields in _rows(head):
@@ -40,18 +40,18 @@ def joshuas_lead(head: bytes) -> int:
 
 
 def is_grammar(head: bytes) -> bool:
-    """Whether the first line has a left-hand side in brackets and two sides behind it."""
+    """Whether the first line has a left-hand side in brackets and two sides."""
     rows = _rows(head)
     return bool(rows) and len(rows[0]) >= 3 and _LHS.fullmatch(rows[0][0].strip(" \t")) is not None
 
 
 def is_rule_table(head: bytes) -> bool:
-    """Whether the first line and most of all end both sides in a label and have scores behind them."""
+    """Whether the first line and most lines have a label at the end of both sides, then scores."""
     return _most([_is_moses_rule(fields) for fields in _tables(head)])
 
 
 def _tables(head: bytes) -> list[list[list[str]]]:
-    """The tokens of the fields of lines, cut at bare bars as Moses does."""
+    """Return the tokens of the fields of lines, split at ``|||`` with or without blanks, as in Moses."""
     return [[blanks(field) for field in line.split("|||")] for line in first_lines(head)]
 
 
@@ -60,7 +60,7 @@ def _most(fits: list[bool]) -> bool:
 
 
 def _scores(tokens: list[str]) -> list[float]:
-    """The numbers of a field that holds nothing else."""
+    """Return the numbers of a field, or nothing if it has other tokens."""
     return [float(token) for token in tokens] if all(map(is_number, tokens)) else []
 
 
@@ -77,7 +77,7 @@ def _are_probabilities(tokens: list[str]) -> bool:
 
 
 def _is_pair(fields: list[list[str]]) -> bool:
-    """Two sides of words, the second not of features, and numbers behind them."""
+    """Whether the fields are two sides of words, the second not of features, then numbers."""
     if len(fields) < 3 or not fields[0] or not _scores(fields[2]):
         return False
     if fields[1] and all("=" in token and is_number(token.rpartition("=")[2]) for token in fields[1]):
@@ -86,10 +86,10 @@ def _is_pair(fields: list[list[str]]) -> bool:
 
 
 def is_phrase_table(head: bytes) -> bool:
-    """Whether the first line and most of all are pairs with probabilities.
+    """Whether the first line and most lines are phrase pairs with probabilities.
 
-    Points or a bar behind the numbers are sign enough. Without them several numbers are needed, not those of a
-    reordering table, or one that is above 0 on some line and below on none; and sources that are not all sentence ids.
+    A fourth field settles it. Otherwise the source sides must not all be sentence ids, and there must be several
+    numbers, not those of a reordering table, or one number that is above 0 on some line and negative on none.
     """
     rows = _tables(head)
     if not _most([_is_pair(fields) and _are_probabilities(fields[2]) and _has_points(fields[3:4]) for fields in rows]):
@@ -106,13 +106,13 @@ def _is_list(rows: list[list[list[str]]]) -> bool:
 
 
 def _is_homework(rows: list[list[list[str]]]) -> bool:
-    """Whether lines have one number each, and these are logarithms."""
+    """Whether lines have one number each, and the numbers are logarithms."""
     fits = [len(fields) == 3 and len(fields[2]) == 1 and _is_pair(fields) for fields in rows]
     values = [float(fields[2][0]) for fields, good in zip(rows, fits, strict=True) if good]
     return _most(fits) and (min(values) < 0 or max(values) == 0)
 
 
 def is_homework(head: bytes) -> bool:
-    """Whether the first line and most of all are pairs with one number, below 0 somewhere, and not ids and a text."""
+    """Whether the first line and most lines are pairs with one logarithm, and source sides are not all sentence ids."""
     rows = _tables(head)
     return _is_homework(rows) and not _is_list(rows)

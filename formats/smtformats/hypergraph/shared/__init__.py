@@ -1,3 +1,3 @@
-"""What several hypergraph formats share. A format itself is a module of `smtformats.hypergraph`."""
+"""Code shared by several hypergraph formats. The formats themselves are modules of `smtformats.hypergraph`."""
 
 from __future__ import annotations

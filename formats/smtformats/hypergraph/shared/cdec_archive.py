@@ -1,4 +1,4 @@
-"""Boost's binary archives as cdec writes them: the parts of a forest, each checked against the bytes that are left."""
+"""Read boost's binary archives as cdec writes them; every size is checked against the bytes left."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MAX_SYMBOLS = 64
 MAGIC = struct.pack("<Q", 22) + b"serialization::archive"
 VERSIONS = range(10, 19)
 SIZES = bytes((4, 8, 4, 8)) + struct.pack("<I", 1)
-RULE = 6  # the number that boost gives to the class of rules
-# Of each class, when it first comes: whether objects of it are shared, and its version.
+RULE = 6  # boost's class number of rules
+# Written at the first object of each class: whether its objects are shared, and the version of the class.
 CLASSES = {
     name: struct.pack("<BI", *about)
     for name, about in {
@@ -39,7 +39,7 @@ _END = "more bytes"
 
 
 class Archive:
-    """The bytes of a file, and how far they are read."""
+    """The bytes of a file, and the read position."""
 
     def __init__(self, data: bytes, name: str) -> None:
         self.data = data
@@ -53,48 +53,48 @@ class Archive:
         raise FormatError(expected, f"{found} at byte {place}", file=self.name, line=1, field=1)
 
     def take(self, code: struct.Struct) -> tuple[Any, ...]:
-        """The next numbers."""
+        """Return the next numbers."""
         at, self.at = self.at, self.at + code.size
         if self.at > len(self.data):
             self.fail(_END, "the end of the file", len(self.data))
         return code.unpack_from(self.data, at)
 
     def constant(self, wanted: bytes, what: str) -> None:
-        found = self.data[self.at : self.at + len(wanted)]
-        if found != wanted:
-            if wanted.startswith(found):
+        actual = self.data[self.at : self.at + len(wanted)]
+        if actual != wanted:
+            if wanted.startswith(actual):
                 self.fail(_END, "the end of the file", len(self.data))
-            self.fail(what, found.hex(" "))
+            self.fail(what, actual.hex(" "))
         self.at += len(wanted)
 
     def begin(self, kind: str) -> None:
-        """What says at the first thing of a class how it is stored."""
+        """Read the class header at the first object of a class."""
         if kind not in self.seen:
             self.seen.add(kind)
             self.constant(CLASSES[kind], f"the class of a {kind}, {CLASSES[kind].hex(' ')}")
 
     def size(self, count: int, each: int) -> int:
-        """A count of things, when so many bytes for each are still there."""
+        """Return ``count`` if the rest of the file has ``each`` bytes for every item."""
         if count * each > len(self.data) - self.at:
-            self.fail(f"at most {(len(self.data) - self.at) // each} things in the rest of the file", str(count))
+            self.fail(f"at most {(len(self.data) - self.at) // each} items in the rest of the file", str(count))
         return count
 
     def blob(self) -> bytes:
         (length,) = self.take(U64)
         end = self.at + self.size(length, 1)
-        found, self.at = self.data[self.at : end], end
-        return found
+        data, self.at = self.data[self.at : end], end
+        return data
 
     def text(self) -> str:
         return self.decoded(self.blob())
 
-    def decoded(self, found: bytes) -> str:
-        text = self.texts.get(found)
+    def decoded(self, data: bytes) -> str:
+        text = self.texts.get(data)
         if text is None:
             try:
-                text = self.texts[found] = found.decode()
+                text = self.texts[data] = data.decode()
             except UnicodeDecodeError as error:
-                self.fail("UTF-8 text", f"byte 0x{found[error.start]:02x}")
+                self.fail("UTF-8 text", f"byte 0x{data[error.start]:02x}")
         return text
 
     def integers(self) -> Ints:
@@ -105,7 +105,7 @@ class Archive:
         return np.frombuffer(self.data, "<i4", count, at)
 
     def features(self) -> tuple[tuple[bytes, ...], list[float]]:
-        """Names and values."""
+        """Return feature names and values."""
         self.begin("features")
         (count,) = self.take(I32)
         if count < 0:
@@ -155,7 +155,7 @@ class Archive:
         return Rule(lhs, tuple(source), tuple(target), tuple(map(self.decoded, names)), tuple(values))
 
     def side(self) -> tuple[int, int]:
-        """How many symbols a rule's side has, and which of them are non-terminals."""
+        """Return the number of symbols on a rule's side, and the bit mask of its non-terminals."""
         (count,) = self.take(U32)
         if count > MAX_SYMBOLS:
             self.fail(f"at most {MAX_SYMBOLS} symbols", str(count), self.at - 4)

@@ -1,4 +1,4 @@
-"""One JSON object of which keys may come again and comments be left out, entry by entry."""
+"""Read a JSON object with repeated keys and C comments, entry by entry."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?(?:\*/|\Z)', re.DOTALL)
 
 
 class Entries:
-    """The keys and values of a file's one object, in their order; knows the entry and the line it is at."""
+    """The keys and values of a file's JSON object in order, with the current entry and line for errors."""
 
     def __init__(self, lines: Lines, data: bytes) -> None:
         self.lines = lines
@@ -28,7 +28,7 @@ class Entries:
             column = error.start - data.rfind(b"\n", 0, error.start)
             self.fail("UTF-8 text", f"byte 0x{data[error.start]:02x} at column {column}")
         if "/*" in self.text:
-            self.text = _COMMENT.sub(_uncommented, self.text)
+            self.text = _COMMENT.sub(_strip_comment, self.text)
         self._decoder = json.JSONDecoder(parse_constant=self._constant)
 
     def fail(self, expected: str, found: str) -> NoReturn:
@@ -47,7 +47,7 @@ class Entries:
         return blank.end()
 
     def _after(self, mark: str, at: int) -> int:
-        """Where things go on behind a mark that has to come."""
+        """Return the position after a required mark and the blanks around it."""
         at = self._skip(at)
         if self.text[at : at + 1] != mark:
             self.fail_at(mark, at)
@@ -61,10 +61,10 @@ class Entries:
         except json.JSONDecodeError as error:
             self.fail_at(f"JSON ({error.msg[:1].lower()}{error.msg[1:]})", error.pos)
         except RecursionError:
-            self.fail_at("JSON of few levels", at)
+            self.fail_at("JSON with less nesting", at)
         except ValueError:
-            # Python refuses to read integers of thousands of digits.
-            self.fail_at("JSON with numbers of few digits", at)
+            # Python does not read integers of thousands of digits.
+            self.fail_at("JSON with shorter numbers", at)
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         text = self.text
@@ -85,11 +85,11 @@ class Entries:
             at = self._after(",", at)
         at = self._after("}", at)
         if at < len(text):
-            self.fail_at("nothing behind the object", at)
+            self.fail_at("the end of the file after the object", at)
 
 
-def _uncommented(found: re.Match[str]) -> str:
-    """A string as it is; a comment's line breaks, or one that has no end as it is, so that it is an error."""
-    text = found[0]
+def _strip_comment(match: re.Match[str]) -> str:
+    """Keep strings, reduce comments to their line breaks, and keep unclosed comments so that JSON reports an error."""
+    text = match[0]
     closed = text[0] == "/" and len(text) > 3 and text.endswith("*/")
     return " " + "\n" * text.count("\n") if closed else text

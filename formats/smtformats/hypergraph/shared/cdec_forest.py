@@ -1,4 +1,4 @@
-"""What the readers of cdec's forests share: a graph whose edges have an order of their own in the file."""
+"""A forest under construction, shared by the readers of cdec's forests; edges keep the order of the file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from smtformats.grammar.rules import Rule
 from smtformats.grammar.shared.gather import Numbering, grammar_columns
 from smtformats.hypergraph.graph import GraphColumns
-from smtformats.hypergraph.shared.sentence import ends, reordered, sentence_id
+from smtformats.hypergraph.shared.sentence import ends, reorder, sentence_id
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Forest:
-    """A graph while it is read. Lists are of nodes and edges in the order of the file."""
+    """A graph under construction. Lists hold nodes and edges in file order."""
 
     def __init__(self) -> None:
         self.rules: list[Rule] = []
@@ -27,22 +27,22 @@ class Forest:
         self.tail_counts: list[int] = []
         self.edge_rules: list[int] = []
         self.places: list[int] = []
-        """Four for each edge: its span, and that in a second sentence."""
+        """Four numbers per edge: its span, and its span in a second sentence."""
         self.features: list[int] = []
         self.values: list[float] = []
         self.feature_counts: list[int] = []
         self.edge_counts: list[int] = []
-        """How many edges lead to each node."""
+        """The number of incoming edges of each node."""
         self.node_labels: list[int] = []
         self.hashes: list[int] = []
 
     def columns(self, order: NDArray[np.int64], extras: Mapping[str, Any], file: str) -> GraphColumns:
-        """The graph with its edges put in order, that of the nodes they lead to."""
+        """Return the graph with its edges sorted by head; ``order[i]`` is the file number of edge i."""
         import numpy as np
 
-        tail_offsets, tails = reordered(order, ends(self.tail_counts), np.array(self.tails, dtype=np.int32))
+        tail_offsets, tails = reorder(order, ends(self.tail_counts), np.array(self.tails, dtype=np.int32))
         features, values = np.array(self.features, dtype=np.int32), np.array(self.values, dtype=np.float64)
-        feature_offsets, features, values = reordered(order, ends(self.feature_counts), features, values)
+        feature_offsets, features, values = reorder(order, ends(self.feature_counts), features, values)
         places = np.array(self.places, dtype=np.int32).reshape(-1, 4)[order]
         return GraphColumns(
             id=sentence_id(file),

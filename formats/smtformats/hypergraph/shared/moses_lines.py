@@ -1,4 +1,4 @@
-"""What Moses' two search graphs share: lines taken apart part by part, score vectors, a sentence at a time."""
+"""Code shared by Moses' two search graphs: lines matched part by part, score vectors, nodes and edges by sentence."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ _COUNTED = re.compile(r"([^ :]+):([1-9]\d{0,5})", re.ASCII)
 
 
 class Shape:
-    """A line as parts in their order, which are its fields: takes it apart, or says which part is not there."""
+    """A line as a sequence of patterns, its fields: match it, or report the first field that does not match."""
 
     def __init__(self, *parts: tuple[str, str]) -> None:
         self.parts = parts
         self._whole = re.compile("".join(pattern for _, pattern in parts) + r"\n?", re.ASCII)
 
     def match(self, line: str) -> re.Match[str] | None:
-        """The groups of all parts."""
+        """Match a line; groups are those of all parts."""
         return self._whole.fullmatch(line)
 
     def fail(self, lines: Lines, line: str) -> NoReturn:
-        """Name the first part that a line has not."""
+        """Raise an error that names the first field that does not match."""
         for count in range(len(self.parts), -1, -1):
             before = "".join(pattern for _, pattern in self.parts[:count]).replace("(.*)", "(.*?)")
-            found = re.match(before, line, re.ASCII)
-            if found is not None:
+            matched = re.match(before, line, re.ASCII)
+            if matched is not None:
                 break
-        assert found is not None
-        rest = line[found.end() :].removesuffix("\n").lstrip(" ")
+        assert matched is not None
+        rest = line[matched.end() :].removesuffix("\n").lstrip(" ")
         expected = self.parts[count][0] if count < len(self.parts) else "the end of the line"
         raise lines.error(expected, quote(rest, _SHOWN) if rest else "the end of the line", count + 1)
 
 
 def core_names(text: str) -> tuple[str, ...]:
-    """The names of a core vector's values: ``LM0 TranslationModel0:4`` has five."""
+    """Return the names of a core vector's values: ``LM0 TranslationModel0:4`` has five."""
     names: list[str] = []
     for item in text.split():
         counted = _COUNTED.fullmatch(item)
@@ -60,7 +60,7 @@ def core_names(text: str) -> tuple[str, ...]:
 
 
 def finite(lines: Lines, text: str, field: int) -> float:
-    """A number of a line's part."""
+    """Parse a finite number of a field."""
     value = float(text)
     if not math.isfinite(value):
         raise lines.error("a finite number", quote(text), field)
@@ -68,7 +68,7 @@ def finite(lines: Lines, text: str, field: int) -> float:
 
 
 class Vectors:
-    """Score vectors of a file: a core of always the same values, and sparse features."""
+    """Score vectors of a file: core values of fixed number, and sparse features."""
 
     def __init__(self, lines: Lines, names: str) -> None:
         self.lines = lines
@@ -76,7 +76,7 @@ class Vectors:
         self._named = bool(names)
 
     def values(self, core: str, sparse: str, field: int) -> dict[str, float]:
-        """Features by name."""
+        """Return features by name."""
         texts = core.split(",") if core else []
         if not self.core and not self._named:
             self.core = tuple(f"{UNLABELLED}[{k}]" for k in range(len(texts)))
@@ -94,21 +94,21 @@ class Vectors:
 
 
 class Sentence(Protocol):
-    """A graph while its lines are read."""
+    """A graph under construction, line by line."""
 
     id: str
 
     def add(self, match: re.Match[str]) -> None:
-        """Take in a line."""
+        """Add a line."""
 
     def graph(self) -> GraphColumns:
-        """The graph of all lines."""
+        """Return the graph."""
 
 
 def sentences(
     lines: Lines, shape_of: Callable[[str], Shape], begin: Callable[[str], Sentence], what: str
 ) -> Iterator[GraphColumns]:
-    """The graphs of a file, each as soon as its lines are over."""
+    """Yield the graph of each sentence as soon as its lines have ended."""
     current: Sentence | None = None
     for line in lines:
         shape = shape_of(line)
@@ -130,27 +130,27 @@ def sentences(
 
 
 class Arcs:
-    """The hypotheses of a sentence as nodes, each with the edges that lead to it."""
+    """The hypotheses of a sentence as nodes with their incoming edges."""
 
     def __init__(self, lines: Lines, max_nodes: int, max_edges: int) -> None:
         self.lines = lines
         self.first = lines.number
         self._edges: list[list[Edge]] = []
         self._labels: list[str | None] = []
-        self._nodes: dict[int, int] = {}  # of hypotheses that stand for themselves
+        self._nodes: dict[int, int] = {}  # by hypothesis, for those not recombined
         self._recombined: set[int] = set()
         self._rules: dict[str, int] = {}
-        self._made: list[Rule] = []
+        self._rule_list: list[Rule] = []
         self._left = max_edges
         self._max_nodes = max_nodes
         self._max_edges = max_edges
 
     def __len__(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return len(self._edges)
 
     def bare(self, label: str | None = None) -> int:
-        """A node for no hypothesis."""
+        """Add a node without a hypothesis; returns its number."""
         if len(self) >= self._max_nodes:
             raise self.lines.error(f"at most {self._max_nodes} nodes in a graph", "more", 1)
         self._edges.append([])
@@ -158,15 +158,15 @@ class Arcs:
         return len(self) - 1
 
     def new(self, hypothesis: int, label: str | None = None) -> int:
-        """A node for a hypothesis."""
+        """Add a node for a hypothesis; returns its number."""
         self._check_new(hypothesis)
         node = self._nodes[hypothesis] = self.bare(label)
         return node
 
     def winner(self, hypothesis: int, winner: str, field: int) -> int:
-        """The node of the hypothesis that another one was recombined into."""
+        """Return the node of the winner that a hypothesis was recombined into."""
         self._check_new(hypothesis)
-        node = self.earlier(winner, field, "others lose to")
+        node = self.earlier(winner, field, "wins a recombination")
         self._recombined.add(hypothesis)
         return node
 
@@ -175,36 +175,36 @@ class Arcs:
             raise self.lines.error("each hypothesis once", f"{hypothesis} again", 2)
 
     def earlier(self, hypothesis: str, field: int, which: str) -> int:
-        """The node of a hypothesis that has to be there."""
+        """Return the node of a hypothesis on an earlier line."""
         node = self._nodes.get(int(hypothesis))
         if node is None:
-            expected = f"a hypothesis that {which}, in a line before and not recombined itself"
+            expected = f"a hypothesis that {which}, on an earlier line and not recombined itself"
             raise self.lines.error(expected, quote(hypothesis), field)
         return node
 
     def lead(self, node: int, edge: Edge) -> None:
-        """An edge that leads to a node."""
+        """Add an incoming edge to a node."""
         self._left -= 1
         if self._left < 0:
             raise self.lines.error(f"at most {self._max_edges} edges in a graph", "more", 1)
         self._edges[node].append(edge)
 
     def rule(self, key: str, make: Callable[[], Rule]) -> int:
-        """The number of a rule, made if it is the first of its key."""
+        """Return the number of the rule for a key; make the rule if the key is new."""
         number = self._rules.get(key)
         if number is None:
-            self._made.append(make())
+            self._rule_list.append(make())
             number = self._rules[key] = len(self._rules)
         return number
 
     def clear(self) -> None:
-        """Forget all nodes: there is no derivation."""
+        """Remove all nodes, for a sentence without a derivation."""
         self._edges.clear()
         self._labels.clear()
 
     def columns(self, id: str) -> GraphColumns:
-        """The graph; the last node is the goal."""
+        """Return the graph; the last node is the goal."""
         builder = GraphBuilder()
         for edges, label in zip(self._edges, self._labels, strict=True):
             builder.add(edges, label)
-        return builder.graph(id, self._made, file=self.lines.name, line=self.first)
+        return builder.graph(id, self._rule_list, file=self.lines.name, line=self.first)

@@ -1,4 +1,4 @@
-"""What the readers of one sentence's graph share: its id, the file's bytes, edges put in order, a checksum."""
+"""Helpers for readers and writers of graphs: sentence ids, file contents, sorted edges, checksums."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def sentence_id(name: str) -> str:
-    """The digits that a file's name begins with, or the whole name."""
+    """Return the number at the start of a file name, else the whole name."""
     base = os.path.basename(name)
     digits = re.match("[0-9]+", base)
     return digits[0] if digits else base
 
 
-def whole(lines: Lines) -> bytes:
-    """All bytes of a file."""
+def read_all(lines: Lines) -> bytes:
+    """Return all bytes of a file."""
     try:
         return lines.stream.read()
     except EOFError as error:
@@ -37,15 +37,15 @@ def whole(lines: Lines) -> bytes:
 
 
 def ends(counts: Iterable[int]) -> NDArray[np.int64]:
-    """The offsets of parts that have these sizes."""
+    """Return the offsets of parts of these sizes."""
     import numpy as np
 
     sizes = np.fromiter(counts, dtype=np.int64)
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
 
 
-def reordered(order: NDArray[np.int64], offsets: NDArray[np.int64], *columns: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """New offsets, and columns whose part i is the former part ``order[i]``."""
+def reorder(order: NDArray[np.int64], offsets: NDArray[np.int64], *columns: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Return new offsets, and columns whose part i is the former part ``order[i]``."""
     import numpy as np
 
     if np.array_equal(order, np.arange(len(offsets) - 1)):
@@ -57,13 +57,13 @@ def reordered(order: NDArray[np.int64], offsets: NDArray[np.int64], *columns: ND
 
 
 def with_text(graph: GraphColumns, format: str, text: str) -> GraphColumns:
-    """The graph with the text that a format read it from."""
+    """Return the graph with the text it was read from, for its writer."""
     extras = {**graph.extras, "format": format, "raw": text, "id": graph.id}
     return replace(graph, extras={**extras, "read": checksum(replace(graph, extras=extras))})
 
 
-def spelt(graph: GraphColumns, format: str, make: Callable[[], Iterable[str]]) -> str:
-    """The text that a graph was read from, if this format read it and nothing changed, else the pieces made of it."""
+def spell(graph: GraphColumns, format: str, make: Callable[[], Iterable[str]]) -> str:
+    """Return the text a graph was read from if this format read it and nothing changed, else compose it by ``make``."""
     extras = graph.extras
     if extras.get("format") == format and extras["id"] == graph.id and extras["read"] == checksum(graph):
         text: str = extras["raw"]
@@ -75,21 +75,21 @@ def spelt(graph: GraphColumns, format: str, make: Callable[[], Iterable[str]]) -
 
 
 def checksum(graph: GraphColumns) -> int:
-    """A number that another one most likely has if anything in its columns, or in arrays beside them, is another."""
+    """Return a checksum of the columns of a graph and the arrays in its extras."""
     return _checksum(graph, _checksum(list(graph.extras.values()), 0))
 
 
-def _checksum(one: Any, before: int) -> int:
+def _checksum(value: Any, before: int) -> int:
     import numpy as np
 
-    if isinstance(one, np.ndarray):
-        return zlib.crc32(np.ascontiguousarray(one).data, zlib.crc32(f"{one.dtype}{one.shape}".encode(), before))
-    if isinstance(one, StringTable):
-        return _checksum(one.offsets, zlib.crc32(one.blob, before))
-    if isinstance(one, list):
-        parts = one
-    elif isinstance(one, GrammarColumns) or hasattr(one, "edge_offsets"):
-        parts = [getattr(one, field.name) for field in fields(one)]
+    if isinstance(value, np.ndarray):
+        return zlib.crc32(np.ascontiguousarray(value).data, zlib.crc32(f"{value.dtype}{value.shape}".encode(), before))
+    if isinstance(value, StringTable):
+        return _checksum(value.offsets, zlib.crc32(value.blob, before))
+    if isinstance(value, list):
+        parts = value
+    elif isinstance(value, GrammarColumns) or hasattr(value, "edge_offsets"):
+        parts = [getattr(value, field.name) for field in fields(value)]
     else:
         return before
     for part in parts:

@@ -1,4 +1,4 @@
-"""Words and names of HTK's lattices that mean something to both their reader and their writer."""
+"""Names in HTK lattices that the reader and the writer share."""
 
 from __future__ import annotations
 

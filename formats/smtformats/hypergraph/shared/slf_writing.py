@@ -1,4 +1,4 @@
-"""Lattices written as HTK's and Moses': what each feature is called, and the lines."""
+"""Write lattices in HTK's format, with feature names in comments as Moses has them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from smtformats.errors import quote
 from smtformats.hypergraph.lattices import Arc, arcs_of
-from smtformats.hypergraph.shared.sentence import spelt
+from smtformats.hypergraph.shared.sentence import spell
 from smtformats.hypergraph.shared.slf_names import NAME, NULL, SCALE, SCALES, SCORE
 from smtformats.tokens import BadField, blanks
 from smtformats.writing import write_each
@@ -23,8 +23,8 @@ _COMPONENT = re.compile(r"(.+)\[([0-9]{1,9})\]")
 
 
 def write(records: Iterable[GraphColumns], out: TextIO, number: Number) -> int:
-    """Write lattices; returns how many."""
-    return write_each(records, out, lambda graph: spelt(graph, NAME, lambda: _lines(graph, number)))
+    """Write lattices; returns the number of lattices."""
+    return write_each(records, out, lambda graph: spell(graph, NAME, lambda: _lines(graph, number)))
 
 
 def _lines(graph: GraphColumns, number: Number) -> Iterator[str]:
@@ -33,9 +33,9 @@ def _lines(graph: GraphColumns, number: Number) -> Iterator[str]:
     header = {"VERSION": "1.0", "UTTERANCE": graph.id or "0", "base": _BASE, **graph.extras.get("header", {})}
     for name, value in header.items():
         if name not in ("NODES", "LINKS", "start", "end") and name not in SCALES and not SCALE.fullmatch(name):
-            yield f"{name}={_escaped(value)}\n"
+            yield f"{name}={_escape(value)}\n"
     yield f"NODES={nodes} LINKS={len(arcs)}\n"
-    yield from _scaled(fields, graph.extras.get("scales", {}), graph.extras.get("names", {}), number)
+    yield from _scales(fields, graph.extras.get("scales", {}), graph.extras.get("names", {}), number)
     for node in range(nodes):
         yield f"I={node}\n"
     for place, arc in enumerate(arcs):
@@ -45,26 +45,26 @@ def _lines(graph: GraphColumns, number: Number) -> Iterator[str]:
 
 
 def _fields_of(arcs: Iterable[Arc], names: Iterable[str]) -> dict[str, str]:
-    """What stands for each feature: a letter, the number it has already, or a new one."""
+    """Return the field name of each feature: a letter, the ``x`` number it has, or a new one."""
     used = {name for arc in arcs for name in arc.features}
     ordered = [name for name in (*names, "") if name in used]
     free = (f"x{k}" for k in range(1, 2 * len(ordered) + 1) if f"x{k}" not in used)
     return {name: _SHORT.get(name, name if SCORE.fullmatch(name) else next(free)) for name in ordered}
 
 
-def _scaled(
+def _scales(
     fields: Mapping[str, str], scales: Mapping[str, float], names: Mapping[str, str], number: Number
 ) -> Iterator[str]:
-    """The names of features that have numbers, and the scales of all."""
+    """Yield the comments that name numbered features, and the scales of features."""
     sizes: dict[str, int] = {}
     parts: dict[str, tuple[str, int]] = {}
     for name, short in fields.items():
         if short.startswith("x"):
             named = names.get(name, name if name != short else "") if name else "score"
-            found = _COMPONENT.fullmatch(named)
-            stem, place = (found[1], int(found[2]) + 1) if found is not None else (named, 1)
-            # A component that is alone here is one of two for all that is known.
-            sizes[stem] = max(sizes.get(stem, 0), place, 1 if found is None else 2)
+            component = _COMPONENT.fullmatch(named)
+            stem, place = (component[1], int(component[2]) + 1) if component is not None else (named, 1)
+            # The size of a vector is unknown if only one of its components is here: claim two.
+            sizes[stem] = max(sizes.get(stem, 0), place, 1 if component is None else 2)
             parts[name] = (stem, place)
     for name, short in fields.items():
         stem, place = parts.get(name, ("", 0))
@@ -82,10 +82,10 @@ def _scaled(
 def _word(text: str) -> str:
     if not text or blanks(text) != [text] or text == NULL:
         raise BadField(f"words without blanks, none of them {NULL}", quote(text))
-    return _escaped(text)
+    return _escape(text)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     if "\n" in text or "\r" in text:
         raise BadField("a text without line breaks", quote(text))
     return re.sub(r"""([\\"' \t])""", r"\\\1", text)

@@ -1,9 +1,8 @@
-"""The search of a phrase decoder, hypothesis by hypothesis: what the writers of Moses' search and word graphs share.
+"""A phrase-based graph as search steps, for the writers of Moses' search and word graphs.
 
-A graph of phrases becomes steps, an edge each; of the edges into a node the one with the best score is its hypothesis
-and the others lost to it. Edges that add neither words nor source words into the goal say which hypotheses are
-complete: Moses has their scores in the last phrase's step, and so have these; the same holds for the first edge of
-graphs that begin with one.
+Each edge becomes a step. Of the incoming edges of a node, the best-scoring one is its hypothesis and the others were
+recombined into it. Edges into the goal without source and target words mark complete hypotheses; as in Moses, their
+scores are added to the last phrase's step. Likewise the score of a first edge without words is added to the first step.
 """
 
 from __future__ import annotations
@@ -23,10 +22,11 @@ _NONE = -float("inf")
 
 @dataclass(frozen=True)
 class Step:
-    """A phrase put behind a hypothesis. Numbers are those of steps from 1, 0 is the hypothesis before any phrase.
+    """A phrase appended to a hypothesis. Steps are numbered from 1; 0 is the empty hypothesis.
 
-    ``winner`` is the step that this one lost to, or 0; ``forward`` the next step of the best way to the end from here,
-    -1 for a complete hypothesis, and ``rest`` that way's score. ``score`` is that of the best way to this step.
+    ``score`` is the score of the best path to this step. ``winner`` is the step it was recombined into, or 0.
+    ``forward`` is the next step on the best path to the end, -1 for a complete hypothesis; ``rest`` is the score of
+    that path.
     """
 
     number: int
@@ -45,7 +45,7 @@ class Step:
 
 @dataclass
 class _Arc:
-    """An edge with words, and what the edges around it that have none add to it."""
+    """An edge with words; ``added`` are adjacent edges without words whose scores it takes over."""
 
     edge: int
     tail: int
@@ -55,39 +55,40 @@ class _Arc:
 
 
 def steps_of(graph: GraphColumns) -> list[Step]:
-    """The steps, each behind those that it can follow, and a node's best one in front of those that lost to it.
+    """Return the steps of a graph in topological order, a node's best one first.
 
-    None at all are an empty sentence, or one without a derivation, which is a graph without nodes.
+    There are none for an empty sentence, and none for a failed one (a graph without nodes).
     """
     if not graph.nodes:
         return []
-    found = _Phrases(graph)
-    arcs = found.arcs()
-    best, rest = found.inside(arcs), found.outside(arcs)
+    phrases = _Phrases(graph)
+    arcs = phrases.arcs()
+    best, rest = phrases.inside(arcs), phrases.outside(arcs)
     into: list[list[_Arc]] = [[] for _ in range(graph.nodes)]
     for arc in arcs:
         if best[arc.tail] + arc.score + rest[arc.head] > _NONE:
             into[arc.head].append(arc)
-    made: list[Step] = []
-    own = [0] * graph.nodes  # the step that stands for a node
+    steps: list[Step] = []
+    own = [0] * graph.nodes  # the best step of each node
     ahead: dict[int, tuple[float, int]] = {}
     covered = [0] * graph.nodes
     for node, ways in enumerate(into):
-        # The best first; of equal ones that of the graph.
+        # Best first; ties keep the graph's order.
         ways.sort(key=lambda arc: -(best[arc.tail] + arc.score))
         for arc in ways:
-            number = len(made) + 1
+            number = len(steps) + 1
             first, last = graph.spans[arc.edge].tolist()
             count = covered[arc.tail] + last - first
             if arc is ways[0]:
                 own[node], covered[node] = number, count
             elif covered[node] != count:
-                raise BadField(f"hypotheses of one node that cover as many source words, {covered[node]}", str(count))
+                expected = f"{covered[node]} source words covered by all hypotheses of a node"
+                raise BadField(expected, str(count))
             onward = (arc.score + rest[node], -number)
             if onward > ahead.get(arc.tail, (_NONE, 0)):
                 ahead[arc.tail] = onward
-            source, target = found.words(arc.edge)
-            made.append(
+            source, target = phrases.words(arc.edge)
+            steps.append(
                 Step(
                     number=number,
                     back=own[arc.tail],
@@ -100,15 +101,15 @@ def steps_of(graph: GraphColumns) -> list[Step]:
                     winner=0 if arc is ways[0] else own[node],
                     forward=node,
                     rest=rest[node],
-                    features=found.features(arc),
+                    features=phrases.features(arc),
                 )
             )
-    complete = found.complete
-    return [replace(one, forward=-1 if one.forward in complete else -ahead[one.forward][1]) for one in made]
+    complete = phrases.complete
+    return [replace(step, forward=-1 if step.forward in complete else -ahead[step.forward][1]) for step in steps]
 
 
 class _Phrases:
-    """A graph looked at as phrases behind one another."""
+    """A graph as a sequence of phrases."""
 
     def __init__(self, graph: GraphColumns) -> None:
         if graph.scores is None:
@@ -121,21 +122,21 @@ class _Phrases:
         self._words: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = {}
         widths = (graph.tail_offsets[1:] - graph.tail_offsets[:-1]).tolist()
         if any(width > 1 for width in widths):
-            raise BadField("edges with one tail each, as those of a phrase decoder", f"one with {max(widths)}")
+            raise BadField("edges with one tail each, as in a phrase-based graph", f"one with {max(widths)}")
         places = graph.tail_offsets.tolist()
         below = graph.tails.tolist()
         self.tails = [below[place] if width else -1 for place, width in zip(places, widths, strict=False)]
-        self.start, self._first = self._found_start()
-        self._ends = self._found_ends()
+        self.start, self._first = self._find_start()
+        self._ends = self._find_ends()
         self.complete = set(self._ends) or {self.goal}
 
     def _bare(self, edge: int) -> bool:
-        """Whether an edge adds nothing to what is before it."""
+        """Whether an edge has no words on either side."""
         first, last = self.graph.spans[edge].tolist()
         return not self.words(edge)[1] and last <= first
 
-    def _found_start(self) -> tuple[int, int]:
-        """The node before any phrase, and the edge that leads to it or -1."""
+    def _find_start(self) -> tuple[int, int]:
+        """Return the start node, and its incoming edge or -1."""
         offsets = self.graph.edge_offsets.tolist()
         starts = [(node, -1) for node in range(self.graph.nodes) if offsets[node] == offsets[node + 1]]
         starts += [(self.heads[edge], edge) for edge, tail in enumerate(self.tails) if tail < 0]
@@ -143,26 +144,26 @@ class _Phrases:
             raise BadField("one start", f"{len(starts)}")
         node, edge = starts[0]
         if edge >= 0 and not (self._bare(edge) and offsets[node + 1] - offsets[node] == 1):
-            raise BadField("a start without words", "a phrase behind nothing")
+            raise BadField("a start without words", "a phrase without a predecessor")
         return node, edge
 
-    def _found_ends(self) -> dict[int, int]:
-        """For each complete hypothesis the edge that leads from it to the goal; none if the goal is the only one."""
+    def _find_ends(self) -> dict[int, int]:
+        """Return the edge from each complete hypothesis to the goal; empty if the goal is the only one."""
         into = [edge for edge, head in enumerate(self.heads) if head == self.goal and edge != self._first]
         bare = [edge for edge in into if self._bare(edge)]
         if not bare:
             return {}
         ends = {self.tails[edge]: edge for edge in bare}
         if len(ends) < len(into):
-            raise BadField("a goal that one edge without words leads to from each complete hypothesis", "others")
+            raise BadField("one edge without words from each complete hypothesis to the goal", "others")
         for edge, tail in enumerate(self.tails):
             if tail in ends and self.heads[edge] != self.goal:
                 raise BadField("complete hypotheses that no phrase follows", "one that goes on")
         return ends
 
     def arcs(self) -> list[_Arc]:
-        """The steps by the nodes that they lead to."""
-        found = []
+        """Return the edges with words, by their heads."""
+        arcs = []
         for edge, (head, tail) in enumerate(zip(self.heads, self.tails, strict=True)):
             if edge == self._first or (self._ends and head == self.goal):
                 continue
@@ -171,16 +172,16 @@ class _Phrases:
                 arc.added.append(self._first)
             if head in self._ends:
                 arc.added.append(self._ends[head])
-            arc.score += sum(self.scores[one] for one in arc.added)
+            arc.score += sum(self.scores[added] for added in arc.added)
             first, last = self.graph.spans[edge].tolist()
             if not 0 <= first < last:
                 shown = quote(" ".join(self.words(edge)[1]))
-                raise BadField("the source words that each phrase translates", f"none for {shown}")
-            found.append(arc)
-        return found
+                raise BadField("a source span for each phrase", f"none for {shown}")
+            arcs.append(arc)
+        return arcs
 
     def inside(self, arcs: list[_Arc]) -> list[float]:
-        """The best score of each node."""
+        """Return the best score of a path to each node."""
         best = [_NONE] * self.graph.nodes
         best[self.start] = 0.0
         for arc in arcs:
@@ -188,7 +189,7 @@ class _Phrases:
         return best
 
     def outside(self, arcs: list[_Arc]) -> list[float]:
-        """The best score of what can follow each node."""
+        """Return the best score of a path from each node to the end."""
         rest = [_NONE] * self.graph.nodes
         for node in self.complete:
             rest[node] = 0.0
@@ -197,28 +198,28 @@ class _Phrases:
         return rest
 
     def words(self, edge: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The words of an edge's rule, source and target."""
+        """Return the source and target words of an edge's rule."""
         rule = int(self.graph.rules[edge])
-        found = self._words.get(rule)
-        if found is None:
-            found = self._words[rule] = self._words_of(rule, self.tails[edge] >= 0)
-        return found
+        words = self._words.get(rule)
+        if words is None:
+            words = self._words[rule] = self._words_of(rule, self.tails[edge] >= 0)
+        return words
 
     def _words_of(self, rule: int, tail: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if rule < 0:
             return (), ()
-        one = self.graph.grammar.rule(rule)
-        if tail and [k for k, symbol in enumerate(one.target) if not isinstance(symbol, str)] != [0]:
-            raise BadField("words behind what was translated before them", quote(" ".join(map(str, one.target))))
+        pair = self.graph.grammar.rule(rule)
+        if tail and [k for k, symbol in enumerate(pair.target) if not isinstance(symbol, str)] != [0]:
+            raise BadField("target words after the gap", quote(" ".join(map(str, pair.target))))
         return (
-            tuple(symbol for symbol in one.source if isinstance(symbol, str)),
-            tuple(symbol for symbol in one.target if isinstance(symbol, str)),
+            tuple(symbol for symbol in pair.source if isinstance(symbol, str)),
+            tuple(symbol for symbol in pair.target if isinstance(symbol, str)),
         )
 
     def features(self, arc: _Arc) -> dict[str, float]:
-        """The features of a step."""
-        found = self.graph.edge_features(arc.edge)
+        """Return the features of a step."""
+        features = self.graph.edge_features(arc.edge)
         for edge in arc.added:
             for name, value in self.graph.edge_features(edge).items():
-                found[name] = found.get(name, 0.0) + value
-        return found
+                features[name] = features.get(name, 0.0) + value
+        return features

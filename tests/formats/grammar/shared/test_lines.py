@@ -18,12 +18,12 @@ from smtformats.grammar.rules import Rule
 from tests.formats.grammar.faces import Faces
 
 EVERY = [Faces(module) for module in (homework, joshua, moses_phrases, moses_rules)]
-each = pytest.mark.parametrize("faces", EVERY, ids=[one.format.name for one in EVERY])
+each = pytest.mark.parametrize("faces", EVERY, ids=[faces.format.name for faces in EVERY])
 
 
 @each
 def test_the_example(faces: Faces) -> None:
-    rule = faces.one(faces.format.example)
+    rule = faces.rule(faces.format.example)
     assert rule.origin == faces.format.name
     assert faces.written([rule]) == faces.format.example
 
@@ -59,7 +59,7 @@ def test_spoilt_compression(faces: Faces, spoil: str) -> None:
 @each
 def test_rules_are_written_as_they_come(faces: Faces) -> None:
     out = io.StringIO()
-    rule = faces.one(faces.format.example)
+    rule = faces.rule(faces.format.example)
     bare = rule.with_features(rule.names, rule.values)
 
     def rules() -> Iterator[Rule]:
@@ -75,14 +75,14 @@ def test_rules_are_written_as_they_come(faces: Faces) -> None:
 
 @each
 def test_numbers_are_printed_by_the_one_given(faces: Faces) -> None:
-    rule = faces.one(faces.format.example)
+    rule = faces.rule(faces.format.example)
     rule = rule.with_features(rule.names, rule.values)
     out = io.StringIO()
     assert faces.format.write is not None
     assert faces.format.write([rule], out, lambda value: f"{value:.5f}") == 1
-    again = faces.one(out.getvalue())
+    again = faces.rule(out.getvalue())
     assert again.values == pytest.approx(rule.values, abs=1e-4)
     assert again.counts == rule.counts
     printed = re.findall(r"[0-9]\.[0-9]*", out.getvalue())
     assert printed
-    assert all(len(one) == 7 for one in printed)
+    assert all(len(text) == 7 for text in printed)

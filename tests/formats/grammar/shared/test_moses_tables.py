@@ -64,12 +64,12 @@ def test_sparse_features_by_name() -> None:
     assert PHRASES.written([rule], table="T", features="p T_one q") == f"a ||| A ||| 1 {math.exp(7)!r} 1\n"
     with pytest.raises(FormatError) as caught:
         PHRASES.written([rule, Rule("X", ("a",), ("A",), ("p", "q"), (0.0, 0.0))])
-    wanted = "a value of T_one, which is a column of the table"
+    wanted = "a value of T_one, a column of the table"
     assert str(caught.value) == f"<data>:1: field 3: expected {wanted}, found none"
 
 
 def test_the_first_rule_fixes_the_columns_even_as_it_was_read() -> None:
-    first = PHRASES.one("a ||| A ||| 0.5 0.25 ||| 0-0 ||| 1 1 1 ||| sp 1 |||\n")
+    first = PHRASES.rule("a ||| A ||| 0.5 0.25 ||| 0-0 ||| 1 1 1 ||| sp 1 |||\n")
     second = Rule("X", ("b",), ("B",), ("TranslationModel0[1]", "TranslationModel0[0]"), (0.0, -100.0))
     assert PHRASES.written([first, second]) == f"{first.raw}b ||| B ||| 0 1\n"
 
@@ -77,11 +77,11 @@ def test_the_first_rule_fixes_the_columns_even_as_it_was_read() -> None:
 @pytest.mark.parametrize(
     ("names", "values", "message"),
     [
-        (("p",), (0.0,), "a value of q, which is a column of the table, found none"),
-        (("p", "q", "r"), (0.0,) * 3, "no feature but those of the table's columns (p, q), found 'r'"),
-        (("p", "q"), (0.0, -100.5), "a value of q from -100 to 88.7, as a probability's logarithm, found -100.5"),
-        (("p", "q"), (100.0, 0.0), "a value of p from -100 to 88.7, as a probability's logarithm, found 100"),
-        (("p", "q"), (float("nan"), 0.0), "a value of p from -100 to 88.7, as a probability's logarithm, found nan"),
+        (("p",), (0.0,), "a value of q, a column of the table, found none"),
+        (("p", "q", "r"), (0.0,) * 3, "only features that are columns of the table (p, q), found 'r'"),
+        (("p", "q"), (0.0, -100.5), "a log probability from -100 to 88.7 as q, found -100.5"),
+        (("p", "q"), (100.0, 0.0), "a log probability from -100 to 88.7 as p, found 100"),
+        (("p", "q"), (float("nan"), 0.0), "a log probability from -100 to 88.7 as p, found nan"),
     ],
 )
 def test_values_without_a_place(names: tuple[str, ...], values: tuple[float, ...], message: str) -> None:
@@ -138,11 +138,11 @@ def test_what_other_formats_cannot_hold() -> None:
     with pytest.raises(FormatError) as caught:
         PHRASES.written(CDEC.read("[GOAL] ||| a ||| A ||| F=1\n"))
     assert str(caught.value) == (
-        "x:1: field 1: expected the left-hand side [X], all that a table of Moses can hold, found [GOAL]"
+        "x:1: field 1: expected the left-hand side [X], the only one that a table of Moses can hold, found [GOAL]"
     )
     with pytest.raises(FormatError, match="x:1: field 1: expected a rule that Joshua's format can hold, found"):
         JOSHUA.written(tree)
-    assert JOSHUA.one(JOSHUA.written(paired)).source == (NonTerminal("X][Y", 1), "a")
+    assert JOSHUA.rule(JOSHUA.written(paired)).source == (NonTerminal("X][Y", 1), "a")
 
 
 WORDS = st.text("abé=;-", min_size=1, max_size=5)

@@ -83,7 +83,7 @@ def test_counts_of_any_length(counts: str) -> None:
 @pytest.mark.parametrize("length", [15, 16, 17, 58, 59, 60, 63, 64, 65, 128, 200])
 def test_sources_that_differ_late(length: int) -> None:
     for end in ("x", "y", "x y"):
-        text = "".join(f"{'a' * (length - len(one))}{one} ||| b ||| 1\n" for one in ("x", "x", end, "x", end))
+        text = "".join(f"{'a' * (length - len(word))}{word} ||| b ||| 1\n" for word in ("x", "x", end, "x", end))
         assert len({rule.source for rule in PHRASES.read(text)}) == 1 + (end != "x")
 
 
@@ -220,10 +220,10 @@ def both_ways(faces: Faces, data: bytes) -> None:
     same_words(faces.format.load(io.BytesIO(data), "x"), wanted)
 
 
-def same_words(found: GrammarColumns, wanted: GrammarColumns) -> None:
-    assert sorted(found.words[:]) == sorted(wanted.words[:])
-    assert sorted(found.labels[:]) == sorted(wanted.labels[:])
-    assert sorted(found.names[:]) == sorted(wanted.names[:])
+def same_words(actual: GrammarColumns, wanted: GrammarColumns) -> None:
+    assert sorted(actual.words[:]) == sorted(wanted.words[:])
+    assert sorted(actual.labels[:]) == sorted(wanted.labels[:])
+    assert sorted(actual.names[:]) == sorted(wanted.names[:])
 
 
 @pytest.mark.parametrize(("faces", "text"), [(PHRASES, PAIRS), (RULES, TABLE)])
@@ -234,8 +234,8 @@ def test_pieces_cut_anywhere(faces: Faces, text: str, monkeypatch: pytest.Monkey
     for size in (1, 2, 7, 63, 64, 65, 130, 500):
         monkeypatch.setattr(pieces, "PIECE_BYTES", size)
         monkeypatch.setattr(pieces, "_PACKED_BYTES", size)
-        found = faces.format.load(io.BytesIO(data), "x")
-        assert [found.rule(i) for i in range(len(found))] == [whole.rule(i) for i in range(len(whole))]
+        columns = faces.format.load(io.BytesIO(data), "x")
+        assert [columns.rule(i) for i in range(len(columns))] == [whole.rule(i) for i in range(len(whole))]
 
 
 @pytest.mark.shared
@@ -251,7 +251,7 @@ def test_pieces_cut_anywhere(faces: Faces, text: str, monkeypatch: pytest.Monkey
 )
 def test_tables_of_moses(shared: Path, tmp_path: Path, name: str, path: str) -> None:
     """A part of each, from the beginning and from further on."""
-    record = next(one for one in all_formats() if one.name == name)
+    record = next(record for record in all_formats() if record.name == name)
     assert record.parse is not None
     assert record.load is not None
     with gzip.open(shared / "gold/moses" / path, "rb") as packed:
@@ -261,9 +261,9 @@ def test_tables_of_moses(shared: Path, tmp_path: Path, name: str, path: str) -> 
     with open_lines(part) as lines:
         wanted = grammar_columns(record.parse(lines))
     with part.open("rb") as stream:
-        found = record.load(stream, "x")
-    assert len(found) == data.count(b"\n")
+        columns = record.load(stream, "x")
+    assert len(columns) == data.count(b"\n")
     for column in ("level", "source_offsets", "target_offsets", "values", "feature_offsets", "points", "point_offsets"):
-        np.testing.assert_array_equal(getattr(found, column), getattr(wanted, column))
-    assert [found.rule(i) for i in range(len(found))] == [wanted.rule(i) for i in range(len(wanted))]
-    same_words(found, wanted)
+        np.testing.assert_array_equal(getattr(columns, column), getattr(wanted, column))
+    assert [columns.rule(i) for i in range(len(columns))] == [wanted.rule(i) for i in range(len(wanted))]
+    same_words(columns, wanted)

@@ -10,7 +10,7 @@ from smtformats import FormatError, all_formats, detect, open_bytes
 from smtformats.files import head
 
 FORMATS = all_formats()
-GRAMMARS = [one for one in FORMATS if one.kind == "grammar"]
+GRAMMARS = [record for record in FORMATS if record.kind == "grammar"]
 
 SAMPLES = {
     "cdec-grammar": [
@@ -85,12 +85,15 @@ def test_shape_tells_the_format(name: str, text: str) -> None:
     ],
 )
 def test_other_shapes(text: str) -> None:
-    assert [one.name for one in GRAMMARS if not one.folder and one.matches(text.encode())] == []
+    assert [record.name for record in GRAMMARS if not record.folder and record.matches(text.encode())] == []
 
 
 def test_what_both_may_be_is_taken_for_cdecs() -> None:
     text = b"[X] ||| a [X,1] ||| b [X,1] ||| F=1 ||| 0-0\n"
-    assert [one.name for one in GRAMMARS if not one.folder and one.matches(text)] == ["cdec-grammar", "joshua-grammar"]
+    assert [record.name for record in GRAMMARS if not record.folder and record.matches(text)] == [
+        "cdec-grammar",
+        "joshua-grammar",
+    ]
     assert detect(text, FORMATS, "x").name == "cdec-grammar"
 
 
@@ -103,18 +106,20 @@ def test_what_both_may_be_is_taken_for_cdecs() -> None:
     ],
 )
 def test_gold(shared: Path, toolkit: str, counts: dict[str, int]) -> None:
-    found: dict[str, int] = {}
+    taken: dict[str, int] = {}
     for path in sorted((shared / "gold" / toolkit).rglob("*")):
         if not path.is_file():
             continue
         with open_bytes(path) as stream:
             start = head(stream, str(path))
-        fitting = [one.name for one in GRAMMARS if not one.folder and not one.binary and one.matches(start)]
+        fitting = [
+            record.name for record in GRAMMARS if not record.folder and not record.binary and record.matches(start)
+        ]
         assert len(fitting) <= 1, path
         for name in fitting:
             assert detect(start, FORMATS, str(path)).name == name
-            found[name] = found.get(name, 0) + 1
-    assert found == counts
+            taken[name] = taken.get(name, 0) + 1
+    assert taken == counts
 
 
 @pytest.mark.shared

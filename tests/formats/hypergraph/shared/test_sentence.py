@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from smtformats.grammar.rules import Rule
 from smtformats.hypergraph.graph import Edge, GraphBuilder, GraphColumns
-from smtformats.hypergraph.shared.sentence import checksum, ends, reordered, sentence_id
+from smtformats.hypergraph.shared.sentence import checksum, ends, reorder, sentence_id
 
 
 @pytest.mark.parametrize(
@@ -32,9 +32,9 @@ def test_sentence_id(name: str, id: str) -> None:
 @given(st.lists(st.lists(st.integers(0, 99), max_size=3), max_size=6), st.data())
 def test_reordered(parts: list[list[int]], data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(parts))))
-    column = np.array([one for part in parts for one in part], dtype=np.int64)
-    offsets, found = reordered(np.array(order, dtype=np.int64), ends(map(len, parts)), column)
-    assert [found[a:b].tolist() for a, b in itertools.pairwise(offsets)] == [parts[i] for i in order]
+    column = np.array([number for part in parts for number in part], dtype=np.int64)
+    offsets, reordered = reorder(np.array(order, dtype=np.int64), ends(map(len, parts)), column)
+    assert [reordered[a:b].tolist() for a, b in itertools.pairwise(offsets)] == [parts[i] for i in order]
 
 
 def test_checksum() -> None:
@@ -45,5 +45,5 @@ def test_checksum() -> None:
 
     graphs = [graph(), graph("b"), graph(name="G"), graph(span=(0, 2)), graph(label="S")]
     graphs += [dataclasses.replace(graph(), values=np.zeros(1)), dataclasses.replace(graph(), extras={})]
-    assert len({checksum(one) for one in graphs}) == len(graphs)
+    assert len({checksum(variant) for variant in graphs}) == len(graphs)
     assert checksum(graph()) == checksum(dataclasses.replace(graph(), id="7"))

@@ -82,13 +82,13 @@ def written(record: Format, *graphs: GraphColumns, **options: Any) -> str:
 def derivations(graph: GraphColumns, weights: Mapping[str, float] | None = None) -> Counter[tuple[str, float]]:
     scores = graph.scores if weights is None else graph.edge_scores(weights)
     assert scores is not None
-    found = kbest(graph, scores, int(paths(graph)))
-    return Counter((text_of(graph, edges), round(one, 6)) for one, edges in found)
+    derivations = kbest(graph, scores, int(paths(graph)))
+    return Counter((text_of(graph, edges), round(score, 6)) for score, edges in derivations)
 
 
 def test_steps() -> None:
     steps = steps_of(small())
-    shown = [(one.number, one.back, one.covered, one.winner, one.forward, " ".join(one.target)) for one in steps]
+    shown = [(step.number, step.back, step.covered, step.winner, step.forward, " ".join(step.target)) for step in steps]
     assert shown == [
         (1, 0, 1, 0, 4, "the"),
         (2, 0, 1, 1, 4, "this"),
@@ -98,14 +98,14 @@ def test_steps() -> None:
         (6, 3, 2, 4, -1, "the"),
         (7, 1, 2, 0, -1, ""),
     ]
-    by_number = {one.number: one for one in steps}
-    for one in steps:
-        before = 0.0 if not one.back else by_number[one.back].score
-        assert one.score == pytest.approx(before + one.transition)
-        if one.forward > 0:
-            ahead = by_number[one.forward]
-            assert ahead.back == (one.winner or one.number)
-            assert one.rest == pytest.approx(ahead.transition + ahead.rest)
+    by_number = {step.number: step for step in steps}
+    for step in steps:
+        before = 0.0 if not step.back else by_number[step.back].score
+        assert step.score == pytest.approx(before + step.transition)
+        if step.forward > 0:
+            ahead = by_number[step.forward]
+            assert ahead.back == (step.winner or step.number)
+            assert step.rest == pytest.approx(ahead.transition + ahead.rest)
     # The end's score is in the last steps.
     assert by_number[7].transition == pytest.approx(-4 - 0.25 - 0.25)
 
@@ -131,7 +131,7 @@ def test_features_of_steps() -> None:
     graph = small()
     again = rewritten(SEARCH, graph, extended=True, names=NAMES)
     assert derivations(again, WEIGHTS) == derivations(again) == derivations(graph)
-    (line,) = [one for one in written(SEARCH, graph, extended=True, names=NAMES).splitlines() if "das haus" in one]
+    (line,) = [text for text in written(SEARCH, graph, extended=True, names=NAMES).splitlines() if "das haus" in text]
     assert line.endswith('scores="core=(-1.5,0,-1.5) sp_a~b=1 " out="das haus|the house"')
     unnamed = rewritten(SEARCH, graph, extended=True)
     assert derivations(unnamed, WEIGHTS) == derivations(graph)
@@ -155,8 +155,8 @@ def random_graph(seed: int) -> GraphColumns:
                 here = frozenset(range(first, last))
                 if not here & covered and len(covered) + len(here) == count and rng.random() < 0.7:
                     features = {"LM": round(rng.uniform(-3, 0), 3), "TM[0]": float(rng.randint(-3, 0))}
-                    one = Edge((node,), rule, features, (first, last), score(features))
-                    into.setdefault((covered | here, rng.randint(0, 1)), []).append(one)
+                    edge = Edge((node,), rule, features, (first, last), score(features))
+                    into.setdefault((covered | here, rng.randint(0, 1)), []).append(edge)
         for key, edges in into.items():
             nodes[key] = builder.add(edges)
     rules.append(Rule("X", (GAP,), (GAP,)))
@@ -223,9 +223,9 @@ def test_what_was_read_comes_back(record: Format) -> None:
         (replace(small(), id="x"), r"expected a sentence id \(a whole number\), found 'x'"),
         (
             replace(small(), spans=small().spans * 0 - 1),
-            "expected the source words that each phrase translates, found none for 'this'",
+            "expected a source span for each phrase, found none for 'this'",
         ),
-        (replace(small(), tails=small().tails * 0), "expected a goal that one edge without words leads to from each"),
+        (replace(small(), tails=small().tails * 0), "expected one edge without words from each complete hypothesis"),
     ],
 )
 def test_what_cannot_be_written(graph: GraphColumns, message: str) -> None:
