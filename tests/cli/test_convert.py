@@ -136,8 +136,8 @@ def test_spellings_are_undone_and_made_when_asked(smt: Smt, text: str, options: 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--escape", "mose"], "unknown spelling 'mose'; did you mean 'moses'"),
-        (["--escape", "moses"], "cdec-weights has no words that could be spelt otherwise"),
+        (["--escape", "mose"], "unknown escaping 'mose'; did you mean 'moses'"),
+        (["--escape", "moses"], "expected a format with words, found cdec-weights"),
         (["--into", "w", "--unescape", "ptb"], "--escape and --unescape do not go with it"),
     ],
 )
@@ -183,7 +183,7 @@ class TestConfigurations:
             (
                 ["--to", "run-yaml", "--escape", "moses"],
                 2,
-                "a configuration has no words that could be spelt otherwise",
+                "--escape and --unescape: expected a file with words, found a configuration",
             ),
         ],
     )

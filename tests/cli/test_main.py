@@ -131,7 +131,7 @@ class TestCalls:
             (("score", "--feature", "length", "-j", "0"), "smt: jobs: expected 1 or more, found 0"),
             (("score", "--feature", "length", "--precision", "0"), "smt: precision: expected 1 to 17 significant"),
             (("score", "--feature", "length", "--annotation", "x"), "smt: --annotation: expected NAME=FILE, found 'x'"),
-            (("score", "--feature", "length", "-s", "-"), "smt: standard input can be one of lists, source and"),
+            (("score", "--feature", "length", "-s", "-"), "smt: only one of lists, source and"),
             (("score", "--feature", "length", "--to", "text-nbst"), "smt: unknown format 'text-nbst'; did you mean"),
             (("score", "--feature", "length", "--from", "tsv"), "smt: format 'tsv-nbest' can only be written"),
             (("score", "--feature", "length", "--plugin", "no.py"), "smt: plugin file no.py: no such file"),

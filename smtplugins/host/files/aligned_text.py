@@ -1,4 +1,4 @@
-"""Sentence pairs and their links from files in step: texts, and an alignment in any format that is known."""
+"""Read sentence pairs and their word alignments in parallel, from two texts and an alignment file of any format."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ def read_pairs(
     format: str | None = None,
     formats: Iterable[Format] | None = None,
 ) -> Iterator[Pair]:
-    """Sentence pairs, with links if there are any; files of other lengths are an error."""
+    """Iterate over sentence pairs with their links, or None; raises SmtError if the files differ in length."""
     from smtplugins.host.files.lists import read_corpus
 
     stop = object()
     texts = zip_longest(read_corpus(Path(source)), read_corpus(Path(target)), fillvalue=stop)
     aligned = iter(()) if alignment is None else _links(alignment, format, formats)
     number = 0
-    for number, (one, other) in enumerate(texts, 1):
-        if one is stop or other is stop:
-            short, long = (source, target) if one is stop else (target, source)
+    for number, (source_text, target_text) in enumerate(texts, 1):
+        if source_text is stop or target_text is stop:
+            short, long = (source, target) if source_text is stop else (target, source)
             raise SmtError(f"{short}:{number}: expected as many sentences as in {long}, found the end of the file")
         if alignment is None:
-            yield str(one), str(other), None
+            yield str(source_text), str(target_text), None
             continue
-        found = next(aligned, None)
-        if found is None:
+        links = next(aligned, None)
+        if links is None:
             raise SmtError(f"{alignment}:{number}: expected as many lines as in {source}, found the end of the file")
-        yield str(one), str(other), found
+        yield str(source_text), str(target_text), links
     if next(aligned, None) is not None:
         raise SmtError(f"{alignment}: expected links of {number} sentence pairs, as in {source}, found more")
 

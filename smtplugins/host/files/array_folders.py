@@ -1,4 +1,4 @@
-"""Folders of plain arrays: written piece by piece, complete or not there at all, mapped when they are read."""
+"""Folders of .npy arrays: written piece by piece, renamed into place when complete, memory-mapped for reading."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Growing:
-    """A .npy file of one dimension that grows."""
+    """A one-dimensional .npy file that values are appended to."""
 
     def __init__(self, path: Path, dtype: str) -> None:
         import numpy as np
@@ -33,7 +33,7 @@ class Growing:
         self._head()
 
     def _head(self) -> None:
-        # numpy leaves room for a longer number in the header, so that it can be written again.
+        # numpy pads the header, so a longer number fits when it is rewritten.
         import numpy as np
 
         self._stream.seek(0)
@@ -41,34 +41,34 @@ class Growing:
         np.lib.format.write_array_header_1_0(self._stream, head)
 
     def append(self, values: Array) -> None:
-        """More values behind those that are there."""
+        """Append values."""
         self._stream.write(values.astype(self._dtype, copy=False).tobytes())
         self.size += len(values)
 
     def close(self) -> None:
-        """Say in the header how many there are."""
+        """Write the final size into the header and close the file."""
         self._stream.seek(0, os.SEEK_END)
         self._head()
         self._stream.close()
 
 
 def read_array(folder: Path, name: str, kind: str) -> Array:
-    """An array of a folder, mapped; ``kind`` are the kinds of numbers it may have."""
+    """Map an array of a folder into memory; ``kind`` lists the numpy dtype kinds it may have."""
     import numpy as np
 
     try:
-        found: Array = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+        array: Array = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
     except FileNotFoundError:
         raise SmtError(f"{folder}: expected {name}.npy, found none") from None
     except (ValueError, EOFError) as error:
-        raise SmtError(f"{folder / name}.npy: expected an array of numpy, found {error}") from None
-    if found.dtype.kind not in kind:
-        raise SmtError(f"{folder / name}.npy: expected numbers of kind {kind}, found {found.dtype}")
-    return found
+        raise SmtError(f"{folder / name}.npy: expected a numpy array, found {error}") from None
+    if array.dtype.kind not in kind:
+        raise SmtError(f"{folder / name}.npy: expected numbers of kind {kind}, found {array.dtype}")
+    return array
 
 
 def write_arrays(folder: Path, arrays: Mapping[str, Array]) -> None:
-    """Each array in a file of its name."""
+    """Write each array to NAME.npy."""
     import numpy as np
 
     for name, values in arrays.items():
@@ -76,7 +76,7 @@ def write_arrays(folder: Path, arrays: Mapping[str, Array]) -> None:
 
 
 def read_record(folder: Path, name: str, what: str, version: int) -> dict[str, Any]:
-    """The JSON that describes a folder."""
+    """Read the JSON file that describes a folder and check its version."""
     path = folder / name
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
@@ -85,34 +85,37 @@ def read_record(folder: Path, name: str, what: str, version: int) -> dict[str, A
     except ValueError as error:
         raise SmtError(f"{path}: expected JSON, found {error}") from None
     if not isinstance(record, dict) or record.get("version") != version:
-        found = record.get("version") if isinstance(record, dict) else record
-        raise SmtError(f"{path}: expected version {version} of {what}, found {found!r}")
+        version_found = record.get("version") if isinstance(record, dict) else record
+        raise SmtError(f"{path}: expected version {version} of {what}, found {version_found!r}")
     return record
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
-    """The options of a command that writes such a folder."""
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the folder to be written")
-    parser.add_argument("--force", action="store_true", help="replace the folder of that name made by this command")
+    """Add the options of a command that writes such a folder."""
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder to write")
+    parser.add_argument("--force", action="store_true", help="replace a folder written by this command")
 
 
 def check_folder(path: Path, name: str, *, force: bool = False) -> None:
-    """Refuse a folder to be written that holds something: with ``force``, unless it has a file ``name``."""
+    """Raise UsageError if the output folder is not empty; ``force`` accepts one that contains the file ``name``."""
     path = Path(path)
     if not path.exists() or (path.is_dir() and not any(path.iterdir())):
         return
     if not (path / name).is_file():
-        raise UsageError(f"{path}: expected a folder that is new, empty or has {name}, found another")
+        raise UsageError(f"{path}: expected a folder that is new, empty or contains {name}, found another")
     if not force:
         raise UsageError(
-            f"{path}: expected a folder that is new or empty, found one with {name}, which models may be using; "
+            f"{path}: expected a new or empty folder, found one with {name}, which models may be using; "
             "--force replaces it"
         )
 
 
 @contextmanager
 def new_folder(path: Path, name: str, *, force: bool = False) -> Iterator[Path]:
-    """A folder that takes its name when it is complete; with ``force`` it replaces one that has a file ``name``."""
+    """Yield a temporary folder and rename it to ``path`` on success.
+
+    ``force`` replaces an existing folder that contains the file ``name``.
+    """
     path = Path(path)
     check_folder(path, name, force=force)
     aside = path.with_name(f".{path.name}.{os.getpid()}")

@@ -1,4 +1,4 @@
-"""Conversion between formats of a kind, of configurations into a run.yaml, and of weights into a file with more."""
+"""Convert between formats of a kind, turn a configuration into run.yaml, and update the weights inside a file."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def write_records(
     note: Note = lambda text: None,
     quiet: bool = True,
 ) -> int:
-    """Write records of one kind in a format of that kind; says what the format cannot carry."""
+    """Write records in a format of their kind; ``note`` is told which fields the format cannot store."""
     kind = record_format.kind if record_format is not None else "nbest"
     record = find_format(to_format, kind, host.formats()) if to_format else record_format
     if record is None or record.write is None:
-        fitting = [one.name for one in host.formats() if one.kind == kind and one.write is not None]
+        fitting = [fmt.name for fmt in host.formats() if fmt.kind == kind and fmt.write is not None]
         shown = record.name if record is not None else "this list"
         raise UsageError(f"{shown} can only be read; name another format with --to: {', '.join(fitting)}")
     if record_format is None or record.name != record_format.name:
@@ -42,21 +42,21 @@ def write_records(
 
 
 def _noting(records: Iterator[Any], record: Format, note: Note) -> Iterator[Any]:
-    """The records; when all went through, what they had and the format cannot hold is told."""
+    """Pass the records on; after the last, note the fields that the format cannot store."""
     from smtformats.hypergraph.graph import SHARED_EXTRAS, GraphColumns
 
     lost: set[str] = set()
-    for one in records:
-        here = set(getattr(one, "extras", ())) - record.carries
-        if isinstance(one, GraphColumns):
-            # Where cdec had nothing to say they hold -1 and 0.
-            here = {name for name in here & SHARED_EXTRAS if one.extras[name].max(initial=0) > 0}
+    for item in records:
+        here = set(getattr(item, "extras", ())) - record.carries
+        if isinstance(item, GraphColumns):
+            # cdec's columns hold -1 and 0 where a value is absent.
+            here = {name for name in here & SHARED_EXTRAS if item.extras[name].max(initial=0) > 0}
         lost |= here
-        if here and hasattr(one, "without"):
-            one = one.without(here)
-        if getattr(one, "after", "").strip():
+        if here and hasattr(item, "without"):
+            item = item.without(here)
+        if getattr(item, "after", "").strip():
             lost.add("lines outside the lists")
-        yield one
+        yield item
     if lost:
         note(f"{record.name} cannot carry {', '.join(sorted(lost))}: left out")
 
@@ -75,22 +75,22 @@ def convert(
     note: Note = lambda text: None,
     quiet: bool = True,
 ) -> int:
-    """A file in another format of its kind; returns how many records.
+    """Convert a file to another format of its kind; return the number of records.
 
-    ``unescape`` and ``escape`` name the spelling of special characters to be undone in its words, and that to be made.
-    Into ``run-yaml``, or a file of the suffix ``.yaml``, goes any configuration.
+    ``unescape`` names the escaping scheme to undo in the words, ``escape`` the one to apply.
+    Any configuration converts to ``run-yaml``, which a target ending in ``.yaml`` or ``.yml`` implies.
     """
     respell = _respelling(unescape, escape)
     if to_format == RUN_YAML or (to_format is None and os.fspath(target).endswith((".yaml", ".yml"))):
         if respell is not None:
-            raise UsageError("a configuration has no words that could be spelt otherwise")
+            raise UsageError("--escape and --unescape: expected a file with words, found a configuration")
         return _to_yaml(source, target, from_format, ignore)
     if list(ignore):
-        raise UsageError("--ignore is for a configuration that becomes a run.yaml: --to run-yaml")
+        raise UsageError("--ignore needs a configuration converted with --to run-yaml")
     with open_known(source, None, from_format, host.formats()) as opened, naming(source):
         records = opened.records()
         if respell is not None:
-            records = (_respelt(one, respell, opened.record) for one in records)
+            records = (_respelt(item, respell, opened.record) for item in records)
         return write_records(
             host, records, opened.record, target, to_format, precision=precision, note=note, quiet=quiet
         )
@@ -112,7 +112,7 @@ def _respelling(undo: str | None, make: str | None) -> Callable[[str], str] | No
 
     for name in (undo, make):
         if name is not None and name not in SCHEMES:
-            raise UsageError(f"unknown spelling {name!r}{suggestion(name, SCHEMES)}")
+            raise UsageError(f"unknown escaping {name!r}{suggestion(name, SCHEMES)}")
     if undo is None and make is None:
         return None
 
@@ -123,26 +123,26 @@ def _respelling(undo: str | None, make: str | None) -> Callable[[str], str] | No
     return respell
 
 
-def _respelt(one: Any, respell: Callable[[str], str], record: Format) -> Any:
-    """A record with its words spelt otherwise."""
+def _respelt(item: Any, respell: Callable[[str], str], record: Format) -> Any:
+    """Apply ``respell`` to the words of a record."""
     from dataclasses import replace
 
     from smtformats import Candidates
     from smtformats.corpus.segments import Segment
     from smtformats.grammar.rules import Rule
 
-    if isinstance(one, str):
-        return respell(one)
-    if isinstance(one, Candidates):
-        texts = [respell(text) for text in one.texts]
-        return one if texts == one.texts else one.with_texts(texts)
-    if isinstance(one, Segment):
-        references = tuple(respell(text) for text in one.references)
-        return replace(one, source=respell(one.source), references=references, raw=None)
-    if isinstance(one, Rule):
-        sides = [tuple(respell(w) if isinstance(w, str) else w for w in side) for side in (one.source, one.target)]
-        return replace(one, source=sides[0], target=sides[1], raw=None)
-    raise UsageError(f"{record.name} has no words that could be spelt otherwise")
+    if isinstance(item, str):
+        return respell(item)
+    if isinstance(item, Candidates):
+        texts = [respell(text) for text in item.texts]
+        return item if texts == item.texts else item.with_texts(texts)
+    if isinstance(item, Segment):
+        references = tuple(respell(text) for text in item.references)
+        return replace(item, source=respell(item.source), references=references, raw=None)
+    if isinstance(item, Rule):
+        sides = [tuple(respell(w) if isinstance(w, str) else w for w in side) for side in (item.source, item.target)]
+        return replace(item, source=sides[0], target=sides[1], raw=None)
+    raise UsageError(f"--escape and --unescape: expected a format with words, found {record.name}")
 
 
 def update(
@@ -155,11 +155,11 @@ def update(
     precision: int | None = None,
     note: Note = lambda text: None,
 ) -> None:
-    """Write ``into`` to ``target``, the weights of ``source`` in its weight lines and every other byte as it was."""
+    """Copy ``into`` to ``target`` with the weights of ``source`` in its weight lines; all other bytes stay."""
     from smtformats.files import open_write
 
     weights = host.read_weights(source, from_format)
-    known = [one for one in host.formats() if one.update is not None]
+    known = [fmt for fmt in host.formats() if fmt.update is not None]
     with open_known(into, None, None, known) as opened, open_write(target) as out, naming(source):
         assert opened.record.update is not None
         homeless = opened.record.update(weights, opened.lines(), out, number(precision))

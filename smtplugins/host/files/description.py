@@ -1,4 +1,4 @@
-"""What a file is: format, counts, features and their ranges, and problems with their lines."""
+"""Describe a file: its format, counts, feature ranges, and problems with their line numbers."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ class Description:
     problems: list[dict[str, Any]] = field(default_factory=list)
 
     def record(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """The whole description as a dict, for JSON."""
         return {**self.facts, "features": self.features, "problems": self.problems}
 
     def problem(self, line: int, text: str) -> None:
-        """Keep a problem; only the first few are shown, all are counted."""
+        """Count a problem, and keep the first MAX_PROBLEMS for display."""
         self.facts["problems"] = self.facts.get("problems", 0) + 1
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append({"line": line, "problem": text})
 
 
 def describe(host: Host, path: Path, format: str | None = None) -> Description:
-    """Read a file through and describe it; what makes it unreadable is raised as usual."""
+    """Read a whole file and describe it; raises FormatError if it cannot be read."""
     opened = open_known(path, None, format, host.formats())
     record = opened.record
-    found = Description({"format": record.name, "kind": record.kind, "is": record.summary})
+    description = Description({"format": record.name, "kind": record.kind, "is": record.summary})
     readers: dict[str, Callable[[Iterable[Any], Description], None]] = {
         "nbest": _lists,
         "weights": _weights,
@@ -63,8 +63,8 @@ def describe(host: Host, path: Path, format: str | None = None) -> Description:
         "config": _settings,
     }
     with opened:
-        readers.get(record.kind, _others)(opened.records(), found)
-    return found
+        readers.get(record.kind, _others)(opened.records(), description)
+    return description
 
 
 class _Range:
@@ -93,7 +93,7 @@ class _Range:
         }
 
 
-def _lists(lists: Iterable[Candidates], found: Description) -> None:
+def _lists(lists: Iterable[Candidates], description: Description) -> None:
     from smtformats.escapes import oddities, spellings
     from smtformats.tokens import is_id
 
@@ -103,24 +103,24 @@ def _lists(lists: Iterable[Candidates], found: Description) -> None:
     first = last = None
     extras: set[str] = set()
     escapes: set[str] = set()
-    for one in lists:
-        if last is not None and is_id(last) and is_id(one.id) and int(one.id) < int(last):
-            found.problem(one.line, f"id {one.id} comes after {last}")
-        first, last = first or one.id, one.id
-        sizes.append(len(one))
-        extras |= one.extras.keys()
-        hypotheses += len(one)
-        distinct += len(set(one.texts))
-        if one.totals is not None and any(a < b for a, b in zip(one.totals, one.totals[1:], strict=False)):
-            found.problem(one.line, f"list {one.id} is not sorted by total")
-        for i, (text, features, _) in enumerate(one.rows()):
+    for nbest in lists:
+        if last is not None and is_id(last) and is_id(nbest.id) and int(nbest.id) < int(last):
+            description.problem(nbest.line, f"id {nbest.id} comes after {last}")
+        first, last = first or nbest.id, nbest.id
+        sizes.append(len(nbest))
+        extras |= nbest.extras.keys()
+        hypotheses += len(nbest)
+        distinct += len(set(nbest.texts))
+        if nbest.totals is not None and any(a < b for a, b in zip(nbest.totals, nbest.totals[1:], strict=False)):
+            description.problem(nbest.line, f"list {nbest.id} is not sorted by total")
+        for i, (text, features, _) in enumerate(nbest.rows()):
             words += len(text.split(" ")) if text else 0
             escapes.update(spellings(text))
             for trouble in oddities(text):
-                found.problem(one.line + i, f"the text has {trouble}")
+                description.problem(nbest.line + i, f"the text has {trouble}")
             for name, value in features.items():
                 ranges.setdefault(name, _Range()).add(value)
-    found.facts |= {
+    description.facts |= {
         "lists": len(sizes),
         "ids": f"{first} to {last}",
         "hypotheses": hypotheses,
@@ -130,65 +130,65 @@ def _lists(lists: Iterable[Candidates], found: Description) -> None:
         "also has": ", ".join(sorted(extras)) or None,
         "escapes": ", ".join(sorted(escapes)) or None,
     }
-    found.features += [one.row(name) for name, one in ranges.items()]
+    description.features += [range_.row(name) for name, range_ in ranges.items()]
 
 
-def _weights(records: Iterable[dict[str, float]], found: Description) -> None:
+def _weights(records: Iterable[dict[str, float]], description: Description) -> None:
     from smtformats.escapes import oddities
 
     (weights,) = records
-    found.facts |= {"weights": len(weights), "zero": sum(value == 0 for value in weights.values())}
-    found.features += [{"feature": name, "weight": value} for name, value in weights.items()]
+    description.facts |= {"weights": len(weights), "zero": sum(value == 0 for value in weights.values())}
+    description.features += [{"feature": name, "weight": value} for name, value in weights.items()]
     for name in weights:
         for trouble in oddities(name):
-            found.problem(1, f"the name {name!r} has {trouble}")
+            description.problem(1, f"the name {name!r} has {trouble}")
     if not any(weights.values()):
-        found.problem(1, "all weights are 0")
+        description.problem(1, "all weights are 0")
 
 
-def _corpus(sentences: Iterable[str | Segment], found: Description) -> None:
+def _corpus(sentences: Iterable[str | Segment], description: Description) -> None:
     from smtformats.escapes import oddities, spellings
 
     escapes: set[str] = set()
     lines = words = characters = references = 0
     vocabulary: set[str] = set()
     attributes: dict[str, None] = {}
-    for lines, one in enumerate(sentences, 1):
-        text = one if isinstance(one, str) else one.source
-        if not isinstance(one, str):
-            references += len(one.references)
-            attributes.update(dict.fromkeys(one.attributes))
+    for lines, sentence in enumerate(sentences, 1):
+        text = sentence if isinstance(sentence, str) else sentence.source
+        if not isinstance(sentence, str):
+            references += len(sentence.references)
+            attributes.update(dict.fromkeys(sentence.attributes))
         tokens = text.split(" ") if text else []
         words += len(tokens)
         characters += len(text)
         vocabulary.update(tokens)
         escapes.update(spellings(text))
         for trouble in oddities(text):
-            found.problem(lines, f"the line has {trouble}")
-        if fault := getattr(one, "fault", ""):
-            found.problem(lines, f"mark-up that counts as words: {fault}")
-    found.facts |= {"lines": lines, "words": words, "distinct words": len(vocabulary), "characters": characters}
-    found.facts["escapes"] = ", ".join(sorted(escapes)) or None
+            description.problem(lines, f"the line has {trouble}")
+        if fault := getattr(sentence, "fault", ""):
+            description.problem(lines, f"mark-up that counts as words: {fault}")
+    description.facts |= {"lines": lines, "words": words, "distinct words": len(vocabulary), "characters": characters}
+    description.facts["escapes"] = ", ".join(sorted(escapes)) or None
     if references or attributes:
-        found.facts |= {"references": references, "attributes": ", ".join(attributes) or None}
+        description.facts |= {"references": references, "attributes": ", ".join(attributes) or None}
 
 
-def _alignments(pairs: Iterable[Alignment], found: Description) -> None:
+def _alignments(pairs: Iterable[Alignment], description: Description) -> None:
     count = links = empty = 0
-    for one in pairs:
+    for pair in pairs:
         count += 1
-        links += len(one.points)
-        empty += not one.points
-        for side, words in enumerate((one.source, one.target)):
-            last = max((point[side] for point in one.points), default=-1)
+        links += len(pair.points)
+        empty += not pair.points
+        for side, words in enumerate((pair.source, pair.target)):
+            last = max((point[side] for point in pair.points), default=-1)
             if words is not None and last >= len(words):
                 name = ("source", "target")[side]
-                found.problem(one.line, f"a link to {name} word {last}, of {len(words)} from 0 on")
-        if len(set(one.points)) < len(one.points):
-            found.problem(one.line, "a link stands twice")
-        if one.source == one.target == ("ALIGN_ERR",):
-            found.problem(one.line, "the two directions disagreed about the words")
-    found.facts |= {
+                description.problem(pair.line, f"a link to {name} word {last}, of {len(words)} from 0 on")
+        if len(set(pair.points)) < len(pair.points):
+            description.problem(pair.line, "a link stands twice")
+        if pair.source == pair.target == ("ALIGN_ERR",):
+            description.problem(pair.line, "the two directions disagreed about the words")
+    description.facts |= {
         "pairs": count,
         "without links": empty,
         "links": links,
@@ -196,33 +196,33 @@ def _alignments(pairs: Iterable[Alignment], found: Description) -> None:
     }
 
 
-def _blocks(blocks: Iterable[Block], found: Description) -> None:
+def _blocks(blocks: Iterable[Block], description: Description) -> None:
     ranges: dict[str, _Range] = {}
     sizes: list[int] = []
     scorers: dict[str, None] = {}
     layout: tuple[str, ...] | None = None
-    for one in blocks:
-        sizes.append(len(one))
-        if one.scorer is not None:
-            scorers[one.scorer] = None
-        elif layout not in (None, one.names):
-            found.problem(one.line, f"the features of {one.id} are not those of the sentence before")
-        layout = one.names
-        if not one:
-            found.problem(one.line, f"no entries for {one.id}")
-        for row in one.named():
+    for block in blocks:
+        sizes.append(len(block))
+        if block.scorer is not None:
+            scorers[block.scorer] = None
+        elif layout not in (None, block.names):
+            description.problem(block.line, f"the features of {block.id} are not those of the sentence before")
+        layout = block.names
+        if not block:
+            description.problem(block.line, f"no entries for {block.id}")
+        for row in block.named():
             for name, value in row.items():
                 ranges.setdefault(name, _Range()).add(value)
-    found.facts |= {
+    description.facts |= {
         "sentences": len(sizes),
         "hypotheses": sum(sizes),
         "per sentence": f"{min(sizes)} to {max(sizes)}, {sum(sizes) / len(sizes):.1f} on average",
         "scorer": ", ".join(scorers) or None,
     }
-    found.features += [one.row(name) for name, one in ranges.items()]
+    description.features += [range_.row(name) for name, range_ in ranges.items()]
 
 
-def _rules(rules: Iterable[Rule], found: Description) -> None:
+def _rules(rules: Iterable[Rule], description: Description) -> None:
     ranges: dict[str, _Range] = {}
     arities: Counter[int] = Counter()
     labels: Counter[str] = Counter()
@@ -236,10 +236,10 @@ def _rules(rules: Iterable[Rule], found: Description) -> None:
         aligned += bool(rule.alignment)
         features = rule.features()
         if len(features) < len(rule.names):
-            found.problem(rule.line, "a feature stands there twice: the last one counts")
+            description.problem(rule.line, "a feature stands there twice: the last one counts")
         for name, value in features.items():
             ranges.setdefault(name, _Range()).add(value)
-    found.facts |= {
+    description.facts |= {
         "rules": sum(arities.values()),
         "by non-terminals": ", ".join(f"{count} with {arity}" for arity, count in sorted(arities.items())),
         "left-hand sides": ", ".join(f"{label} ({count})" for label, count in labels.most_common(20)),
@@ -247,10 +247,10 @@ def _rules(rules: Iterable[Rule], found: Description) -> None:
         "with alignment": aligned,
         "refinements": fine,
     }
-    found.features += [one.row(name, "rules") for name, one in ranges.items()]
+    description.features += [range_.row(name, "rules") for name, range_ in ranges.items()]
 
 
-def _graphs(graphs: Iterable[GraphColumns], found: Description) -> None:
+def _graphs(graphs: Iterable[GraphColumns], description: Description) -> None:
     import numpy as np
 
     ranges: dict[str, _Range] = {}
@@ -258,17 +258,17 @@ def _graphs(graphs: Iterable[GraphColumns], found: Description) -> None:
     edges: list[int] = []
     most: tuple[int, str] = (0, "")
     arities: Counter[int] = Counter()
-    for one in graphs:
-        nodes.append(one.nodes)
-        edges.append(len(one))
-        arities.update(np.diff(one.tail_offsets).tolist())
-        derivations = _derivations(one)
-        most = max(most, (derivations, one.id))
+    for graph in graphs:
+        nodes.append(graph.nodes)
+        edges.append(len(graph))
+        arities.update(np.diff(graph.tail_offsets).tolist())
+        derivations = _derivations(graph)
+        most = max(most, (derivations, graph.id))
         if not derivations:
-            found.problem(one.line, f"sentence {one.id} has no derivation")
-        for name, values in _by_name(one):
+            description.problem(graph.line, f"sentence {graph.id} has no derivation")
+        for name, values in _by_name(graph):
             ranges.setdefault(name, _Range()).add_all(values)
-    found.facts |= {
+    description.facts |= {
         "sentences": len(nodes),
         "nodes": sum(nodes),
         "edges": sum(edges),
@@ -278,11 +278,11 @@ def _graphs(graphs: Iterable[GraphColumns], found: Description) -> None:
         "edges by tails": ", ".join(f"{count} with {arity}" for arity, count in sorted(arities.items())),
         "most derivations": f"{most[0]:.6g} (sentence {most[1]})" if most[0] < 10**300 else f"over 1e300 ({most[1]})",
     }
-    found.features += [one.row(name, "edges") for name, one in ranges.items()]
+    description.features += [range_.row(name, "edges") for name, range_ in ranges.items()]
 
 
 def _derivations(graph: GraphColumns) -> int:
-    """How many derivations the goal has, exactly."""
+    """The exact number of derivations of the goal."""
     tails, ends, edges = graph.tails.tolist(), graph.tail_offsets.tolist(), graph.edge_offsets.tolist()
     count: list[int] = []
     for node in range(graph.nodes):
@@ -293,7 +293,7 @@ def _derivations(graph: GraphColumns) -> int:
 
 
 def _by_name(graph: GraphColumns) -> Iterator[tuple[str, Floats]]:
-    """The values of each feature of a graph."""
+    """Iterate over the features of a graph as (name, values)."""
     import numpy as np
 
     if not len(graph.features):
@@ -304,11 +304,11 @@ def _by_name(graph: GraphColumns) -> Iterator[tuple[str, Floats]]:
         yield graph.names[i], values
 
 
-def _settings(records: Iterable[Settings], found: Description) -> None:
+def _settings(records: Iterable[Settings], description: Description) -> None:
     (settings,) = records
-    keys = dict.fromkeys(one.key for one in settings.entries)
-    found.facts |= {"settings": len(settings.entries), "keys": ", ".join(keys)}
+    keys = dict.fromkeys(entry.key for entry in settings.entries)
+    description.facts |= {"settings": len(settings.entries), "keys": ", ".join(keys)}
 
 
-def _others(records: Iterable[Any], found: Description) -> None:
-    found.facts["records"] = sum(1 for _ in records)
+def _others(records: Iterable[Any], description: Description) -> None:
+    description.facts["records"] = sum(1 for _ in records)

@@ -1,4 +1,4 @@
-"""What a search kept of each sentence, written to a folder in any format of hypergraphs, a file for each."""
+"""Write each sentence's forest to a folder, one file per sentence, in any hypergraph format."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _WEIGHTS = "weights"
 
 @dataclass(frozen=True)
 class ForestFiles:
-    """Where graphs go: a folder, their format, and how numbers are printed.
+    """Output of graphs: the folder, the format and the number precision.
 
-    ``names`` are the features of the configuration in its order, which Moses' formats have theirs in; ``weights`` are
-    what Moses' SLF files have as scales, and what lies beside its hypergraphs.
+    ``names`` are the features in the order of the configuration, used by Moses' formats; ``weights`` are the scales in
+    Moses' SLF files and the weights file beside its hypergraphs.
     """
 
     folder: Path
@@ -46,23 +46,23 @@ class ForestFiles:
         weights: Mapping[str, float],
         precision: int | None,
     ) -> ForestFiles:
-        """The files of a run; the folder is made when there is something to write."""
+        """Find the format; the folder is created when the first graph is written."""
         record = find_format(format or DEFAULT, "hypergraph", host.formats())
         if record.write is None:
-            fitting = [one.name for one in host.formats() if one.kind == "hypergraph" and one.write is not None]
+            fitting = [fmt.name for fmt in host.formats() if fmt.kind == "hypergraph" and fmt.write is not None]
             raise UsageError(f"{record.name} can only be read; name another format: {', '.join(fitting)}")
         if record.name == _SEARCH:
             spec = Spec.parse(format or DEFAULT)
-            # Moses' order of scores, which have no names there.
+            # Moses identifies scores by order, not by name.
             record = find_format(
                 str(Spec(spec.name, {"names": " ".join(names), **spec.options})), "hypergraph", host.formats()
             )
         return cls(folder, record, names, weights, precision)
 
     def write(self, graph: Hypergraph | None, key: str) -> None:
-        """Write the graph of a sentence; a sentence without a derivation has no file."""
+        """Write the graph of a sentence; a sentence without a derivation gets no file."""
         if graph is None:
-            raise UsageError("the decoder gives no graphs, so that there are no forests to write")
+            raise UsageError("forest output needs a decoder that returns graphs; this one does not")
         if not graph.nodes:
             return
         os.makedirs(self.folder, exist_ok=True)
@@ -70,11 +70,11 @@ class ForestFiles:
         compressed = "" if self.record.binary or suffix.endswith(".gz") else ".gz"
         name = os.path.join(os.fspath(self.folder), f"{key}{suffix}{compressed}")
         if os.path.dirname(os.path.abspath(name)) != os.path.abspath(self.folder):
-            raise UsageError(f"expected an id that can be a file's name, found {key!r}")
+            raise UsageError(f"expected an id that is a valid file name, found {key!r}")
         write_all(self.record, [self._columns(graph, key)], name, self.precision)
 
     def write_beside(self) -> None:
-        """What Moses puts beside its hypergraphs."""
+        """Write the weights file that Moses puts beside its hypergraphs."""
         if self.record.name == _NODES:
             os.makedirs(self.folder, exist_ok=True)
             named = {name: self.weights.get(name, 0.0) for name in self.names}
@@ -92,7 +92,7 @@ class ForestFiles:
 
 
 def _in_order(graph: GraphColumns, names: Sequence[str]) -> GraphColumns:
-    """The graph with these features on each edge that has any, in their order, zeros too, and others behind them."""
+    """Give every edge that has features the named ones in this order, zeros included, followed by any others."""
     import numpy as np
 
     from smtformats.grammar.shared.gather import Numbering

@@ -1,7 +1,7 @@
-"""Sentences of several files side by side, joined by id: references, sources, systems, and lists with them.
+"""Join the sentences of several files by id: references, sources, system outputs and n-best lists.
 
-The ids of a text are the numbers of its lines, from 0 on. Lists, JSON lines, tables and documents carry their own, and
-may come in any order; those that are no numbers join only with what carries ids, too.
+Ids in a plain text are line numbers from 0. Lists, JSON lines, tables and documents carry their own ids and may come in
+any order; non-numeric ids join only with files that carry ids too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from smtplugins.host.files.opening import Opened
 
 System = Any
-"""A path (text, or lists whose best hypotheses count), a stream of lists, a list of strings; or ``Runs``."""
+"""A path (text, or lists of which the best hypotheses are used), a stream of lists, a list of strings; or ``Runs``."""
 Role = Literal["system", "reference", "source"]
 CARRIERS = 'JSON lines {"id": "seg-0", "text": "a house"}, or a table whose columns are named id and text'
 _MARKED = "moses-xml"
@@ -30,10 +30,10 @@ _DOCUMENTS = "nist-sgm"
 
 @dataclass(frozen=True)
 class Texts:
-    """Sentences, ``None`` where there is none; ``numbered`` if the ids are their own and not line numbers.
+    """Sentences with their ids, ``None`` where a sentence is missing.
 
-    ``ids`` are those of the sentences, the numbers from 0 on if they are not given, and ``lines`` the lines of the file
-    where they begin, 0 where there is none.
+    ``numbered`` means that the file carries ids; otherwise they are line numbers. ``ids`` default to 0, 1, ...
+    ``lines`` are the lines of the file where the sentences begin, 0 if missing.
     """
 
     texts: Sequence[str | None]
@@ -46,7 +46,7 @@ class Texts:
         return len(self.texts)
 
     def lacks(self, i: int, other: Texts) -> str:
-        """What to say if there is no sentence at a place, but another has one."""
+        """The error text for a sentence that is missing here but present in ``other``."""
         from smtformats.tokens import is_id
 
         if not is_id(other.id(i)):
@@ -62,24 +62,24 @@ class Texts:
         return f"{self.place(last)}: expected {wanted} after this list, found the end"
 
     def id(self, i: int) -> str:
-        """The id of a place."""
+        """The id at a position."""
         return str(i) if self.ids is None else self.ids[i]
 
     def place(self, i: int) -> str:
-        """The name with the line of a place, where it is known."""
+        """``name:line`` of a position, or the name alone if the line is unknown."""
         line = i + 1 if not self.numbered else self.lines[i] if i < len(self.lines) else 0
         return f"{self.name}:{line}" if line else self.name
 
 
 def normal(key: str) -> str:
-    """An id as it is compared: 07 is 7."""
+    """Normalise an id for comparison: 07 is 7."""
     from smtformats.tokens import is_id
 
     return str(int(key)) if is_id(key) else key
 
 
 class Joined:
-    """Texts side by side: each place of ``streams`` belongs to one id in all of them."""
+    """Texts aligned by id: position i of every text in ``streams`` has the same id."""
 
     def __init__(self, streams: Sequence[Texts]) -> None:
         from smtformats.tokens import is_id
@@ -87,32 +87,32 @@ class Joined:
         self.streams = list(streams)
         self._places: dict[str, int] | None = None
         numbers = [str(i) for i in range(max(map(len, streams), default=0))]
-        if streams and all(one.ids is None or list(one.ids) == numbers[: len(one)] for one in streams):
+        if streams and all(stream.ids is None or list(stream.ids) == numbers[: len(stream)] for stream in streams):
             return
-        # By number, or else in the order of the first.
-        keys = list(dict.fromkeys(one.id(i) for one in streams for i in range(len(one))))
+        # Sort ids by number, or keep the order in which they first occur.
+        keys = list(dict.fromkeys(stream.id(i) for stream in streams for i in range(len(stream))))
         other = next((key for key in keys if not is_id(key)), None)
         if other is None:
             keys.sort(key=int)
         else:
-            owner = next(one for one in streams if one.ids is not None and other in one.ids)
+            owner = next(stream for stream in streams if stream.ids is not None and other in stream.ids)
             _refuse_text(streams, other, owner.place(list(owner.ids or ()).index(other)))
         self._places = {key: at for at, key in enumerate(keys)}
         if streams:
-            self.streams = [self._aligned(one, keys) for one in streams]
+            self.streams = [self._aligned(stream, keys) for stream in streams]
 
-    def _aligned(self, one: Texts, keys: Sequence[str]) -> Texts:
+    def _aligned(self, stream: Texts, keys: Sequence[str]) -> Texts:
         assert self._places is not None
         texts: list[str | None] = [None] * len(keys)
         lines = [0] * len(keys)
-        for i, text in enumerate(one.texts):
-            at = self._places[one.id(i)]
+        for i, text in enumerate(stream.texts):
+            at = self._places[stream.id(i)]
             texts[at] = text
-            lines[at] = one.lines[i] if i < len(one.lines) else 0
-        return replace(one, texts=texts, lines=lines, ids=keys)
+            lines[at] = stream.lines[i] if i < len(stream.lines) else 0
+        return replace(stream, texts=texts, lines=lines, ids=keys)
 
     def find(self, key: str) -> int | None:
-        """The place of an id, if there is one."""
+        """The position of an id, or None."""
         from smtformats.tokens import is_id
 
         if self._places is not None:
@@ -120,23 +120,23 @@ class Joined:
         return int(key) if is_id(key) and int(key) < max(map(len, self.streams)) else None
 
     def place(self, key: str, where: str) -> int:
-        """The place of a list's id; that some text has no sentence there is an error."""
+        """The position of a list's id; raises SmtError if any text has no sentence there."""
         if self._places is not None and not self.streams:
             return self._places.setdefault(normal(key), len(self._places))
         at = self.find(key)
-        for one in self.streams:
-            if at is None or at >= len(one) or one.texts[at] is None:
+        for stream in self.streams:
+            if at is None or at >= len(stream) or stream.texts[at] is None:
                 _refuse_text(self.streams, key, where)
-                if one.numbered:
-                    raise SmtError(f"{where}: expected an id of {one.name}, found {key!r}")
-                count = sum(text is not None for text in one.texts)
-                expected = f"an id below {count}, as {one.name} has {count} lines (the first is id 0)"
+                if stream.numbered:
+                    raise SmtError(f"{where}: expected an id of {stream.name}, found {key!r}")
+                count = sum(text is not None for text in stream.texts)
+                expected = f"an id below {count}, as {stream.name} has {count} lines (the first is id 0)"
                 raise SmtError(f"{where}: expected {expected}, found {key!r}")
         assert at is not None
         return at
 
     def check_complete(self, name: str, places: Collection[int], doing: str) -> None:
-        """Every sentence of the first text needs a list; ``doing`` says what is done of those that are there."""
+        """Raise SmtError if a sentence of the first text has no list; ``doing`` says what --allow-partial would do."""
         if not self.streams:
             return
         first = self.streams[0]
@@ -149,65 +149,65 @@ class Joined:
 
 
 def _refuse_text(streams: Iterable[Texts], key: str, where: str) -> None:
-    """A text has no other ids than its line numbers."""
+    """Raise SmtError if a non-numeric id meets a plain text, whose ids are line numbers."""
     from smtformats.tokens import is_id
 
-    plain = next((one for one in streams if not one.numbered), None)
+    plain = next((stream for stream in streams if not stream.numbered), None)
     if plain is not None and not is_id(key):
         raise SmtError(
             f"{where}: expected line numbers of {plain.name} as ids, found {key!r}: a text has no other ids; "
-            f"give one that carries them ({CARRIERS})"
+            f"use a file that carries ids ({CARRIERS})"
         )
 
 
 def placed(lists: Iterable[tuple[str, str]], joined: Joined) -> list[int]:
-    """The place of each list, given by its id and where it stands; an id that comes twice is an error."""
+    """The position of each list in ``joined``. Lists are (id, file position); a duplicate id raises SmtError."""
     seen: dict[int, str] = {}
-    found: list[int] = []
+    places: list[int] = []
     for key, where in lists:
         at = joined.place(key, where)
         before = seen.setdefault(at, where)
-        if len(seen) == len(found):
-            raise SmtError(f"{where}: expected each id once, found {key} again, that of {before}")
-        found.append(at)
-    return found
+        if len(seen) == len(places):
+            raise SmtError(f"{where}: expected each id once, found {key} again (first at {before})")
+        places.append(at)
+    return places
 
 
-def where_of(one: Candidates, name: str) -> str:
-    """Where a list stands."""
-    return f"{one.file}:{one.line}" if one.file else name
+def where_of(nbest: Candidates, name: str) -> str:
+    """``file:line`` of a list, or ``name`` if its file is unknown."""
+    return f"{nbest.file}:{nbest.line}" if nbest.file else name
 
 
 def wheres(lists: ListColumns, name: str) -> list[tuple[str, str]]:
-    """The id of each list and where it stands."""
+    """The id and file position of each list."""
     lines = lists.lines.tolist()
     return [(key, f"{lists.file}:{line}" if lists.file else name) for key, line in zip(lists.ids, lines, strict=True)]
 
 
 def by_line(streams: Sequence[Texts]) -> list[Texts]:
-    """References for sentences that are numbered: the id of a sentence is its place."""
+    """Join references whose ids must be the numbers from 0, so that the id of a sentence is its position."""
     joined = Joined(streams).streams
     for i in range(max(map(len, joined), default=0)):
-        there = [one for one in joined if i < len(one) and one.texts[i] is not None]
-        lacking = next((one for one in joined if i >= len(one) or one.texts[i] is None), None)
+        there = [text for text in joined if i < len(text) and text.texts[i] is not None]
+        lacking = next((text for text in joined if i >= len(text) or text.texts[i] is None), None)
         if there[0].id(i) != str(i):
-            where, found = there[0].place(i), there[0].id(i)
-            raise SmtError(f"{where}: expected ids that are the numbers from 0 on, found {found!r} in place of {i}")
+            where, id_found = there[0].place(i), there[0].id(i)
+            raise SmtError(f"{where}: expected ids that are the numbers from 0 on, found {id_found!r} in place of {i}")
         if lacking is not None:
             raise SmtError(lacking.lacks(i, there[0]))
     return joined
 
 
 def references_of(refs: Iterable[System], formats: Iterable[Format] | None = None) -> list[Texts]:
-    """All references; a file may hold several of each sentence."""
+    """Read all references; a file may hold several per sentence."""
     known = None if formats is None else list(formats)
-    return [one for ref in refs for one in _read(ref, known, "reference")]
+    return [texts for ref in refs for texts in _read(ref, known, "reference")]
 
 
 def texts_of(system: System, formats: Iterable[Format] | None = None, role: Role = "system") -> Texts:
-    """The translations of a system, or sources, by id."""
-    (found,) = _read(system, formats, role)
-    return found
+    """Read the translations of a system, or sources, with their ids."""
+    (texts,) = _read(system, formats, role)
+    return texts
 
 
 def _read(system: System, formats: Iterable[Format] | None, role: Role) -> list[Texts]:
@@ -229,8 +229,8 @@ def _of_file(path: str, formats: Iterable[Format] | None, role: Role) -> list[Te
 
     if path == "-":
         raise UsageError("a system is read from a file, not from standard input")
-    # Tags are words here.
-    known = [one for one in (formats or all_formats()) if one.kind in ("nbest", "corpus") and one.name != _MARKED]
+    # Here tags count as words, so Moses XML is excluded.
+    known = [fmt for fmt in (formats or all_formats()) if fmt.kind in ("nbest", "corpus") and fmt.name != _MARKED]
     opened = open_known(path, None, None, known)
     if opened.record.kind == "corpus":
         return texts_in(opened, role)
@@ -239,42 +239,42 @@ def _of_file(path: str, formats: Iterable[Format] | None, role: Role) -> list[Te
 
 
 def texts_in(opened: Opened, role: Role) -> list[Texts]:
-    """The texts of a corpus."""
+    """Read the texts of an opened corpus."""
     from smtformats.files import shown_name
 
     listed, name = list(opened.records()), shown_name(opened.path)
-    if all(isinstance(one, str) for one in listed):
+    if all(isinstance(item, str) for item in listed):
         return [Texts(listed, name, False)]
-    return _of_segments([one for one in listed if one.id is not None], name, role)
+    return _of_segments([item for item in listed if item.id is not None], name, role)
 
 
 def _of_segments(segments: Sequence[Segment], path: str, role: Role) -> list[Texts]:
-    """The texts of sentences that may be sources, references or both."""
-    rows = [_texts_in(one, path, role) for one in segments]
-    for one, row in zip(segments, rows, strict=True):
+    """One text per column of segments, which may hold a source, references or both."""
+    rows = [_texts_in(segment, path, role) for segment in segments]
+    for segment, row in zip(segments, rows, strict=True):
         if len(row) != len(rows[0]):
-            raise SmtError(f"{path}:{one.line}: expected {len(rows[0])} references, as before, found {len(row)}")
-    ids = [one.key if one.key is not None else str(one.id) for one in segments]
-    lines = [one.line for one in segments]
+            raise SmtError(f"{path}:{segment.line}: expected {len(rows[0])} references, as before, found {len(row)}")
+    ids = [segment.key if segment.key is not None else str(segment.id) for segment in segments]
+    lines = [segment.line for segment in segments]
     return [Texts(column, path, True, lines, ids) for column in zip(*rows, strict=True)]
 
 
-def _texts_in(one: Segment, path: str, role: Role) -> tuple[str, ...]:
+def _texts_in(segment: Segment, path: str, role: Role) -> tuple[str, ...]:
     from smtformats import FormatError
 
-    if role == "source" and one.side != "reference":
-        return (one.source,)
-    if role == "system" and one.side == "text" and not one.references:
-        return (one.source,)
-    texts = one.references if one.side == "source" else (one.source, *one.references)
-    if one.origin == _DOCUMENTS and len(texts) > 1:
+    if role == "source" and segment.side != "reference":
+        return (segment.source,)
+    if role == "system" and segment.side == "text" and not segment.references:
+        return (segment.source,)
+    texts = segment.references if segment.side == "source" else (segment.source, *segment.references)
+    if segment.origin == _DOCUMENTS and len(texts) > 1:
         expected = f"one text of each segment (smt convert --from {_DOCUMENTS},sysid=NAME --to text takes one)"
-        raise FormatError(expected, str(len(texts)), file=path, line=one.line)
+        raise FormatError(expected, str(len(texts)), file=path, line=segment.line)
     if role == "reference" and texts:
         return texts
-    found = f"a {one.side}" + (" and references" if one.references else "")
+    found = f"a {segment.side}" + (" and references" if segment.references else "")
     expected = "a text that may be a translation" if role == "system" else f"a {role}"
-    raise FormatError(expected, found, file=path, line=one.line)
+    raise FormatError(expected, found, file=path, line=segment.line)
 
 
 def _by_id(lists: ListStream, name: str) -> Texts:
@@ -283,16 +283,16 @@ def _by_id(lists: ListStream, name: str) -> Texts:
     ids: list[str] = []
     lines: list[int] = []
     known: dict[str, str] = {}
-    for one in lists:
-        line = one.line if one.file else 0
+    for nbest in lists:
+        line = nbest.line if nbest.file else 0
         place = f"{name}:{line}" if line else name
-        key = normal(one.id)
+        key = normal(nbest.id)
         if key in known:
-            raise SmtError(f"{place}: expected each id once, found {one.id} again, that of {known[key]}")
+            raise SmtError(f"{place}: expected each id once, found {nbest.id} again (first at {known[key]})")
         known[key] = place
-        if not len(one):
-            raise SmtError(f"{place}: expected hypotheses in list {one.id}, found none")
+        if not len(nbest):
+            raise SmtError(f"{place}: expected hypotheses in list {nbest.id}, found none")
         ids.append(key)
-        best.append(one.texts[0 if one.totals is None else max(range(len(one)), key=one.totals.__getitem__)])
+        best.append(nbest.texts[0 if nbest.totals is None else max(range(len(nbest)), key=nbest.totals.__getitem__)])
         lines.append(line)
     return Texts(best, name, True, lines, ids)

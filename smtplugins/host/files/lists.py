@@ -1,4 +1,4 @@
-"""N-best lists as a stream that can be read again: open, join with sources by id, rescore, dedup, best, write."""
+"""N-best lists as a re-readable stream: open, join sources by id, rescore, deduplicate, take the best, write."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
 
 class ListStream:
-    """A source of n-best lists, one sentence at a time.
+    """A stream of n-best lists, one sentence at a time.
 
-    Iterating starts afresh each time, so a stream over files can be gone through often while only one list is in
-    memory; standard input can be read once.
+    Each iteration starts again, so files can be read repeatedly with one list in memory; standard input only once.
     """
 
     def __init__(
@@ -41,11 +40,11 @@ class ListStream:
         return f"<n-best lists of {self.name}>"
 
     def map(self, change: Callable[[Candidates], Candidates]) -> ListStream:
-        """The stream with every list changed."""
-        return ListStream(lambda: (change(one) for one in self), self.name, self.format)
+        """Apply a function to every list."""
+        return ListStream(lambda: (change(nbest) for nbest in self), self.name, self.format)
 
     def load(self) -> ListColumns:
-        """All lists at once, as columns."""
+        """Load all lists into memory as columns."""
         from smtformats import ListColumns
 
         if self._load is not None:
@@ -60,10 +59,10 @@ class ListStream:
         required: Iterable[str] = (),
         note: Callable[[str], None] = lambda text: None,
     ) -> ListStream:
-        """Total scores from weights, and each list sorted by them (equal totals keep their order).
+        """Compute total scores from weights and sort each list by them (stable).
 
-        When all lists went through, it is an error if none of the weights, or not all ``required`` ones, name a feature
-        of the lists; ``note`` is told of the others that do not.
+        After the last list, raises an error if no weight, or not every ``required`` weight, names a feature of the
+        lists; ``note`` receives the other unused weights.
         """
         from smtplugins.contracts.spec import suggestion
         from smtplugins.host.model import Weigher
@@ -72,10 +71,10 @@ class ListStream:
 
         def start() -> Iterator[Candidates]:
             weigher = Weigher(table, missing)
-            for one in self:
-                totals = weigher.totals(one)
-                order = sorted(range(len(one)), key=lambda i: -totals[i])
-                yield one.with_totals(totals).select(order)
+            for nbest in self:
+                totals = weigher.totals(nbest)
+                order = sorted(range(len(nbest)), key=lambda i: -totals[i])
+                yield nbest.with_totals(totals).select(order)
             if not weigher.used:
                 raise SmtError(f"{self.name}: none of the {len(table)} weights names a feature of the lists")
             idle = [name for name in table if name not in weigher.used]
@@ -85,44 +84,44 @@ class ListStream:
                     raise UsageError(f"weight {name!r} names no feature of {self.name}{close}")
             if idle:
                 shown = ", ".join(idle[:10]) + (f" and {len(idle) - 10} more" if len(idle) > 10 else "")
-                note(f"no feature of the lists has the name of these weights: {shown}")
+                note(f"these weights name no feature of the lists: {shown}")
 
         return ListStream(start, self.name, self.format)
 
     def dedup(self, merge: Literal["max", "logsum"] = "max") -> ListStream:
-        """Each text once per list, at the place of its first; its total is the best one, or the log of their sum."""
+        """Keep each text once per list, at its first position, with the best total or the log of the summed ones."""
         if merge not in ("max", "logsum"):
             raise UsageError(f"merge: expected max or logsum, found {merge!r}")
-        return self.map(lambda one: _dedup(one, merge))
+        return self.map(lambda nbest: _dedup(nbest, merge))
 
     def best(self) -> list[str]:
-        """The text with the highest total of each list (the first of equals; the first of all without totals)."""
+        """The text with the highest total of each list (the first on a tie, or if there are no totals)."""
         return [text for _, text in self.best_by_id()]
 
     def best_by_id(self) -> Iterator[tuple[str, str]]:
-        """The same with ids, streaming."""
-        for one in self:
-            at = 0 if one.totals is None else max(range(len(one)), key=one.totals.__getitem__)
-            yield one.id, one.texts[at]
+        """Iterate over (id, best text)."""
+        for nbest in self:
+            at = 0 if nbest.totals is None else max(range(len(nbest)), key=nbest.totals.__getitem__)
+            yield nbest.id, nbest.texts[at]
 
     def write(self, path: Path, format: str | None = None, *, precision: int | None = None) -> int:
-        """Write the lists, in their own format unless another is named; returns how many lists."""
+        """Write the lists in their own format or another; return the number of lists."""
         record = find_format(format, "nbest") if format else self.format
         if record is None or record.write is None:
-            raise UsageError(f"name a format that can be written: {', '.join(writable('nbest'))}")
+            raise UsageError(f"choose a writable format: {', '.join(writable('nbest'))}")
         return write_all(record, self, path, precision)
 
 
-def _dedup(one: Candidates, merge: str) -> Candidates:
+def _dedup(nbest: Candidates, merge: str) -> Candidates:
     groups: dict[str, list[int]] = {}
-    for i, text in enumerate(one.texts):
+    for i, text in enumerate(nbest.texts):
         groups.setdefault(text, []).append(i)
-    totals = one.totals
+    totals = nbest.totals
     if totals is None:
-        return one.select([group[0] for group in groups.values()])
+        return nbest.select([group[0] for group in groups.values()])
     order = [max(group, key=totals.__getitem__) for group in groups.values()]
-    kept = one.select(order)
-    if merge == "max" or len(groups) == len(one):
+    kept = nbest.select(order)
+    if merge == "max" or len(groups) == len(nbest):
         return kept
     return kept.with_totals([_log_sum([totals[i] for i in group]) for group in groups.values()])
 
@@ -135,16 +134,16 @@ def _log_sum(values: Sequence[float]) -> float:
 
 
 def read_weights(path: Path, format: str | None = None, formats: Iterable[Format] | None = None) -> dict[str, float]:
-    """The weights in a file of any weights format."""
+    """Read weights from a file of any weights format."""
     with open_known(path, "weights", format, formats) as opened:
         weights: dict[str, float] = opened.record.read(opened.lines())
     return weights
 
 
 def write_best(lists: ListStream, path: Path, *, fill: bool | None = False) -> int:
-    """The best text of each list, a line each, by id; returns how many ids in between had no list.
+    """Write the best text of each list, one per line, by id; return the number of ids skipped in between.
 
-    ``fill`` writes an empty line for these; ``None`` does so unless ids are no numbers.
+    ``fill`` writes an empty line for a skipped id; ``None`` does so only if ids are numbers.
     """
     from smtformats.files import open_write
     from smtformats.tokens import is_id
@@ -153,13 +152,13 @@ def write_best(lists: ListStream, path: Path, *, fill: bool | None = False) -> i
     skipped = at = 0
     texts = lists.best_by_id()
     if lists.format is None or not lists.format.ordered:
-        texts = in_order(texts, lambda one: one[0], lists.name)
+        texts = in_order(texts, lambda pair: pair[0], lists.name)
     with open_write(path) as out:
         for key, text in texts:
             if "\n" in text:
-                raise SmtError(f"{lists.name}: expected texts of one line, found a line break in that of id {key}")
+                raise SmtError(f"{lists.name}: expected single-line texts, found a line break in the text of id {key}")
             if fill and not is_id(key):
-                raise SmtError(f"{lists.name}: expected whole numbers as ids, to fill lines by, found {key!r}")
+                raise SmtError(f"{lists.name}: filling lines expects whole numbers as ids, found {key!r}")
             missing = int(key) - at if is_id(key) else 0
             if missing < 0:
                 raise SmtError(f"{lists.name}: expected an id after {at - 1}, found {key}")
@@ -170,7 +169,7 @@ def write_best(lists: ListStream, path: Path, *, fill: bool | None = False) -> i
 
 
 def read_corpus(path: Path) -> Iterator[str]:
-    """The sentences of a text file."""
+    """Iterate over the sentences of a text file."""
     from smtformats.corpus.text import FORMAT, open_sentences
 
     assert FORMAT.parse is not None
@@ -187,15 +186,15 @@ def read_lists(
     allow_partial: bool = False,
     formats: Iterable[Format] | None = None,
 ) -> ListStream:
-    """Open n-best lists; sources and annotations are joined by id: id 0 is the first line of a text."""
+    """Open n-best lists and join sources and annotations by id (id 0 is the first line of a text)."""
     if [path, source, *(annotations or {}).values()].count("-") > 1:
-        raise UsageError("standard input can be one of lists, source and annotations, not two of them")
+        raise UsageError("only one of lists, source and annotations can be read from standard input")
     known = None if formats is None else list(formats)
     first = open_known(path, "nbest", format, known)
     again = os.fspath(path) != "-" and os.path.isfile(path)
     pipe = [first]
     if again:
-        # Opened only to tell its format: every reading opens a file again.
+        # Opened only to detect the format: each iteration opens the file again.
         pipe.pop().close()
 
     def opened() -> Iterator[Candidates]:
@@ -222,7 +221,7 @@ def read_lists(
 
 
 def _load(first: Opened, source: Path | None, partial: bool, formats: Sequence[Format] | None) -> ListColumns:
-    """What the scanner of a format gives for a file, and the sources."""
+    """Load columns with a format's native scanner and add the sources."""
     from dataclasses import replace
 
     from smtformats.files import shown_name
@@ -233,14 +232,14 @@ def _load(first: Opened, source: Path | None, partial: bool, formats: Sequence[F
     assert load is not None
     taken = {name: limit for name, limit in limits.items() if name in parameters(load)}
     with first.again() as again:
-        found: ListColumns = load(again.stream, shown_name(first.path), **taken)
+        columns: ListColumns = load(again.stream, shown_name(first.path), **taken)
     if source is None:
-        return found
-    places = list(zip(found.ids, found.lines.tolist(), strict=True))
+        return columns
+    places = list(zip(columns.ids, columns.lines.tolist(), strict=True))
     with open_side(source, False, partial, first.record.ordered, formats) as side:
-        texts = tuple([side.text_of(key, found.file, line) for key, line in places])
+        texts = tuple([side.text_of(key, columns.file, line) for key, line in places])
         side.finish(os.fspath(first.path))
-    return replace(found, sources=texts)
+    return replace(columns, sources=texts)
 
 
 def candidates(
@@ -250,7 +249,7 @@ def candidates(
     scores: Sequence[float] | Mapping[str, Sequence[float]] | None = None,
     source: str | None = None,
 ) -> Candidates:
-    """A list made from Python objects: texts, one score each or several named ones, the source."""
+    """Make an n-best list from Python objects: texts, one score each or several named ones, the source."""
     from smtformats import Candidates
 
     named = scores if isinstance(scores, Mapping) else ({} if scores is None else {"score": scores})
@@ -283,12 +282,12 @@ def load(path: Path, *, source: Path | None = None, format: str | None = None) -
 def rescore(
     lists: ListStream | Iterable[Candidates], weights: Mapping[str, float] | Path, *, missing: float | None = None
 ) -> ListStream:
-    """Total scores from weights, each list sorted by them."""
+    """Compute total scores from weights and sort each list by them."""
     return as_stream(lists).rescore(weights, missing=missing)
 
 
 def as_stream(lists: ListStream | Iterable[Candidates] | Path) -> ListStream:
-    """Whatever holds lists as a stream: a path, a stream, columns, a Python list of candidates."""
+    """Turn a path, a stream, columns or a Python list of candidates into a stream."""
     if isinstance(lists, ListStream):
         return lists
     if isinstance(lists, (str, os.PathLike)):
@@ -297,10 +296,10 @@ def as_stream(lists: ListStream | Iterable[Candidates] | Path) -> ListStream:
 
 
 def _numbered(lists: Iterable[Candidates]) -> Iterator[Candidates]:
-    """Lists made in Python count their hypotheses on; those of a file know their place in it."""
+    """Number the hypotheses of lists made in Python consecutively; lists from a file know their position."""
     from dataclasses import replace
 
     count = 0
-    for one in lists:
-        yield one if one.file else replace(one, first=count)
-        count += len(one)
+    for nbest in lists:
+        yield nbest if nbest.file else replace(nbest, first=count)
+        count += len(nbest)

@@ -1,4 +1,4 @@
-"""Files and folders opened by format, and written by format: by name with its options, or by shape."""
+"""Open and write files and folders by format: named with options, or detected from the content."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from smtformats.files import Lines
 
 Path = str | os.PathLike[str]
-# Options of every format that is read.
+# Options of every readable format.
 _LIMITS = ("max_line", "max_size")
 _BESIDE = "weights"
 
 
 def number(precision: int | None) -> Callable[[float], str]:
-    """How numbers are printed: so that they read back the same, or with some significant digits."""
+    """The function that prints numbers: with ``precision`` significant digits, or the fewest that read back equal."""
     from smtformats.format import shortest
 
     if precision is None:
@@ -38,22 +38,22 @@ def number(precision: int | None) -> Callable[[float], str]:
 
 
 def rounded(values: Sequence[float] | NDArray[Any]) -> list[float]:
-    """Numbers with the digits that 32 bits hold, which is what features are kept in: -1.41, not -1.4100000206."""
+    """Round to the digits of a float32, which features are stored as: -1.41, not -1.4100000206."""
     import numpy as np
 
-    found: list[float] = np.asarray(values, dtype=np.float32).astype(str).astype(np.float64).tolist()
-    return found
+    shortest: list[float] = np.asarray(values, dtype=np.float32).astype(str).astype(np.float64).tolist()
+    return shortest
 
 
 def writable(kind: str) -> list[str]:
-    """The built-in formats of a kind that can be written."""
+    """Names of the built-in writable formats of a kind."""
     from smtformats import all_formats
 
-    return [one.name for one in all_formats() if one.kind == kind and one.write is not None]
+    return [fmt.name for fmt in all_formats() if fmt.kind == kind and fmt.write is not None]
 
 
 def find_format(name: str, kind: str | None = None, formats: Iterable[Format] | None = None) -> Format:
-    """The format of this name; its kind need not be said where it is clear: for lists `tsv` is `tsv-nbest`.
+    """Look up a format by name. The kind's suffix may be omitted if unambiguous: for lists `tsv` is `tsv-nbest`.
 
     Options may follow: ``NAME,key=value``. They are the keyword-only parameters of the format's functions, and
     ``max_line`` and ``max_size`` (bytes).
@@ -62,26 +62,26 @@ def find_format(name: str, kind: str | None = None, formats: Iterable[Format] | 
     from smtplugins.contracts.spec import Spec, suggestion
 
     name, options = (spec := Spec.parse(name)).name, spec.options
-    known = {one.name: one for one in (all_formats() if formats is None else formats)}
-    short = [one for one in known.values() if one.name == f"{name}-{kind or one.kind}"]
-    found = short[0] if kind and short else known.get(name)
-    if found is None and len(short) == 1:
-        found = short[0]
-    if found is None or (kind is not None and found.kind != kind):
-        fitting = [one.name for one in known.values() if kind is None or one.kind == kind]
-        if found is not None:
-            raise UsageError(f"format {name!r} is of kind {found.kind}, expected {kind}: {', '.join(sorted(fitting))}")
+    known = {fmt.name: fmt for fmt in (all_formats() if formats is None else formats)}
+    short = [fmt for fmt in known.values() if fmt.name == f"{name}-{kind or fmt.kind}"]
+    match = short[0] if kind and short else known.get(name)
+    if match is None and len(short) == 1:
+        match = short[0]
+    if match is None or (kind is not None and match.kind != kind):
+        fitting = [fmt.name for fmt in known.values() if kind is None or fmt.kind == kind]
+        if match is not None:
+            raise UsageError(f"format {name!r} is of kind {match.kind}, expected {kind}: {', '.join(sorted(fitting))}")
         raise UsageError(f"unknown format {name!r}{suggestion(name, fitting)}")
-    return _with_options(found, options) if options else found
+    return _with_options(match, options) if options else match
 
 
 def format_options(record: Format) -> dict[str, inspect.Parameter]:
-    """The options of a format: what its functions take by keyword."""
+    """The options of a format: the keyword-only parameters of its functions."""
     from smtplugins.contracts.spec import parameters
 
     functions = [function for function in (record.parse, record.write) if function is not None]
-    found = {name: one for function in functions for name, one in parameters(function).items()}
-    return {name: one for name, one in found.items() if one.kind is inspect.Parameter.KEYWORD_ONLY}
+    known = {name: option for function in functions for name, option in parameters(function).items()}
+    return {name: option for name, option in known.items() if option.kind is inspect.Parameter.KEYWORD_ONLY}
 
 
 def _with_options(record: Format, options: Mapping[str, Any]) -> Format:
@@ -90,26 +90,26 @@ def _with_options(record: Format, options: Mapping[str, Any]) -> Format:
     from smtplugins.contracts.spec import convert, parameters, suggestion
 
     known = format_options(record)
-    wanted = {name: one.annotation for name, one in known.items()} | dict.fromkeys(_LIMITS, int)
+    wanted = {name: option.annotation for name, option in known.items()} | dict.fromkeys(_LIMITS, int)
     for name in options:
         if name not in wanted:
             raise UsageError(f"format {record.name!r} has no option {name!r}{suggestion(name, wanted)}")
     values = {name: convert(value, wanted[name], f"format {record.name!r}: {name}") for name, value in options.items()}
-    made: dict[str, Any] = {name: value for name, value in values.items() if name in _LIMITS}
-    for name, value in made.items():
+    changes: dict[str, Any] = {name: value for name, value in values.items() if name in _LIMITS}
+    for name, value in changes.items():
         if value < 1:
             raise UsageError(f"format {record.name!r}: {name}: expected at least 1 byte, found {value}")
     for part in ("parse", "load", "write"):
         function = getattr(record, part)
         if function is not None:
             taken = {name: value for name, value in values.items() if name in parameters(function)}
-            made[part] = functools.partial(function, **taken)
-    return replace(record, **made)
+            changes[part] = functools.partial(function, **taken)
+    return replace(record, **changes)
 
 
 @contextlib.contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Errors about data that does not know its file name this one."""
+    """Add the file name to format errors that lack one."""
     from smtformats import FormatError
     from smtformats.files import shown_name
 
@@ -121,9 +121,9 @@ def naming(path: Path) -> Iterator[None]:
 
 
 class Opened:
-    """A file at its beginning, or a folder, and the format it has. Its records can be read once.
+    """A file opened at its start, or a folder, with its format. Its records can be read once.
 
-    A folder is one thing of a format of folders (a packed grammar), or files of a format that holds a sentence each.
+    A folder is either one object of a folder format (a packed grammar) or a set of files of one sentence each.
     """
 
     def __init__(self, record: Format, path: Path, stream: io.BufferedReader | None, files: list[str]) -> None:
@@ -139,19 +139,19 @@ class Opened:
         self.close()
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the file."""
         if self.stream is not None:
             self.stream.close()
 
     def again(self) -> Opened:
-        """The same file or folder, at its beginning again."""
+        """Open the same file or folder again, from the start."""
         from smtformats.files import open_bytes
 
         stream = None if self.stream is None else open_bytes(self.path, max_size=self.record.max_size)
         return Opened(self.record, self.path, stream, self._files)
 
     def lines(self) -> Lines:
-        """The lines of a file."""
+        """The lines of the file; a folder has none."""
         from smtformats.files import Lines, shown_name
 
         if self.stream is None:
@@ -159,7 +159,7 @@ class Opened:
         return Lines(self.stream, shown_name(self.path), max_bytes=self.record.max_line)
 
     def records(self) -> Iterator[Any]:
-        """The records; what is open is closed after the last."""
+        """Iterate over the records; close the file after the last."""
         from pathlib import Path as Folder
 
         assert self.record.parse is not None
@@ -170,8 +170,8 @@ class Opened:
                 yield from self.record.parse(Folder(self.path))
             else:
                 for file in self._files:
-                    with open_known(file, None, None, [self.record]) as one:
-                        yield from one.records()
+                    with open_known(file, None, None, [self.record]) as opened:
+                        yield from opened.records()
 
 
 def open_known(
@@ -182,9 +182,9 @@ def open_known(
     *,
     empty: str | None = None,
 ) -> Opened:
-    """Open a file or folder (of one kind, or of any), its format named or told by shape.
+    """Open a file or folder of a kind (or any kind) in the named format, or in the format detected.
 
-    ``empty`` is the format that a file without anything in it has.
+    ``empty`` is the format of an empty file.
     """
     from smtformats import all_formats, detect
     from smtformats.files import head, open_bytes, shown_name
@@ -196,11 +196,11 @@ def open_known(
     for name, option in format_options(named).items() if named is not None else ():
         if option.default is inspect.Parameter.empty:
             raise UsageError(f"format {format!r} needs its option {name}: {format},{name}=...")
-    fitting = [one for one in known if kind is None or one.kind == kind]
+    fitting = [fmt for fmt in known if kind is None or fmt.kind == kind]
     if os.path.isdir(path):
         return _open_folder(path, named, fitting)
     if named is not None and named.folder:
-        raise UsageError(f"format {named.name!r} is that of a folder, found the file {os.fspath(path)}")
+        raise UsageError(f"format {named.name!r}: expected a folder, found the file {os.fspath(path)}")
     if named is None:
         stream = open_bytes(path)
     else:
@@ -211,7 +211,7 @@ def open_known(
             if not start and empty is not None:
                 named = find_format(empty, kind, known)
             else:
-                named = detect(start, [one for one in fitting if not one.folder], shown_name(path))
+                named = detect(start, [fmt for fmt in fitting if not fmt.folder], shown_name(path))
         return Opened(named, path, stream, [])
     except BaseException:
         stream.close()
@@ -219,10 +219,10 @@ def open_known(
 
 
 def _open_folder(path: Path, named: Format | None, formats: Iterable[Format]) -> Opened:
-    """A folder as one thing, or as its files in the order of the numbers in their names.
+    """Open a folder as one object, or as its files in natural order of their names.
 
-    Hidden files and the weights that Moses writes beside its graphs are no sentences. Other files that have another
-    format than the first one are an error, unless the format is named: then they are left out.
+    Hidden files and the weights file that Moses writes beside its graphs are skipped. Files that differ in format from
+    the first are an error, or skipped if the format is named.
     """
     from smtformats import FormatError, detect
     from smtformats.files import head, open_bytes, shown_name
@@ -230,14 +230,14 @@ def _open_folder(path: Path, named: Format | None, formats: Iterable[Format]) ->
     shown = shown_name(path)
     names = sorted(name for name in os.listdir(path) if not name.startswith("."))
     listing = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
-    whole = [one for one in formats if one.folder and one.parse is not None and one.matches(listing)]
+    whole = [fmt for fmt in formats if fmt.folder and fmt.parse is not None and fmt.matches(listing)]
     if named is not None and named.folder:
         return Opened(named, path, None, [])
     if named is None and whole:
         return Opened(whole[0], path, None, [])
     if named is not None and not named.single:
-        raise UsageError(f"format {named.name!r} is not one of folders, found the folder {shown}")
-    single = [named] if named is not None else [one for one in formats if one.single]
+        raise UsageError(f"format {named.name!r}: expected a file, found the folder {shown}")
+    single = [named] if named is not None else [fmt for fmt in formats if fmt.single]
     files: list[str] = []
     record = named
     for name in sorted(names, key=_natural):
@@ -248,16 +248,16 @@ def _open_folder(path: Path, named: Format | None, formats: Iterable[Format]) ->
             start = head(stream, file)
         if named is not None and not named.matches(start):
             continue
-        found = named or detect(start, single, file)
-        if record is not None and found is not record:
+        detected = named or detect(start, single, file)
+        if record is not None and detected is not record:
             raise FormatError(
                 f"one format in a folder, {record.name} as in its first file (--from names one)",
-                found.name,
+                detected.name,
                 file=file,
                 line=1,
                 field=1,
             )
-        record = found
+        record = detected
         files.append(file)
     if record is None or not files:
         raise FormatError("files of a sentence each, or a packed grammar", "none", file=shown, line=1, field=1)
@@ -271,9 +271,9 @@ def _natural(name: str) -> list[tuple[int, str]]:
 def load_grammar(
     path: Path, *, format: str | None = None, cache: str | None = None, formats: Iterable[Format] | None = None
 ) -> GrammarColumns:
-    """A grammar as columns. A text grammar read once is mapped from the cache folder the next time.
+    """Load a grammar as columns. A text grammar is cached on first load and memory-mapped afterwards.
 
-    ``cache`` names that folder, or is ``off``; it is `$SMT_CACHE` or the user's own otherwise.
+    ``cache`` is the cache folder or ``off``; the default is `$SMT_CACHE` or the user's cache folder.
     """
     from smtformats.caching.folders import cache_folder, cached_load
     from smtplugins.core.grammar.tables import source_index
@@ -284,10 +284,10 @@ def load_grammar(
 
 
 def write_all(record: Format, records: Iterable[Any], target: Path, precision: int | None = None) -> int:
-    """Write records in a format; returns how many.
+    """Write records in a format; return their number.
 
-    A format of a sentence a file takes a folder as its target (one that exists, or a name that ends in a slash) and
-    names the files by the ids of the sentences.
+    A format with one sentence per file also takes a folder as its target (one that exists, or a name ending in a
+    slash), with files named by sentence id.
     """
     from smtformats.files import open_binary_write, open_write
 
@@ -306,21 +306,21 @@ def write_all(record: Format, records: Iterable[Any], target: Path, precision: i
             return record.write(_only_one(record, records), out, shown)
     count = 0
     written: set[str] = set()
-    for one in records:
+    for item in records:
         os.makedirs(target, exist_ok=True)
-        name = one.id + (record.suffixes[0] if record.suffixes else "")
+        name = item.id + (record.suffixes[0] if record.suffixes else "")
         if os.sep in name or name.startswith(".") or name in written:
-            raise UsageError(f"expected ids that can be names of files, each once, found {one.id!r}")
+            raise UsageError(f"expected distinct ids that are valid file names, found {item.id!r}")
         written.add(name)
         with opener(os.path.join(target, name)) as out:
-            count += record.write([one], out, shown)
+            count += record.write([item], out, shown)
     os.makedirs(target, exist_ok=True)
     return count
 
 
 def _only_one(record: Format, records: Iterable[Any]) -> Iterator[Any]:
-    found = list(itertools.islice(records, 2))
-    # Said before the first is written: standard output cannot be taken back.
-    if len(found) > 1:
-        raise UsageError(f"{record.name} holds a sentence in a file: name a folder to write to, as out/")
-    yield from found
+    first = list(itertools.islice(records, 2))
+    # Checked before the first is written: standard output cannot be taken back.
+    if len(first) > 1:
+        raise UsageError(f"{record.name} holds one sentence per file: write to a folder, such as out/")
+    yield from first

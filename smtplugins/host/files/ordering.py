@@ -1,4 +1,4 @@
-"""Lists put in the order of their ids, for output where a line or a growing number stands for the id."""
+"""Sort lists by id, for output formats where the line number or an ascending number is the id."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _Item = TypeVar("_Item")
 def in_order(
     items: Iterable[_Item], id_of: Callable[[_Item], str], name: str, place_of: Callable[[_Item], str] | None = None
 ) -> Iterator[_Item]:
-    """Items by the whole numbers that are their ids; those with other ids come as they are, but not among such.
+    """Sort items by their whole-number ids. Items with other ids keep their order; mixing the two raises SmtError.
 
-    An item that is next after 0, 1, 2, ... goes through at once; others wait in a temporary file.
+    The next item of 0, 1, 2, ... passes at once; others wait in a temporary file.
     """
     from smtformats.tokens import is_id
 
@@ -62,17 +62,17 @@ def in_order(
 def _ordered() -> frozenset[str]:
     from smtformats import all_formats
 
-    return frozenset(one.name for one in all_formats() if one.ordered)
+    return frozenset(fmt.name for fmt in all_formats() if fmt.ordered)
 
 
 def lists_in_order(lists: Iterable[Candidates]) -> Iterator[Candidates]:
-    """Lists by id. Those of formats that are in order pass."""
+    """Sort lists by id. Lists of ordered formats pass unchanged."""
     from smtplugins.host.files.joining import where_of
 
     stream = iter(lists)
-    for one in stream:
-        if one.origin.partition(" ")[0] not in _ordered():
-            rest = itertools.chain([one], stream)
-            yield from in_order(rest, lambda one: one.id, "<lists>", lambda one: where_of(one, "<lists>"))
+    for nbest in stream:
+        if nbest.origin.partition(" ")[0] not in _ordered():
+            rest = itertools.chain([nbest], stream)
+            yield from in_order(rest, lambda nbest: nbest.id, "<lists>", lambda nbest: where_of(nbest, "<lists>"))
             return
-        yield one
+        yield nbest

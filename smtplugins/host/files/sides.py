@@ -1,4 +1,4 @@
-"""Files with a sentence for each list, sources or annotations, joined by id while lists go by."""
+"""Join sources or annotations, a sentence per list, to a stream of n-best lists by id."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from smtformats import Candidates, Format
 
 _TEXT = "text"
-# A tab in a line of annotations is part of it, and so are tags of a source.
+# Tabs in annotations and tags in sources are part of the text, so formats that parse them are excluded.
 _ANNOTATIONS = (_TEXT, "jsonl-corpus")
 _NO_SOURCE = "moses-xml"
 
 
 class _Lines:
-    """A line for each id from 0 on, for lists whose ids ascend; both must correspond unless ``partial``."""
+    """Line i of a text for id i, streamed, for lists with ascending ids; none may be missing unless ``partial``."""
 
     def __init__(self, opened: Opened, partial: bool) -> None:
         from smtformats.files import shown_name
@@ -31,7 +31,7 @@ class _Lines:
         self._at, self._text = -1, ""
 
     def text_of(self, key: str, file: str, line: int) -> str:
-        """The line for the id of a list, which begins at a line of a file."""
+        """The line for the id of a list; ``file`` and ``line`` locate the list in errors."""
         from smtformats import FormatError
 
         number = int(key) if key.isascii() and key.isdigit() else -1
@@ -51,7 +51,7 @@ class _Lines:
         return self._text
 
     def finish(self, name: str) -> None:
-        """Nothing may be left over behind the last list."""
+        """Raise FormatError if lines remain after the last list."""
         from smtformats import FormatError
 
         if self._partial or next(self._texts, None) is None:
@@ -70,13 +70,13 @@ class _Whole:
         self._seen: set[int] = set()
 
     def text_of(self, key: str, file: str, line: int) -> str:
-        """The sentence for the id of a list, which begins at a line of a file."""
+        """The sentence for the id of a list; ``file`` and ``line`` locate the list in errors."""
         at = self._joined.place(key, f"{file}:{line}" if file else "<lists>")
         self._seen.add(at)
         return self._joined.streams[0].texts[at] or ""
 
     def finish(self, name: str) -> None:
-        """Every sentence needs a list."""
+        """Raise SmtError if a sentence has no list."""
         if not self._partial:
             self._joined.check_complete(name, self._seen, "skips such sentences")
 
@@ -88,11 +88,11 @@ Side = _Lines | _Whole
 def open_side(
     path: Path, annotation: bool, partial: bool, ordered: bool, formats: Iterable[Format] | None = None
 ) -> Iterator[Side]:
-    """A file of sources, or of annotations; ``ordered`` says that the ids of the lists ascend."""
+    """Open a file of sources or annotations; ``ordered`` means that the lists' ids ascend, so it can be streamed."""
     from smtformats import all_formats
 
-    known = [one for one in (all_formats() if formats is None else formats) if one.kind == "corpus"]
-    fitting = [one for one in known if (one.name in _ANNOTATIONS if annotation else one.name != _NO_SOURCE)]
+    known = [fmt for fmt in (all_formats() if formats is None else formats) if fmt.kind == "corpus"]
+    fitting = [fmt for fmt in known if (fmt.name in _ANNOTATIONS if annotation else fmt.name != _NO_SOURCE)]
     with open_known(path, "corpus", None, fitting, empty=_TEXT) as opened:
         if ordered and opened.record.name == _TEXT:
             yield _Lines(opened, partial)
@@ -110,12 +110,12 @@ def join_side(
     ordered: bool = False,
     formats: Iterable[Format] | None = None,
 ) -> Iterator[Candidates]:
-    """Give each list its sentence of a file, as its source or as an annotation; ``name`` is that of the lists."""
+    """Add to each list its sentence in a file, as source or annotation; ``name`` names the lists in errors."""
     with open_side(path, annotation is not None, partial, ordered, formats) as side:
-        for one in lists:
-            text = side.text_of(one.id, one.file, one.line)
+        for nbest in lists:
+            text = side.text_of(nbest.id, nbest.file, nbest.line)
             if annotation is None:
-                yield replace(one, source=text)
+                yield replace(nbest, source=text)
             else:
-                yield replace(one, annotations={**one.annotations, annotation: text})
+                yield replace(nbest, annotations={**nbest.annotations, annotation: text})
         side.finish(name)

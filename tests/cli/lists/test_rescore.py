@@ -102,7 +102,7 @@ def test_weights_that_name_nothing_are_told_and_set_ones_are_errors(smt: Smt, nb
     assert not Path("out").exists()
     weights.write_text(weights.read_text() + "Unused 1\n")
     result = smt("rescore", "-w", weights, "-i", nbest, "-o", "out")
-    note = "smt: note: no feature of the lists has the name of these weights: Unused\n"
+    note = "smt: note: these weights name no feature of the lists: Unused\n"
     assert (result.code, result.err) == (0, note)
     smt("rescore", "-q", "-w", weights, "-i", nbest, "-o", "out").ok()
 

@@ -408,7 +408,7 @@ class TestPhrases:
         options = ["-k", 2, "--fields", "segmentation", "--to", "moses-nbest"]
         result = smt("decode", "-c", "run.yaml", "-i", "-", *options, stdin="der koch\n")
         assert result.code == 2
-        assert result.err.startswith("smt: the decoder's derivations are not made of phrases, and have no segmentation")
+        assert result.err.startswith("smt: segmentation: expected derivations made of phrases, found others")
         assert smt(
             "decode", "-c", "run.yaml", "-i", "-", "--forests", "f", "--forests-format", "moses-search-graph",
             stdin="der koch\n",
@@ -677,7 +677,7 @@ class TestPlugins:
         assert smt("decode", *options, "-k", 1).ok().startswith("0 ||| DER KOCH HAT")
         result = smt("decode", *options, "-k", 2)
         assert result.code == 2
-        assert "gives no graph" in result.err
+        assert "forest output needs a decoder that returns graphs" in result.err
 
 
 MISTAKES = [

@@ -292,7 +292,7 @@ class TestRuns:
     def test_what_cannot_be_written(self, host: Host) -> None:
         with pytest.raises(UsageError, match="nbest: expected 1 or more, found 0"):
             self.run(host, [], k=0)
-        with pytest.raises(UsageError, match="gives no graphs, so that there are no forests"):
+        with pytest.raises(UsageError, match="forest output needs a decoder that returns graphs"):
             self.run(host, [Decoding("0", "a")], forests="f")
         assert not Path("out").exists()
 
@@ -300,5 +300,5 @@ class TestRuns:
     def test_ids_that_are_no_names_of_files(self, host: Host, key: str) -> None:
         made = system(host, {"p": 1.0})
         (one,) = made.decode([Sentence(key, ("haus",))], graphs=True)
-        with pytest.raises(UsageError, match="expected an id that can be a file's name"):
+        with pytest.raises(UsageError, match="expected an id that is a valid file name"):
             self.run(host, [one], forests="f")

@@ -89,7 +89,7 @@ def test_what_cannot_be_written(host: Host, tmp_path: Path, graph: Hypergraph) -
         with pytest.raises(UsageError, match=message):
             files(host, tmp_path / "f").write(*given)
 
-    fails("the decoder gives no graphs", None, "3")
-    fails("expected an id that can be a file's name, found '../3'", graph, "../3")
+    fails("forest output needs a decoder that returns graphs", None, "3")
+    fails("expected an id that is a valid file name, found '../3'", graph, "../3")
     with pytest.raises(UsageError, match="moses-chart-graph can only be read; name another format: "):
         files(host, tmp_path, "moses-chart-graph")

@@ -46,7 +46,7 @@ def test_numbers_are_lines_of_a_text() -> None:
 
 
 def test_ids_that_a_text_has_not() -> None:
-    message = "expected line numbers of plain as ids, found 'seg-[02]': a text has no other ids; give one that carries"
+    message = "expected line numbers of plain as ids, found 'seg-[02]': a text has no other ids; use a file that carries"
     with pytest.raises(SmtError, match=f"^here: {message}"):
         Joined([of(None, "plain")]).place("seg-0", "here")
     with pytest.raises(SmtError, match=f"^y:1: {message}"):
@@ -62,7 +62,7 @@ def test_what_lacks_is_named() -> None:
     ):
         joined.check_complete("lists", {0}, "goes on")
     assert joined.streams[1].lacks(2, joined.streams[0]) == "y: expected id seg-1 (x:3), found none"
-    with pytest.raises(SmtError, match=r"^l:3: expected each id once, found 01 again, that of l:1$"):
+    with pytest.raises(SmtError, match=r"^l:3: expected each id once, found 01 again \(first at l:1\)$"):
         placed([("1", "l:1"), ("2", "l:2"), ("01", "l:3")], Joined([of(None)]))
 
 
@@ -108,7 +108,7 @@ def test_lists_as_texts() -> None:
     lists = [smt.candidates(["a", "b"], id=key, scores=[0.0, 1.0]) for key in IDS]
     found = texts_of(lists)
     assert (list(found.texts), found.ids) == (["b"] * 3, IDS)
-    with pytest.raises(SmtError, match="<lists>: expected each id once, found seg-2 again, that of <lists>"):
+    with pytest.raises(SmtError, match=r"<lists>: expected each id once, found seg-2 again \(first at <lists>\)"):
         texts_of([*lists, lists[0]])
 
 

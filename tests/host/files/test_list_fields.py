@@ -59,7 +59,7 @@ def test_what_has_no_phrases() -> None:
     one = builder.add([Edge((), 0, span=(0, 1))])
     builder.add([Edge((one,), 1, span=(0, 2))])
     chart = builder.build("0", [Rule("X", ("a",), ("x",)), Rule("X", (GAP, "b"), (GAP, "y"))])
-    with pytest.raises(UsageError, match="the decoder's derivations are not made of phrases, and have no input"):
+    with pytest.raises(UsageError, match="input: expected derivations made of phrases, found others"):
         fields_of(kbest(chart), ("input",))
 
 

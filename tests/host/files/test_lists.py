@@ -86,9 +86,9 @@ class TestJoining:
             list(lists)
 
     def test_standard_input_can_be_one_thing(self, host: Host, file: Files) -> None:
-        with pytest.raises(UsageError, match="standard input can be one of lists, source and annotations"):
+        with pytest.raises(UsageError, match="only one of lists, source and annotations can be read"):
             smt.read("-", source="-")
-        with pytest.raises(UsageError, match="standard input can be one of lists, source and annotations"):
+        with pytest.raises(UsageError, match="only one of lists, source and annotations can be read"):
             host.read(file(LIST), source="-", annotations={"topic": "-"})
 
 
@@ -240,7 +240,7 @@ class TestWriting:
 
     def test_lists_made_here_need_a_format(self, tmp_path: Path) -> None:
         lists = smt.rescore([smt.candidates(["a"], scores=[1.0])], {"score": 1.0})
-        with pytest.raises(UsageError, match=r"name a format that can be written: .*moses-nbest"):
+        with pytest.raises(UsageError, match=r"choose a writable format: .*moses-nbest"):
             lists.write(tmp_path / "out")
         lists.write(tmp_path / "out", "moses")
         assert (tmp_path / "out").read_text() == "0 ||| a  ||| score= 1 ||| 1\n"
@@ -323,6 +323,6 @@ class TestLoading:
 
 def test_best_of_one_line_each(tmp_path: Path) -> None:
     lists = as_stream([smt.candidates(["a\nb"], scores=[1.0])])
-    with pytest.raises(SmtError, match="expected texts of one line, found a line break in that of id 0"):
+    with pytest.raises(SmtError, match="expected single-line texts, found a line break in the text of id 0"):
         write_best(lists, tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -151,9 +151,9 @@ class TestFolders:
         (tmp_path / "lid").write_text("")
         for name in (None, "box"):
             assert list(open_known(tmp_path, "kind", name, KNOWN).records()) == [["lid"]]
-        with pytest.raises(UsageError, match=r"'box-kind' is that of a folder, found the file .*lid"):
+        with pytest.raises(UsageError, match=r"'box-kind': expected a folder, found the file .*lid"):
             open_known(tmp_path / "lid", "kind", "box", KNOWN)
-        with pytest.raises(UsageError, match="format 'other-kind' is not one of folders, found the folder"):
+        with pytest.raises(UsageError, match="format 'other-kind': expected a file, found the folder"):
             open_known(tmp_path, "kind", "other", KNOWN)
 
     def test_nothing_in_it(self, tmp_path: Path) -> None:
@@ -175,18 +175,18 @@ class TestWritingFolders:
 
     def test_a_file_holds_one(self, tmp_path: Path) -> None:
         assert write_all(NOTE, [Note("0", "a")], tmp_path / "one") == 1
-        with pytest.raises(UsageError, match="note-kind holds a sentence in a file: name a folder to write to, as out"):
+        with pytest.raises(UsageError, match="note-kind holds one sentence per file: write to a folder, such as out"):
             write_all(NOTE, [Note("0", "a"), Note("1", "b")], tmp_path / "two")
         assert [one.name for one in tmp_path.iterdir()] == ["one"]
 
     def test_nothing_is_written_before_a_second_is_found(self, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-        with pytest.raises(UsageError, match="note-kind holds a sentence in a file"):
+        with pytest.raises(UsageError, match="note-kind holds one sentence per file"):
             write_all(NOTE, [Note("0", "a"), Note("1", "b")], "-")
         assert capfdbinary.readouterr().out == b""
 
     @pytest.mark.parametrize("ids", [("0", "0"), ("../0",), (".x",)])
     def test_ids_name_files(self, tmp_path: Path, ids: tuple[str, ...]) -> None:
-        with pytest.raises(UsageError, match=f"ids that can be names of files, each once, found '{ids[-1]}'"):
+        with pytest.raises(UsageError, match=f"expected distinct ids that are valid file names, found '{ids[-1]}'"):
             write_all(NOTE, [Note(one, "a") for one in ids], tmp_path)
 
 

@@ -78,7 +78,7 @@ def test_a_model_knows_its_events(capsys: pytest.CaptureFixture[str]) -> None:
     # Others are not written over them unasked, and the model does not take them for its own.
     others = f"events {BITEXT} --max-length 3 -o events -q"
     assert run(others) == 2
-    assert "events: expected a folder that is new or empty, found one with events.json" in capsys.readouterr().err
+    assert "events: expected a new or empty folder, found one with events.json" in capsys.readouterr().err
     assert main([*decode, "again"]) == 0
     assert run(f"{others} --force") == 0
     assert main([*decode, "other"]) == 1
@@ -100,7 +100,7 @@ def test_a_model_is_not_written_over(capsys: pytest.CaptureFixture[str]) -> None
     before = Path("model/run.yaml").stat().st_ino
     assert run(train) == 2
     said = capsys.readouterr().err
-    assert "pass 1" not in said and "model: expected a folder that is new or empty, found one with run.yaml" in said
+    assert "pass 1" not in said and "model: expected a new or empty folder, found one with run.yaml" in said
     assert Path("model/run.yaml").stat().st_ino == before
     assert run(f"{train} -q --force") == 0
 

@@ -234,7 +234,7 @@ def test_bad_links_are_refused_or_left_out(capsys: pytest.CaptureFixture[str]) -
     assert (record["sentences"], record["skipped"], record["empty"], record["labelled"]) == (2, 1, 0, 1)
     # A folder of labels is replaced if that is asked, another one is not.
     assert label(f"{files} -o out --skip-bad -q") == 2
-    assert "out: expected a folder that is new or empty, found one with statistics.json" in capsys.readouterr().err
+    assert "out: expected a new or empty folder, found one with statistics.json" in capsys.readouterr().err
     assert label(f"{files} -o out --skip-bad -q --force") == 0
     Path("other").mkdir()
     Path("other/file").touch()
