@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
     from smtplugins.host.files.lists import ListStream, write_best
     from smtplugins.host.host import default_runner
     from smtplugins.host.judge.consensus import Consensus, choices
-    from smtplugins.host.judge.forest_consensus import Forests, drawn_lists, linear_choices
+    from smtplugins.host.judge.forest_consensus import Forests, linear_choices, sample_lists
     from smtplugins.host.judge.postprocess import make_post
 
     if args.samples is None and args.weights is not None:
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> None:
     if args.samples is not None:
         weights = host.read_weights(args.weights) if args.weights is not None else None
         forests = Forests(args.input, args.samples, args.scale, weights, args.seed, args.from_format, host.formats())
-        lists = drawn_lists(forests, source=args.source, allow_partial=args.allow_partial)
+        lists = sample_lists(forests, source=args.source, allow_partial=args.allow_partial)
     else:
         lists = options.open_lists(host, args)
     post, runner = make_post(args.post), host.registry.make("runners", default_runner(args.jobs))
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> None:
             yield from linear_choices(forests, metric)
             return
         for choice in choices(lists, how, post=post, runner=runner):
-            yield choice.resorted() if args.lists else choice.candidates.select([choice.best])
+            yield choice.resort() if args.lists else choice.candidates.select([choice.best])
 
     stream = ListStream(made, lists.name, lists.format)
     if args.lists:

@@ -37,11 +37,11 @@ def write_records(
         shown = record.name if record is not None else "this list"
         raise UsageError(f"{shown} can only be read; name another format with --to: {', '.join(fitting)}")
     if record_format is None or record.name != record_format.name:
-        records = _noting(records, record, note)
+        records = _note_losses(records, record, note)
     return write_all(record, progress(records, kind, quiet=quiet), target, precision)
 
 
-def _noting(records: Iterator[Any], record: Format, note: Note) -> Iterator[Any]:
+def _note_losses(records: Iterator[Any], record: Format, note: Note) -> Iterator[Any]:
     """Pass the records on; after the last, note the fields that the format cannot store."""
     from smtformats.hypergraph.graph import SHARED_EXTRAS, GraphColumns
 
@@ -80,7 +80,7 @@ def convert(
     ``unescape`` names the escaping scheme to undo in the words, ``escape`` the one to apply.
     Any configuration converts to ``run-yaml``, which a target ending in ``.yaml`` or ``.yml`` implies.
     """
-    respell = _respelling(unescape, escape)
+    respell = _make_respeller(unescape, escape)
     if to_format == RUN_YAML or (to_format is None and os.fspath(target).endswith((".yaml", ".yml"))):
         if respell is not None:
             raise UsageError("--escape and --unescape: expected a file with words, found a configuration")
@@ -90,7 +90,7 @@ def convert(
     with open_known(source, None, from_format, host.formats()) as opened, naming(source):
         records = opened.records()
         if respell is not None:
-            records = (_respelt(item, respell, opened.record) for item in records)
+            records = (_respell_record(item, respell, opened.record) for item in records)
         return write_records(
             host, records, opened.record, target, to_format, precision=precision, note=note, quiet=quiet
         )
@@ -106,7 +106,7 @@ def _to_yaml(source: Path, target: Path, from_format: str | None, ignore: Iterab
     return 1
 
 
-def _respelling(undo: str | None, make: str | None) -> Callable[[str], str] | None:
+def _make_respeller(undo: str | None, make: str | None) -> Callable[[str], str] | None:
     from smtformats.escapes import SCHEMES, escape, unescape
     from smtplugins.contracts.spec import suggestion
 
@@ -123,7 +123,7 @@ def _respelling(undo: str | None, make: str | None) -> Callable[[str], str] | No
     return respell
 
 
-def _respelt(item: Any, respell: Callable[[str], str], record: Format) -> Any:
+def _respell_record(item: Any, respell: Callable[[str], str], record: Format) -> Any:
     """Apply ``respell`` to the words of a record."""
     from dataclasses import replace
 

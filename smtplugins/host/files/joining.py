@@ -71,7 +71,7 @@ class Texts:
         return f"{self.name}:{line}" if line else self.name
 
 
-def normal(key: str) -> str:
+def normal_id(key: str) -> str:
     """Normalise an id for comparison: 07 is 7."""
     from smtformats.tokens import is_id
 
@@ -116,13 +116,13 @@ class Joined:
         from smtformats.tokens import is_id
 
         if self._places is not None:
-            return self._places.get(normal(key))
+            return self._places.get(normal_id(key))
         return int(key) if is_id(key) and int(key) < max(map(len, self.streams)) else None
 
     def place(self, key: str, where: str) -> int:
         """The position of a list's id; raises SmtError if any text has no sentence there."""
         if self._places is not None and not self.streams:
-            return self._places.setdefault(normal(key), len(self._places))
+            return self._places.setdefault(normal_id(key), len(self._places))
         at = self.find(key)
         for stream in self.streams:
             if at is None or at >= len(stream) or stream.texts[at] is None:
@@ -160,7 +160,7 @@ def _refuse_text(streams: Iterable[Texts], key: str, where: str) -> None:
         )
 
 
-def placed(lists: Iterable[tuple[str, str]], joined: Joined) -> list[int]:
+def find_places(lists: Iterable[tuple[str, str]], joined: Joined) -> list[int]:
     """The position of each list in ``joined``. Lists are (id, file position); a duplicate id raises SmtError."""
     seen: dict[int, str] = {}
     places: list[int] = []
@@ -178,7 +178,7 @@ def where_of(nbest: Candidates, name: str) -> str:
     return f"{nbest.file}:{nbest.line}" if nbest.file else name
 
 
-def wheres(lists: ListColumns, name: str) -> list[tuple[str, str]]:
+def file_positions(lists: ListColumns, name: str) -> list[tuple[str, str]]:
     """The id and file position of each list."""
     lines = lists.lines.tolist()
     return [(key, f"{lists.file}:{line}" if lists.file else name) for key, line in zip(lists.ids, lines, strict=True)]
@@ -286,7 +286,7 @@ def _by_id(lists: ListStream, name: str) -> Texts:
     for nbest in lists:
         line = nbest.line if nbest.file else 0
         place = f"{name}:{line}" if line else name
-        key = normal(nbest.id)
+        key = normal_id(nbest.id)
         if key in known:
             raise SmtError(f"{place}: expected each id once, found {nbest.id} again (first at {known[key]})")
         known[key] = place

@@ -303,7 +303,7 @@ def write_all(record: Format, records: Iterable[Any], target: Path, precision: i
             return record.write(records, out, shown)
     if not (os.path.isdir(target) or os.fspath(target).endswith(os.sep)):
         with opener(target) as out:
-            return record.write(_only_one(record, records), out, shown)
+            return record.write(_check_single(record, records), out, shown)
     count = 0
     written: set[str] = set()
     for item in records:
@@ -318,7 +318,7 @@ def write_all(record: Format, records: Iterable[Any], target: Path, precision: i
     return count
 
 
-def _only_one(record: Format, records: Iterable[Any]) -> Iterator[Any]:
+def _check_single(record: Format, records: Iterable[Any]) -> Iterator[Any]:
     first = list(itertools.islice(records, 2))
     # Checked before the first is written: standard output cannot be taken back.
     if len(first) > 1:

@@ -1,7 +1,7 @@
-"""Consensus of a list: the hypothesis of the least expected loss, any metric being the gain.
+"""Minimum Bayes-risk decoding of n-best lists: choose the hypothesis with the highest expected gain under a metric.
 
-S. Kumar and W. Byrne, "Minimum Bayes-Risk Decoding for Statistical Machine Translation" (2004). Each hypothesis stands
-for a reference with its posterior probability, ``exp(scale * total)`` made to sum to one over the list; the gain is the
+S. Kumar and W. Byrne, "Minimum Bayes-Risk Decoding for Statistical Machine Translation" (2004). Each hypothesis serves
+as a reference with its posterior probability, ``exp(scale * total)`` normalised over the list; the gain is the
 metric's sentence score of one hypothesis against another.
 """
 
@@ -27,7 +27,7 @@ _CELLS = 1 << 22
 
 @dataclass(frozen=True)
 class Choice:
-    """What consensus says of a list: the gains that hypotheses are expected to have, ``None`` for those left out."""
+    """The consensus hypothesis of a list and the expected gain of each hypothesis, ``None`` if pruned by ``top``."""
 
     candidates: Candidates
     best: int
@@ -38,15 +38,15 @@ class Choice:
         """The chosen hypothesis."""
         return self.candidates.texts[self.best]
 
-    def resorted(self) -> Candidates:
-        """The hypotheses that were looked at, best first, with their expected gains as totals."""
+    def resort(self) -> Candidates:
+        """The hypotheses that were not pruned, best first, with their expected gains as totals."""
         kept = [(gain, i) for i, gain in enumerate(self.gains) if gain is not None]
         order = [i for _, i in sorted(kept, key=lambda pair: -pair[0])]
         return self.candidates.with_totals([0.0 if gain is None else gain for gain in self.gains]).select(order)
 
 
-def prepared(metric: Metric, references: Sequence[Sequence[str]]) -> Prepared:
-    """References that many hypotheses are compared with, for any metric."""
+def prepare_references(metric: Metric, references: Sequence[Sequence[str]]) -> Prepared:
+    """Prepare references for comparison with many hypotheses, for any metric."""
     return metric.prepare(references) if isinstance(metric, PreparedMetric) else _Plain(metric, references)
 
 
@@ -82,33 +82,33 @@ def gains(
     probabilities: Sequence[float],
     source: str | None = None,
 ) -> NDArray[Any]:
-    """The expected gain of each hypothesis, others being references with these probabilities. The more the better."""
+    """The expected gain of each hypothesis, with the others as references of these probabilities. Higher is better."""
     import numpy as np
 
     sign = 1.0 if metric.higher_is_better else -1.0
     weights = np.asarray(probabilities, dtype=np.float64)
     total = np.zeros(len(hypotheses))
-    # Statistics of a block of the others at a time, for long lists.
+    # Compute the statistics in blocks of the others, to bound memory for long lists.
     step = max(1, _CELLS // (16 * max(1, len(hypotheses))))
     for first in range(0, len(others), step):
         rows = matrix(metric, hypotheses, others[first : first + step], source)
         scores = np.asarray(metric.sentence(rows.reshape(-1, rows.shape[-1]))).reshape(rows.shape[:2])
-        # Row by row: the sum does not depend on how many rows there are.
+        # Summed per row, so that the result does not depend on the number of rows.
         total += sign * (scores * weights[first : first + step]).sum(axis=1)
     return total
 
 
 def posteriors(totals: Sequence[float], scale: float = 1.0) -> list[float]:
-    """``exp(scale * total)``, made to sum to one."""
+    """``exp(scale * total)``, normalised to sum to one."""
     top = max(totals)
-    weights = [math.exp(scale * (one - top)) for one in totals]
+    weights = [math.exp(scale * (total - top)) for total in totals]
     whole = math.fsum(weights)
-    return [one / whole for one in weights]
+    return [weight / whole for weight in weights]
 
 
 @dataclass(frozen=True)
 class Consensus:
-    """How a hypothesis is chosen. ``top`` keeps the best of a list by total: that many different texts, 0 for all."""
+    """Minimum Bayes-risk decoding. ``top`` keeps that many distinct texts of a list, best totals first; 0 keeps all."""
 
     metric: Metric
     scale: float = 1.0
@@ -121,7 +121,7 @@ class Consensus:
             raise UsageError(f"top: expected a number of hypotheses, or 0 for all, found {self.top}")
 
     def choose(self, candidates: Candidates, texts: Sequence[str] | None = None) -> Choice:
-        """The choice among a list; ``texts`` are what the metric sees of its hypotheses."""
+        """Choose from a list; ``texts`` replaces the hypotheses' texts for the metric (after postprocessing)."""
         shown = candidates.texts if texts is None else texts
         totals = candidates.totals
         place = f"list {candidates.id} ({candidates.file or '<data>'}:{candidates.line})"
@@ -129,12 +129,12 @@ class Consensus:
             raise SmtError(f"{place}: expected hypotheses, found none")
         if totals is None and self.scale:
             raise SmtError(
-                f"{place}: expected totals to make probabilities of; `smt rescore` gives them, scale 0 needs none"
+                f"{place}: expected total scores, found none; `smt rescore` computes them, scale 0 needs none"
             )
         if totals is not None and not all(map(math.isfinite, totals)):
             raise SmtError(f"{place}: expected finite totals, found inf or nan")
         used = totals if totals is not None else [0.0] * len(candidates)
-        # Equal texts are one hypothesis, the first of those with the highest total.
+        # Equal texts count as one hypothesis: the first with the highest total.
         groups: dict[str, list[int]] = {}
         for i in sorted(range(len(candidates)), key=lambda i: -used[i]):
             groups.setdefault(shown[i], []).append(i)
@@ -142,21 +142,21 @@ class Consensus:
         members = [i for text in kept for i in groups[text]]
         share = dict(zip(members, posteriors([used[i] for i in members], self.scale), strict=True))
         weights = [math.fsum(share[i] for i in groups[text]) for text in kept]
-        found = gains(self.metric, kept, kept, weights, candidates.source).tolist()
+        expected = gains(self.metric, kept, kept, weights, candidates.source).tolist()
         by_hypothesis: list[float | None] = [None] * len(candidates)
-        for text, gain in zip(kept, found, strict=True):
+        for text, gain in zip(kept, expected, strict=True):
             for i in groups[text]:
                 by_hypothesis[i] = gain
-        best = max(range(len(kept)), key=lambda k: (found[k], -k))
+        best = max(range(len(kept)), key=lambda k: (expected[k], -k))
         return Choice(candidates, groups[kept[best]][0], tuple(by_hypothesis))
 
 
 def choices(
     lists: Iterable[Candidates], how: Consensus, *, post: Post | None = None, runner: Runner | None = None
 ) -> Iterator[Choice]:
-    """The choice for each list, in order."""
+    """Choose from each list, in order."""
     items: Iterable[tuple[Candidates, list[str] | None]] = (
-        ((one, None) for one in lists) if post is None else post.lists(lists)
+        ((nbest, None) for nbest in lists) if post is None else post.lists(lists)
     )
     choose: Callable[[tuple[Candidates, list[str] | None]], Choice] = _Choose(how)
     return iter(map(choose, items)) if runner is None else runner.map(choose, items)

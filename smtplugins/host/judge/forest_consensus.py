@@ -1,8 +1,8 @@
-"""Consensus of forests: by lists drawn from them, for any metric, or by a search of the whole forest with linear BLEU.
+"""Minimum Bayes-risk decoding of forests: on sampled lists for any metric, or searching the forest with linear BLEU.
 
-The second is R. Tromble, S. Kumar, F. Och and W. Macherey, "Lattice Minimum Bayes-Risk Decoding for Statistical Machine
-Translation" (2008): each word costs one, each n-gram gains by the probability that an output has it. Here these
-probabilities are shares of the derivations drawn.
+Linear BLEU is R. Tromble, S. Kumar, F. Och and W. Macherey, "Lattice Minimum Bayes-Risk Decoding for Statistical
+Machine Translation" (2008): each word costs one, each n-gram gains by the probability that an output contains it. Here
+these probabilities are estimated from sampled derivations.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _POPS = 200
 
 @dataclass(frozen=True)
 class Forests:
-    """Where forests are read, and how many derivations are drawn with probability ``exp(scale * score)``.
+    """A file of forests and the number of derivations to sample from each, in proportion to ``exp(scale * score)``.
 
-    ``weights`` replace the scores that they have; forest k is drawn from with the seed ``seed + k``.
+    ``weights`` replace the stored edge scores; forest k is sampled with the seed ``seed + k``.
     """
 
     path: Path
@@ -51,11 +51,11 @@ class Forests:
 
     @property
     def name(self) -> str:
-        """What they are called in messages."""
+        """The path, for messages."""
         return os.fspath(self.path)
 
-    def drawn(self) -> Iterator[tuple[Hypergraph, Counter[str]]]:
-        """Each forest with its scores, and how often each text was drawn."""
+    def sample(self) -> Iterator[tuple[Hypergraph, Counter[str]]]:
+        """Iterate over the scored forests with the number of times each text was sampled."""
         from smtplugins.core.graph import inference
         from smtplugins.core.graph.hypergraph import Hypergraph
         from smtplugins.host.files.opening import open_known
@@ -69,25 +69,25 @@ class Forests:
                     known = known or any(name in self.weights for name in graph.names)
                     graph = graph.reweighted(self.weights)
                 elif graph.edge_scores is None and self.scale:
-                    raise SmtError(f"{place}: expected scores, found none; --weights makes them")
+                    raise SmtError(f"{place}: expected scores, found none; --weights computes them")
                 try:
                     scores = self.scale * graph.scores_or(None)
-                    found = inference.sample(graph, scores, self.samples, seed=self.seed + k)
+                    derivations = inference.sample(graph, scores, self.samples, seed=self.seed + k)
                 except ValueError as error:
                     raise SmtError(f"{place}: {error}") from None
-                yield graph, Counter(found.texts())
+                yield graph, Counter(derivations.texts())
         if self.weights is not None and not known:
             raise SmtError(f"{self.name}: none of the {len(self.weights)} weights names a feature of the forests")
 
 
-def drawn_lists(forests: Forests, *, source: Path | None = None, allow_partial: bool = False) -> ListStream:
-    """A list for each forest: each text once, the most frequent first, the logarithm of its number as total."""
+def sample_lists(forests: Forests, *, source: Path | None = None, allow_partial: bool = False) -> ListStream:
+    """A list per forest: distinct texts, most frequent first, with the logarithm of their counts as totals."""
     from smtplugins.host.files.lists import ListStream, candidates
     from smtplugins.host.files.sides import join_side
 
     def start() -> Iterator[Candidates]:
-        found = (_list(graph.id, counts) for graph, counts in forests.drawn())
-        return found if source is None else join_side(found, source, forests.name, partial=allow_partial)
+        lists = (_list(graph.id, counts) for graph, counts in forests.sample())
+        return lists if source is None else join_side(lists, source, forests.name, partial=allow_partial)
 
     def _list(key: str, counts: Counter[str]) -> Candidates:
         common = counts.most_common()
@@ -97,33 +97,33 @@ def drawn_lists(forests: Forests, *, source: Path | None = None, allow_partial: 
 
 
 def linear_choices(forests: Forests, metric: Metric) -> Iterator[Candidates]:
-    """For each forest the output with the highest linear gain, as a list of one; the gain is its total."""
+    """Per forest, a list with the one output of the highest linear gain; the gain is its total."""
     from smtplugins.host.files.lists import candidates
 
-    for graph, counts in forests.drawn():
+    for graph, counts in forests.sample():
         text, gain = best_output(graph, shared_gain(metric, counts))
         yield candidates([text], id=graph.id, scores=[gain])
 
 
 def shared_gain(metric: Metric, counts: Mapping[str, int]) -> LinearGain:
-    """A metric's linear form with texts as references, each n-gram gaining by the share of texts that have it."""
+    """A metric's linear form in which an n-gram's gain is weighted by the share of sampled texts that contain it."""
     from smtplugins.contracts.contracts import LinearMetric
     from smtplugins.core.search.linear_gain import LinearGain, ngrams_of
 
-    made = metric.linear(list(counts)) if isinstance(metric, LinearMetric) else None
-    if not isinstance(made, LinearGain):
+    gain = metric.linear(list(counts)) if isinstance(metric, LinearMetric) else None
+    if not isinstance(gain, LinearGain):
         raise UsageError(f"metric {metric.name!r} has no linear form with these options; bleu,tokenize=none has one")
     whole = sum(counts.values())
     shares: Counter[tuple[str, ...]] = Counter()
     for text, count in counts.items():
-        words = made.folded(text.split())
-        for gram in {gram for n in range(1, len(made.gains)) for gram in ngrams_of(words, n)}:
+        words = gain.folded(text.split())
+        for gram in {gram for n in range(1, len(gain.gains)) for gram in ngrams_of(words, n)}:
             shares[gram] += count
-    return made.with_shares({gram: count / whole for gram, count in shares.items()})
+    return gain.with_shares({gram: count / whole for gram, count in shares.items()})
 
 
 def best_output(graph: Hypergraph, feature: LinearGain) -> tuple[str, float]:
-    """The output of a graph with the highest gain; by cube pruning where an exact search would take too much."""
+    """The output of a graph with the highest gain; by cube pruning if exact search exceeds the edge limit."""
     import numpy as np
 
     from smtplugins.core.graph import inference
@@ -137,6 +137,6 @@ def best_output(graph: Hypergraph, feature: LinearGain) -> tuple[str, float]:
         refined = refine(plain, [gain], exact=True, max_edges=_MOST_EDGES).graph
     except SearchLimit:
         refined = refine(plain, [gain], pop_limit=_POPS).graph
-    found = inference.viterbi(refined)
-    assert found is not None, "what was drawn from has a derivation"
-    return found.text, found.score
+    best = inference.viterbi(refined)
+    assert best is not None, "a forest that was sampled has a derivation"
+    return best.text, best.score

@@ -1,4 +1,4 @@
-"""What learning runs left in their folders: curves, step by step, and the weights they ended with."""
+"""Read learning runs from their folders: curves over steps, and final weights."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from smtplugins.host.errors import SmtError, UsageError
 
 OBJECTIVE = "objective"
 RESULT = "weights"
-"""The file of a run's result, if it chose one."""
+"""The file with a run's chosen weights, if it chose any."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A learning run: curves by name (the objective and each metric, ``nan`` where a step has none), last weights.
+    """A learning run: curves by name (the objective and each metric, ``nan`` where a step has none) and weights.
 
-    ``folder`` is where its manifest lies. A run that chose other weights than its last ones left them in a file.
+    ``weights`` are those in the file `weights` if the run chose some, else those of the last step. ``folder`` holds the
+    manifest.
     """
 
     name: str
@@ -32,7 +33,7 @@ class Run:
 
 
 def result(runs: Sequence[Run]) -> tuple[Mapping[str, float], str]:
-    """The weights that runs ended with, and whose they are: what their folder says, or else their mean."""
+    """The result of runs and its origin: the weights file in their common folder, or else the mean of their weights."""
     from smtplugins.host.files.lists import read_weights
 
     chosen = Path(runs[0].folder) / RESULT
@@ -44,27 +45,27 @@ def result(runs: Sequence[Run]) -> tuple[Mapping[str, float], str]:
 
 
 def mean_weights(runs: Sequence[Run]) -> dict[str, float]:
-    """The mean of the runs' last weights; a name that a run lacks is 0 there."""
+    """The mean of the runs' weights; a missing weight counts as 0."""
     names = sorted({name for run in runs for name in run.weights})
     return {name: math.fsum(run.weights.get(name, 0.0) for run in runs) / len(runs) for name in names}
 
 
 def read_runs(paths: Sequence[str]) -> tuple[Run, ...]:
-    """The runs in these folders; one that has no steps itself may hold several runs."""
+    """Read the runs in these folders; a folder without steps may contain several runs (run-1, ...)."""
     runs = []
     for path in paths:
         folder = Path(path)
-        found = [folder] if _has_steps(folder) else sorted(filter(_has_steps, folder.glob("run-*")), key=_number)
-        if not found:
+        places = [folder] if _has_steps(folder) else sorted(filter(_has_steps, folder.glob("run-*")), key=_number)
+        if not places:
             raise UsageError(
-                f"{path}: expected the folder of a run with finished steps, or one with several (run-1, ...)"
+                f"{path}: expected the folder of a run with finished steps, or of several runs (run-1, ...)"
             )
-        runs += [_read_run(one, folder) for one in found]
+        runs += [_read_run(place, folder) for place in places]
     return tuple(runs)
 
 
 def _has_steps(folder: Path) -> bool:
-    return any((one / "step.json").is_file() for one in folder.glob("step-*"))
+    return any((step / "step.json").is_file() for step in folder.glob("step-*"))
 
 
 def _number(place: Path) -> tuple[int, str]:
@@ -77,7 +78,7 @@ def _read_run(folder: Path, whole: Path) -> Run:
     from smtplugins.host.model import Model
     from smtplugins.host.runs import MANIFEST
 
-    places = sorted((one for one in folder.glob("step-*") if (one / "step.json").is_file()), key=_number)
+    places = sorted((step for step in folder.glob("step-*") if (step / "step.json").is_file()), key=_number)
     rows: list[dict[str, float]] = []
     for place in places:
         record = _read_json(place / "step.json")
@@ -88,7 +89,7 @@ def _read_run(folder: Path, whole: Path) -> Run:
     names = {name: None for row in rows for name in row}
     curves = {name: tuple(row.get(name, math.nan) for row in rows) for name in names}
     chosen = folder / RESULT
-    manifests = [one for one in (folder, whole) if (one / MANIFEST).is_file()]
+    manifests = [place for place in (folder, whole) if (place / MANIFEST).is_file()]
     return Run(
         name=str(folder),
         steps=tuple(_number(place)[0] for place in places),

@@ -1,4 +1,4 @@
-"""Lists judged: a metric's score of each hypothesis, the oracle of each list, and a baseline, for people to look at."""
+"""Score every hypothesis of n-best lists, with oracles and a baseline, for reports."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Judged:
-    """Lists, best first, with a metric's score of each hypothesis and those of a baseline.
+    """Lists, best first, with a metric's score for each hypothesis and for a baseline.
 
-    ``oracles`` are the rows with the best sentence score in each list, the first of equal ones, and ``depths`` the
-    corpus scores of the best by sentence score among the first 1, 2, 4, ... of each list. ``weights`` is ``None`` for
-    lists that keep the order and totals they came with.
+    ``oracles`` are the rows with the best sentence score in each list (first on a tie), ``depths`` the corpus scores of
+    the oracles among the first 1, 2, 4, ... hypotheses. ``weights`` is ``None`` if the lists keep their own order and
+    totals.
     """
 
     lists: ListColumns
@@ -58,35 +58,37 @@ def judge(
     allow_partial: bool = False,
     note: Callable[[str], None] = lambda text: None,
 ) -> Judged:
-    """Judge lists, joined with the references by id, and sort them by weights.
+    """Join lists with the references by id, sort them by weights, and judge them.
 
-    Without a baseline, it is what the lists had as best when they came.
+    The default baseline is the best hypothesis of each list before rescoring.
     """
     import numpy as np
 
     from smtformats import ListColumns
-    from smtplugins.host.files.joining import Joined, placed, wheres
+    from smtplugins.host.files.joining import Joined, file_positions, find_places
 
     firsts: list[str] = []
 
-    def came(one: Candidates) -> Candidates:
-        if not len(one):
-            raise SmtError(f"{one.file or '<data>'}:{one.line}: expected hypotheses in list {one.id}, found none")
-        firsts.append(one.texts[0 if one.totals is None else int(np.argmax(one.totals))])
-        return one
+    def check_list(nbest: Candidates) -> Candidates:
+        if not len(nbest):
+            raise SmtError(f"{nbest.file or '<data>'}:{nbest.line}: expected hypotheses in list {nbest.id}, found none")
+        firsts.append(nbest.texts[0 if nbest.totals is None else int(np.argmax(nbest.totals))])
+        return nbest
 
-    stream = lists.map(came)
+    stream = lists.map(check_list)
     if weights is not None:
         stream = stream.rescore(weights, missing=missing, note=note)
     else:
         stream = stream.map(_by_totals)
-    side = [one for one in (sources, baseline) if one is not None]
+    side = [texts for texts in (sources, baseline) if texts is not None]
     joined = Joined([*references, *side])
-    gathered = _Gathered(lists.name, joined, len(references), metric, sources is not None, firsts, baseline is not None)
+    gathered = _Collector(
+        lists.name, joined, len(references), metric, sources is not None, firsts, baseline is not None
+    )
     columns = ListColumns.from_lists(gathered.through(stream))
     if not len(columns):
         raise SmtError(f"{lists.name}: expected n-best lists, found none")
-    places = placed(wheres(columns, lists.name), joined)
+    places = find_places(file_positions(columns, lists.name), joined)
     if not allow_partial:
         joined.check_complete(lists.name, set(places), "judges the lists that are there")
     return Judged(
@@ -99,20 +101,20 @@ def judge(
         oracles=np.array(gathered.oracles) + columns.offsets[:-1],
         references=tuple(gathered.references),
         baseline=tuple(gathered.baseline),
-        baseline_name=f"{lists.name} as it came" if baseline is None else baseline.name,
+        baseline_name=f"{lists.name} as it check_list" if baseline is None else baseline.name,
         baseline_scores=np.array(gathered.baseline_scores),
         baseline_score=float(metric.score(np.sum(gathered.baseline_stats, axis=0))),
         depths=gathered.depths(),
     )
 
 
-def _by_totals(one: Candidates) -> Candidates:
-    totals = one.totals
-    return one if totals is None else one.select(sorted(range(len(one)), key=lambda i: -totals[i]))
+def _by_totals(nbest: Candidates) -> Candidates:
+    totals = nbest.totals
+    return nbest if totals is None else nbest.select(sorted(range(len(nbest)), key=lambda i: -totals[i]))
 
 
-class _Gathered:
-    """What is noted of each list while they go by."""
+class _Collector:
+    """Collects scores, oracles and baselines while the lists stream through."""
 
     def __init__(
         self,
@@ -131,7 +133,7 @@ class _Gathered:
         self._joined = joined
         self._references = joined.streams[:references]
         self._metric = metric
-        # Metrics that prepare references read no sources.
+        # Metrics with prepared references do not read sources.
         read = sources and not isinstance(metric, PreparedMetric)
         self._judge = Statistics(metric, self._references, joined.streams[references] if read else None)
         self._firsts = firsts
@@ -149,10 +151,10 @@ class _Gathered:
 
         from smtplugins.host.files.joining import where_of
 
-        for one in lists:
-            at = self._joined.place(one.id, where_of(one, self._name))
+        for nbest in lists:
+            at = self._joined.place(nbest.id, where_of(nbest, self._name))
             base = self._firsts[-1] if self._base is None else self._base.texts[at] or ""
-            stats = self._judge([*one.texts, base], at)
+            stats = self._judge([*nbest.texts, base], at)
             scores = np.asarray(self._metric.sentence(stats), dtype=np.float64)
             self.baseline.append(base)
             self.baseline_stats.append(stats[-1])
@@ -160,22 +162,22 @@ class _Gathered:
             self.references.append(tuple(stream.texts[at] or "" for stream in self._references))
             self.scores.append(scores[:-1])
             signed = scores[:-1] * (1 if self._metric.higher_is_better else -1)
-            tops = [int(np.argmax(signed[:n])) for n in depths_of(len(one))]
+            tops = [int(np.argmax(signed[:n])) for n in depths_of(len(nbest))]
             self.oracles.append(tops[-1])
             self._best.append(stats[tops])
-            yield one
+            yield nbest
 
     def depths(self) -> tuple[tuple[int, float], ...]:
-        """The corpus score at each depth; a shorter list gives its best of all."""
-        longest = max(len(one) for one in self.scores)
-        found = []
+        """The corpus score at each depth; a shorter list contributes its overall best."""
+        longest = max(len(scores) for scores in self.scores)
+        depths = []
         for at, depth in enumerate(depths_of(longest)):
             total = sum(best[min(at, len(best) - 1)] for best in self._best)
-            found.append((depth, float(self._metric.score(total))))
-        return tuple(found)
+            depths.append((depth, float(self._metric.score(total))))
+        return tuple(depths)
 
 
 def depths_of(size: int) -> list[int]:
-    """1, 2, 4, ... and the size itself."""
+    """1, 2, 4, ... below the size, then the size itself."""
     powers = [1 << k for k in range(size.bit_length()) if 1 << k < size]
     return [*powers, size]

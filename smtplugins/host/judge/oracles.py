@@ -1,7 +1,7 @@
-"""How good the best hypotheses of lists are: oracle scores among the first 1, 2, 4, 8 and so on by total.
+"""Oracle scores of n-best lists, among the first 1, 2, 4, 8, ... hypotheses by total.
 
-The oracle of a list is the hypothesis with the best sentence score; the score of a corpus is that of the statistics of
-all oracles together. For a metric that is no mean of sentences a better choice for the corpus may exist.
+The oracle of a list is the hypothesis with the best sentence score; the corpus score is computed from the summed
+statistics of all oracles. For a metric that is not a mean over sentences, a better corpus oracle may exist.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Oracle:
-    """The best among the first ``best_at`` of each list; ``gain`` is how much better that is than the first alone."""
+    """The oracle score among the first ``best_at`` of each list; ``gain`` is the improvement over the first alone."""
 
     best_at: int
     metric: str
@@ -35,7 +35,7 @@ class Oracle:
 
 @dataclass(frozen=True)
 class Oracles:
-    """A row for each metric and size; ``texts`` are the oracles of whole lists under the first metric, by id."""
+    """A row per metric and size; ``texts`` are (id, oracle of the whole list under the first metric)."""
 
     rows: tuple[Oracle, ...]
     texts: tuple[tuple[str, str], ...]
@@ -44,20 +44,20 @@ class Oracles:
 
 @dataclass
 class _Sums:
-    """Statistics of the oracles of all lists so far, for each power of two."""
+    """Summed statistics of the oracles of all lists so far, for each power of two."""
 
     metric: Metric
     sums: list[NDArray[Any]] = field(default_factory=list)
 
     def add(self, rows: NDArray[Any]) -> int:
-        """A list's statistics, best total first; gives its oracle."""
+        """Add a list's statistics, best total first; return its oracle."""
         import numpy as np
 
         scores = np.asarray(self.metric.sentence(rows), dtype=np.float64)
         gains = scores if self.metric.higher_is_better else -scores
         if not np.isfinite(gains).all():
             raise SmtError(f"metric {self.metric.name!r}: expected finite sentence scores, found inf or nan")
-        # Lists so far were no longer than the last size.
+        # No list so far was longer than the last size, so its sums serve all larger sizes.
         while not self.sums or 1 << (len(self.sums) - 1) < len(rows):
             self.sums.append(self.sums[-1].copy() if self.sums else np.zeros(rows.shape[1]))
         best = 0
@@ -77,7 +77,7 @@ def oracles(
     allow_partial: bool = False,
     formats: Iterable[Format] | None = None,
 ) -> Oracles:
-    """Oracle scores of lists, joined with the references by id."""
+    """Compute oracle scores of lists, joined with the references by id."""
     from smtplugins.host.learn.training_data import Statistics
 
     known = None if formats is None else list(formats)
@@ -88,19 +88,19 @@ def oracles(
     sums = [_Sums(metric) for metric in metrics]
     texts: list[tuple[str, str]] = []
     longest, seen = 0, dict[int, str]()
-    for one, shown in ((one, one.texts) for one in lists) if post is None else post.lists(lists):
-        where = where_of(one, lists.name)
-        at = joined.place(one.id, where)
+    for nbest, shown in ((nbest, nbest.texts) for nbest in lists) if post is None else post.lists(lists):
+        where = where_of(nbest, lists.name)
+        at = joined.place(nbest.id, where)
         if at in seen:
-            raise SmtError(f"{where}: expected each id once, found {one.id} again, that of {seen[at]}")
-        if not len(one):
-            raise SmtError(f"{where}: list {one.id}: expected hypotheses, found none")
+            raise SmtError(f"{where}: expected each id once, found {nbest.id} again (first at {seen[at]})")
+        if not len(nbest):
+            raise SmtError(f"{where}: list {nbest.id}: expected hypotheses, found none")
         seen[at] = where
-        order = _ranking(one)
+        order = _ranking(nbest)
         ranked = [shown[i] for i in order]
-        found = [total.add(judge(ranked, at)) for judge, total in zip(judges, sums, strict=True)]
-        texts.append((one.id, one.texts[order[found[0]]]))
-        longest = max(longest, len(one))
+        tops = [total.add(judge(ranked, at)) for judge, total in zip(judges, sums, strict=True)]
+        texts.append((nbest.id, nbest.texts[order[tops[0]]]))
+        longest = max(longest, len(nbest))
     if not seen:
         raise SmtError(f"{lists.name}: expected lists, found none")
     if not allow_partial:
@@ -110,15 +110,15 @@ def oracles(
     rows = []
     for metric, total in zip(metrics, sums, strict=True):
         signature = metric.signature() + before + "|oracle:sentence" + partial
-        scores = [float(metric.score(one)) for one in total.sums]
+        scores = [float(metric.score(stats)) for stats in total.sums]
         for power, score in enumerate(scores):
             gain = score - scores[0] if metric.higher_is_better else scores[0] - score
             rows.append(Oracle(min(1 << power, longest), metric.name, score, gain, signature))
     return Oracles(tuple(rows), tuple(texts), longest)
 
 
-def _ranking(one: Candidates) -> list[int]:
-    """Hypotheses by total, equal ones as they come."""
-    totals = one.totals
-    order = range(len(one))
+def _ranking(nbest: Candidates) -> list[int]:
+    """Indices of hypotheses sorted by total (stable)."""
+    totals = nbest.totals
+    order = range(len(nbest))
     return list(order) if totals is None else sorted(order, key=lambda i: -totals[i])

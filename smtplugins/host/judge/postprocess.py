@@ -1,4 +1,4 @@
-"""What is done to hypotheses before they are judged: pieces joined, text detokenised, or whatever a command does."""
+"""Postprocess hypotheses before evaluation: join subwords, detokenise, or pipe them through a command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BYTES = re.compile(r"(?:<0x[0-9A-Fa-f]{2}>)+")
 
 
 class Post:
-    """Changes texts; made by :func:`make_post`. Called with texts it gives as many."""
+    """A postprocessor of texts, made by :func:`make_post`; returns one text per input."""
 
     def __init__(self, spec: str, change: Callable[[Sequence[str]], list[str]], batch: int = 1) -> None:
         self.spec = spec
@@ -26,43 +26,43 @@ class Post:
         self._batch = batch
 
     def __call__(self, texts: Sequence[str]) -> list[str]:
-        """The texts after the change; one that comes again is changed once."""
+        """Postprocess texts; duplicates are processed once."""
         distinct = list(dict.fromkeys(texts))
         changed = dict(zip(distinct, self._change(distinct), strict=True))
         return [changed[text] for text in texts]
 
     def lists(self, lists: Iterable[Candidates]) -> Iterator[tuple[Candidates, list[str]]]:
-        """Lists, each with the changed texts of its hypotheses; a command is started for many lists at once."""
+        """Iterate over (list, postprocessed texts); an external command is run once per batch of lists."""
         waiting: list[Candidates] = []
         count = 0
-        for one in lists:
-            waiting.append(one)
-            count += len(one)
+        for nbest in lists:
+            waiting.append(nbest)
+            count += len(nbest)
             if count >= self._batch:
                 yield from self._changed(waiting)
                 waiting, count = [], 0
         yield from self._changed(waiting)
 
     def _changed(self, lists: list[Candidates]) -> Iterator[tuple[Candidates, list[str]]]:
-        texts = self([text for one in lists for text in one.texts])
+        texts = self([text for nbest in lists for text in nbest.texts])
         at = 0
-        for one in lists:
-            yield one, texts[at : at + len(one)]
-            at += len(one)
+        for nbest in lists:
+            yield nbest, texts[at : at + len(nbest)]
+            at += len(nbest)
 
 
 def make_post(spec: str | None) -> Post | None:
-    """What a specification says; ``None`` for ``none``, which leaves all as it is."""
+    """Parse a ``--post`` specification; ``None`` for ``none``, which changes nothing."""
     if spec is None or spec == "none":
         return None
-    simple = {"bpe": joined_bpe, "spm": joined_spm}
+    simple = {"bpe": join_bpe, "spm": join_spm}
     if spec in simple:
         function = simple[spec]
         return Post(spec, lambda texts: list(map(function, texts)))
     name, colon, language = spec.partition(":")
     if name == "detok":
         if not colon or not language:
-            raise UsageError(f"--post {spec}: expected detok:LANG with a language, as detok:en")
+            raise UsageError(f"--post {spec}: expected detok:LANG, such as detok:en")
         detokenize = _detokenizer(language)
         return Post(spec, lambda texts: list(map(detokenize, texts)))
     try:
@@ -74,18 +74,18 @@ def make_post(spec: str | None) -> Post | None:
     return Post(spec, lambda texts: _through(arguments, texts), _BATCH)
 
 
-def joined_bpe(text: str) -> str:
-    """Words of subword-nmt's pieces, whose ends are marked by ``@@``."""
+def join_bpe(text: str) -> str:
+    """Join subword-nmt's pieces, which mark a continuation by ``@@``."""
     return re.sub(r"@@( |$)", "", text)
 
 
-def joined_spm(text: str) -> str:
-    """Text of SentencePiece's pieces: U+2581 is a blank, ``<0xE2>`` a byte."""
-    joined = _BYTES.sub(_decoded, text.replace(" ", ""))
+def join_spm(text: str) -> str:
+    """Join SentencePiece's pieces: U+2581 is a space, ``<0xE2>`` a byte."""
+    joined = _BYTES.sub(_decode_bytes, text.replace(" ", ""))
     return joined.replace("\u2581", " ").strip(" ")
 
 
-def _decoded(match: re.Match[str]) -> str:
+def _decode_bytes(match: re.Match[str]) -> str:
     return bytes.fromhex(match[0].replace("<0x", "").replace(">", "")).decode("utf-8", "replace")
 
 
@@ -94,12 +94,12 @@ def _detokenizer(language: str) -> Callable[[str], str]:
         from sacremoses import MosesDetokenizer
     except ImportError:
         raise UsageError(
-            f"--post detok:{language} needs the package sacremoses: pip install sacremoses (or give a command)"
+            f"--post detok:{language} needs the package sacremoses: pip install sacremoses (or use a command)"
         ) from None
-    made: Any = MosesDetokenizer(lang=language)
+    detokenizer: Any = MosesDetokenizer(lang=language)
 
     def detokenize(text: str) -> str:
-        return str(made.detokenize(text.split()))
+        return str(detokenizer.detokenize(text.split()))
 
     return detokenize
 
@@ -109,14 +109,14 @@ def _through(arguments: list[str], texts: Sequence[str]) -> list[str]:
         return []
     for text in texts:
         if "\n" in text:
-            raise SmtError(f"--post {arguments[0]}: expected texts of one line, found a line break in {text[:60]!r}")
-    given = "".join(f"{text}\n" for text in texts).encode()
+            raise SmtError(f"--post {arguments[0]}: expected single-line texts, found a line break in {text[:60]!r}")
+    data = "".join(f"{text}\n" for text in texts).encode()
     try:
-        done = subprocess.run(arguments, input=given, stdout=subprocess.PIPE, check=False)
+        done = subprocess.run(arguments, input=data, stdout=subprocess.PIPE, check=False)
     except OSError as error:
         raise UsageError(f"--post: {arguments[0]!r} cannot be run: {error.strerror}") from None
     if done.returncode:
-        raise SmtError(f"--post {arguments[0]}: ended with exit code {done.returncode}")
+        raise SmtError(f"--post {arguments[0]}: the command failed with exit code {done.returncode}")
     lines = done.stdout.decode("utf-8", "replace").split("\n")
     if lines[-1] == "":
         lines.pop()

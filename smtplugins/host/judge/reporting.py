@@ -1,6 +1,6 @@
-"""What a report is made from: curves of learning runs, lists judged sentence by sentence, trees as they were built.
+"""Collect the data of a report: curves of learning runs, lists judged per sentence, trees with their building steps.
 
-A page is a format of the kind ``report`` that writes one :class:`Report`; plugins offer it like any other format.
+The page is written by a format of the kind ``report``, which takes one :class:`Report`; plugins can offer others.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 Note = Callable[[str], None]
 _LISTS = "iteration-*/candidates.jsonl.gz"
-"""What a run that decodes found, iteration by iteration (``host/learn/loop.py``)."""
+"""The n-best lists of a decoding run, one file per iteration (``host/learn/loop.py``)."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """All of a report: facts are pairs of what and which, for the head of the page.
+    """The data of a report; ``facts`` are (label, value) pairs for the head of the page.
 
-    ``built`` are sentences whose trees are shown as they grew; it is gone through once.
+    ``built`` are sentences whose trees are shown step by step; it is iterated over once.
     """
 
     title: str
@@ -40,9 +40,9 @@ class Report:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The files of a report of lists, all by path; ``format`` is that of the lists.
+    """The input files of a report, as paths; ``format`` applies to the lists.
 
-    ``built`` has the steps of trees, which need no lists.
+    ``built`` holds building steps of trees and needs no lists.
     """
 
     lists: str | None = None
@@ -65,93 +65,99 @@ def make_report(
     title: str | None = None,
     note: Note = lambda text: None,
 ) -> Report:
-    """A report of runs, of lists, of trees as they were built, or of several of these.
+    """Make a report of runs, lists and trees, or any of these.
 
-    Lists are sorted by the weights named, or else by those the runs ended with (their mean, if there are several).
-    Without lists, those that the first run learnt from are taken if they are there as they were.
+    Lists are sorted by ``inputs.weights``, or else by the runs' result (the mean over several runs). The default lists
+    are those the first run learnt from, if they are unchanged.
     """
     from smtplugins.host.decode.built_steps import BuiltFile
 
-    given = inputs or Inputs()
-    found = read_runs(runs)
-    if not found and given.lists is None and given.built is None:
-        raise UsageError("expected runs to report on, lists (-i), or both; or trees as they were built (--built)")
-    if given.built not in (None, "-"):
-        # What takes long comes before it is read.
-        os.stat(given.built)
-    built = None if given.built is None else BuiltFile(given.built)
-    if given.lists is None and found:
-        given = _of_run(found[0], given, note)
-    facts = [("runs", ", ".join(run.name for run in found))] if found else []
-    facts += [("trees", given.built)] if given.built is not None else []
-    name = f"Report of {found[0].name if found else given.lists or given.built}"
-    if given.lists is None:
-        for option, value in (("-w", given.weights), ("--baseline", given.baseline), ("-r", given.references)):
+    requested = inputs or Inputs()
+    learnt = read_runs(runs)
+    if not learnt and requested.lists is None and requested.built is None:
+        raise UsageError("nothing to report on: expected runs, lists (-i) or building steps of trees (--built)")
+    if requested.built not in (None, "-"):
+        # Fail now if the file is missing: it is read last, after slow work.
+        os.stat(requested.built)
+    built = None if requested.built is None else BuiltFile(requested.built)
+    if requested.lists is None and learnt:
+        requested = _add_run_inputs(learnt[0], requested, note)
+    facts = [("runs", ", ".join(run.name for run in learnt))] if learnt else []
+    facts += [("trees", requested.built)] if requested.built is not None else []
+    name = f"Report of {learnt[0].name if learnt else requested.lists or requested.built}"
+    if requested.lists is None:
+        for option, value in (
+            ("-w", requested.weights),
+            ("--baseline", requested.baseline),
+            ("-r", requested.references),
+        ):
             if value:
-                raise UsageError(f"{option} is for lists: name them (-i)")
-        return Report(title or name, tuple(facts), found, None, built)
-    if not given.references:
-        raise UsageError("lists are judged by references (-r): name at least one")
+                raise UsageError(f"{option} needs lists (-i)")
+        return Report(title or name, tuple(facts), learnt, None, built)
+    if not requested.references:
+        raise UsageError("lists need references (-r) to be judged; found none")
     weights: Mapping[str, float] | None = None
-    whose = given.weights or "none"
-    if given.weights is not None:
-        weights = host.read_weights(given.weights)
-    elif found:
-        weights, whose = result(found)
-    judged = _judged(host, given, weights, found, note)
-    facts += [("lists", given.lists), ("references", ", ".join(given.references)), ("weights", whose)]
-    facts += [("source", given.source)] if given.source else []
+    whose = requested.weights or "none"
+    if requested.weights is not None:
+        weights = host.read_weights(requested.weights)
+    elif learnt:
+        weights, whose = result(learnt)
+    judged = _judge_lists(host, requested, weights, learnt, note)
+    facts += [("lists", requested.lists), ("references", ", ".join(requested.references)), ("weights", whose)]
+    facts += [("source", requested.source)] if requested.source else []
     facts += [("signature", judged.signature)]
-    return Report(title or name, tuple(facts), found, judged, built)
+    return Report(title or name, tuple(facts), learnt, judged, built)
 
 
-def _judged(host: Host, given: Inputs, weights: Mapping[str, float] | None, runs: Sequence[Run], note: Note) -> Judged:
+def _judge_lists(
+    host: Host, inputs: Inputs, weights: Mapping[str, float] | None, runs: Sequence[Run], note: Note
+) -> Judged:
     from smtplugins.host.files.joining import references_of, texts_of
     from smtplugins.host.judge import in_sample
 
-    assert given.lists is not None
+    assert inputs.lists is not None
     formats = host.formats()
     judged = judge(
-        host.read(given.lists, source=given.source, format=given.format, allow_partial=given.allow_partial),
-        references_of(given.references, formats),
-        host.metric(given.metric or "bleu"),
+        host.read(inputs.lists, source=inputs.source, format=inputs.format, allow_partial=inputs.allow_partial),
+        references_of(inputs.references, formats),
+        host.metric(inputs.metric or "bleu"),
         weights=weights,
-        missing=given.missing,
-        baseline=None if given.baseline is None else texts_of(given.baseline, formats),
-        sources=None if given.source is None else texts_of(given.source, formats, "source"),
-        allow_partial=given.allow_partial,
+        missing=inputs.missing,
+        baseline=None if inputs.baseline is None else texts_of(inputs.baseline, formats),
+        sources=None if inputs.source is None else texts_of(inputs.source, formats, "source"),
+        allow_partial=inputs.allow_partial,
         note=note,
     )
     tuned_on = [run.folder for run in runs if run.manifest]
-    if in_sample.Judged([given.lists, *given.references]).any_of(tuned_on):
+    if in_sample.Judged([inputs.lists, *inputs.references]).any_of(tuned_on):
         judged = replace(judged, signature=f"{judged.signature}|in-sample")
     return judged
 
 
-def _of_run(run: Run, given: Inputs, note: Note) -> Inputs:
-    """What the run learnt from, for all that is not given; files that changed since are not what it learnt from."""
+def _add_run_inputs(run: Run, inputs: Inputs, note: Note) -> Inputs:
+    """Fill in missing inputs from what the run learnt from, unless those files are missing or have changed since."""
     from smtplugins.host.runs import input_hashes
 
     hashes, decoded = run.manifest.get("inputs"), sorted(Path(run.folder).glob(_LISTS))
-    found = _decoded(run, str(decoded[-1])) if decoded else _frozen(run)
-    if found is None or not isinstance(hashes, dict):
-        note(f"{run.name}: no lists in this report, as the run does not say which it read; -i and -r name them")
-        return given
-    own = replace(given, lists=found.lists, allow_partial=given.allow_partial or found.allow_partial)
+    own_inputs = _decoding_inputs(run, str(decoded[-1])) if decoded else _list_inputs(run)
+    if own_inputs is None or not isinstance(hashes, dict):
+        note(f"{run.name}: no lists in this report, as the run does not record its inputs; name them with -i and -r")
+        return inputs
+    own = replace(inputs, lists=own_inputs.lists, allow_partial=inputs.allow_partial or own_inputs.allow_partial)
     for name in ("references", "source", "metric", "format"):
-        own = replace(own, **{name: getattr(given, name) or getattr(found, name)})
-    files = [one for one in (own.lists, own.source, *own.references) if one is not None]
+        own = replace(own, **{name: getattr(inputs, name) or getattr(own_inputs, name)})
+    files = [path for path in (own.lists, own.source, *own.references) if path is not None]
     wrong = [name for name in files if not Path(name).is_file()]
     wrong += [name for name, digest in input_hashes(files).items() if hashes.get(name, digest) != digest]
     if wrong or not own.references:
-        why = f"{wrong[0]} is not there as it was" if wrong else "its references are not known"
-        note(f"{run.name}: no lists in this report, as {why}; -i and -r name others")
-        return given
+        why = f"{wrong[0]} is missing or has changed" if wrong else "its references are not known"
+        note(f"{run.name}: no lists in this report, as {why}; name others with -i and -r")
+        return inputs
     return own
 
 
-def _decoded(run: Run, lists: str) -> Inputs | None:
-    """A run that decoded: its last lists, and the rest from its configuration."""
+def _decoding_inputs(run: Run, lists: str) -> Inputs | None:
+    """The inputs of a decoding run: its last lists, and the rest from its configuration."""
     import yaml
 
     try:
@@ -160,27 +166,27 @@ def _decoded(run: Run, lists: str) -> Inputs | None:
         source, metric = config.get("source"), config.get("metric")
     except (LookupError, TypeError, AttributeError, yaml.YAMLError) as error:
         raise SmtError(f"{run.folder}: expected the configuration of a run in its manifest, found {error}") from None
-    # A decoder may find no translation for a sentence.
+    # A sentence may have no translation.
     return Inputs(lists, references, source=source, metric=metric, allow_partial=True)
 
 
-def _frozen(run: Run) -> Inputs | None:
-    """A run on lists: what its command was given, if that was one file of lists."""
+def _list_inputs(run: Run) -> Inputs | None:
+    """The inputs of a run on lists, from its command's options, if it read a single file of lists."""
     options: Any = run.manifest.get("options")
     if not isinstance(options, dict):
         return None
 
-    def every(name: str) -> tuple[str, ...]:
+    def values_of(name: str) -> tuple[str, ...]:
         value = options.get(name) or ()
         return (value,) if isinstance(value, str) else tuple(map(str, value))
 
-    if len(every("input")) != 1:
+    if len(values_of("input")) != 1:
         return None
     return Inputs(
-        every("input")[0],
-        every("ref"),
+        values_of("input")[0],
+        values_of("ref"),
         source=options.get("source"),
-        metric=next(iter(every("metric")), None),
+        metric=next(iter(values_of("metric")), None),
         format=options.get("from_format"),
         allow_partial=bool(options.get("allow_partial")),
     )

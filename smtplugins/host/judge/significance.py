@@ -1,11 +1,11 @@
-"""Scores of systems with intervals, and tests of their differences, under any metric and over optimiser runs.
+"""Confidence intervals and significance tests of systems under any metric, over one or several optimiser runs.
 
-A system is judged by its runs, each with the metric's statistics of all segments. Its score is the mean of those of
-its runs. Resampling draws segments, the same for all runs of all systems; tests on sentences take the means of a
-sentence's scores. Approximate randomisation over runs follows Clark, Dyer, Lavie and Smith (2011) and their multeval:
-the statistics of a system's runs are pooled, and a segment's hypotheses are exchanged between systems and runs alike.
-What it tests is whether all hypotheses of a sentence could come from one system. If runs agree with each other more
-than systems do, although none is better on the whole, its p-values are too small.
+A system consists of its runs, each with the metric's statistics for all segments; its score is the mean over runs.
+Resampling draws the same segments for all runs of all systems; sentence-level tests use a sentence's mean score over
+runs. Approximate randomisation over runs follows Clark, Dyer, Lavie and Smith (2011) and their multeval: the runs of
+both systems are pooled, and a segment's hypotheses are exchanged between systems and runs alike. It tests whether all
+hypotheses of a sentence could come from one system. If a system's runs resemble each other more than they resemble the
+other system's, its p-values are too small even though neither system is better overall.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ TESTS = {
     "bootstrap": "paired bootstrap, with intervals; as sacrebleu, whose p is about that of a one-tailed test",
     "ar": "approximate randomisation, two-tailed, as sacrebleu; over runs as multeval",
     "sign": "sign test of sentence scores, one-tailed: better than the baseline",
-    "wilcoxon": "signed ranks of sentence scores, two-tailed",
+    "wilcoxon": "Wilcoxon signed-rank test of sentence scores, two-tailed",
 }
 SAMPLES = {"bootstrap": 1000, "ar": 10000}
-"""How many samples resampling takes unless told, as in sacrebleu."""
+"""Default numbers of samples, as in sacrebleu."""
 LEVEL = 0.95
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to find out besides scores. ``samples`` 0 is what is usual; a ``level`` asks for intervals.
+    """Which tests and intervals to compute. ``samples`` 0 means the default; ``level`` requests intervals.
 
-    The bootstrap gives intervals in any case, at 0.95 unless told.
+    The bootstrap always gives intervals, at level 0.95 by default.
     """
 
     tests: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Plan:
         if self.samples < 0:
             raise UsageError(f"samples: expected a number of samples, found {self.samples}")
         if self.level is not None and not 0 < self.level < 1:
-            raise UsageError(f"confidence: expected a level between 0 and 1, as 0.95, found {self.level:g}")
+            raise UsageError(f"confidence: expected a level between 0 and 1, such as 0.95, found {self.level:g}")
         if self.seed < 0:
             raise UsageError(f"seed: expected a whole number from 0 on, found {self.seed}")
 
@@ -70,26 +70,26 @@ class Plan:
         bootstrap: int = 0,
         seed: int = 12345,
     ) -> Plan:
-        """A plan; ``bootstrap=N`` is short for that test with N samples, before all others."""
+        """Make a plan; ``bootstrap=N`` is short for the bootstrap with N samples, run before all other tests."""
         if bootstrap < 0:
             raise UsageError(f"bootstrap: expected a number of samples, found {bootstrap}")
         if bootstrap and samples:
-            raise UsageError("name a number of samples once, with bootstrap or with samples")
+            raise UsageError("expected bootstrap or samples as the number of samples, found both")
         if bootstrap and "bootstrap" not in tests:
             tests = ("bootstrap", *tests)
         return cls(tuple(tests), bootstrap or samples, level, seed)
 
     @property
     def intervals(self) -> bool:
-        """Whether there are intervals."""
+        """Whether intervals are computed."""
         return self.level is not None or "bootstrap" in self.tests
 
     def count(self, test: str) -> int:
-        """How many samples a test takes."""
+        """The number of samples of a test."""
         return self.samples or SAMPLES[test]
 
     def signature(self) -> str:
-        """What to add to a metric's signature."""
+        """The part to append to a metric's signature."""
         parts = []
         if self.intervals:
             parts.append(f"bs:{self.count('bootstrap')}")
@@ -107,9 +107,9 @@ class Plan:
 
 @dataclass
 class Judgement:
-    """What was found out about one system; ``deviation`` is that of its runs, if there are several.
+    """Score, interval and p-values of one system; ``deviation`` is the standard deviation over several runs.
 
-    ``p`` has the p-value of each test against the first system, which has none itself.
+    ``p`` holds the p-value of each test against the first system, and is empty for the first system itself.
     """
 
     score: float
@@ -120,43 +120,43 @@ class Judgement:
 
 
 def judge(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: Plan) -> list[Judgement]:
-    """Judge systems by the statistics of their runs; the first is what the others are compared with."""
+    """Judge systems by the statistics of their runs; the first is the baseline of the tests."""
     import numpy as np
 
     from smtplugins.core.metrics import resampling
 
-    found = []
+    judgements = []
     for runs in systems:
-        scores = np.asarray(metric.score(np.stack([one.sum(axis=0) for one in runs])), dtype=np.float64)
+        scores = np.asarray(metric.score(np.stack([stats.sum(axis=0) for stats in runs])), dtype=np.float64)
         deviation = float(scores.std(ddof=1)) if len(runs) > 1 else None
-        found.append(Judgement(float(scores.mean()), deviation))
+        judgements.append(Judgement(float(scores.mean()), deviation))
     if plan.intervals:
-        sampled = _sampled(metric, systems, plan)
-        for one, column in zip(found, sampled.T, strict=True):
-            one.low, one.high = resampling.interval(column, plan.level or LEVEL)
+        sampled = _sample_scores(metric, systems, plan)
+        for judgement, column in zip(judgements, sampled.T, strict=True):
+            judgement.low, judgement.high = resampling.interval(column, plan.level or LEVEL)
     for test in plan.tests:
         values: Sequence[float]
         if test == "bootstrap":
             values = [
-                resampling.bootstrap_p(sampled[:, 0], sampled[:, i], found[i].score - found[0].score)
+                resampling.bootstrap_p(sampled[:, 0], sampled[:, i], judgements[i].score - judgements[0].score)
                 for i in range(1, len(systems))
             ]
         elif test == "ar":
-            values = _randomised(metric, systems, plan)
+            values = _randomise(metric, systems, plan)
         else:
             values = _on_sentences(metric, systems, test)
-        for one, p in zip(found[1:], values, strict=True):
-            one.p[test] = p
-    return found
+        for judgement, p in zip(judgements[1:], values, strict=True):
+            judgement.p[test] = p
+    return judgements
 
 
-def _sampled(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: Plan) -> NDArray[Any]:
+def _sample_scores(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: Plan) -> NDArray[Any]:
     """Scores of bootstrap samples: samples x systems."""
     import numpy as np
 
     from smtplugins.core.metrics import resampling
 
-    runs = [one for system in systems for one in system]
+    runs = [run for system in systems for run in system]
     count = plan.count("bootstrap")
     sums = resampling.bootstrap_sums(np.stack(runs), count, plan.seed)
     scores = np.asarray(metric.score(sums))
@@ -166,18 +166,18 @@ def _sampled(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: Pl
     return means
 
 
-def _randomised(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: Plan) -> list[float]:
+def _randomise(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: Plan) -> list[float]:
     base = systems[0]
     alone = [i for i in range(1, len(systems)) if len(base) == len(systems[i]) == 1]
-    found = dict(zip(alone, _swapped(metric, base[0], [systems[i][0] for i in alone], plan), strict=True))
+    p_values = dict(zip(alone, _swap_segments(metric, base[0], [systems[i][0] for i in alone], plan), strict=True))
     for i in range(1, len(systems)):
-        if i not in found:
-            found[i] = _regrouped(metric, base, systems[i], plan)
-    return [found[i] for i in range(1, len(systems))]
+        if i not in p_values:
+            p_values[i] = _regroup_runs(metric, base, systems[i], plan)
+    return [p_values[i] for i in range(1, len(systems))]
 
 
-def _swapped(metric: Metric, base: NDArray[Any], others: Sequence[NDArray[Any]], plan: Plan) -> list[float]:
-    """Each segment stays or is exchanged; the same coins for all systems."""
+def _swap_segments(metric: Metric, base: NDArray[Any], others: Sequence[NDArray[Any]], plan: Plan) -> list[float]:
+    """Approximate randomisation of single runs: swap segments at random, with the same coin flips for all systems."""
     import numpy as np
 
     from smtplugins.core.metrics import resampling
@@ -185,28 +185,28 @@ def _swapped(metric: Metric, base: NDArray[Any], others: Sequence[NDArray[Any]],
     if not others:
         return []
     trials, width = plan.count("ar"), base.shape[1]
-    # A column more says how many of the segments that differ were exchanged.
-    changes = [np.column_stack([base - one, (base != one).any(axis=1)]) for one in others]
+    # An extra column counts the differing segments that were exchanged.
+    changes = [np.column_stack([base - other, (base != other).any(axis=1)]) for other in others]
     sums = resampling.swapped_sums(np.stack(changes), trials, plan.seed)
-    found = []
-    for one, change, part in zip(others, changes, sums, strict=True):
-        first = part[:, :width] + one.sum(axis=0)
-        second = base.sum(axis=0) + one.sum(axis=0) - first
+    p_values = []
+    for other, change, part in zip(others, changes, sums, strict=True):
+        first = part[:, :width] + other.sum(axis=0)
+        second = base.sum(axis=0) + other.sum(axis=0) - first
         exchanged, all_of_them = part[:, width], change[:, width].sum()
         same = (exchanged == 0) | (exchanged == all_of_them)
-        found.append(_p(metric, (base.sum(axis=0), one.sum(axis=0)), (first, second), same))
-    return found
+        p_values.append(_p(metric, (base.sum(axis=0), other.sum(axis=0)), (first, second), same))
+    return p_values
 
 
-def _regrouped(metric: Metric, base: Sequence[NDArray[Any]], system: Sequence[NDArray[Any]], plan: Plan) -> float:
-    """Which of the hypotheses of a segment are the baseline's is drawn anew in each trial."""
+def _regroup_runs(metric: Metric, base: Sequence[NDArray[Any]], system: Sequence[NDArray[Any]], plan: Plan) -> float:
+    """Approximate randomisation over runs: each trial reassigns a segment's pooled hypotheses to the two systems."""
     import numpy as np
 
     from smtplugins.core.metrics import resampling
 
     pool = np.stack([*base, *system], axis=1)
     differ = (pool != pool[:, :1]).any(axis=(1, 2))
-    # A column more says how many of the baseline's hypotheses it kept where there is a choice.
+    # An extra column counts the baseline's hypotheses that it kept in segments where hypotheses differ.
     own = np.zeros((*pool.shape[:2], 1))
     own[:, : len(base), 0] = differ[:, None]
     trials, width = plan.count("ar"), pool.shape[2]
@@ -224,9 +224,9 @@ def _p(metric: Metric, real: Sequence[Any], shuffled: Sequence[Any], same: NDArr
 
     from smtplugins.core.metrics import resampling
 
-    one, other = np.asarray(metric.score(np.stack(real))).tolist()
+    score, other_score = np.asarray(metric.score(np.stack(real))).tolist()
     first, second = (np.asarray(metric.score(part)) for part in shuffled)
-    return resampling.randomisation_p(first, second, one - other, same)
+    return resampling.randomisation_p(first, second, score - other_score, same)
 
 
 def _on_sentences(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], test: str) -> list[float]:
@@ -235,8 +235,8 @@ def _on_sentences(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], tes
     from smtplugins.core.metrics import signed
 
     sign = 1 if metric.higher_is_better else -1
-    means = [sign * np.mean([metric.sentence(one) for one in runs], axis=0) for runs in systems]
+    means = [sign * np.mean([metric.sentence(stats) for stats in runs], axis=0) for runs in systems]
     function = signed.sign_p if test == "sign" else signed.wilcoxon_p
-    found = [function(signed.differences(means[0], one)) for one in means[1:]]
-    assert all(math.isfinite(p) for p in found)
-    return found
+    p_values = [function(signed.differences(means[0], mean)) for mean in means[1:]]
+    assert all(math.isfinite(p) for p in p_values)
+    return p_values

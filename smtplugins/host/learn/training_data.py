@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from smtplugins.contracts.contracts import Forests, Lists, PreparedMetric
 from smtplugins.host.errors import SmtError
-from smtplugins.host.files.joining import Joined, Texts, placed, wheres
+from smtplugins.host.files.joining import Joined, Texts, file_positions, find_places
 from smtplugins.host.files.lists import ListStream, as_stream
 from smtplugins.host.files.opening import Path, open_known
 from smtplugins.host.learn.trust_region import Scales
@@ -146,7 +146,7 @@ def list_material(
     if not len(lists):
         raise SmtError(f"{stream.name}: expected n-best lists to learn from, found none")
     joined = Joined([*references, *([sources] if sources is not None else [])])
-    places = places_of(wheres(lists, stream.name), joined, stream.name, allow_partial)
+    places = places_of(file_positions(lists, stream.name), joined, stream.name, allow_partial)
     references, sources = _parted(joined, sources)
     bounds = lists.offsets.tolist()
     texts = (lists.texts[a:b] for a, b in itertools.pairwise(bounds))
@@ -247,7 +247,7 @@ def metric_of(host: Host, spec: Any, post: str | Post | None = None) -> Metric:
 
 def places_of(lists: Sequence[tuple[str, str]], joined: Joined, name: str, partial: bool) -> list[int]:
     """The place of the references for each list, given by its id and where it stands."""
-    places = placed(lists, joined)
+    places = find_places(lists, joined)
     if not partial:
         joined.check_complete(name, set(places), "learns from what is there")
     return places

@@ -75,7 +75,7 @@ def test_runs_alone_and_runs_with_lists(smt: Smt, example: Path) -> None:
     run_of(Path("b"), {"LM0": 1.5})
     result = smt("report", "a", "b", "--title", "Two <runs>")
     assert result.err == (
-        "smt: note: a: no lists in this report, as the run does not say which it read; -i and -r name them\n"
+        "smt: note: a: no lists in this report, as the run does not record its inputs; name them with -i and -r\n"
     )
     alone = result.out
     assert "<title>Two &lt;runs&gt;</title>" in alone
@@ -99,7 +99,7 @@ def test_a_run_brings_its_lists(smt: Smt, example: Path) -> None:
     assert result.code == 0
     assert (
         result.err
-        == "smt: note: run: no lists in this report, as ref.en is not there as it was; -i and -r name others\n"
+        == "smt: note: run: no lists in this report, as ref.en is missing or has changed; name others with -i and -r\n"
     )
     assert data_of(result.out) is None
 
@@ -125,9 +125,9 @@ def test_a_run_that_decodes_brings_its_last_lists_and_its_choice_of_weights(smt:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "expected runs to report on, lists (-i), or both"),
-        (["-i", "moses.nbest"], "lists are judged by references (-r): name at least one"),
-        (["a", "--baseline", "ref.en"], "--baseline is for lists: name them (-i)"),
+        ([], "nothing to report on: expected runs, lists (-i) or building steps of trees (--built)"),
+        (["-i", "moses.nbest"], "lists need references (-r) to be judged; found none"),
+        (["a", "--baseline", "ref.en"], "--baseline needs lists (-i)"),
         (["moses.nbest"], "moses.nbest: expected the folder of a run with finished steps"),
         ([*LISTS, "--to", "html,candidates=0"], "format 'html-report': candidates: expected 1 or more, found 0"),
         ([*LISTS, "--to", "pdf"], "unknown format 'pdf'; known: html-report"),

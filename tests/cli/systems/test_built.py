@@ -189,7 +189,7 @@ class TestReport:
         [
             (["--built", "none"], 1, "none"),
             (["--built", "in"], 1, "in:1: expected `{` at column 1, found 'eins zwei drei'"),
-            (["--built", "b.jsonl", "-r", "ref.en"], 2, "-r is for lists: name them (-i)"),
+            (["--built", "b.jsonl", "-r", "ref.en"], 2, "-r needs lists (-i)"),
             (["--built", "b.jsonl", "--to", "html,trees=0"], 2, "trees: expected 1 or more, found 0"),
         ],
     )

@@ -21,7 +21,7 @@ def write(folder: Path, text: str, *, force: bool = False) -> None:
 def test_a_folder_that_is_there_is_replaced_if_asked(tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "out"
     write(folder, "one")
-    with pytest.raises(UsageError, match=r"out: expected a new or empty folder, found one with made\.json, .*; --force"):
+    with pytest.raises(UsageError, match=r"expected a new or empty folder, found one with made\.json, .*; --force"):
         write(folder, "two")
     assert (folder / RECORD).read_text() == "one"
     write(folder, "two", force=True)
@@ -35,7 +35,7 @@ def test_what_is_not_of_this_kind_is_never_replaced(force: bool, tmp_path: Path)
     (tmp_path / "out" / "thesis.tex").write_text("mine")
     (tmp_path / "file").write_text("mine")
     for name in ("out", "file"):
-        with pytest.raises(UsageError, match=r"expected a folder that is new, empty or contains made\.json, found another"):
+        with pytest.raises(UsageError, match=r"folder that is new, empty or contains made\.json, found another"):
             write(tmp_path / name, "one", force=force)
     assert (tmp_path / "out" / "thesis.tex").read_text() == (tmp_path / "file").read_text() == "mine"
 

@@ -10,7 +10,7 @@ import pytest
 import smtplugins as smt
 from smtformats import FormatError
 from smtplugins.host.errors import SmtError
-from smtplugins.host.files.joining import Joined, Texts, by_line, placed, references_of, texts_of
+from smtplugins.host.files.joining import Joined, Texts, by_line, find_places, references_of, texts_of
 
 IDS = ["seg-2", "seg-0", "seg-1"]
 
@@ -46,7 +46,7 @@ def test_numbers_are_lines_of_a_text() -> None:
 
 
 def test_ids_that_a_text_has_not() -> None:
-    message = "expected line numbers of plain as ids, found 'seg-[02]': a text has no other ids; use a file that carries"
+    message = "expected line numbers of plain as ids, found 'seg-[02]': a text has no other ids; use a file that"
     with pytest.raises(SmtError, match=f"^here: {message}"):
         Joined([of(None, "plain")]).place("seg-0", "here")
     with pytest.raises(SmtError, match=f"^y:1: {message}"):
@@ -63,7 +63,7 @@ def test_what_lacks_is_named() -> None:
         joined.check_complete("lists", {0}, "goes on")
     assert joined.streams[1].lacks(2, joined.streams[0]) == "y: expected id seg-1 (x:3), found none"
     with pytest.raises(SmtError, match=r"^l:3: expected each id once, found 01 again \(first at l:1\)$"):
-        placed([("1", "l:1"), ("2", "l:2"), ("01", "l:3")], Joined([of(None)]))
+        find_places([("1", "l:1"), ("2", "l:2"), ("01", "l:3")], Joined([of(None)]))
 
 
 def test_without_texts_every_id_has_a_place() -> None:

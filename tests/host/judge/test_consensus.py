@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.files.lists import candidates
 from smtplugins.host.host import Host
-from smtplugins.host.judge.consensus import Consensus, choices, gains, matrix, posteriors, prepared
+from smtplugins.host.judge.consensus import Consensus, choices, gains, matrix, posteriors, prepare_references
 from smtplugins.host.judge.postprocess import make_post
 
 METRICS = ["bleu,tokenize=none", "chrf", "ter", "wer", "gtm,exponent=2"]
@@ -50,7 +50,7 @@ def test_choice_has_the_least_expected_loss(seed: int, spec: str, scale: float) 
     assert found.gains == pytest.approx(wanted, abs=1e-9)
     assert wanted[found.best] == pytest.approx(max(wanted), abs=1e-9)
     assert found.text == one.texts[found.best]
-    again = found.resorted()
+    again = found.resort()
     assert again.totals == sorted(again.totals or [], reverse=True)
     assert sorted(again.texts) == sorted(one.texts)
 
@@ -60,7 +60,7 @@ def test_pruning_keeps_different_texts_of_highest_total(host: Host) -> None:
     found = Consensus(host.metric("bleu,tokenize=none"), 1.0, top=2).choose(one)
     assert [gain is None for gain in found.gains] == [False, False, True, False, True]
     assert found.text == "x"
-    assert found.resorted().texts == ["x", "x", "a b"]
+    assert found.resort().texts == ["x", "x", "a b"]
     assert Consensus(host.metric("bleu,tokenize=none"), 0.0).choose(one).text == "a b"
 
 
@@ -91,7 +91,7 @@ def test_runners_change_nothing(host: Host) -> None:
 def test_prepared_and_matrix_for_any_metric(host: Host, spec: str) -> None:
     metric = host.metric(spec)
     texts, references = ["a b", "", "b a c"], [["a", "b c", "a b"], ["b", "c", "a c"]]
-    held = prepared(metric, references)
+    held = prepare_references(metric, references)
     assert len(held) == 3
     assert held.stats(texts).tolist() == metric.stats(texts, references).tolist()
     chosen = [[stream[k] for k in (2, 0, 2)] for stream in references]
@@ -114,7 +114,7 @@ def test_long_lists_go_in_blocks(host: Host, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
-        (None, r"list 7 \(<data>:1\): expected totals to make probabilities of; `smt rescore` gives them"),
+        (None, r"list 7 \(<data>:1\): expected total scores, found none; `smt rescore` computes them"),
         ([0.0, float("nan")], r"list 7 \(<data>:1\): expected finite totals, found inf or nan"),
     ],
 )

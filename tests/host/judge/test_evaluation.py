@@ -224,9 +224,9 @@ def test_runs_are_judged_together(host: Host, tmp_path: Path) -> None:
 
 
 def test_copies_are_no_runs(host: Host) -> None:
-    with pytest.raises(UsageError, match="system 'a': run 'x' is named twice; a copy is no other run"):
+    with pytest.raises(UsageError, match="system 'a': expected different runs, found 'x' twice"):
         host.evaluate([REFS], {"a": Runs(("x", "x"))})
-    with pytest.raises(UsageError, match="system 'a': expected a run at least, found none"):
+    with pytest.raises(UsageError, match="system 'a': expected at least one run, found none"):
         host.evaluate([REFS], {"a": Runs(())})
 
 
@@ -299,7 +299,7 @@ def test_ids_of_lists_are_line_numbers_each_once() -> None:
 
 
 def test_wrong_calls(host: Host, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="name at least one system"):
+    with pytest.raises(UsageError, match="systems: expected at least one, found none"):
         host.evaluate([REFS], {})
     with pytest.raises(UsageError, match="metric 'BLEU' needs references"):
         host.evaluate([], {"a": GOOD})

@@ -20,7 +20,7 @@ from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.files.opening import write_all
 from smtplugins.host.host import Host
 from smtplugins.host.judge.consensus import posteriors
-from smtplugins.host.judge.forest_consensus import Forests, best_output, drawn_lists, linear_choices, shared_gain
+from smtplugins.host.judge.forest_consensus import Forests, best_output, linear_choices, sample_lists, shared_gain
 
 
 def written(path: Path) -> Path:
@@ -54,11 +54,11 @@ def random_graph(rng: random.Random) -> Hypergraph:
 
 def test_lists_have_the_posteriors_of_their_texts(tmp_path: Path) -> None:
     path = written(tmp_path / "0.json")
-    [one] = drawn_lists(Forests(path, 4000, 0.5, {"f": 2.0}))
+    [one] = sample_lists(Forests(path, 4000, 0.5, {"f": 2.0}))
     assert (one.id, one.texts) == ("0", ["x", "y z"])
     assert posteriors(one.totals or [])[0] == pytest.approx(1 / (1 + math.exp(-1)), abs=0.03)
     (tmp_path / "source").write_text("src\n")
-    lists = drawn_lists(Forests(path, 50, 1.0, {"f": 1.0}), source=tmp_path / "source")
+    lists = sample_lists(Forests(path, 50, 1.0, {"f": 1.0}), source=tmp_path / "source")
     [first], [second] = list(lists), list(lists)
     assert first == second
     assert first.source == "src"
@@ -110,10 +110,10 @@ def test_impossible_edges_are_never_taken(host: Host, tmp_path: Path) -> None:
 
 def test_faults_are_told(host: Host, tmp_path: Path) -> None:
     path = written(tmp_path / "0.json")
-    with pytest.raises(SmtError, match="forest 0: expected scores, found none; --weights makes them"):
-        list(drawn_lists(Forests(path, 10)))
+    with pytest.raises(SmtError, match="forest 0: expected scores, found none; --weights computes them"):
+        list(sample_lists(Forests(path, 10)))
     with pytest.raises(SmtError, match="none of the 1 weights names a feature of the forests"):
-        list(drawn_lists(Forests(path, 10, 1.0, {"g": 2.0})))
+        list(sample_lists(Forests(path, 10, 1.0, {"g": 2.0})))
     for options in ({"samples": 0}, {"samples": 1, "scale": math.nan}):
         given: Any = options
         with pytest.raises(UsageError, match="expected"):

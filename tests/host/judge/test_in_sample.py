@@ -92,7 +92,7 @@ def test_odd_manifests_say_nothing(tmp_path: Path, ref: Path, text: str) -> None
 
 
 def test_nothing_there_is_an_error(tmp_path: Path, ref: Path) -> None:
-    with pytest.raises(UsageError, match=r"expected a run with a manifest\.json, or a file; found a folder"):
+    with pytest.raises(UsageError, match=r"expected a file or a run with a manifest\.json, found a folder"):
         Judged([ref]).any_of([tmp_path])
     with pytest.raises(FileNotFoundError):
         Judged([ref]).any_of([ref, tmp_path / "absent"])

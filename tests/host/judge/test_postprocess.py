@@ -11,7 +11,7 @@ import pytest
 
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.files.lists import candidates
-from smtplugins.host.judge.postprocess import joined_bpe, joined_spm, make_post
+from smtplugins.host.judge.postprocess import join_bpe, join_spm, make_post
 
 
 def posted(spec: str, texts: list[str]) -> list[str]:
@@ -21,9 +21,9 @@ def posted(spec: str, texts: list[str]) -> list[str]:
 
 
 def test_pieces_are_joined() -> None:
-    assert joined_bpe("a blo@@ nd wo@@ man @ home@@") == "a blond woman @ home"
-    assert joined_bpe("") == joined_spm("") == ""
-    assert joined_spm("\u2581a \u2581blo nd \u2581w <0xC3> <0xA4> \u2581") == "a blond wä"
+    assert join_bpe("a blo@@ nd wo@@ man @ home@@") == "a blond woman @ home"
+    assert join_bpe("") == join_spm("") == ""
+    assert join_spm("\u2581a \u2581blo nd \u2581w <0xC3> <0xA4> \u2581") == "a blond wä"
     post = make_post("bpe")
     assert post is not None
     assert post(["a@@ b", "c", "a@@ b"]) == ["ab", "c", "ab"]
@@ -49,12 +49,12 @@ def test_command_sees_each_text_once_for_many_lists(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "error", "message"),
     [
-        ("detok", UsageError, "--post detok: expected detok:LANG with a language, as detok:en"),
+        ("detok", UsageError, "--post detok: expected detok:LANG, such as detok:en"),
         ("", UsageError, "--post: expected none, bpe, spm, detok:LANG or a command, found nothing"),
         ("sh 'x", UsageError, "--post sh 'x: No closing quotation"),
         ("no-such-command-here", UsageError, "--post: 'no-such-command-here' cannot be run: No such file"),
         ("head -n 1", SmtError, "--post head: expected 2 lines, one for each hypothesis, found 1"),
-        ("false", SmtError, "--post false: ended with exit code 1"),
+        ("false", SmtError, "--post false: the command failed with exit code 1"),
     ],
 )
 def test_what_goes_wrong_is_told(spec: str, error: type[SmtError], message: str) -> None:
@@ -66,7 +66,7 @@ def test_what_goes_wrong_is_told(spec: str, error: type[SmtError], message: str)
 def test_line_breaks_do_not_reach_a_command() -> None:
     post = make_post("cat")
     assert post is not None
-    with pytest.raises(SmtError, match="expected texts of one line"):
+    with pytest.raises(SmtError, match="expected single-line texts"):
         post(["a\nb"])
 
 

@@ -260,9 +260,9 @@ def test_same_seed_same_p_whatever_the_other_systems() -> None:
         (lambda: Plan(("t",)), "unknown test 't'"),
         (lambda: Plan(("ar", "ar")), "test 'ar' is named twice"),
         (lambda: Plan((), -1), "samples: expected a number of samples, found -1"),
-        (lambda: Plan((), 0, 95), "confidence: expected a level between 0 and 1, as 0.95, found 95"),
+        (lambda: Plan((), 0, 95), "confidence: expected a level between 0 and 1, such as 0.95, found 95"),
         (lambda: Plan((), 0, None, -1), "seed: expected a whole number from 0 on, found -1"),
-        (lambda: Plan.of((), bootstrap=5, samples=7), "name a number of samples once"),
+        (lambda: Plan.of((), bootstrap=5, samples=7), "expected bootstrap or samples as the number of samples"),
     ],
 )
 def test_wrong_plans(make: Any, message: str) -> None:

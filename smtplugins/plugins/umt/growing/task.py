@@ -106,12 +106,12 @@ class Translating:
         metric: Metric,
         weights: Mapping[str, float],
     ) -> None:
-        from smtplugins.host.judge.consensus import prepared
+        from smtplugins.host.judge.consensus import prepare_references
 
         self._system: System = decoder.system(weights)
         self._sentences = sentences
         self._metric = metric
-        self._references = prepared(metric, references)
+        self._references = prepare_references(metric, references)
         self._working = decoder.working()
         self._estimates = self._working.estimates(self._system.first_pass)
         self._shown = self._system.weighted.maker.conventions.shown
