@@ -1,6 +1,6 @@
-"""Word alignments of a text, or out of those of both directions: what `smt align` does, with errors that name the file.
+"""`smt align`: align the words of a text, or symmetrise given alignments of both directions.
 
-Forward is the direction in which each target word has one source word at most, backward the other.
+Forward: each target word has at most one source word. Backward: each source word has at most one target word.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BAL = "bal-alignment"
 
 @dataclass(frozen=True)
 class Directions:
-    """The links (source, target) of a sentence pair in both directions, and its words if they are known."""
+    """Links (source, target) of a sentence pair in both directions, with its words if known."""
 
     source: Words | None
     target: Words | None
@@ -52,14 +52,14 @@ class Directions:
 
 
 def read_text(source: Text, target: Text) -> Iterator[tuple[Words, Words]]:
-    """Sentence pairs of two files or sequences, which have as many lines."""
+    """Iterate over the sentence pairs of two files or sequences; raises FormatError if their lengths differ."""
     sides = (source, target)
     both = (("<source>", source), ("<target>", target))
-    names = [shown_name(one) if isinstance(one, (str, os.PathLike)) else name for name, one in both]
+    names = [shown_name(text) if isinstance(text, (str, os.PathLike)) else name for name, text in both]
     if names.count("<stdin>") > 1:
-        raise UsageError("standard input is one file only: source or target")
+        raise UsageError("only one of source and target can be read from standard input")
     with contextlib.ExitStack() as stack:
-        streams = [stack.enter_context(_sentences(one)) for one in sides]
+        streams = [stack.enter_context(_sentences(text)) for text in sides]
         line = 0
         for line, pair in enumerate(itertools.zip_longest(*streams), 1):
             first, second = pair
@@ -80,10 +80,10 @@ def _sentences(text: Text) -> Iterator[Iterator[Words]]:
         with open_sentences(text) as lines:
             yield (tuple(blanks(line)) for line in lines)
     else:
-        yield (tuple(blanks(one) if isinstance(one, str) else one) for one in text)
+        yield (tuple(blanks(sentence) if isinstance(sentence, str) else sentence) for sentence in text)
 
 
-def _trained(
+def _train_and_align(
     host: Host,
     text: Iterable[tuple[Words, Words]],
     stages: Sequence[Stage],
@@ -92,9 +92,9 @@ def _trained(
     note: Note = lambda text: None,
     quiet: bool = True,
 ) -> Iterator[Directions]:
-    """Both directions by models that are trained on the very text. Pairs that no model takes have no links.
+    """Train models on the text and align it in both directions. Pairs that are empty or too long get no links.
 
-    Two jobs are a process for each direction.
+    With two jobs, each direction runs in its own process.
     """
     from smtplugins.host.estimate.aligners import align_words, check_library
     from smtplugins.host.host import default_runner
@@ -103,7 +103,7 @@ def _trained(
     pairs = list(text)
     spec = default_runner(jobs)
     if jobs == 1 or "thot" in sys.modules:
-        # Loaded before, its threads may be running, and a process forked from theirs would wait for them forever.
+        # If the library is already loaded its threads may be running, and a forked process would wait for them forever.
         spec, jobs = default_runner(1), 1
     else:
         spec = Spec(spec.name, {"jobs": 2, "chunk": 1})
@@ -130,7 +130,7 @@ def _trained(
 def _tell_left_out(pairs: Sequence[tuple[Words, Words]], longest: int, note: Note) -> None:
     empty = sum(not (source and target) for source, target in pairs)
     long = sum(bool(source and target) and max(len(source), len(target)) > longest for source, target in pairs)
-    for count, what in ((empty, "of which a side has no words"), (long, f"of more than {longest} words")):
+    for count, what in ((empty, "with an empty side"), (long, f"of more than {longest} words")):
         if count:
             note(f"{count} sentence pair{'s' if count > 1 else ''} {what}: no links")
 
@@ -142,16 +142,16 @@ def read_directions(
     text: Iterable[tuple[Words, Words]] | None = None,
     format: str | None = None,
 ) -> Iterator[Directions]:
-    """Both directions out of files, of the words of a text if there is one.
+    """Read alignments of both directions from files, with the words of a text if given.
 
-    A file whose words are those of the other side, as GIZA++'s second file, is turned around.
+    A file with source and target exchanged, such as GIZA++'s second file, is orient around.
     """
     if os.fspath(forward) == os.fspath(backward) == "-":
-        raise UsageError("standard input is one file only: --forward or --backward")
+        raise UsageError("only one of --forward and --backward can be read from standard input")
     files = (forward, backward)
     records = [_records(host, file, format, way) for file, way in zip(files, ("tgttosrc", "srctotgt"), strict=True)]
     names = [shown_name(file) for file in files]
-    turning = [_Turning(name) for name in names]
+    orienters = [_Orienter(name) for name in names]
     there: Iterator[tuple[Words, Words] | None] = itertools.repeat(None) if text is None else iter(text)
     for line, (first, second, words) in enumerate(itertools.zip_longest(records[0], records[1], there), 1):
         if first is None and second is None and text is None:
@@ -164,7 +164,7 @@ def read_directions(
             expected = f"{line - 1} sentence pairs, as the text has"
             raise FormatError(expected, "more", file=names[0], line=first.line)
         known = words or _words(first) or _words(second)
-        ahead, back = turning[0].turned(first, known), turning[1].turned(second, known)
+        ahead, back = orienters[0].orient(first, known), orienters[1].orient(second, known)
         source, target = known or (None, None)
         yield Directions(source, target, ahead.points, back.points)
 
@@ -172,38 +172,40 @@ def read_directions(
 def _records(host: Host, file: FileName, format: str | None, method: str) -> Iterator[Alignment]:
     opened = open_known(file, "alignment", format, host.formats(), empty=PHARAOH)
     if opened.record.name == _BAL and format in (None, _BAL, "bal"):
-        # It holds both directions; as symal calls them.
+        # A .bal file holds both directions, with symal's names for them.
         opened.record = find_format(f"{_BAL},method={method}", "alignment", host.formats())
     yield from opened.records()
 
 
-def _words(one: Alignment) -> tuple[Words, Words] | None:
-    return None if one.source is None or one.target is None else (one.source, one.target)
+def _words(alignment: Alignment) -> tuple[Words, Words] | None:
+    return None if alignment.source is None or alignment.target is None else (alignment.source, alignment.target)
 
 
-class _Turning:
-    """Alignments of one file as the text has its sides."""
+class _Orienter:
+    """Orients the alignments of one file like the text."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._mirrored = False
 
-    def turned(self, one: Alignment, known: tuple[Words, Words] | None) -> Alignment:
-        """The alignment, turned around if its words are; checked against them."""
-        words = _words(one)
+    def orient(self, alignment: Alignment, known: tuple[Words, Words] | None) -> Alignment:
+        """Check an alignment against the known words; swap its sides if its words are swapped."""
+        words = _words(alignment)
         if known is not None and words is not None and known[0] != known[1]:
             if words not in (known, known[::-1]):
                 expected = f"the words {quote(' '.join(known[0]))} and {quote(' '.join(known[1]))}"
-                raise FormatError(expected, quote(" ||| ".join(map(" ".join, words))), file=self._name, line=one.line)
+                raise FormatError(
+                    expected, quote(" ||| ".join(map(" ".join, words))), file=self._name, line=alignment.line
+                )
             self._mirrored = words != known
-        one = one.swapped() if self._mirrored else one
+        alignment = alignment.swapped() if self._mirrored else alignment
         if known is not None:
             lengths = len(known[0]), len(known[1])
-            for point in one.points:
+            for point in alignment.points:
                 if point[0] >= lengths[0] or point[1] >= lengths[1]:
                     expected = f"links within {lengths[0]} and {lengths[1]} words"
-                    raise FormatError(expected, f"{point[0]}-{point[1]}", file=self._name, line=one.line)
-        return one
+                    raise FormatError(expected, f"{point[0]}-{point[1]}", file=self._name, line=alignment.line)
+        return alignment
 
 
 def align(
@@ -224,26 +226,26 @@ def align(
     note: Note = lambda text: None,
     quiet: bool = True,
 ) -> Iterator[Alignment]:
-    """The alignments of a text in order; see :meth:`smtplugins.host.host.Host.align`."""
+    """Align a text, in order; see :meth:`smtplugins.host.host.Host.align`."""
     from smtplugins.host.estimate.aligners import model_stages
     from smtplugins.host.host import default_runner
 
     check_heuristic(heuristic)
     default_runner(jobs)
     if (source is None) != (target is None):
-        raise UsageError("a text has two sides: give --source and --target")
+        raise UsageError("expected both --source and --target, found one of them")
     if (forward is None) != (backward is None):
-        raise UsageError("give the alignments of both directions: --forward and --backward")
+        raise UsageError("expected both --forward and --backward, found one of them")
     text = None if source is None or target is None else read_text(source, target)
     if forward is not None and backward is not None:
         if model is not None or iterations is not None or seed is not None:
-            raise UsageError("--model, --iterations and --seed are for text without alignments: leave --forward out")
+            raise UsageError("--model, --iterations and --seed cannot be used with --forward and --backward")
         pairs = read_directions(host, forward, backward, text, format)
     elif text is None:
-        raise UsageError("give a text (--source and --target) or alignments (--forward and --backward)")
+        raise UsageError("expected a text (--source and --target) or alignments (--forward and --backward)")
     else:
         stages = model_stages(model or DEFAULT_MODEL, iterations, seed)
-        pairs = _trained(host, text, stages, jobs=jobs, note=note, quiet=quiet)
+        pairs = _train_and_align(host, text, stages, jobs=jobs, note=note, quiet=quiet)
     return _results(pairs, heuristic, keep_forward, keep_backward)
 
 
@@ -254,8 +256,8 @@ def _results(
         outs = [
             None if path is None else stack.enter_context(open_write(path)) for path in (keep_forward, keep_backward)
         ]
-        for one in pairs:
-            for out, points in zip(outs, (one.forward, one.backward), strict=True):
+        for pair in pairs:
+            for out, points in zip(outs, (pair.forward, pair.backward), strict=True):
                 if out is not None:
                     pharaoh.write([Alignment(tuple(sorted(points)))], out, shortest)
-            yield Alignment(symmetrise(one.forward, one.backward, heuristic), one.source, one.target)
+            yield Alignment(symmetrise(pair.forward, pair.backward, heuristic), pair.source, pair.target)

@@ -1,7 +1,7 @@
-"""Models of word alignment, a direction at a time, by the library sil-thot: what `smt align --model` names, and how
-they are trained and asked (Brown et al. 1993; Vogel et al. 1996; Dyer et al. 2013; Östling and Tiedemann 2016).
+"""Word alignment models of the library sil-thot, one direction at a time: the models of `smt align --model`, training
+and alignment (Brown et al. 1993; Vogel et al. 1996; Dyer et al. 2013; Östling and Tiedemann 2016).
 
-A model is a list of stages, each begun with what the one before it learnt.
+A model is a list of training stages, each initialised from the previous one.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Words: TypeAlias = "Sequence[str]"
 _CHUNK = 1000
 _MISSING = (
     "alignment models need the package sil-thot: pip install 'smtplugins[align]' "
-    "(or give the alignments of both directions: --forward, --backward)"
+    "(or read alignments of both directions: --forward, --backward)"
 )
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Passes over the text with one class of the library; None is as many as it thinks right."""
+    """Training iterations with one model class of the library; None uses the library's own schedule."""
 
     kind: str
     passes: int | None
@@ -98,20 +98,20 @@ MODELS: Mapping[str, Callable[..., list[Stage]]] = {
     "fast-align": _fast_align,
     "eflomal": _eflomal,
 }
-"""What `--model` takes; the keyword parameters are the options."""
+"""Models by name; the keyword parameters are their options."""
 
 
 def model_stages(
     model: str | Mapping[str, Any] | Spec, iterations: int | None = None, seed: int | None = None
 ) -> list[Stage]:
-    """The stages of ``NAME[,key=value...]``; ``iterations`` are those of the last one."""
+    """Parse ``NAME[,key=value...]`` into training stages; ``iterations`` applies to the last stage."""
     spec = Spec.of(model)
     if spec.name not in MODELS:
         raise UsageError(f"unknown alignment model {spec.name!r}{suggestion(spec.name, MODELS)}")
     options = dict(spec.options)
     for name, value in (("iterations", iterations), ("seed", seed)):
         if value is not None and name in options:
-            raise UsageError(f"--{name} and the model's option {name}: give one of them")
+            raise UsageError(f"expected --{name} or the model's option {name}, found both")
         if value is not None and (name == "iterations" or spec.name == "eflomal"):
             options[name] = value
     stages: list[Stage] = build(f"model {spec.name!r}", MODELS[spec.name], options)
@@ -128,9 +128,9 @@ def _share(name: str, value: float) -> float:
 
 
 def load_library() -> Any:
-    """The library's module of alignment models.
+    """Import the library's alignment module with a single thread.
 
-    Its threads add up their counts in any order, with another last digit each time: it gets one.
+    With several threads it sums counts in varying order, so results would differ in the last digit.
     """
     name = "OMP_NUM_THREADS"
     before = os.environ.get(name)
@@ -147,7 +147,7 @@ def load_library() -> Any:
 
 
 def check_library() -> None:
-    """An error if the library is not there, without loading it."""
+    """Raise UsageError if the library is not installed, without importing it."""
     if importlib.util.find_spec("thot") is None:
         raise UsageError(_MISSING)
 
@@ -155,34 +155,34 @@ def check_library() -> None:
 def align_words(
     stages: Sequence[Stage], source: Sequence[Words], target: Sequence[Words], *, quiet: bool = True
 ) -> tuple[list[list[int]], int]:
-    """For each sentence pair the source word, from 1, of each target word, or 0; and how long sentences may be.
+    """Train and align: per sentence pair, each target word's source word from 1, or 0; and the maximum sentence length.
 
-    Pairs with a longer sentence, or with an empty one, take no part and have no links.
+    Pairs with a longer or an empty sentence are skipped and get an empty list.
     """
     library = load_library()
-    longest = min(int(_made(library, stage).max_sentence_length) for stage in stages)
+    longest = min(int(_make_model(library, stage).max_sentence_length) for stage in stages)
     taken = [
         number
         for number, pair in enumerate(zip(source, target, strict=True))
-        if all(0 < len(one) <= longest for one in pair)
+        if all(0 < len(words) <= longest for words in pair)
     ]
     links: list[list[int]] = [[] for _ in source]
     if taken:
         sides = [[side[number] for number in taken] for side in (source, target)]
-        for number, found in zip(taken, _aligned(library, stages, *sides, quiet=quiet), strict=True):
-            links[number] = found
+        for number, pair_links in zip(taken, _align_pairs(library, stages, *sides, quiet=quiet), strict=True):
+            links[number] = pair_links
     return links, longest
 
 
-def _aligned(
+def _align_pairs(
     library: Any, stages: Sequence[Stage], source: Sequence[Words], target: Sequence[Words], *, quiet: bool
 ) -> Iterator[list[int]]:
     model: Any = None
     for stage in stages:
-        model = _made(library, stage, model)
+        model = _make_model(library, stage, model)
         if stage is stages[0]:
             reserved = {model.get_src_word(i) for i in range(model.src_vocab_size)}
-            source, target = _spelt(source, reserved), _spelt(target, reserved)
+            source, target = _escape_reserved(source, reserved), _escape_reserved(target, reserved)
             for pair in zip(source, target, strict=True):
                 model.add_sentence_pair(*pair, 1)
         model.start_training()
@@ -196,7 +196,7 @@ def _aligned(
             yield matrix.to_list()
 
 
-def _made(library: Any, stage: Stage, before: Any = None) -> Any:
+def _make_model(library: Any, stage: Stage, before: Any = None) -> Any:
     kind = getattr(library, stage.kind, None)
     if kind is None:
         raise UsageError(f"this sil-thot has no {stage.kind}: pip install --upgrade 'smtplugins[align]'")
@@ -204,12 +204,12 @@ def _made(library: Any, stage: Stage, before: Any = None) -> Any:
     for name, value in stage.settings.items():
         setattr(model, name, value)
     if stage.kind == "EflomalAlignmentModel" and stage.passes is not None:
-        # Its own schedule in short: passes without order, passes without fertilities, and those that count.
+        # Scale its own schedule: IBM 1 and HMM iterations first, then those with fertilities.
         quarter = max(1, stage.passes // 4)
         model.set_iterations(quarter, quarter, max(1, stage.passes - 2 * quarter))
     return model
 
 
-def _spelt(sentences: Sequence[Words], reserved: set[str]) -> list[list[str]]:
-    """Words that mean something to the library get a blank, which no other word has."""
+def _escape_reserved(sentences: Sequence[Words], reserved: set[str]) -> list[list[str]]:
+    """Escape words reserved by the library by appending a space, which no other word contains."""
     return [[f"{word} " if word in reserved else word for word in words] for words in sentences]

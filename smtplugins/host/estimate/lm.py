@@ -1,4 +1,4 @@
-"""A language model from a text file: what `smt lm` does, with errors that name the file."""
+"""`smt lm`: estimate a language model from a text file, with errors that name the file."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def estimate_file(
     note: Callable[[str], None] = lambda text: None,
     quiet: bool = False,
 ) -> Estimate:
-    """The model of a text file (``-`` is standard input).
+    """Estimate the model of a text file (``-`` is standard input).
 
-    `fallback` are up to three discounts for orders whose counts give none: the last also counts for those that are not
-    given, and an empty sequence stands for lmplz's. `vocabulary` is a file of words. `core.estimate` has the rest.
+    `fallback` holds up to three discounts for orders whose counts allow no estimate (the last is repeated to make
+    three); an empty sequence means lmplz's. `vocabulary` is a file of words. `core.lm.estimate` explains the rest.
     """
     from smtplugins.core.lm.estimate import BadSettings, BadText, NoDiscounts, TooLarge, estimate, read_pieces
 
@@ -52,11 +52,11 @@ def estimate_file(
     except BadText as error:
         raise FormatError(error.expected, error.found, file=name, line=error.line or None) from error
     except NoDiscounts as error:
-        raise SmtError(f"{name}: {error}; --discount-fallback takes fixed ones") from error
+        raise SmtError(f"{name}: {error}; --discount-fallback sets fixed ones") from error
     except TooLarge as error:
         raise SmtError(f"{name}: {error} (--memory sets the limit)") from error
     if model.fallen_back:
-        orders = " and ".join(f"{one}-grams" for one in model.fallen_back)
+        orders = " and ".join(f"{order}-grams" for order in model.fallen_back)
         note(f"fallback discounts for {orders}")
     return model
 
@@ -72,20 +72,20 @@ def write_model(model: Estimate, arpa: FileName | None, binary: FileName | None)
 
 
 def binary_target(path: FileName) -> str:
-    """Where a probing file for this path goes: it replaces what is there, which no device, pipe or link survives."""
+    """Resolve the path of a probing file. It is replaced as a whole, so a device or pipe raises UsageError."""
     target = os.path.realpath(path)
     if os.fspath(path) == "-" or (os.path.exists(target) and not os.path.isfile(target)):
         raise UsageError(f"--binary: expected the name of a file, found {os.fspath(path)!r}")
     return target
 
 
-def _discounts(given: Sequence[float]) -> tuple[float, float, float]:
+def _discounts(discounts: Sequence[float]) -> tuple[float, float, float]:
     from smtplugins.core.lm.estimate import FALLBACK
 
-    if len(given) > 3:
-        raise UsageError(f"--discount-fallback: expected at most 3 discounts, found {len(given)}")
-    one, two, more = [*given, *[given[-1]] * (3 - len(given))] if given else FALLBACK
-    return one, two, more
+    if len(discounts) > 3:
+        raise UsageError(f"--discount-fallback: expected at most 3 discounts, found {len(discounts)}")
+    first, second, more = [*discounts, *[discounts[-1]] * (3 - len(discounts))] if discounts else FALLBACK
+    return first, second, more
 
 
 def _words(path: FileName) -> Iterator[str]:

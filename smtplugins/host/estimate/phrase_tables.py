@@ -1,5 +1,7 @@
-"""Phrase pairs from word-aligned text into a folder of tables: what `smt extract --phrases` does, and the parts of it
-that any extraction needs: errors that name the file, a folder to spill to, outputs that appear together."""
+"""`smt extract --phrases`: extract phrase pairs from word-aligned text into a folder of tables.
+
+Also what every extraction needs: errors that name the file, a spill folder, outputs that appear together.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ FileName: TypeAlias = "str | os.PathLike[str]"
 Note: TypeAlias = Callable[[str], None]
 
 MIN_MEMORY = 1 << 20
-SPILLED = "more than --memory allows: sorted on the disk"
+SPILLED = "more than --memory allows: sorted on disk"
 PHRASE_TABLE = "phrase-table.gz"
 CONVERTED_TABLE = "grammar.gz"
 LEXICAL_TABLES = ("lex.f2e", "lex.e2f")
@@ -34,30 +36,30 @@ MOSES_FORMAT = "moses-phrases"
 
 @dataclass(frozen=True)
 class Bitext:
-    """Word-aligned text: a sentence, its translation and their links on each line of three files."""
+    """Word-aligned text: three parallel files of source sentences, target sentences and links."""
 
     source: FileName
     target: FileName
     alignment: FileName
 
     def __post_init__(self) -> None:
-        if [os.fspath(one) for one in self.files].count("-") > 1:
-            raise UsageError("standard input is one file only: source, target or alignment")
+        if [os.fspath(file) for file in self.files].count("-") > 1:
+            raise UsageError("only one of source, target and alignment can be read from standard input")
 
     @property
     def files(self) -> tuple[FileName, FileName, FileName]:
-        """In the order of `core.extraction.SIDES`."""
+        """The files in the order of `core.extract.phrase_pairs.SIDES`."""
         return self.source, self.target, self.alignment
 
     def pieces(self, quiet: bool) -> Iterator[tuple[bytes, bytes, bytes]]:
-        """Whole lines, as many of each, with progress."""
+        """Blocks of whole lines, the same number from each file, with progress."""
         from smtplugins.core.extract.phrase_pairs import read_bitext
 
         return progress(read_bitext(*self.files), "reading, pieces", quiet=quiet)
 
     @contextlib.contextmanager
     def naming(self) -> Iterator[None]:
-        """Errors of single lines name their file."""
+        """Add the file name to errors about single lines."""
         from smtplugins.core.extract.phrase_pairs import BadBitext
 
         try:
@@ -70,16 +72,16 @@ class Bitext:
 
 @dataclass(frozen=True)
 class PhraseSettings:
-    """What phrase pairs are taken and how they are scored; `reordering` are names of models as Moses spells them."""
+    """Limits and scoring of phrase pairs; `reordering` are names of models in Moses' spelling."""
 
     max_length: int = 7
     smoothing: str = "none"
     reordering: Sequence[str] = ()
     reordering_smoothing: float = 0.5
     lexical: tuple[FileName, FileName] | None = None
-    """Files of p(target word | source word) and p(source word | target word), instead of those of this text."""
+    """Files of p(target word | source word) and p(source word | target word) to use instead of this text's."""
     occurrences: bool = False
-    """Moses' files of single occurrences, too."""
+    """Also write Moses' extract files, with one line per occurrence."""
 
 
 def extract_phrases(
@@ -94,16 +96,16 @@ def extract_phrases(
     note: Note = lambda text: None,
     quiet: bool = True,
 ) -> int:
-    """Write the tables of a text into a folder, made if it is not there; returns how many phrase pairs there are.
+    """Write the tables of a text into a folder, created if needed; return the number of phrase pairs.
 
-    ``phrase-table.gz`` (or ``grammar.gz`` in another format), ``lex.f2e`` and ``lex.e2f`` unless they were given, and
-    for each model ``reordering-table.MODEL.gz``. All come up together when all are complete.
+    The files are ``phrase-table.gz`` (or ``grammar.gz`` in another format), ``lex.f2e`` and ``lex.e2f`` unless given,
+    and ``reordering-table.MODEL.gz`` for each model. They appear together when all are complete.
     """
     from smtplugins.core.extract.phrase_pairs import EXTRACT_FILES, Phrases
 
     settings = settings or PhraseSettings()
     check_memory(memory)
-    models = _checked(host, settings, to_format)
+    models = _check_settings(host, settings, to_format)
     lexical_names = LEXICAL_TABLES if settings.lexical is None else ()
     table_names = [f"reordering-table.{_name(model)}.gz" for model in models]
     occurrence_names = [f"{name}.gz" for name in EXTRACT_FILES] if settings.occurrences else []
@@ -142,8 +144,8 @@ def extract_phrases(
     return phrases.pairs
 
 
-def _checked(host: Host, settings: PhraseSettings, to_format: str | None) -> list[ReorderingModel]:
-    """The models; what is wrong with the settings is known before the work is done."""
+def _check_settings(host: Host, settings: PhraseSettings, to_format: str | None) -> list[ReorderingModel]:
+    """Check the settings before any work is done, and parse the names of the reordering models."""
     from smtformats.reordering.models import ReorderingModel
     from smtformats.tokens import BadField
     from smtplugins.contracts.spec import suggestion
@@ -165,12 +167,12 @@ def _checked(host: Host, settings: PhraseSettings, to_format: str | None) -> lis
         except BadField as bad:
             raise UsageError(f"--reordering: expected {bad.expected}, found {bad.found}") from None
     if len({_name(model) for model in models}) < len(models):
-        raise UsageError("--reordering: the same model twice")
+        raise UsageError("--reordering: expected different models, found the same one twice")
     return models
 
 
 def _name(model: ReorderingModel) -> str:
-    """As Moses names the table of a model."""
+    """Moses' name for the table of a model."""
     return f"{model.extraction}-{model.orientation}-{model.direction}-{model.condition or 'fe'}"
 
 
@@ -199,34 +201,34 @@ def _write_tables(
             for file, piece in zip(files, pieces, strict=True):
                 file.write(piece)
     except NoSmoothing as error:
-        raise SmtError(f"{shown_name(bitext.alignment)}: {error}; --smoothing none does without") from error
+        raise SmtError(f"{shown_name(bitext.alignment)}: {error}; use --smoothing none") from error
 
 
 def check_memory(memory: int | None) -> None:
-    """A limit with which all would be spent on sorting is none."""
+    """Refuse a memory limit so small that everything would be sorted on disk."""
     if memory is not None and memory < MIN_MEMORY:
         raise UsageError(f"--memory: expected at least 1M, found {memory} bytes")
 
 
 def tell_left_out(empty: int, skipped: int, note: Note) -> None:
-    """Say which sentence pairs nothing was taken from."""
-    for count, what in ((empty, "of which a side has no words"), (skipped, "with links outside of them")):
+    """Note how many sentence pairs were skipped and why."""
+    for count, what in ((empty, "with an empty side"), (skipped, "with links outside the sentences")):
         if count:
             note(f"{count} sentence pair{'s' if count > 1 else ''} {what}: left out")
 
 
 @contextlib.contextmanager
 def outputs(folder: FileName, names: Sequence[str]) -> Iterator[dict[str, BinaryIO]]:
-    """Files of a folder, made if it is not there, to write into; none of them comes up if the block fails."""
+    """Open files for writing in a folder, created if needed; the files appear only if the block succeeds."""
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise UsageError(f"--output: expected a folder, found the file {os.fspath(folder)!r}")
-    made = not os.path.exists(folder)
+    created = not os.path.exists(folder)
     os.makedirs(folder, exist_ok=True)
     try:
         with contextlib.ExitStack() as stack:
             yield {name: stack.enter_context(open_binary_write(os.path.join(folder, name))) for name in names}
     except BaseException:
-        if made:
+        if created:
             with contextlib.suppress(OSError):
                 os.rmdir(folder)
         raise
@@ -234,6 +236,6 @@ def outputs(folder: FileName, names: Sequence[str]) -> Iterator[dict[str, Binary
 
 @contextlib.contextmanager
 def spill_folder(folder: FileName) -> Iterator[str]:
-    """An empty folder inside of one, gone in the end: where the result finds room, so does what it is made from."""
+    """A temporary folder inside ``folder``: a disk with room for the result has room for the intermediate files."""
     with tempfile.TemporaryDirectory(prefix=".extract.", dir=folder) as aside:
         yield aside

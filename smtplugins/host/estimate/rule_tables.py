@@ -1,4 +1,4 @@
-"""Hierarchical rules from word-aligned text into a folder of tables: what `smt extract --rules` does."""
+"""`smt extract --rules`: extract hierarchical rules from word-aligned text into a folder of tables."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def extract_rules(
     note: Note = lambda text: None,
     quiet: bool = True,
 ) -> int:
-    """Write the rule table of a text into a folder, made if it is not there; returns how many rules there are.
+    """Write the rule table of a text into a folder, created if needed; return the number of rules.
 
-    ``rule-table.gz`` for Moses, ``grammar.gz`` for cdec and Joshua, each with the scores its users know; a
-    ``glue-grammar`` for those that need one; ``lex.f2e`` and ``lex.e2f`` unless ``lexical`` names such tables. Without
-    settings, they are those of the toolkit whose format it is. All files come up together when all are complete.
+    The files are ``rule-table.gz`` for Moses or ``grammar.gz`` for cdec and Joshua, with that toolkit's scores; a
+    ``glue-grammar`` if the toolkit needs one; ``lex.f2e`` and ``lex.e2f`` unless ``lexical`` names such tables. The
+    default settings are those of the format's toolkit. The files appear together when all are complete.
     """
     from smtplugins.core.extract.hierarchical_rules import Rules, glue_grammar
 
@@ -83,21 +83,21 @@ def extract_rules(
 
 
 def rule_format(name: str | None) -> str:
-    """The format of a rule table, by its name or the toolkit's."""
+    """The format of a rule table, given its name or the toolkit's."""
     from smtplugins.contracts.spec import suggestion
     from smtplugins.core.extract.hierarchical_rules import RULE_FORMATS
 
-    found = _TOOLKITS.get(name or "moses", name)
-    if found not in RULE_FORMATS:
+    table_format = _TOOLKITS.get(name or "moses", name)
+    if table_format not in RULE_FORMATS:
         known = (*_TOOLKITS, *RULE_FORMATS)
         raise UsageError(f"rules are written to {', '.join(_TOOLKITS)}, not to {name!r}{suggestion(str(name), known)}")
-    return str(found)
+    return str(table_format)
 
 
 def rule_settings(limits: str | None, to_format: str, options: Mapping[str, Any]) -> RuleSettings:
-    """Somebody's limits (by default those of the toolkit that the format is of), with changes.
+    """Named extraction limits (by default those of the format's toolkit), changed by options.
 
-    Options that are no fields of `RuleSettings`, or None, are not looked at. Errors spell fields as options.
+    Options that are None or not fields of `RuleSettings` are ignored. Errors name fields as command-line options.
     """
     from smtplugins.contracts.spec import suggestion
     from smtplugins.core.extract.hierarchical_rules import LIMITS, USUAL_LIMITS, BadRules, RuleSettings
@@ -105,9 +105,9 @@ def rule_settings(limits: str | None, to_format: str, options: Mapping[str, Any]
     name = limits or USUAL_LIMITS[to_format]
     if name not in LIMITS:
         raise UsageError(f"unknown limits {name!r}{suggestion(name, LIMITS)}")
-    given = {field.name: options.get(field.name) for field in fields(RuleSettings)}
+    changes = {field.name: options.get(field.name) for field in fields(RuleSettings)}
     try:
-        return replace(LIMITS[name], **{key: value for key, value in given.items() if value is not None})
+        return replace(LIMITS[name], **{key: value for key, value in changes.items() if value is not None})
     except BadRules as error:
         option = error.setting.replace("_", "-")
         raise UsageError(f"--{option}: expected {error.expected}, found {error.found}") from error

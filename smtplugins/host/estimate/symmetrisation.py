@@ -1,8 +1,8 @@
-"""Alignments of both directions made one, as Moses' symal does it (Och and Ney 2003; Koehn, Och and Marcu 2003).
+"""Symmetrise word alignments of both directions like Moses' symal (Och and Ney 2003; Koehn, Och and Marcu 2003).
 
-The intersection grows into the union: at a time a link beside one that is there, if one of its words had none. Which
-links come in depends on their order. It is symal's: links are gone through by target position, then source position,
-new ones as they come; the neighbours of each in the order below; and all again until nothing is new.
+The grow heuristics start from the intersection and add links of the union that neighbour a link already present, if one
+of their words is unaligned. The result depends on the order, which is symal's: links are visited by target position,
+then source position, including new ones; the neighbours of each in the order below; repeated until nothing is added.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _GROWING = {
     "grow-diag-final-and": (_BESIDE + _ACROSS, all),
 }
 HEURISTICS = ("intersection", "union", *_GROWING, "forward", "backward")
-"""What can be made of two directions; the last two take one of them as it is."""
+"""Symmetrisation heuristics; the last two keep one direction unchanged."""
 
 
 def check_heuristic(name: str) -> None:
-    """An error unless there is such a heuristic."""
+    """Raise UsageError for an unknown heuristic."""
     from smtplugins.contracts.spec import suggestion
 
     if name not in HEURISTICS:
@@ -38,17 +38,17 @@ def check_heuristic(name: str) -> None:
 def symmetrise(
     forward: Collection[Point], backward: Collection[Point], heuristic: str = "grow-diag-final-and"
 ) -> tuple[Point, ...]:
-    """One alignment of the links (source, target) of two, sorted."""
+    """Combine the links (source, target) of two directions into one sorted alignment."""
     check_heuristic(heuristic)
     if heuristic in ("forward", "backward"):
         return tuple(sorted(set(forward if heuristic == "forward" else backward)))
     both, either = set(forward) & set(backward), set(forward) | set(backward)
     if heuristic in _GROWING and both != either:
-        both = _grown(both, either, heuristic)
+        both = _grow(both, either, heuristic)
     return tuple(sorted(either if heuristic == "union" else both))
 
 
-def _grown(both: set[Point], either: set[Point], heuristic: str) -> set[Point]:
+def _grow(both: set[Point], either: set[Point], heuristic: str) -> set[Point]:
     neighbours, uncovered = _GROWING[heuristic]
     sources, targets = {source for source, _ in both}, {target for _, target in both}
     union = {(target, source) for source, target in either}
@@ -64,7 +64,7 @@ def _grown(both: set[Point], either: set[Point], heuristic: str) -> set[Point]:
                 if point in union and not (point[0] in targets and point[1] in sources):
                     place = bisect_left(current, point)
                     current.insert(place, point)
-                    # One that comes before this one waits for the next time.
+                    # A link inserted before this one waits for the next pass.
                     at += place <= at
                     targets.add(point[0])
                     sources.add(point[1])

@@ -1,4 +1,4 @@
-"""What features say of rules as columns, and which features are of rules, of neighbours' words, or of neither."""
+"""Feature values of rules as columns, and the distinction of stateless, stateful and list-only features."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Block:
-    """What a feature says of rules: a column for each name."""
+    """A feature's values for rules: a dense column per name."""
 
     names: tuple[str, ...]
     columns: tuple[NDArray[Any], ...]
 
     def add_scores(self, scores: NDArray[Any], weights: Mapping[str, float]) -> None:
-        """Add the weighted sum of each rule."""
+        """Add each rule's weighted sum to ``scores``."""
         for name, column in zip(self.names, self.columns, strict=True):
             weight = weights.get(name, 0.0)
             if weight:
                 scores += column * weight
 
     def entries(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """The values that are not 0: their rules, numbers of names, and they themselves; by name, then by rule."""
+        """The nonzero values as (rules, name ids, values), sorted by name, then by rule."""
         import numpy as np
 
         places = [np.flatnonzero(column) for column in self.columns]
@@ -40,14 +40,14 @@ class Block:
         return np.concatenate(places), ids, np.concatenate(values)
 
     def sums(self, rules: Sequence[int]) -> dict[str, float]:
-        """The columns' sums over these rules, each as often as it is there."""
+        """Sum the columns over these rules, counting repeated rules repeatedly."""
         at = list(rules)
         return {name: float(column[at].sum()) for name, column in zip(self.names, self.columns, strict=True)}
 
 
 @dataclass(frozen=True)
 class SparseBlock:
-    """The same of names in an open namespace, of which a rule has few: entries by rule; ``size`` rules there are."""
+    """A feature's values for ``size`` rules with names in an open namespace: sparse entries sorted by rule."""
 
     names: tuple[str, ...]
     size: int
@@ -57,7 +57,7 @@ class SparseBlock:
 
     @cached_property
     def columns(self) -> tuple[NDArray[Any], ...]:
-        """All written out."""
+        """Dense columns."""
         import numpy as np
 
         table = np.zeros((self.size, len(self.names)))
@@ -65,7 +65,7 @@ class SparseBlock:
         return tuple(table.T)
 
     def add_scores(self, scores: NDArray[Any], weights: Mapping[str, float]) -> None:
-        """Add the weighted sum of each rule."""
+        """Add each rule's weighted sum to ``scores``."""
         import numpy as np
 
         by = np.array([weights.get(name, 0.0) for name in self.names])
@@ -73,41 +73,41 @@ class SparseBlock:
             scores += np.bincount(self.rows, self.values * by[self.ids], self.size)
 
     def entries(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Rules, numbers of names, and values."""
+        """The values as (rules, name ids, values)."""
         return self.rows, self.ids, self.values
 
     def sums(self, rules: Sequence[int]) -> dict[str, float]:
-        """The sums over these rules, without names that none of them has."""
+        """Sum the values over these rules, without names that none of them has."""
         import numpy as np
 
-        found: dict[str, float] = {}
+        totals: dict[str, float] = {}
         at = np.asarray(rules, dtype=np.int64)
         firsts, lasts = np.searchsorted(self.rows, at), np.searchsorted(self.rows, at, "right")
         for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
             for number, value in zip(self.ids[first:last].tolist(), self.values[first:last].tolist(), strict=True):
-                found[self.names[number]] = found.get(self.names[number], 0.0) + value
-        return found
+                totals[self.names[number]] = totals.get(self.names[number], 0.0) + value
+        return totals
 
 
 def blocks_of(features: Sequence[Active], rules: Rules, nobodys: int | None = None) -> Iterator[Block | SparseBlock]:
-    """What features say of rules; the rule ``nobodys`` has 0 of all."""
+    """Score the rules with each feature; the rule ``nobodys`` gets 0 from all of them."""
     import numpy as np
 
     from smtformats import Columns
 
-    for one in features:
+    for active in features:
         try:
-            result = one.feature.score_rules(rules)
+            result = active.feature.score_rules(rules)
             if isinstance(result, Columns) and result.names and all(":" in name for name in result.names):
-                yield _sparse(one, result, len(rules), nobodys)
+                yield _sparse(active, result, len(rules), nobodys)
                 continue
             if isinstance(result, Columns):
                 names, table = _table(result)
-                names = tuple(one.column(name, len(names)) for name in names)
+                names = tuple(active.column(name, len(names)) for name in names)
             else:
                 table = np.array(result, dtype=np.float64)
                 table = table[:, None] if table.ndim == 1 else table
-                names = column_names(one, table.shape[1])[-table.shape[1] :] if table.shape[1] else ()
+                names = column_names(active, table.shape[1])[-table.shape[1] :] if table.shape[1] else ()
             if table.shape != (len(rules), len(names)):
                 raise ValueError(f"expected a row for each of {len(rules)} rules, found shape {table.shape}")
             if not np.isfinite(table).all():
@@ -117,20 +117,20 @@ def blocks_of(features: Sequence[Active], rules: Rules, nobodys: int | None = No
         except (Exception, SystemExit) as error:
             from smtplugins.host.errors import FeatureError, failure_text
 
-            raise FeatureError(f"feature {one.label!r} on rules: {failure_text(error)}") from error
+            raise FeatureError(f"feature {active.label!r} on rules: {failure_text(error)}") from error
         if nobodys is not None:
             table[nobodys] = 0.0
         if names:
             yield Block(names, tuple(table[:, i] for i in range(len(names))))
 
 
-def _sparse(one: Active, columns: Any, size: int, nobodys: int | None) -> SparseBlock:
-    """Sparse columns as they are."""
+def _sparse(active: Active, columns: Any, size: int, nobodys: int | None) -> SparseBlock:
+    """Keep sparse columns sparse."""
     import numpy as np
 
     if len(columns) != size:
         raise ValueError(f"expected a row for each of {size} rules, found {len(columns)}")
-    names = tuple(one.column(name, len(columns.names)) for name in columns.names)
+    names = tuple(active.column(name, len(columns.names)) for name in columns.names)
     rows = np.repeat(np.arange(size), np.diff(columns.offsets))
     ids, values = np.asarray(columns.ids), np.asarray(columns.values, dtype=np.float64)
     if not np.isfinite(values).all():
@@ -142,7 +142,7 @@ def _sparse(one: Active, columns: Any, size: int, nobodys: int | None) -> Sparse
 
 
 def _table(columns: Any) -> tuple[tuple[str, ...], NDArray[Any]]:
-    """Sparse columns written out."""
+    """Turn sparse columns into a dense table."""
     import numpy as np
 
     names = tuple(columns.names)
@@ -154,32 +154,32 @@ def _table(columns: Any) -> tuple[tuple[str, ...], NDArray[Any]]:
     return names, table
 
 
-def column_names(one: Active, width: int) -> tuple[str, ...]:
-    """The names of a feature's columns: what it calls them itself, else its label, by number if there are several."""
-    own = getattr(one.feature, "column_names", None)
+def column_names(active: Active, width: int) -> tuple[str, ...]:
+    """The names of a feature's columns: its own ``column_names``, else its label, numbered if there are several."""
+    own = getattr(active.feature, "column_names", None)
     if own is not None:
-        names: tuple[str, ...] = own(one.label)
+        names: tuple[str, ...] = own(active.label)
         return names
-    return (one.label,) if width == 1 else tuple(f"{one.label}[{k}]" for k in range(width))
+    return (active.label,) if width == 1 else tuple(f"{active.label}[{k}]" for k in range(width))
 
 
 def is_stateful(feature: Any) -> bool:
-    """Whether a feature needs the words of neighbours: in Python, in C, or in core's own code."""
+    """Whether a feature has states, that is, depends on neighbouring words (in Python, C or core's native code)."""
     return any(hasattr(feature, name) for name in ("native", "start", "smt_feature_v1"))
 
 
 def sorted_out(features: Sequence[Active]) -> tuple[list[Active], list[Active]]:
-    """Features of rules, and those with states; one may be both."""
+    """Split features into those that score rules and those with states; a feature may be both."""
     rules, stateful = [], []
-    for one in features:
-        made = one.feature
-        if hasattr(made, "score_rules"):
-            rules.append(one)
-        if is_stateful(made):
-            stateful.append(one)
-        elif not hasattr(made, "score_rules"):
+    for active in features:
+        feature = active.feature
+        if hasattr(feature, "score_rules"):
+            rules.append(active)
+        if is_stateful(feature):
+            stateful.append(active)
+        elif not hasattr(feature, "score_rules"):
             raise UsageError(
-                f"feature {one.label!r} scores whole hypotheses, which a decoder does not have while it searches: "
-                "write a list (-k) and use it in `smt score`"
+                f"feature {active.label!r} scores whole hypotheses, which do not exist during search: "
+                "write a list (-k) and use the feature in `smt score`"
             )
     return rules, stateful

@@ -1,4 +1,4 @@
-"""Features on n-best lists: needs are checked, contracts adapted, columns named and checked."""
+"""Score n-best lists with features: check needs, adapt contracts, name and check columns."""
 
 from __future__ import annotations
 
@@ -25,71 +25,71 @@ Layout = tuple[str, ...]
 Block = tuple[list[Layout], list[list[float]]]
 
 _REMEDIES = {
-    "source": "--source FILE brings it",
+    "source": "add it with --source FILE",
     "alignment": "the decoder has to print word alignments into the list",
     "segmentation": "the decoder has to print the segmentation into the list",
-    "derivation": "a list has it as trees, for features of whole hypotheses; a decoder or a forest has it for others",
-    "grammar": "an n-best list does not carry the grammar; a decoder does",
+    "derivation": "lists have it as trees, for features of whole hypotheses; other features need a decoder or forest",
+    "grammar": "n-best lists have no grammar; use the feature in a decoder",
 }
 
 
 @dataclass(frozen=True)
 class Active:
-    """A feature made for one run, and the name of its column."""
+    """A feature instantiated for a run, and the name of its column."""
 
     label: str
     offer: Offer
     feature: Any
     named: bool = False
 
-    def score(self, one: Candidates) -> Block:
-        """Names and values for each hypothesis of a list."""
-        self._check_needs(one)
+    def score(self, nbest: Candidates) -> Block:
+        """Score a list: names and values for each hypothesis."""
+        self._check_needs(nbest)
         try:
-            layouts, values = as_block(adapt(self.feature, self.offer.needs)(one), len(one), self.label)
+            layouts, values = as_block(adapt(self.feature, self.offer.needs)(nbest), len(nbest), self.label)
             renamed = {layout: tuple(self.column(name, len(layout)) for name in layout) for layout in set(layouts)}
             return [renamed[layout] for layout in layouts], values
         except (SmtError, FormatError):
             raise
         except (Exception, SystemExit) as error:
-            place = f"list {one.id} ({one.file or '<data>'}:{one.line})"
+            place = f"list {nbest.id} ({nbest.file or '<data>'}:{nbest.line})"
             raise FeatureError(f"feature {self.label!r} on {place}: {failure_text(error)}") from error
 
     def start(self, sentence: Sentence) -> Scorer[Any]:
-        """A feature with states at work on a sentence; a failure names the feature and the sentence."""
+        """Start a stateful feature on a sentence; errors name the feature and the sentence."""
         place = (self.label, sentence.id)
         try:
             scorer = self.feature.start(sentence)
             return _StartedOneByOne(scorer, place) if hasattr(scorer, "combine_targets") else _Started(scorer, place)
         except (Exception, SystemExit) as error:
-            raise _failed(place, error) from error
+            raise _feature_error(place, error) from error
 
     def column(self, name: str, width: int) -> str:
-        """The label in place of the offer's name, or before the names a feature gives its columns if asked for one."""
+        """Rename a column: the label replaces the offer's name, or is prefixed to other names if the user set it."""
         if _begins(name, self.offer.name):
             return self.label + name[len(self.offer.name) :]
         if not self.named or _begins(name, self.label):
             return name
         return self.label if width == 1 else f"{self.label}-{name}"
 
-    def _check_needs(self, one: Candidates) -> None:
+    def _check_needs(self, nbest: Candidates) -> None:
         for need in sorted(self.offer.needs - {"target", "list"}):
             kind, _, name = need.partition(":")
             if kind == "annotations":
-                there, remedy = name in one.annotations, f"--annotation {name}=FILE brings it"
+                there, remedy = name in nbest.annotations, f"add it with --annotation {name}=FILE"
             else:
-                # A tree says nothing to a feature that is shown a hypothesis as one edge.
+                # Trees do not help a feature that sees each hypothesis as one edge.
                 whole = kind == "derivation" and hasattr(self.feature, "score_candidates")
-                there = one.source is not None if kind == "source" else ("tree" if whole else kind) in one.extras
-                # An empty sentence has no phrases, which leaves nothing to print.
-                there = there or (kind == "segmentation" and not any(one.texts))
+                there = nbest.source is not None if kind == "source" else ("tree" if whole else kind) in nbest.extras
+                # An empty sentence has no phrases, so its segmentation may be missing.
+                there = there or (kind == "segmentation" and not any(nbest.texts))
                 remedy = _REMEDIES[kind]
             if not there:
                 raise UsageError(f"feature {self.label!r} needs the {kind} {name}".rstrip() + f": {remedy}")
 
 
-def _failed(place: tuple[str, str], error: BaseException) -> Exception:
-    """What is raised for a failure of a feature on a sentence."""
+def _feature_error(place: tuple[str, str], error: BaseException) -> Exception:
+    """The exception to raise when a feature fails on a sentence."""
     if isinstance(error, (SmtError, FormatError)):
         return error
     label, key = place
@@ -97,7 +97,7 @@ def _failed(place: tuple[str, str], error: BaseException) -> Exception:
 
 
 class _Started:
-    """A scorer whose failures say whose they are."""
+    """A scorer whose errors name the feature and the sentence."""
 
     def __init__(self, scorer: Scorer[Any], place: tuple[str, str]) -> None:
         self._scorer = scorer
@@ -107,37 +107,37 @@ class _Started:
         try:
             return self._scorer.combine(edges, tails)
         except (Exception, SystemExit) as error:
-            raise _failed(self._place, error) from error
+            raise _feature_error(self._place, error) from error
 
     def finish(self, states: Sequence[Any]) -> Scores:
         try:
             return self._scorer.finish(states)
         except (Exception, SystemExit) as error:
-            raise _failed(self._place, error) from error
+            raise _feature_error(self._place, error) from error
 
     def estimate(self, edges: Edges) -> Scores:
         try:
             return self._scorer.estimate(edges)
         except (Exception, SystemExit) as error:
-            raise _failed(self._place, error) from error
+            raise _feature_error(self._place, error) from error
 
 
 class _StartedOneByOne(_Started):
-    """One that takes target sides as lists, too."""
+    """A scorer that also accepts target sides as lists."""
 
     def combine_targets(
         self, targets: Sequence[Sequence[str | int]], tails: Sequence[Sequence[Any]]
     ) -> tuple[Scores, Sequence[Any]]:
         try:
             scorer: Any = self._scorer
-            found: tuple[Scores, Sequence[Any]] = scorer.combine_targets(targets, tails)
+            result: tuple[Scores, Sequence[Any]] = scorer.combine_targets(targets, tails)
         except (Exception, SystemExit) as error:
-            raise _failed(self._place, error) from error
-        return found
+            raise _feature_error(self._place, error) from error
+        return result
 
 
 def _begins(column: str, name: str) -> bool:
-    """Whether a column is called so, or is a component or an open name of it."""
+    """Whether a column has this name, or is a component (``name[k]``) or open name (``name:x``) of it."""
     return column == name or column.startswith((f"{name}[", f"{name}:"))
 
 
@@ -146,76 +146,77 @@ def activate(
     specs: Iterable[str | Mapping[str, Any] | Spec | Callable[..., Any]],
     at: Callable[..., contextlib.AbstractContextManager[None]] = lambda *key: contextlib.nullcontext(),
 ) -> list[Active]:
-    """Make features; two columns of one name are an error with the remedy.
+    """Instantiate features; two columns with the same name raise UsageError.
 
-    ``at(i)`` is the place where feature i was named.
+    ``at(i)`` is a context that adds the position of feature i to errors.
     """
     active: list[Active] = []
-    for i, one in enumerate(specs):
+    for i, spec in enumerate(specs):
         with at(str(i)):
-            _activate_one(registry, one, active)
+            _activate_one(registry, spec, active)
     if not active:
-        raise UsageError("name at least one feature")
+        raise UsageError("features: expected at least one, found none")
     return active
 
 
 def _activate_one(
-    registry: Registry, one: str | Mapping[str, Any] | Spec | Callable[..., Any], active: list[Active]
+    registry: Registry, requested: str | Mapping[str, Any] | Spec | Callable[..., Any], active: list[Active]
 ) -> None:
-    """Make a feature and put it behind the others."""
-    if callable(one) and isinstance(offer := getattr(one, "smt_offers", None), Offer):
-        made = Active(offer.name, offer, offer.make())
+    """Instantiate a feature and append it to ``active``."""
+    if callable(requested) and isinstance(offer := getattr(requested, "smt_offers", None), Offer):
+        feature = Active(offer.name, offer, offer.make())
     else:
-        spec = Spec.of(one)  # type: ignore[arg-type]
+        spec = Spec.of(requested)  # type: ignore[arg-type]
         offer = registry.entry("features", spec.name).record
         tuneable(spec)
-        made = Active(
+        feature = Active(
             str(spec.options.get("name", spec.name)),
             offer,
             registry.make("features", spec, without=("name", "tuneable")),
             named="name" in spec.options,
         )
-    if any(other.label == made.label for other in active):
-        raise UsageError(f"two features are named {made.label!r}; give one of them another `name=`")
-    if not made.label or any(char in made.label for char in " \t\n=|"):
-        raise UsageError(f"expected a column name without blanks, `=` and `|`, found {made.label!r}")
-    active.append(made)
+    if any(other.label == feature.label for other in active):
+        raise UsageError(f"two features are named {feature.label!r}; rename one of them with `name=`")
+    if not feature.label or any(char in feature.label for char in " \t\n=|"):
+        raise UsageError(f"expected a column name without blanks, `=` and `|`, found {feature.label!r}")
+    active.append(feature)
 
 
 def tuneable(spec: Spec) -> bool:
-    """Whether the weights of a feature are to be learnt, as its option ``tuneable`` says."""
+    """Whether the weights of a feature are to be learnt (its option ``tuneable``)."""
     return bool(convert(spec.options.get("tuneable", True), bool, f"feature {spec.name!r}: tuneable"))
 
 
 def adapt(feature: Any, needs: Collection[str] = ()) -> Callable[[Candidates], Any]:
-    """How to score a list with a feature of any contract that lists can serve.
+    """A function that scores a list with a feature of any contract that works on lists.
 
-    One that needs the segmentation is shown phrase by phrase, any other a hypothesis as one edge without children.
+    A feature that needs the segmentation scores phrase by phrase; any other sees a hypothesis as one edge without
+    tails.
     """
     if hasattr(feature, "score_candidates"):
-        return lambda one: feature.score_candidates(one.source, one)
+        return lambda nbest: feature.score_candidates(nbest.source, nbest)
     if "segmentation" in needs and (hasattr(feature, "start") or hasattr(feature, "score_rules")):
         from smtplugins.host.features.segmentations import score_phrases
 
         return functools.partial(score_phrases, feature)
     if hasattr(feature, "score_rules"):
-        return lambda one: feature.score_rules(_as_rules(one))
+        return lambda nbest: feature.score_rules(_as_rules(nbest))
     if hasattr(feature, "start"):
         return functools.partial(_score_stateful, feature)
     raise UsageError(
-        f"{type(feature).__name__} has none of score_candidates, score_rules and start: no feature for lists"
+        f"{type(feature).__name__}: expected score_candidates, score_rules or start in a feature for lists, found none"
     )
 
 
-def _as_rules(one: Candidates) -> Any:
+def _as_rules(nbest: Candidates) -> Any:
     from smtformats.tokens import blanks
     from smtplugins.core.grammar.rules import Rules
 
-    return Rules.from_words(map(blanks, one.texts))
+    return Rules.from_words(map(blanks, nbest.texts))
 
 
-def _score_stateful(feature: Any, one: Candidates) -> Any:
-    """A hypothesis is one edge without children."""
+def _score_stateful(feature: Any, nbest: Candidates) -> Any:
+    """Score with a stateful feature; each hypothesis is one edge without tails."""
     import numpy as np
 
     from smtformats import Columns
@@ -223,8 +224,8 @@ def _score_stateful(feature: Any, one: Candidates) -> Any:
     from smtplugins.contracts.contracts import Sentence
     from smtplugins.core.grammar.rules import Edges
 
-    scorer = feature.start(Sentence(one.id, tuple(blanks(one.source or "")), annotations=one.annotations))
-    inner, states = scorer.combine(Edges(_as_rules(one)), [()] * len(one))
+    scorer = feature.start(Sentence(nbest.id, tuple(blanks(nbest.source or "")), annotations=nbest.annotations))
+    inner, states = scorer.combine(Edges(_as_rules(nbest)), [()] * len(nbest))
     ends = scorer.finish(states)
     if isinstance(inner, Columns):
         return inner + ends
@@ -235,7 +236,7 @@ def _score_stateful(feature: Any, one: Candidates) -> Any:
 
 
 def as_block(result: Any, count: int, label: str) -> Block:
-    """What a feature returned as names and finite floats for each of ``count`` hypotheses."""
+    """Convert a feature's result to names and finite floats for each of ``count`` hypotheses."""
     from smtformats import Columns
 
     if isinstance(result, Columns):
@@ -264,33 +265,31 @@ def as_block(result: Any, count: int, label: str) -> Block:
 
 
 def score_lists(lists: Iterable[Candidates], active: Sequence[Active], runner: Runner) -> Iterator[Candidates]:
-    """The lists with the features' columns behind their own, in input order whatever the runner."""
+    """Append the features' columns to the lists, in input order with any runner."""
     waiting: collections.deque[Candidates] = collections.deque()
     count = 0
 
     def slim() -> Iterator[Candidates]:
-        for one in lists:
-            waiting.append(one)
-            yield replace(one, raw=None)
+        for nbest in lists:
+            waiting.append(nbest)
+            yield replace(nbest, raw=None)
 
     for blocks in runner.map(_score_one, slim(), setup=lambda: _Session(active)):
-        one = waiting.popleft()
-        count += len(one)
-        present = set(one.names())
+        nbest = waiting.popleft()
+        count += len(nbest)
+        present = set(nbest.names())
         for feature, (layouts, values) in zip(active, blocks, strict=True):
             for layout in set(layouts):
                 twice = present & set(layout)
                 if twice:
                     ours = _begins(min(twice), feature.label)
-                    remedy = (
-                        f"give {feature.label!r} another `name=`" if ours else "rename that column where it is made"
-                    )
+                    remedy = f"rename {feature.label!r} with `name=`" if ours else "rename that column where it is made"
                     raise UsageError(
-                        f"{one.file or '<data>'}:{one.line}: the list already has a feature {min(twice)!r}; {remedy}"
+                        f"{nbest.file or '<data>'}:{nbest.line}: list already has a feature {min(twice)!r}; {remedy}"
                     )
-            one = one.with_columns(layouts, values)
+            nbest = nbest.with_columns(layouts, values)
             present.update(name for layout in set(layouts) for name in layout)
-        yield one
+        yield nbest
     for feature in active:
         done = getattr(feature.feature, "done", None)
         if done is not None:
@@ -298,16 +297,16 @@ def score_lists(lists: Iterable[Candidates], active: Sequence[Active], runner: R
 
 
 class _Session:
-    """The features at work in one process; closed there when the work is done."""
+    """The features of one worker process, closed when its work is done."""
 
     def __init__(self, active: Sequence[Active]) -> None:
         self.active = active
 
     def close(self) -> None:
-        for one in self.active:
-            if hasattr(one.feature, "close"):
-                one.feature.close()
+        for feature in self.active:
+            if hasattr(feature.feature, "close"):
+                feature.feature.close()
 
 
-def _score_one(session: _Session, one: Candidates) -> list[Block]:
-    return [feature.score(one) for feature in session.active]
+def _score_one(session: _Session, nbest: Candidates) -> list[Block]:
+    return [feature.score(nbest) for feature in session.active]

@@ -1,4 +1,4 @@
-"""Hypotheses of lists that carry a segmentation, as the phrases that a decoder put behind one another."""
+"""Score hypotheses with a segmentation phrase by phrase, in the order in which a decoder appended the phrases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Phrase:
-    """Source words ``[first, last)``, and the words that they were translated by."""
+    """A phrase: source span ``[first, last)`` and target words."""
 
     first: int
     last: int
@@ -28,37 +28,37 @@ class Phrase:
 _START = Phrase(0, 0, ())
 
 
-def phrases_of(one: Candidates) -> list[list[Phrase]]:
+def phrases_of(nbest: Candidates) -> list[list[Phrase]]:
     """The phrases of each hypothesis, in target order."""
     from smtformats.tokens import blanks
 
-    segmentation = one.segmentation
-    if segmentation is None and not any(one.texts):
-        segmentation = [()] * len(one)
+    segmentation = nbest.segmentation
+    if segmentation is None and not any(nbest.texts):
+        segmentation = [()] * len(nbest)
     if segmentation is None:
-        raise UsageError(f"list {one.id}: expected a segmentation, found none")
-    # A lattice has more nodes than any of its paths has words.
-    size = None if one.source is None or "input" in one.extras else len(blanks(one.source))
-    found = []
-    for i, (text, segments) in enumerate(zip(one.texts, segmentation, strict=True)):
+        raise UsageError(f"list {nbest.id}: expected a segmentation, found none")
+    # Spans refer to lattice nodes if the input was a lattice, which exceed the words of a path.
+    size = None if nbest.source is None or "input" in nbest.extras else len(blanks(nbest.source))
+    hypotheses = []
+    for i, (text, segments) in enumerate(zip(nbest.texts, segmentation, strict=True)):
         words = blanks(text)
         wrong = _fault(segments, len(words), size)
         if wrong:
-            line = one.line + (i if one.ranks is None else one.ranks[i])
-            raise FormatError(*wrong, file=one.file or "<data>", line=line)
-        # A phrase without words ends before it begins, which cannot be told from one word.
+            line = nbest.line + (i if nbest.ranks is None else nbest.ranks[i])
+            raise FormatError(*wrong, file=nbest.file or "<data>", line=line)
+        # The range of an empty phrase looks like that of one word, so only the starts are used.
         starts = [target for _, (target, _) in segments] + [len(words)]
-        found.append(
+        hypotheses.append(
             [
                 Phrase(first, last + 1, tuple(words[starts[k] : starts[k + 1]]))
                 for k, ((first, last), _) in enumerate(segments)
             ]
         )
-    return found
+    return hypotheses
 
 
 def _fault(segments: Sequence[Segment], words: int, size: int | None) -> tuple[str, str] | None:
-    """What was expected of a segmentation and what was found, if something is wrong."""
+    """Check a segmentation: (expected, found) if it is wrong, else None."""
     at = 0
     covered: set[int] = set()
     for k, ((first, last), (begin, end)) in enumerate(segments):
@@ -81,23 +81,23 @@ def _shown(segments: Sequence[Segment]) -> str:
     return " ".join(f"{a}-{b}={c}-{d}" for (a, b), (c, d) in segments) or "none"
 
 
-def score_phrases(feature: Any, one: Candidates) -> Any:
-    """A feature's scores of hypotheses, phrase by phrase: one with states walks along each, one of rules sums up."""
-    phrases = phrases_of(one)
-    return _walked(feature, one, phrases) if hasattr(feature, "start") else _summed(feature, phrases)
+def score_phrases(feature: Any, nbest: Candidates) -> Any:
+    """Score hypotheses phrase by phrase: a stateful feature left to right, a rule feature as a sum."""
+    phrases = phrases_of(nbest)
+    return _score_stateful(feature, nbest, phrases) if hasattr(feature, "start") else _score_rules(feature, phrases)
 
 
-def _walked(feature: Any, one: Candidates, phrases: Sequence[Sequence[Phrase]]) -> Any:
-    """All hypotheses go on by a phrase at a time."""
+def _score_stateful(feature: Any, nbest: Candidates, phrases: Sequence[Sequence[Phrase]]) -> Any:
+    """Extend all hypotheses by a phrase at a time."""
     from smtformats.tokens import blanks
     from smtplugins.contracts.contracts import Sentence
     from smtplugins.core.vocabulary import Vocabulary
 
-    scorer = feature.start(Sentence(one.id, tuple(blanks(one.source or "")), annotations=one.annotations))
+    scorer = feature.start(Sentence(nbest.id, tuple(blanks(nbest.source or "")), annotations=nbest.annotations))
     words = Vocabulary()
-    sums = _Sums(len(one))
-    scores, first = scorer.combine(_edges([_START] * len(one), words, begin=True), [()] * len(one))
-    sums.add(range(len(one)), scores)
+    sums = _Sums(len(nbest))
+    scores, first = scorer.combine(_edges([_START] * len(nbest), words, begin=True), [()] * len(nbest))
+    sums.add(range(len(nbest)), scores)
     states = list(first)
     for k in range(max(map(len, phrases), default=0)):
         going = [i for i, own in enumerate(phrases) if len(own) > k]
@@ -106,12 +106,12 @@ def _walked(feature: Any, one: Candidates, phrases: Sequence[Sequence[Phrase]]) 
         sums.add(going, scores)
         for i, state in zip(going, after, strict=True):
             states[i] = state
-    sums.add(range(len(one)), scorer.finish(states))
+    sums.add(range(len(nbest)), scorer.finish(states))
     return sums.result()
 
 
-def _summed(feature: Any, phrases: Sequence[Sequence[Phrase]]) -> Any:
-    """All phrases are rules of one grammar."""
+def _score_rules(feature: Any, phrases: Sequence[Sequence[Phrase]]) -> Any:
+    """Score all phrases as rules of one grammar, and sum by hypothesis."""
     sums = _Sums(len(phrases))
     rules = _rules([phrase for own in phrases for phrase in own], None, begin=True)
     sums.add([i for i, own in enumerate(phrases) for _ in own], feature.score_rules(rules))
@@ -121,7 +121,7 @@ def _summed(feature: Any, phrases: Sequence[Sequence[Phrase]]) -> Any:
 def _rules(phrases: Sequence[Phrase], words: Vocabulary | None, *, begin: bool) -> Rules:
     from smtplugins.core.grammar.rules import Rules
 
-    # Child 0 is what was translated before.
+    # Non-terminal 0 stands for the translation so far.
     return Rules.from_targets([phrase.words if begin else (0, *phrase.words) for phrase in phrases], words)
 
 
@@ -131,13 +131,14 @@ def _edges(phrases: Sequence[Phrase], words: Vocabulary, *, begin: bool = False)
     from smtplugins.core.grammar.rules import Edges
 
     firsts, lasts = (
-        np.array(ends, dtype=np.int32) for ends in ([one.first for one in phrases], [one.last for one in phrases])
+        np.array(ends, dtype=np.int32)
+        for ends in ([phrase.first for phrase in phrases], [phrase.last for phrase in phrases])
     )
     return Edges(_rules(phrases, words, begin=begin), firsts, lasts)
 
 
 class _Sums:
-    """Scores added up by hypothesis, in whatever form a feature gives them."""
+    """Sums of scores by hypothesis, for sparse or dense results of a feature."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -145,7 +146,7 @@ class _Sums:
         self._rows: list[dict[str, float]] | None = None
 
     def add(self, places: Sequence[int], scores: Any) -> None:
-        """Scores of some hypotheses; one may come several times."""
+        """Add scores to the hypotheses ``places``, which may repeat."""
         import numpy as np
 
         from smtformats import Columns
@@ -173,5 +174,5 @@ class _Sums:
         if self._rows is None:
             return self._table
         if self._table is not None and self._table.any():
-            raise ValueError("expected columns with names, or none, from combine and finish alike")
+            raise ValueError("expected named columns from both combine and finish, or from neither")
         return Columns.from_mappings(self._rows)

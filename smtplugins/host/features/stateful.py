@@ -1,4 +1,4 @@
-"""The scorers of features with states, for searches in native code: a set for each thread, sentence after sentence."""
+"""Scorers of stateful features for native searches: one set per thread, reused for sentence after sentence."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ if TYPE_CHECKING:
 
 
 class SearchScorers:
-    """Features at work in a search: in core's own code, in C, or in Python."""
+    """Stateful features in a search, implemented in core's native code, in C or in Python."""
 
     def __init__(self, features: Sequence[Active]) -> None:
         self._features = features
-        self._natives = [one.feature.native() if hasattr(one.feature, "native") else None for one in features]
+        self._natives = [active.feature.native() if hasattr(active.feature, "native") else None for active in features]
 
     def native_scorers(self) -> Iterator[tuple[Active, Any]]:
-        """The features that have a scorer in core's own code, with it."""
-        for one, scorer in zip(self._features, self._natives, strict=True):
-            if hasattr(one.feature, "native"):
-                yield one, scorer
+        """The features with a scorer in core's native code, and that scorer."""
+        for active, scorer in zip(self._features, self._natives, strict=True):
+            if hasattr(active.feature, "native"):
+                yield active, scorer
 
     def prepared(self, sentence: Sentence, vocabulary: Vocabulary) -> tuple[list[Any], bool]:
-        """Scorers ready for a sentence, and whether all of them are those of the sentence before."""
+        """Start the scorers on a sentence; also tells whether all are the same objects as for the previous sentence."""
         same = True
         parts = []
-        for i, one in enumerate(self._features):
+        for i, active in enumerate(self._features):
             own: Any = self._natives[i]
-            if hasattr(one.feature, "native"):
-                own.set_words(one.feature.numbers(vocabulary))
+            if hasattr(active.feature, "native"):
+                own.set_words(active.feature.numbers(vocabulary))
                 if hasattr(own, "set_sentence"):
                     own.set_sentence(sentence.tokens)
-            elif not hasattr(one.feature, "smt_feature_v1"):
-                own = contract_scorer(one.start(sentence), vocabulary, getattr(one.feature, "components", 1))
+            elif not hasattr(active.feature, "smt_feature_v1"):
+                own = contract_scorer(active.start(sentence), vocabulary, getattr(active.feature, "components", 1))
                 same = False
             elif own is None:
-                own = self._natives[i] = native_scorer(one.feature, vocabulary, sentence, name=one.label)
+                own = self._natives[i] = native_scorer(active.feature, vocabulary, sentence, name=active.label)
                 same = False
             else:
                 start_native(own, vocabulary, sentence)
@@ -49,17 +49,17 @@ class SearchScorers:
         return parts, same
 
     def weighted(self, parts: Sequence[Any], weights: Mapping[str, float]) -> list[Stateful]:
-        """The scorers with names and weights of their components."""
-        found = []
-        for one, part in zip(self._features, parts, strict=True):
-            names = _names(one, part)
-            found.append(Stateful(part, names, tuple(weights.get(name, 0.0) for name in names)))
-        return found
+        """Attach names and weights to the scorers' components."""
+        stateful = []
+        for active, part in zip(self._features, parts, strict=True):
+            names = _names(active, part)
+            stateful.append(Stateful(part, names, tuple(weights.get(name, 0.0) for name in names)))
+        return stateful
 
 
-def _names(one: Active, scorer: Any) -> tuple[str, ...]:
-    """The names of what a scorer gives: a feature in C has its own, behind its label."""
+def _names(active: Active, scorer: Any) -> tuple[str, ...]:
+    """The names of a scorer's components: a C feature's own names, prefixed with its label."""
     own = getattr(scorer, "names", None)
     if own is not None:
-        return (one.label,) if len(own) == 1 else tuple(f"{one.label}-{name}" for name in own)
-    return column_names(one, scorer.components)[: scorer.components]
+        return (active.label,) if len(own) == 1 else tuple(f"{active.label}-{name}" for name in own)
+    return column_names(active, scorer.components)[: scorer.components]

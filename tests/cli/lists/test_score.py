@@ -100,7 +100,7 @@ class TestColumns:
         result = smt(*arguments)
         assert (result.code, result.err) == (
             2,
-            "smt: feature 'topic' needs the annotations topic: --annotation topic=FILE brings it\n",
+            "smt: feature 'topic' needs the annotations topic: add it with --annotation topic=FILE\n",
         )
 
     def test_manifest_names_versions_and_all_inputs(self, smt: Smt, nbest: Path) -> None:
@@ -218,14 +218,14 @@ class TestBadInput:
         result = smt("score", "--plugin", "q.py", "--feature", "question", "-i", nbest, "-o", "out", "-j", jobs)
         assert (result.code, result.err) == (
             2,
-            "smt: feature 'question' needs the source: --source FILE brings it\n",
+            "smt: feature 'question' needs the source: add it with --source FILE\n",
         )
         assert not Path("out").exists()
 
     def test_column_that_is_there(self, smt: Smt, nbest: Path) -> None:
         result = smt("score", "--feature", "length,name=LM0", "-i", nbest)
         assert (result.code, result.out) == (2, "")
-        assert result.err.startswith(f"smt: {nbest}:1: the list already has a feature 'LM0'; give")
+        assert result.err.startswith(f"smt: {nbest}:1: list already has a feature 'LM0'; rename")
 
 
 def test_killed_run_leaves_nothing_at_the_output(start: Callable[..., Any], nbest: Path) -> None:

@@ -26,7 +26,7 @@ def test_text(smt: Smt) -> None:
     pytest.importorskip("thot")
     result = smt("align", "-s", "de", "-t", "en.gz", "--model", "ibm1", "--iterations", 10, "-o", "out.gz")
     assert (result.code, result.out) == (0, "")
-    assert result.err == "smt: note: 4 sentence pairs of which a side has no words: no links\n"
+    assert result.err == "smt: note: 4 sentence pairs with an empty side: no links\n"
     assert gzip.decompress(Path("out.gz").read_bytes()).decode() == "0-0 1-1\n0-0 1-1\n0-0 1-1\n\n0-0 1-1\n" * 4
 
 
@@ -64,7 +64,7 @@ def test_files_of_both_directions(smt: Smt) -> None:
         (("-s", "one", "-t", "de"), 1, "de:2: expected 1 lines, as one has, found more"),
         (("-s", "none", "-t", "none"), 1, "none:1: expected a sentence on each line, found an empty file"),
         (("--forward", "f", "--backward", "one"), 1, "one:1: field 1: expected the shape of one of bal-alignment"),
-        (("-s", "de"), 2, "a text has two sides: give --source and --target"),
+        (("-s", "de"), 2, "expected both --source and --target, found one of them"),
         (("-s", "de", "-t", "de", "--to", "bal"), 2, "bal-alignment can only be read; name another format with --to"),
     ],
 )

@@ -695,7 +695,7 @@ MISTAKES = [
     ("en.arpa", "an.arpa", ":6: model.features.0: {here}/an.arpa: No such file or directory\n"),
     ("base=10", "base=11", ":6: model.features.0: feature 'lm': base: expected one of e, 10, found '11'\n"),
     ("glue,name", "glu,name", ":8: model.features.2: unknown feature 'glu'; did you mean 'glue'?\n"),
-    ("name=Glue", "name=LM", ":8: model.features.2: two features are named 'LM'; give one of them another `name=`\n"),
+    ("name=Glue", "name=LM", ":8: model.features.2: two features are named 'LM'; rename one of them with `name=`\n"),
     ("weights: weights", "weights: wieghts", ":10: model.weights: {here}/wieghts: No such file or directory\n"),
     ("source.de", "sourec.de", "{here}/sourec.de: No such file or directory\n"),
     (

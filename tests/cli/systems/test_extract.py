@@ -101,7 +101,7 @@ def test_little_memory_changes_nothing(smt: Smt) -> None:
     reordering = ("--reordering", "msd-bidirectional-fe")
     assert smt(*CALL, "-q", *reordering).ok() == ""
     result = smt(*CALL[:-1], "less", "--memory", "1M", *reordering)
-    assert result.err.startswith("smt: note: more than --memory allows: sorted on the disk\n")
+    assert result.err.startswith("smt: note: more than --memory allows: sorted on disk\n")
     names = sorted(os.listdir("out"))
     assert names == sorted(os.listdir("less"))
     assert [Path("out", name).read_bytes() for name in names] == [Path("less", name).read_bytes() for name in names]
@@ -111,7 +111,10 @@ def test_one_side_from_standard_input(smt: Smt) -> None:
     assert smt("extract", "--phrases", "-q", "-s", "s", "-t", "t", "-a", "-", "-o", "out", stdin=LINKS).ok() == ""
     assert unpacked("out/phrase-table.gz") == TABLE
     result = smt("extract", "--phrases", "-s", "-", "-t", "t", "-a", "-", "-o", "out", stdin=LINKS)
-    assert (result.code, result.err) == (2, "smt: standard input is one file only: source, target or alignment\n")
+    assert (result.code, result.err) == (
+        2,
+        "smt: only one of source, target and alignment can be read from standard input\n",
+    )
 
 
 def test_sentences_that_nothing_is_taken_from(smt: Smt) -> None:
@@ -125,8 +128,8 @@ def test_sentences_that_nothing_is_taken_from(smt: Smt) -> None:
     )
     assert not Path("out").exists()
     assert smt(*CALL, "--skip-bad").err == (
-        "smt: note: 1 sentence pair of which a side has no words: left out\n"
-        "smt: note: 1 sentence pair with links outside of them: left out\n"
+        "smt: note: 1 sentence pair with an empty side: left out\n"
+        "smt: note: 1 sentence pair with links outside the sentences: left out\n"
         "smt: note: 3 phrase pairs\n"
     )
 
@@ -176,7 +179,10 @@ def test_a_failure_leaves_what_was_there(smt: Smt) -> None:
             ("--reordering", "msb"),
             "--reordering: expected a model name like wbe-msd-bidirectional-fe, found 'msb'",
         ),
-        (("--reordering", "msd", "--reordering", "wbe-msd-backward-fe"), "--reordering: the same model twice"),
+        (
+            ("--reordering", "msd", "--reordering", "wbe-msd-backward-fe"),
+            "--reordering: expected different models, found the same one twice",
+        ),
         (("--reordering-smoothing", 0), "--reordering-smoothing: expected more than 0, found 0"),
         (("--memory", "many"), "--memory: expected a size like 500M or 8G, found 'many'"),
         (("--memory", "10K"), "--memory: expected at least 1M, found 10240 bytes"),

@@ -191,7 +191,7 @@ def test_neither_memory_nor_threads_change_anything(smt: Smt) -> None:
     Path("a").write_text("".join(f"{line} {line.count('-')}-{line.count('-')}\n" for line in LINKS.splitlines()) * 300)
     assert smt(*CALL, "-q").ok() == ""
     result = smt(*CALL[:-1], "less", "--memory", "1M", "-j", 2)
-    assert result.err.startswith("smt: note: more than --memory allows: sorted on the disk\n")
+    assert result.err.startswith("smt: note: more than --memory allows: sorted on disk\n")
     names = sorted(os.listdir("out"))
     assert names == sorted(os.listdir("less"))
     assert [Path("out", name).read_bytes() for name in names] == [Path("less", name).read_bytes() for name in names]

@@ -73,7 +73,7 @@ def test_pruning_and_vocabulary(smt: Smt) -> None:
             (),
             TEXT,
             "<stdin>: no discounts for 1-grams follow from the text: no 1-gram has the adjusted count 2; "
-            "--discount-fallback takes fixed ones",
+            "--discount-fallback sets fixed ones",
         ),
         (
             ("--memory", "1K"),

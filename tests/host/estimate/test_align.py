@@ -70,7 +70,7 @@ def test_pairs_that_no_model_takes(host: Host) -> None:
     assert found[len(SOURCE) :] == [()] * 4
     assert found[: len(SOURCE)] == points(list(host.align(SOURCE, TARGET, model="hmm")))
     assert notes == [
-        "3 sentence pairs of which a side has no words: no links",
+        "3 sentence pairs with an empty side: no links",
         "1 sentence pair of more than 200 words: no links",
     ]
     assert points(list(host.align(["", "a"], ["x", ""]))) == [(), ()]
@@ -111,7 +111,7 @@ def test_iterations_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
         ("hmm,p0=1.5", None, "model: p0: expected a number between 0 and 1, found 1.5"),
         ("hmm,ibm1=0", None, "model 'hmm': expected 1 iteration or more, found 0"),
         ("hmm,iterations=x", None, "model 'hmm': iterations: expected a whole number, found 'x'"),
-        ("hmm,iterations=2", 3, "--iterations and the model's option iterations: give one of them"),
+        ("hmm,iterations=2", 3, "expected --iterations or the model's option iterations, found both"),
         ("hmm", -1, "model 'hmm': expected 1 iteration or more, found -1"),
         ("eflomal,samplers=0", None, "model: samplers: expected 1 or more, found 0"),
     ],
@@ -211,12 +211,12 @@ def test_files_that_do_not_fit(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "give a text"),
-        ({"source": "a"}, "a text has two sides"),
-        ({"forward": "a"}, "give the alignments of both directions"),
-        ({"forward": "a", "backward": "b", "model": "hmm"}, "--model, --iterations and --seed are for text"),
-        ({"forward": "-", "backward": "-"}, "standard input is one file only"),
-        ({"source": "-", "target": "-"}, "standard input is one file only"),
+        ({}, "expected a text"),
+        ({"source": "a"}, "expected both --source and --target"),
+        ({"forward": "a"}, "expected both --forward and --backward"),
+        ({"forward": "a", "backward": "b", "model": "hmm"}, "--model, --iterations and --seed cannot be used with"),
+        ({"forward": "-", "backward": "-"}, "can be read from standard input"),
+        ({"source": "-", "target": "-"}, "can be read from standard input"),
         ({"source": "a", "target": "b", "jobs": 0}, "jobs: expected 1 or more"),
         ({"source": "a", "target": "b", "heuristic": "och"}, "unknown heuristic 'och'"),
     ],

@@ -53,7 +53,7 @@ def test_bad_lines_name_their_file(bitext: Bitext, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"a:2: expected links as 0-0 1-2, found '0:0'"):
         extract_phrases(smt.load_plugins(), bitext, tmp_path / "out")
     assert not (tmp_path / "out").exists()
-    with pytest.raises(UsageError, match="one file only"):
+    with pytest.raises(UsageError, match="only one of source, target and alignment"):
         Bitext("-", "-", bitext.alignment)
 
 
@@ -79,6 +79,6 @@ def test_what_was_left_out_is_told() -> None:
     tell_left_out(0, 0, notes.append)
     tell_left_out(1, 2, notes.append)
     assert notes == [
-        "1 sentence pair of which a side has no words: left out",
-        "2 sentence pairs with links outside of them: left out",
+        "1 sentence pair with an empty side: left out",
+        "2 sentence pairs with links outside the sentences: left out",
     ]

@@ -172,7 +172,7 @@ class TestAdapters:
         assert seen == [("0", ("ein", "mann")), ("1", ("das", "haus")), ("7", ())]
 
     def test_what_is_no_feature_is_refused(self) -> None:
-        with pytest.raises(UsageError, match="object has none of score_candidates, score_rules and start"):
+        with pytest.raises(UsageError, match="object: expected score_candidates, score_rules or start"):
             adapt(object())
 
 
@@ -241,12 +241,12 @@ class TestNeeds:
     @pytest.mark.parametrize(
         ("need", "message"),
         [
-            ("source", "feature 'x' needs the source: --source FILE brings it"),
+            ("source", "feature 'x' needs the source: add it with --source FILE"),
             ("alignment", "feature 'x' needs the alignment: the decoder has to print word alignments into the list"),
             ("segmentation", "feature 'x' needs the segmentation: the decoder has to print the segmentation into"),
-            ("derivation", "feature 'x' needs the derivation: a list has it as trees, for features of whole"),
-            ("grammar", "feature 'x' needs the grammar: an n-best list does not carry the grammar"),
-            ("annotations:topic", "feature 'x' needs the annotations topic: --annotation topic=FILE brings it"),
+            ("derivation", "feature 'x' needs the derivation: lists have it as trees, for features of whole"),
+            ("grammar", "feature 'x' needs the grammar: n-best lists have no grammar"),
+            ("annotations:topic", "feature 'x' needs the annotations topic: add it with --annotation topic=FILE"),
         ],
     )
     def test_what_is_lacking_is_named_with_its_remedy(self, need: str, message: str) -> None:
@@ -269,7 +269,7 @@ class TestNeeds:
 
     def test_a_tree_is_no_derivation_for_what_sees_one_edge(self) -> None:
         one = replace(smt.candidates(["a"]), extras={"tree": ["[S a]"]})
-        with pytest.raises(UsageError, match="needs the derivation: a list has it as trees"):
+        with pytest.raises(UsageError, match="needs the derivation: lists have it as trees"):
             active(StatefulBigrams(), needs={"derivation"}).score(one)
 
 
@@ -279,7 +279,7 @@ class TestActivation:
         assert [one.label for one in made] == ["length", "second"]
 
     def test_two_columns_of_one_name_are_refused(self, host: Host) -> None:
-        with pytest.raises(UsageError, match="two features are named 'length'; give one of them another `name=`"):
+        with pytest.raises(UsageError, match="two features are named 'length'; rename one of them with `name=`"):
             activate(host.registry, ["length", "word-penalty,name=length"])
 
     @pytest.mark.parametrize("name", ["", "a b", "a=b", "a|b", "a\tb"])
@@ -288,7 +288,7 @@ class TestActivation:
             activate(host.registry, [Spec("length", {"name": name})])
 
     def test_there_is_something_to_do(self, host: Host) -> None:
-        with pytest.raises(UsageError, match="name at least one feature"):
+        with pytest.raises(UsageError, match="features: expected at least one, found none"):
             activate(host.registry, [])
 
 
@@ -305,9 +305,7 @@ class TestLists:
         path.write_text("0 ||| a ||| f= 1 ||| 0\n1 ||| a ||| length= 1 ||| 0\n")
         with pytest.raises(UsageError) as caught:
             host.score(smt.read(path), ["length"]).load()
-        assert str(caught.value) == (
-            f"{path}:2: the list already has a feature 'length'; give 'length' another `name=`"
-        )
+        assert str(caught.value) == (f"{path}:2: list already has a feature 'length'; rename 'length' with `name=`")
         assert host.score(smt.read(path), ["length,name=words"]).load().features.names == ("f", "words", "length")
 
     def test_columns_that_name_themselves_clash_with_another_remedy(self, host: Host, tmp_path: Path) -> None:

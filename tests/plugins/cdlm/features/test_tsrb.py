@@ -177,7 +177,7 @@ def test_lists_without_trees_are_refused(tmp_path: Path) -> None:
     host = smt.load_plugins()
     one = Candidates("0", ["a b"], [()], [[]])
     spec = f"tsrb,classes={tmp_path}/classes.txt"
-    with pytest.raises(UsageError, match="feature 'tsrb' needs the derivation: a list has it as trees"):
+    with pytest.raises(UsageError, match="feature 'tsrb' needs the derivation: lists have it as trees"):
         list(host.score([one], [spec]))
     with pytest.raises(
         UsageError, match="<data>:1: feature 'tsrb': expected a tree for hypothesis 0, found an empty one"
