@@ -177,13 +177,13 @@ class Host:
         """
         from smtplugins.host.learn.training_data import metric_of
         from smtplugins.host.learn.tuning import plan_of
-        from smtplugins.host.learn.tuning_inputs import Inputs, tuned
+        from smtplugins.host.learn.tuning_inputs import Inputs, tune_inputs
 
         judge = metric_of(self, metric, options.pop("post", None))
         note = options.pop("note", lambda text: None)
         kept = {name: options.pop(name) for name in ("folder", "combine") if name in options}
         plan = plan_of(self, learner, keep, runs, seed=seed, jobs=jobs, **kept)
-        return tuned(self, Inputs(lists, refs, judge, **options), plan, start, folds, note)
+        return tune_inputs(self, Inputs(lists, refs, judge, **options), plan, start, folds, note)
 
     def tune_policy(
         self,

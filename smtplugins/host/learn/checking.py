@@ -1,4 +1,4 @@
-"""What makes lists unfit to learn from, said before anything is learnt: who reads it should know what to do."""
+"""Check that lists are fit to learn from, before learning starts; errors say what to do."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ COMPONENT = re.compile(r"(.*)\[([0-9]+)\]")
 
 
 def components(problem: Lists, matrix: Matrix) -> None:
-    """A feature of several values has as many in each hypothesis that has it: else the lists are of different runs."""
+    """Check that a feature with components has all of them in every hypothesis; otherwise lists of several runs mix."""
     import numpy as np
 
     stems: dict[str, list[int]] = {}
     for i, name in enumerate(matrix.names):
-        found = COMPONENT.fullmatch(name)
-        if found is not None:
-            stems.setdefault(found[1], []).append(i)
+        match = COMPONENT.fullmatch(name)
+        if match is not None:
+            stems.setdefault(match[1], []).append(i)
     for i, name in enumerate(matrix.names):
         if name in stems:
             stems[name].append(i)
@@ -49,20 +49,21 @@ def components(problem: Lists, matrix: Matrix) -> None:
         return
     row, number = divmod(int(keys[wrong[0]]), len(stems))
     k = int(np.searchsorted(matrix.lists, row, side="right")) - 1
-    one = problem.lists[k]
+    nbest = problem.lists[k]
+    line = nbest.line + row - int(matrix.lists[k])
     raise SmtError(
-        f"{one.file or '<data>'}:{one.line + row - int(matrix.lists[k])}: expected {int(wanted[number])} values of the "
+        f"{nbest.file or '<data>'}:{line}: expected {int(wanted[number])} values of the "
         f"feature {list(stems)[number]!r}, as other hypotheses have, found {int(counts[wrong[0]])}: "
-        "are these lists of one system?"
+        "are these lists from the same system?"
     )
 
 
 def note_absent(problem: Lists, matrix: Matrix, note: Note) -> None:
-    """Tell of a feature that most lists have throughout and one list not at all, by design or by mistake."""
+    """Note features that most lists have in every hypothesis and some list has in none, by design or by mistake."""
     import numpy as np
 
     sizes, width = np.diff(matrix.lists), len(matrix.names)
-    # How many lists have a feature, and how many in all hypotheses.
+    # Number of lists with a feature in any hypothesis, and in all hypotheses.
     having, whole = np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
     for first, last in _stretches(matrix):
         a, b = (int(np.searchsorted(matrix.lists, row)) for row in (first, last))
@@ -74,21 +75,21 @@ def note_absent(problem: Lists, matrix: Matrix, note: Note) -> None:
         having += np.bincount(names, minlength=width)
         whole += np.bincount(names[counts == sizes[lists]], minlength=width)
     for i in np.flatnonzero((whole > len(sizes) / 2) & (having < len(sizes))):
-        one = problem.lists[next(k for k in range(len(sizes)) if i not in _ids(matrix, k))]
+        nbest = problem.lists[next(k for k in range(len(sizes)) if i not in _ids(matrix, k))]
         note(
-            f"feature {matrix.names[i]!r} is in all hypotheses of {int(whole[i])} lists and in none of list {one.id} "
-            f"({one.file or '<data>'}:{one.line}): it counts 0 there"
+            f"feature {matrix.names[i]!r} is in all hypotheses of {int(whole[i])} lists and in none of list {nbest.id} "
+            f"({nbest.file or '<data>'}:{nbest.line}): it counts as 0 there"
         )
 
 
 def _ids(matrix: Matrix, k: int) -> NDArray[Any]:
     first, last = matrix.offsets[matrix.lists[k]], matrix.offsets[matrix.lists[k + 1]]
-    found: NDArray[Any] = matrix.ids[first:last]
-    return found
+    ids: NDArray[Any] = matrix.ids[first:last]
+    return ids
 
 
 def _stretches(matrix: Matrix) -> Iterator[tuple[int, int]]:
-    """The rows of some lists at a time, so that what is looked at takes little room."""
+    """Row ranges of a few lists at a time, to bound memory."""
     first = 0
     for last in matrix.lists[1:].tolist():
         if matrix.offsets[last] - matrix.offsets[first] >= _VALUES or last == len(matrix):
@@ -97,30 +98,30 @@ def _stretches(matrix: Matrix) -> Iterator[tuple[int, int]]:
 
 
 def differences(matrix: Matrix, metric: Metric) -> None:
-    """Hypotheses of a list have to differ, in features and in what the metric says of them."""
+    """Check that the hypotheses of a list differ in features and in metric scores."""
     import numpy as np
 
     if not len(matrix.names):
-        raise SmtError("the lists have no features to give weights to: add some (`smt score --feature`)")
+        raise SmtError("expected features in the lists, found none: add some (`smt score --feature`)")
     if (np.diff(matrix.lists) == 1).all():
-        raise SmtError("each list has one hypothesis: there is nothing to choose from, expected longer lists")
+        raise SmtError("expected lists to choose from, found a single hypothesis in each")
     starts = matrix.lists[:-1]
     if not any(_differ(matrix, metric)):
         raise SmtError(
-            f"all hypotheses of a list are the same to {metric.name}: are these the references of the lists, and the "
-            "metric's options (tokenize, lowercase) those that fit them?"
+            f"{metric.name} scores all hypotheses of each list the same: do the references belong to these lists, and "
+            "do the metric's options (tokenize, lowercase) fit them?"
         )
-    # Features that differ somewhere make a difference to random weights.
+    # If features differ anywhere, random weights give different scores.
     scores = matrix.scores(np.random.default_rng(0).normal(size=len(matrix.names)))
     if not np.any(np.maximum.reduceat(scores, starts) != np.minimum.reduceat(scores, starts)):
         raise SmtError(
-            "within each list all hypotheses have the same features, so that weights make no difference: add features "
+            "all hypotheses of each list have the same feature values, so weights make no difference: add features "
             "that differ (`smt score --feature`)"
         )
 
 
 def _differ(matrix: Matrix, metric: Metric) -> Iterator[bool]:
-    """Whether sentence scores differ within lists: looked at until one does, as scores may take long."""
+    """Whether sentence scores differ within lists, a batch of lists at a time, as scoring may be slow."""
     import numpy as np
 
     bounds = matrix.lists.tolist()

@@ -1,10 +1,10 @@
-"""Decode, learn, decode again: weights for a decoder, until its translations bring no news.
+"""Tune a decoder: decode, learn, decode again, until no new translations appear.
 
-A run is a folder. Iteration N decodes with the weights so far (``iteration-N/``: lists as JSON lines, or forests, and
-learning itself, a folder for each seed), joins what it found with all that came before, and learns from that; its
-weights are ``step-N``. Lists are joined by text and features, forests are kept side by side (Kumar et al. 2009). What
-is there is never made again: each file takes its name when it is complete, so that a run that was killed goes on from
-its last finished piece of work and ends in the same bytes.
+A run is a folder. Iteration N decodes with the current weights (``iteration-N/``: lists as JSON lines or forests, and a
+learning folder for each seed), merges the result with all previous ones, and learns from that; its weights are
+``step-N``. Lists are merged by (text, features), forests are kept side by side (Kumar et al. 2009). Nothing that exists
+is computed again: each file is renamed into place when complete, so a killed run resumes after its last finished piece
+of work and ends in the same bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from smtplugins.host.learn import tuning
 from smtplugins.host.learn.pools import ForestPool, ListPool, Work, write_json
 from smtplugins.host.learn.training_data import Note
 from smtplugins.host.learn.trust_region import RADIUS, Course, Way
-from smtplugins.host.learn.tuning import Plan, within
+from smtplugins.host.learn.tuning import Plan, limit_reach
 from smtplugins.host.model import Model
 from smtplugins.host.runs import RunDirectory
 
@@ -43,12 +43,12 @@ _AGAIN = 2
 
 @dataclass(frozen=True)
 class LoopPlan:
-    """How long to go on, and what to take: ``best`` are the weights under which the decoder scored best.
+    """When to stop and which weights to select: ``best`` are those under which the decoder scored best.
 
-    ``epsilon`` bounds the change of weights (the largest, when their absolute values add up to 1) that counts as none.
-    ``rounds`` is how many of the last iterations forests are learnt from, 0 for all; lists are learnt from all.
-    ``reach`` is how far an iteration may move from the best weights so far (``host/learn/trust_region.py``), 0 for no
-    limit. The default is 0.3 for lists and no limit for forests, which hold what the decoder may find.
+    ``epsilon``: stop when the largest change of a weight (after scaling absolute values to sum to 1) is smaller.
+    ``rounds``: learn from the forests of this many last iterations, 0 for all; lists are learnt from all.
+    ``reach``: how far an iteration may move from the best weights so far (``host/learn/trust_region.py``), 0 for no
+    limit. The default is 0.3 for lists and no limit for forests, which contain nearly all the decoder can find.
     """
 
     plan: Plan
@@ -76,14 +76,14 @@ class LoopPlan:
 
     @property
     def radius(self) -> float:
-        """How far an iteration may move at first."""
+        """The initial trust region radius."""
         reach = (0.0 if self.forests else RADIUS) if self.reach is None else self.reach
         return reach or math.inf
 
 
 @dataclass(frozen=True)
 class Ended(Mapping[str, float]):
-    """The weights of a loop, why it stopped, and a row for each iteration."""
+    """The result of a loop: weights, the reason for stopping, and a row per iteration."""
 
     weights: Mapping[str, float]
     reason: str
@@ -104,7 +104,7 @@ class Ended(Mapping[str, float]):
 
 @dataclass
 class Loop:
-    """One run of decoding and learning in a folder, begun or gone on with."""
+    """A run of decoding and learning in a folder, new or resumed."""
 
     host: Host
     translator: Translator
@@ -127,40 +127,42 @@ class Loop:
         self._pool = ForestPool(work, self.options.rounds) if self.options.forests else ListPool(work)
 
     def go(self, start: Mapping[str, float]) -> Ended:
-        """Until there is nothing new, weights stay as they are, or it was enough; the reason is told."""
-        tuning.checked(start, "the start weights")
+        """Iterate until nothing is new, the weights converge, or the iteration limit is reached."""
+        tuning.check_finite(start, "the start weights")
         if not any(start.values()):
-            raise UsageError("no weights to begin with: -w FILE, or model.weights in the configuration")
+            raise UsageError(
+                "expected nonzero start weights (-w FILE, or model.weights in the configuration), found none"
+            )
         rows: list[dict[str, float]] = []
         course = Course(self.options.radius, self.metric.higher_is_better)
         weights: Mapping[str, float] = dict(sorted(start.items()))
         reason = ""
         for number in itertools.count(1):
-            score, new, lost = self._decoded(number, weights)
+            score, new, lost = self._decode(number, weights)
             fell = course.add(score, weights, new / max(self._pool.found, 1))
             row = {"iteration": number, "decoded": score, "candidates": self._pool.count, "new": new}
             if lost:
-                self.note(f"iteration {number}: {lost} sentences have no translation: they count as empty ones")
+                self.note(f"iteration {number}: {lost} sentences have no translation and count as empty")
             if (not new and not course.limited) or number > self.options.iterations:
                 reason = self._reason(number, new)
                 self._tell(row, fell)
                 rows.append(row)
                 break
-            learnt, more = self._learnt(number, course, row)
+            learnt, more = self._learn(number, course, row)
             rows.append(row | more)
             self._tell(rows[-1], fell)
             change, weights = rows[-1]["change"], learnt
             course.expect(rows[-1]["expected"], rows[-1]["distance"])
             if change < self.options.epsilon:
-                reason = f"the weights of iteration {number} are those before it (they changed by {change:.2g})"
+                reason = f"the weights converged in iteration {number} (they changed by {change:.2g})"
                 break
-        return self._ended(weights, course, reason, rows)
+        return self._finish(weights, course, reason, rows)
 
     def _reason(self, number: int, new: int) -> str:
         what = "forest is new" if self.options.forests else "translation in the lists is new"
         if not new:
-            return f"no {what} in iteration {number}: the decoder has nothing to add under these weights"
-        return f"{self.options.iterations} iterations were made, as many as asked for; there was still news"
+            return f"no {what} in iteration {number}"
+        return f"the limit of {self.options.iterations} iterations was reached before convergence"
 
     def _tell(self, row: Mapping[str, float], fell: str) -> None:
         counted = f"{row['candidates']:.0f} candidates ({row['new']:.0f} new)"
@@ -170,23 +172,23 @@ class Loop:
             after += f", {row['share']:.0%} of the way" if row["share"] < 1 else ""
         self.told(f"iteration {row['iteration']:.0f}: {self.metric.name} {row['decoded']:.4g}, {counted}{after}{fell}")
 
-    def _decoded(self, number: int, weights: Mapping[str, float]) -> tuple[float, int, int]:
-        """Decode, if that is still to be done: the score, how many candidates are new, sentences without any."""
+    def _decode(self, number: int, weights: Mapping[str, float]) -> tuple[float, int, int]:
+        """Decode unless already done; return the score and the numbers of new candidates and untranslated sentences."""
         folder = self.run.path / f"iteration-{number:04d}"
         folder.mkdir(exist_ok=True)
         translator = replace(self.translator, model=Model(weights))
         best, new = self._pool.add(folder, translator)
-        ids = [int(one.id) for one in self.sentences]
-        hypotheses = [best.get(one.id) for one in self.sentences]
-        references = [[one.texts[i] or "" for i in ids] for one in self.references]
-        sources = [one.text for one in self.sentences]
-        stats = self.metric.stats([one or "" for one in hypotheses], references, sources)
+        ids = [int(sentence.id) for sentence in self.sentences]
+        hypotheses = [best.get(sentence.id) for sentence in self.sentences]
+        references = [[texts.texts[i] or "" for i in ids] for texts in self.references]
+        sources = [sentence.text for sentence in self.sentences]
+        stats = self.metric.stats([hypothesis or "" for hypothesis in hypotheses], references, sources)
         return float(self.metric.score(stats.sum(axis=0))), new, hypotheses.count(None)
 
-    def _learnt(
+    def _learn(
         self, number: int, course: Course, row: Mapping[str, float]
     ) -> tuple[Mapping[str, float], dict[str, float]]:
-        """Learn from the best weights so far, unless that is done: the next weights, and the metrics of the step."""
+        """Learn from the best weights so far unless already done; return the next weights and the step's metrics."""
         if (self.run.path / f"step-{number:04d}").is_dir():
             model, metrics = self.run.step(number)
             course.radius = metrics["radius"]
@@ -194,7 +196,7 @@ class Loop:
         material = self._pool.material()
         folder = self.run.path / f"iteration-{number:04d}"
         tuned, way = self._towards(material, course, folder, 0)
-        # Forests hold what there is to find: nothing better in them is the end.
+        # Forests contain nearly all hypotheses: if they hold nothing better, do not try again.
         most = 0 if self.options.forests else _AGAIN
         for again in itertools.count(1):
             share = self._share(material, course, way)
@@ -210,22 +212,22 @@ class Loop:
         return weights, shown
 
     def _towards(self, material: Material, course: Course, folder: Path, again: int) -> tuple[Tuned, Way]:
-        """Learn from the best weights so far, within the radius if the learner can; return the way there, too.
+        """Learn from the best weights so far, within the radius if the learner can; also return the line to the result.
 
-        A learner that found nothing is asked ``again`` with other random numbers.
+        ``again`` counts retries of a learner that found nothing, each with other random numbers.
         """
         plan = self.options.plan
-        plan = within(self.host, replace(plan, folder=folder, seed=plan.seed + again * plan.runs), course.radius)
+        plan = limit_reach(self.host, replace(plan, folder=folder, seed=plan.seed + again * plan.runs), course.radius)
         note = self.note if len(course.tried) == 1 else lambda text: None
         tuned = tuning.tune(self.host, material, plan, course.best, note)
-        # Weights that have to stay, or stay within bounds, are lengths, not only directions.
+        # With fixed or bounded weights the length of the vector matters, so it must not be rescaled.
         scaled = not any(plan.learner.options.get(name) for name in ("fixed", "bounds"))
         return tuned, Way(course.best, tuned.weights, material.scales, scaled=scaled)
 
     def _share(self, material: Material, course: Course, way: Way) -> float:
-        """The share of the way with the best score on the lists, among some within the radius; the last of equal ones.
+        """Line search within the radius: the share of the way that scores best on the lists (the largest on a tie).
 
-        0 if the lists hold nearly everything and no place scores better on them than the beginning.
+        0 if the lists cover nearly everything the decoder finds and no point scores better than the start.
         """
         most = way.share(course.radius)
         if self.options.forests:
@@ -237,7 +239,7 @@ class Loop:
             at = k if course.better(scores[k], scores[at]) else at
         return 0.0 if course.covered and not course.better(scores[at], scores[0]) else shares[at]
 
-    def _ended(
+    def _finish(
         self, last: Mapping[str, float], course: Course, reason: str, rows: Sequence[Mapping[str, float]]
     ) -> Ended:
         from smtplugins.host.files.opening import find_format, write_all
@@ -245,12 +247,12 @@ class Loop:
         name, tried = self.metric.name, course.tried
         at = course.at if self.options.select == "best" else len(tried) - 1
         score, weights = tried[at]
-        chosen = f"the weights with which iteration {at + 1} decoded"
+        chosen = f"the weights that iteration {at + 1} decoded with"
         if self.options.select == "last" and last is not weights:
-            weights, chosen = last, f"the weights learnt last, scored as those of iteration {at + 1}"
-        text = f"stopped: {reason}. The result are {chosen}, {name} {score:.4g}."
+            weights, chosen = last, f"the weights learnt last, with the score of iteration {at + 1}"
+        text = f"stopped: {reason}. The result is {chosen}, {name} {score:.4g}."
         if not course.gained:
-            text += f" Nothing was gained: no weights decoded better than those at the start ({tried[0][0]:.4g})."
+            text += f" No gain: no weights decoded better than the start weights ({tried[0][0]:.4g})."
         signature = f"{self.metric.signature()}|in-sample"
         ended = Ended(weights, text, score, name, signature, tuple(rows))
         record = {"reason": text, "metric": name, "score": score, "signature": signature, "iterations": rows}
@@ -258,7 +260,7 @@ class Loop:
             write_all(find_format("cdec-weights", "weights"), [dict(weights)], self.run.path / "weights")
         write_json(self.run.path / _RESULT, record)
         if course.collapsed:
-            scores = ", ".join(f"{one:.4g}" for one, _ in tried)
+            scores = ", ".join(f"{decoded_score:.4g}" for decoded_score, _ in tried)
             raise SmtError(
                 f"{self.run.path}: the loop collapsed: expected {name} to rise, found {scores}. No weights are "
                 "written. Learn from longer lists (-k) or from forests (--whole), take smaller steps (--reach), "
@@ -268,8 +270,8 @@ class Loop:
 
 
 def _change(old: Mapping[str, float], new: Mapping[str, float]) -> float:
-    """The largest change of a weight, either set scaled so that its absolute values add up to 1."""
-    sums = [math.fsum(map(abs, one.values())) or 1.0 for one in (old, new)]
+    """The largest change of a weight, after scaling the absolute values of both sets to sum to 1."""
+    sums = [math.fsum(map(abs, weights.values())) or 1.0 for weights in (old, new)]
     names = old.keys() | new.keys()
     return max(abs(old.get(name, 0.0) / sums[0] - new.get(name, 0.0) / sums[1]) for name in names)
 
@@ -287,10 +289,10 @@ def tune_decoder(
     post: str | None = None,
     **told: Any,
 ) -> Ended:
-    """Tune the decoder of a configuration in a folder, which holds all that is needed to go on."""
-    from smtplugins.host.learn.run_inputs import given_by
+    """Tune the decoder of a configuration in a folder from which the run can be resumed."""
+    from smtplugins.host.learn.run_inputs import load_run_inputs
 
-    given = given_by(host, config, start, cache, post, told.get("note", lambda text: None))
+    inputs = load_run_inputs(host, config, start, cache, post, told.get("note", lambda text: None))
     options = replace(options, plan=replace(options.plan, runner=config.runner))
     plan = options.plan
     details = {
@@ -301,12 +303,12 @@ def tune_decoder(
     }
     if options.rounds:
         details["rounds"] = options.rounds
-    parts = given.translator, given.sentences, given.references, given.metric
-    with given.run(host, config, plan, folder, resume, command, details) as run:
-        return Loop(host, *parts, options, run, **told).go(given.translator.model.weights)
+    parts = inputs.translator, inputs.sentences, inputs.references, inputs.metric
+    with inputs.run(host, config, plan, folder, resume, command, details) as run:
+        return Loop(host, *parts, options, run, **told).go(inputs.translator.model.weights)
 
 
 def takes_forests_only(host: Host, learner: Spec) -> bool:
-    """Whether a learner has to be given forests."""
+    """Whether a learner accepts forests but not lists."""
     accepts = host.registry.make("learners", learner).accepts
     return Forests in accepts and Lists not in accepts

@@ -1,4 +1,4 @@
-"""Learning from what Moses' extractor wrote: features and statistics of hypotheses, without their texts."""
+"""Learn from the output of Moses' extractor: features and statistics of hypotheses, without their texts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from smtplugins.contracts.contracts import Lists
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.files.opening import Path, open_known
-from smtplugins.host.learn.training_data import Material, appended
+from smtplugins.host.learn.training_data import Material, append_list
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,8 +22,8 @@ _EXTRACTED = re.compile(r"(.*)_([0-9]+)")
 _ORDERS = 4
 
 
-class _Extracted:
-    """A metric on statistics that came from a file: how the texts were tokenised is the file's affair."""
+class _FileMetric:
+    """A metric on statistics read from a file; its signature leaves out tokenisation, which the file does not tell."""
 
     def __init__(self, metric: Metric, origin: str) -> None:
         self.metric = metric
@@ -44,33 +44,32 @@ class _Extracted:
 
     def signature(self) -> str:
         parts = self.metric.signature().split("|")
-        kept = [one for one in parts if one.partition(":")[0] not in ("nrefs", "case", "tok")]
+        kept = [part for part in parts if part.partition(":")[0] not in ("nrefs", "case", "tok")]
         return "|".join([kept[0], f"stats:{self.origin}", *kept[1:]])
 
 
-def extracted_material(
+def load_extracted(
     features: Sequence[Path], scores: Sequence[Path], metric: Metric, formats: Sequence[Format] | None = None
 ) -> Material:
-    """What Moses' extractor wrote: features and statistics of hypotheses without their texts; several pairs of files
-    are joined as its tuners join them, entry after entry."""
+    """Read features and statistics of Moses' extractor; several pairs of files are concatenated per sentence."""
     import numpy as np
 
     if len(features) != len(scores):
-        raise UsageError(f"expected a file of statistics for each of {len(features)} of features, found {len(scores)}")
+        raise UsageError(f"expected {len(features)} files of statistics, one per feature file, found {len(scores)}")
     probe = np.asarray(metric.stats(["a b c d e"], [["a b c d x"]]), dtype=np.float64)
     if probe.tolist() != [[5, 5, 4, 3, 2, 1, 5, 4, 3, 2]]:
-        raise UsageError(f"metric {metric.name!r} keeps other statistics than extractor files have: expected bleu")
+        raise UsageError(f"extractor files have statistics of bleu: expected metric bleu, found {metric.name!r}")
     lists: dict[str, Candidates] = {}
     stats: dict[str, list[NDArray[Any]]] = {}
     for pair in zip(features, scores, strict=True):
-        for one, rows in _pairs(*pair, formats):
-            lists[one.id] = appended(lists.get(one.id), one)
-            stats.setdefault(one.id, []).append(rows)
+        for nbest, rows in _pairs(*pair, formats):
+            lists[nbest.id] = append_list(lists.get(nbest.id), nbest)
+            stats.setdefault(nbest.id, []).append(rows)
     if not lists:
         raise SmtError(f"{features[0]}: expected lists to learn from, found none")
-    wrapped = _Extracted(metric, ",".join(str(one).rpartition("/")[2] for one in scores))
-    found = [np.concatenate(stats[key]) for key in lists]
-    return Material(Lists(list(lists.values()), found, wrapped), wrapped.signature)
+    wrapped = _FileMetric(metric, ",".join(str(path).rpartition("/")[2] for path in scores))
+    statistics = [np.concatenate(stats[key]) for key in lists]
+    return Material(Lists(list(lists.values()), statistics, wrapped), wrapped.signature)
 
 
 def _pairs(features: Path, scores: Path, formats: Sequence[Format] | None) -> Iterator[tuple[Candidates, NDArray[Any]]]:
@@ -79,9 +78,12 @@ def _pairs(features: Path, scores: Path, formats: Sequence[Format] | None) -> It
     from smtformats import Candidates, FormatError
     from smtformats.files import shown_name
 
-    first, second = (shown_name(one) for one in (features, scores))
-    with open_known(features, "tuning", None, formats) as one, open_known(scores, "tuning", None, formats) as two:
-        for left, right in itertools.zip_longest(one.records(), two.records()):
+    first, second = (shown_name(path) for path in (features, scores))
+    with (
+        open_known(features, "tuning", None, formats) as feature_file,
+        open_known(scores, "tuning", None, formats) as score_file,
+    ):
+        for left, right in itertools.zip_longest(feature_file.records(), score_file.records()):
             if left is None or right is None:
                 short, other, at = (first, second, right) if left is None else (second, first, left)
                 raise FormatError(f"sentence {at.id}, as {other} has", "the end", file=short, line=at.line)
@@ -111,10 +113,10 @@ def _pairs(features: Path, scores: Path, formats: Sequence[Format] | None) -> It
 
 
 def inner_names(names: Sequence[str]) -> tuple[str, ...]:
-    """``TM0_0 TM0_1 LM0_0`` as lists and configurations have them: ``TM0[0] TM0[1] LM0``."""
+    """Translate Moses' names ``TM0_0 TM0_1 LM0_0`` to those of lists and configurations: ``TM0[0] TM0[1] LM0``."""
     cut = [_EXTRACTED.fullmatch(name) for name in names]
-    stems = [one[1] if one is not None else name for one, name in zip(cut, names, strict=True)]
+    stems = [match[1] if match is not None else name for match, name in zip(cut, names, strict=True)]
     return tuple(
-        name if one is None else (stem if stems.count(stem) == 1 else f"{stem}[{int(one[2])}]")
-        for one, stem, name in zip(cut, stems, names, strict=True)
+        name if match is None else (stem if stems.count(stem) == 1 else f"{stem}[{int(match[2])}]")
+        for match, stem, name in zip(cut, stems, names, strict=True)
     )

@@ -1,6 +1,6 @@
-"""What decoding found in all iterations of a loop: lists joined by text and features, or forests side by side.
+"""Pool the output of all decoding iterations: n-best lists merged by (text, features), or forests side by side.
 
-A piece of work that is on disk is not done again; what is there half is written anew.
+Finished files on disk are reused; incomplete ones are written again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.contracts import Lists, Sentence
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.learn.training_data import Material, Statistics, appended, joined_forests, unseen
+from smtplugins.host.learn.training_data import Material, Statistics, append_list, join_forests, select_unseen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,7 +33,7 @@ BEST = "best.json"
 
 @dataclass(frozen=True)
 class Work:
-    """What is decoded again and again, and what it is judged by."""
+    """What is decoded in each iteration, and the metric and references that judge it."""
 
     host: Host
     sentences: Sequence[Sentence]
@@ -45,7 +45,7 @@ class Work:
 
 
 def write_json(path: Path, record: Any) -> None:
-    """Write a record; the file takes its name when it is complete."""
+    """Write a record as JSON; the file is renamed into place when complete."""
     from smtformats.files import open_write
 
     with open_write(path) as out:
@@ -54,25 +54,25 @@ def write_json(path: Path, record: Any) -> None:
 
 
 class ListPool:
-    """Candidates of all iterations, each once: what text and features it has is what it is."""
+    """The n-best lists of all iterations, deduplicated by (text, features)."""
 
     def __init__(self, work: Work) -> None:
         self.work = work
         self.count = 0
-        self.found = 0  # by the last decoding
+        self.found = 0  # hypotheses in the last decoding
         self._lists: dict[str, Candidates] = {}
         self._stats: dict[str, list[NDArray[Any]]] = {}
         self._seen: dict[str, set[bytes]] = {}
         self._judge = Statistics(work.metric, work.references)
 
     def add(self, folder: Path, translator: Translator) -> tuple[dict[str, str], int]:
-        """Lists decoded, or those that were, put in: the best text of each sentence, how many are new."""
+        """Decode lists, or read those on disk, and pool them; return the best texts by id and how many are new."""
         from smtformats.files import open_bytes
         from smtplugins.host.decode import decoding
 
         work, path = self.work, folder / LISTS
         if not path.exists():
-            # Nothing is told of sentences without a translation here: they are counted.
+            # Without notes: the loop reports the number of untranslated sentences.
             decoding.run(
                 work.host,
                 translator,
@@ -90,23 +90,23 @@ class ListPool:
         if not empty:
             parts = []
             self.found = 0
-            for one in work.host.read(path, format="jsonl-nbest"):
-                best[one.id] = one.texts[0]
-                self.found += len(one)
-                part = unseen(one, self._seen.setdefault(one.id, set()))
+            for nbest in work.host.read(path, format="jsonl-nbest"):
+                best[nbest.id] = nbest.texts[0]
+                self.found += len(nbest)
+                part = select_unseen(nbest, self._seen.setdefault(nbest.id, set()))
                 if part is not None:
                     parts.append(replace(part, totals=None))
             rows = self._judge.each((part.texts, int(part.id)) for part in parts)
             for part, stats in zip(parts, rows, strict=True):
                 self.count += len(part)
-                self._lists[part.id] = appended(self._lists.get(part.id), part)
+                self._lists[part.id] = append_list(self._lists.get(part.id), part)
                 self._stats.setdefault(part.id, []).append(stats)
         if not best:
             raise SmtError("no sentence has a translation: expected lists to learn from (see `smt decode --trace`)")
         return best, self.count - before
 
     def material(self) -> Material:
-        """What there is to learn from."""
+        """The training data of all iterations so far."""
         import numpy as np
 
         ids = sorted(self._lists, key=int)
@@ -115,18 +115,18 @@ class ListPool:
 
 
 class ForestPool:
-    """The forests of all iterations, or of the last ``rounds``; one that comes again counts once, as the later one."""
+    """The forests of all iterations or of the last ``rounds``; equal forests count once, with the later iteration."""
 
     def __init__(self, work: Work, rounds: int = 0) -> None:
         self.work = work
         self.count = 0
-        self.found = 0  # by the last decoding
+        self.found = 0  # forests in the last decoding
         self._rounds = rounds
         self._round = 0
         self._graphs: dict[str, list[tuple[int, Hypergraph]]] = {}
 
     def add(self, folder: Path, translator: Translator) -> tuple[dict[str, str], int]:
-        """Forests decoded, or those that were, put in: the best text of each sentence, how many are new."""
+        """Decode forests, or read them from disk, and pool them; return the best texts by id and how many are new."""
         from smtplugins.core.graph.hypergraph import Hypergraph
         from smtplugins.host.host import runner_of
         from smtplugins.host.progress import progress
@@ -147,12 +147,12 @@ class ForestPool:
         for key in best:
             graph = Hypergraph.load(folder / "forests" / f"{key}.npz").with_scores(None)
             known = self._graphs.setdefault(key, [])
-            at = next((i for i, (_, one) in enumerate(known) if one == graph), len(known))
+            at = next((i for i, (_, known_graph) in enumerate(known) if known_graph == graph), len(known))
             new += at == len(known)
             known[at:] = [(self._round, graph), *known[at + 1 :]]
         if self._rounds:
             last = self._round - self._rounds
-            kept = {key: [one for one in known if one[0] > last] for key, known in self._graphs.items()}
+            kept = {key: [entry for entry in known if entry[0] > last] for key, known in self._graphs.items()}
             self._graphs = {key: known for key, known in kept.items() if known}
         self.count = sum(map(len, self._graphs.values()))
         if not best:
@@ -160,23 +160,23 @@ class ForestPool:
         return best, new
 
     def material(self) -> Material:
-        """What there is to learn from."""
+        """The training data of all iterations kept."""
         ids = sorted(self._graphs, key=int)
         graphs = [[graph for _, graph in self._graphs[key]] for key in ids]
-        return joined_forests(graphs, list(map(int, ids)), self.work.references, self.work.metric, None, "forests")
+        return join_forests(graphs, list(map(int, ids)), self.work.references, self.work.metric, None, "forests")
 
 
 def _forest(translator: Translator, folder: Path, sentence: Sentence) -> tuple[str, str | None]:
-    """Decode a sentence and keep its forest; gives its id and best text."""
+    """Decode a sentence and save its forest; return its id and best text."""
     from smtplugins.core.graph.compacting import compacted
 
-    (one,) = translator.decode([sentence], graphs=True)
-    graph = one.graph() if one.graph is not None else None
+    (decoded,) = translator.decode([sentence], graphs=True)
+    graph = decoded.graph() if decoded.graph is not None else None
     if graph is None:
-        raise UsageError("the decoder gives no graphs, so that there are no forests to learn from")
-    if not one.found or not graph.nodes:
+        raise UsageError("learning from forests needs a decoder that returns graphs; this one does not")
+    if not decoded.found or not graph.nodes:
         return sentence.id, None
     aside = folder / f".{sentence.id}.part.npz"
     compacted(graph).save(aside)
     os.replace(aside, folder / f"{sentence.id}.npz")
-    return sentence.id, one.best
+    return sentence.id, decoded.best

@@ -1,4 +1,4 @@
-"""Lists as a learner sees them: one sparse matrix of features, one table of statistics, and which rows are a list."""
+"""Lists as learners use them: a sparse feature matrix, a table of statistics, and the row range of each list."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _SAMPLES = 8
 
 @dataclass(frozen=True)
 class Matrix:
-    """All hypotheses of all lists, a row each; list k has the rows ``lists[k]`` to before ``lists[k+1]``.
+    """All hypotheses of all lists as rows; list k has the rows ``lists[k]`` up to ``lists[k+1]``.
 
     Row i has the values ``values[offsets[i]:offsets[i+1]]`` of the features ``names[ids[...]]``; names are sorted.
-    ``stats`` are the metric's, a row each.
+    ``stats`` holds the metric's statistics of each row.
     """
 
     names: tuple[str, ...]
@@ -39,12 +39,12 @@ class Matrix:
     stats: NDArray[Any]
 
     def __len__(self) -> int:
-        """How many hypotheses there are."""
+        """The number of hypotheses."""
         return len(self.offsets) - 1
 
     @cached_property
     def dense(self) -> NDArray[Any]:
-        """The features as a table of hypotheses times names. For few names: it is made whole."""
+        """The features as a dense table, hypotheses x names; only for few names."""
         import numpy as np
 
         table = np.zeros((len(self), len(self.names)))
@@ -53,28 +53,28 @@ class Matrix:
         return table
 
     def scores(self, weights: NDArray[Any]) -> NDArray[Any]:
-        """The weighted sum of each row; ``weights`` go by ``names``."""
+        """The weighted sum of each row; ``weights`` are in the order of ``names``."""
         import numpy as np
 
-        found: NDArray[Any] = np.empty(len(self))
-        # Some rows at a time: the products of all would take more room than the matrix.
+        scores: NDArray[Any] = np.empty(len(self))
+        # In blocks of rows, as all products at once would take more memory than the matrix.
         for first in range(0, len(self), _ROWS):
             bounds = self.offsets[first : first + _ROWS + 1]
             a, b, count = bounds[0], bounds[-1], len(bounds) - 1
             rows = np.repeat(np.arange(count), np.diff(bounds))
-            found[first : first + count] = np.bincount(rows, self.values[a:b] * weights[self.ids[a:b]], count)
-        return found
+            scores[first : first + count] = np.bincount(rows, self.values[a:b] * weights[self.ids[a:b]], count)
+        return scores
 
     def best(self, weights: NDArray[Any]) -> NDArray[Any]:
-        """The row of each list with the highest score, the first of equal ones."""
+        """The row with the highest score of each list, the first on a tie."""
         import numpy as np
 
         scores = self.scores(weights)
         top = np.maximum.reduceat(scores, self.lists[:-1])
         rows = np.flatnonzero(scores == np.repeat(top, np.diff(self.lists)))
         firsts = np.searchsorted(rows, self.lists[:-1])
-        found: NDArray[Any] = rows[firsts]
-        return found
+        best_rows: NDArray[Any] = rows[firsts]
+        return best_rows
 
     @cached_property
     def spread(self) -> NDArray[Any]:
@@ -85,7 +85,7 @@ class Matrix:
         total = np.zeros(width)
         first = 0
         while first < len(sizes):
-            # Some lists at a time, for the room indices take.
+            # A few lists at a time, to bound the memory of indices.
             last = max(
                 first + 1, int(np.searchsorted(self.offsets[self.lists], self.offsets[self.lists[first]] + _VALUES))
             )
@@ -95,7 +95,7 @@ class Matrix:
         return np.sqrt(total / len(sizes))
 
     def _squares(self, first: int, last: int) -> NDArray[Any]:
-        """The variances of each feature in some lists, added up."""
+        """The sum over some lists of each feature's variance."""
         import numpy as np
 
         sizes, width = np.diff(self.lists[first : last + 1]), len(self.names)
@@ -109,7 +109,7 @@ class Matrix:
         means = np.bincount(which, values, len(keys)) / length
         rest = np.maximum(length - np.bincount(which, minlength=len(keys)), 0)
         squares = np.bincount(which, (values - means[which]) ** 2, len(keys)) + rest * means**2
-        # What differs by rounding alone does not differ.
+        # Differences due to rounding count as none.
         squares[squares <= (_ROUNDING * means) ** 2 * length] = 0.0
         return np.bincount(keys % width, squares / length, width)
 
@@ -118,26 +118,26 @@ class Matrix:
         """The mean absolute value of each feature."""
         import numpy as np
 
-        found: NDArray[Any] = np.bincount(self.ids, np.abs(self.values), len(self.names)) / len(self)
-        return found
+        sizes: NDArray[Any] = np.bincount(self.ids, np.abs(self.values), len(self.names)) / len(self)
+        return sizes
 
     def column(self, weights: Mapping[str, float]) -> NDArray[Any]:
-        """Weights by ``names``, 0 for one that is not given."""
+        """Weights in the order of ``names``, 0 if missing."""
         import numpy as np
 
         return np.array([weights.get(name, 0.0) for name in self.names], dtype=np.float64)
 
 
 def matrix_of(problem: Lists) -> Matrix:
-    """The lists of a problem as a matrix; what no learner can use is an error that says so.
+    """The lists of a problem as a matrix; raises SmtError for data that no learner can use.
 
-    It is made once for a problem: host, learner and all its runs look at the same one.
+    The matrix is cached in the problem, so host, learner and all runs share it.
     """
-    made: Matrix | None = vars(problem).get(_KEPT)
-    if made is None:
-        made = _matrix(problem)
-        object.__setattr__(problem, _KEPT, made)
-    return made
+    matrix: Matrix | None = vars(problem).get(_KEPT)
+    if matrix is None:
+        matrix = _matrix(problem)
+        object.__setattr__(problem, _KEPT, matrix)
+    return matrix
 
 
 def _matrix(problem: Lists) -> Matrix:
@@ -146,22 +146,22 @@ def _matrix(problem: Lists) -> Matrix:
     if not problem.lists:
         raise SmtError("expected n-best lists to learn from, found none")
     names: dict[str, int] = {}
-    # Arrays that grow: pieces of a million lists would take as much room again.
+    # Growing arrays: collecting pieces of a million lists would double the memory.
     sizes, widths, ids, values = array("q", [0]), array("q", [0]), array("i"), array("d")
-    for given, stats in zip(problem.lists, problem.stats, strict=True):
-        one = given.features()
-        place = f"list {given.id} ({given.file or '<data>'}:{given.line})"
-        if not len(one):
+    for nbest, stats in zip(problem.lists, problem.stats, strict=True):
+        columns = nbest.features()
+        place = f"list {nbest.id} ({nbest.file or '<data>'}:{nbest.line})"
+        if not len(columns):
             raise SmtError(f"{place}: expected hypotheses, found none")
-        if len(stats) != len(one):
-            raise SmtError(f"{place}: expected statistics of {len(one)} hypotheses, found {len(stats)}")
-        if not np.isfinite(one.values).all():
+        if len(stats) != len(columns):
+            raise SmtError(f"{place}: expected statistics of {len(columns)} hypotheses, found {len(stats)}")
+        if not np.isfinite(columns.values).all():
             raise SmtError(f"{place}: expected finite features, found inf or nan")
-        own = np.array([names.setdefault(name, len(names)) for name in one.names], dtype=np.int32)
-        sizes.append(len(one))
-        widths.frombytes(np.diff(one.offsets).astype(np.int64).tobytes())
-        ids.frombytes(own[one.ids].tobytes())
-        values.frombytes(np.asarray(one.values, dtype=np.float64).tobytes())
+        own = np.array([names.setdefault(name, len(names)) for name in columns.names], dtype=np.int32)
+        sizes.append(len(columns))
+        widths.frombytes(np.diff(columns.offsets).astype(np.int64).tobytes())
+        ids.frombytes(own[columns.ids].tobytes())
+        values.frombytes(np.asarray(columns.values, dtype=np.float64).tobytes())
     order = sorted(names)
     rank = np.empty(len(order), dtype=np.int32)
     rank[[names[name] for name in order]] = np.arange(len(order), dtype=np.int32)
@@ -171,21 +171,21 @@ def _matrix(problem: Lists) -> Matrix:
         offsets=np.cumsum(widths),
         ids=rank[np.asarray(ids)],
         values=np.asarray(values),
-        stats=np.concatenate([np.asarray(one, dtype=np.float64) for one in problem.stats]),
+        stats=np.concatenate([np.asarray(stats, dtype=np.float64) for stats in problem.stats]),
     )
 
 
 def checked_weights(names: tuple[str, ...], weights: NDArray[Any]) -> dict[str, float]:
-    """Weights as a mapping; such as no run should end with are an error that says what to do."""
+    """Weights as a mapping; raises SmtError if they are not finite or all 0."""
     import numpy as np
 
     if not np.isfinite(weights).all():
         bad = ", ".join(name for name, value in zip(names, weights, strict=True) if not np.isfinite(value))
-        raise SmtError(f"learning ended with weights that are no numbers ({bad}): scale these features, or regularise")
+        raise SmtError(f"learning ended with weights that are not finite ({bad}): scale these features, or regularise")
     if len(weights) and not np.any(weights):
         raise SmtError(
             "learning ended with all weights 0: the features do not tell good hypotheses from bad ones; "
-            "begin with other weights, or add features"
+            "start from other weights, or add features"
         )
     return dict(zip(names, weights.tolist(), strict=True))
 
@@ -200,10 +200,10 @@ def forest_scales(problem: Forests) -> tuple[dict[str, float], dict[str, float]]
     sizes: dict[str, float] = {}
     count = 0
     for graph in (graph for graphs in problem.graphs for graph in graphs if graph.nodes):
-        drawn = np.array([one.features() for one in sample(graph, np.zeros(len(graph)), _SAMPLES)])
-        for found, values in ((variances, drawn.var(axis=0)), (sizes, np.abs(drawn).mean(axis=0))):
+        drawn = np.array([derivation.features() for derivation in sample(graph, np.zeros(len(graph)), _SAMPLES)])
+        for sums, values in ((variances, drawn.var(axis=0)), (sizes, np.abs(drawn).mean(axis=0))):
             for name, value in zip(graph.names, values.tolist(), strict=True):
-                found[name] = found.get(name, 0.0) + value
+                sums[name] = sums.get(name, 0.0) + value
         count += 1
     return (
         {name: math.sqrt(value / count) for name, value in sorted(variances.items())},

@@ -1,6 +1,6 @@
-"""The whole way from candidates to a better choice: score, tune on one set, rescore another, judge what was gained.
+"""Rerank n-best lists in one call: score, tune on one set, rescore another, evaluate.
 
-It is the chain of ``smt score``, ``tune``, ``rescore``, ``best`` and ``evaluate``, and gives the same bytes.
+It is the chain of ``smt score``, ``tune``, ``rescore``, ``best`` and ``evaluate``, and writes the same bytes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ELSE = "learn from more sentences, with fewer features, several --runs, other w
 
 @dataclass(frozen=True)
 class Reranked:
-    """Learnt weights, the test lists sorted by them, and the scores: of the test if there were references for it."""
+    """Learnt weights, the test lists sorted by them, and the scores on dev and, given references, on test."""
 
     tuned: Tuned
     lists: ListStream
@@ -49,41 +49,41 @@ class Reranked:
         return self.tuned.weights
 
     def best(self) -> list[str]:
-        """The text now chosen for each sentence."""
+        """The best text of each test list."""
         return self.lists.best()
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each set and choice, for tables and JSON; that of the result has a verdict."""
-        found = []
+        """A row per set and system (baseline, result, oracle), for tables and JSON; result rows have a verdict."""
+        rows = []
         for name, judged in self._sets():
             for row in judged.rows():
                 p = None if row["system"] == "oracle" else row["p"]
                 verdict = self._verdict(judged) if row["system"] == "result" else None
-                found.append({"set": name, **row, "p": p, "verdict": verdict})
-        return found
+                rows.append({"set": name, **row, "p": p, "verdict": verdict})
+        return rows
 
     def warnings(self) -> list[str]:
-        """What speaks against the sorted lists, in sentences: none if there was a gain, or no difference on dev."""
-        found = []
+        """Warnings, as sentences, if the result scores worse than the baseline."""
+        warnings = []
         for name, judged in self._sets():
             before, after = judged.scores[:2]
             if (after.score >= before.score) if self.higher_is_better else (after.score <= before.score):
                 continue
             scores = f"{name} {after.metric} went from {before.score:.2f} to {after.score:.2f}"
             if name == "dev":
-                found.append(f"no gain on what was learnt from: {scores}; {_ELSE}")
+                warnings.append(f"no gain on the tuning data: {scores}; {_ELSE}")
             elif self._verdict(judged) == NO_DIFFERENCE:
-                found.append(f"no gain: {scores} (p = {after.p:.4g}, no significant difference)")
+                warnings.append(f"no gain: {scores} (p = {after.p:.4g}, no significant difference)")
             else:
                 tested = "not tested: --bootstrap N" if after.p is None else f"p = {after.p:.4g}"
-                found.append(f"the sorted lists are WORSE: {scores} ({tested}). Use the lists as they came; {_ELSE}")
-        return found
+                warnings.append(f"the sorted lists are WORSE: {scores} ({tested}). Use the lists as they came; {_ELSE}")
+        return warnings
 
     def _sets(self) -> list[tuple[str, Evaluation]]:
         return [("dev", self.dev), *([("test", self.test)] if self.test is not None else [])]
 
     def _verdict(self, judged: Evaluation) -> str:
-        """The result beside the baseline; a difference that was tested and is not significant is none."""
+        """Compare the result with the baseline; a tested difference has to be significant."""
         before, after = judged.scores[:2]
         if before.score == after.score:
             return "equal"
@@ -111,10 +111,10 @@ def rerank(
     note: Note = lambda text: None,
     **learning: Any,
 ) -> Reranked:
-    """Learn on ``dev``, sort ``test``; with ``output`` weights, text and lists are written into that folder."""
+    """Learn on ``dev`` and sort ``test``; ``output`` is a folder for weights, text and lists."""
     _check(host, output, to_format or test.format, test_refs, samples)
     scored = host.score(dev, features, jobs=jobs) if features else dev
-    # Features may take long: each list is scored once.
+    # Features may be slow, so each list is scored once.
     kept = scored.load() if features else None
     learnt_from = ListStream(lambda: iter(kept), dev.name, dev.format, lambda: kept) if kept is not None else scored
     tuned = host.tune(
@@ -125,25 +125,28 @@ def rerank(
     judging: dict[str, Any] = {"post": post, "allow_partial": allow_partial}
     with contextlib.nullcontext() if output is None else prepared_folder(output):
         if output is not None:
-            rescored = _written(host, rescored, tuned, output, to_format, note if not allow_partial else lambda _: None)
+            rescored = _write_results(
+                host, rescored, tuned, output, to_format, note if not allow_partial else lambda _: None
+            )
         else:
             lists = list(rescored)
             rescored = ListStream(lambda: iter(lists), test.name, test.format)
         now = learnt_from.rescore(tuned.weights, missing=0.0)
         judged = host.evaluate(dev_refs, _systems(host, dev, now, dev_refs, metric, post), [metric], **judging)
-        gained = None
+        test_scores = None
         if test_refs:
             systems = _systems(host, test, rescored, test_refs, metric, post)
-            gained = host.evaluate(test_refs, systems, [metric], bootstrap=samples, seed=SEED, **judging)
+            test_scores = host.evaluate(test_refs, systems, [metric], bootstrap=samples, seed=SEED, **judging)
     own = tuple(
-        replace(one, signature=f"{one.signature}|in-sample") if one.system == "result" else one for one in judged.scores
+        replace(score, signature=f"{score.signature}|in-sample") if score.system == "result" else score
+        for score in judged.scores
     )
     higher = metric_of(host, metric, post).higher_is_better
-    return Reranked(tuned, rescored, replace(judged, scores=own), gained, higher)
+    return Reranked(tuned, rescored, replace(judged, scores=own), test_scores, higher)
 
 
 def _check(host: Host, output: Path | None, to: str | Format | None, refs: Sequence[Any], samples: int) -> None:
-    """Before hours of learning: whether what comes after it can be done."""
+    """Check output and references before hours of learning."""
     from smtplugins.host.decode.decoded_lists import writable_lists
     from smtplugins.host.files.opening import find_format
     from smtplugins.host.judge.significance import Plan
@@ -153,29 +156,29 @@ def _check(host: Host, output: Path | None, to: str | Format | None, refs: Seque
     if to is not None and output is not None:
         writable_lists(find_format(to, "nbest", host.formats()) if isinstance(to, str) else to)
     Plan.of((), bootstrap=samples)
-    for one in refs:
-        if isinstance(one, (str, os.PathLike)):
-            os.stat(one)
+    for path in refs:
+        if isinstance(path, (str, os.PathLike)):
+            os.stat(path)
 
 
-def _written(
+def _write_results(
     host: Host, rescored: ListStream, tuned: Tuned, output: Path, to_format: str | None, note: Note
 ) -> ListStream:
-    """Write lists, weights and texts into the folder; gives the lists as they are there."""
+    """Write lists, weights and texts into the folder; return the lists as written."""
     from smtplugins.host.files.lists import write_best
     from smtplugins.host.files.opening import find_format, write_all
 
     name = output / (LISTS + _suffix(rescored.name))
     rescored.write(name, to_format)
-    found = host.read(name, format=to_format or (rescored.format.name if rescored.format is not None else None))
+    written = host.read(name, format=to_format or (rescored.format.name if rescored.format is not None else None))
     write_all(find_format("cdec-weights", "weights"), [dict(tuned.weights)], output / WEIGHTS)
-    if write_best(found, output / TEXT, fill=None):
+    if write_best(written, output / TEXT, fill=None):
         note(f"some ids have no list: {output / TEXT} has an empty line for each")
-    return found
+    return written
 
 
 def _suffix(name: str) -> str:
-    """The suffixes of a file's name, as `.nbest.gz`."""
+    """The suffixes of a file name, such as `.nbest.gz`."""
     return "".join(Path(name).suffixes[-2:]) if os.path.basename(name) == Path(name).name else ""
 
 
@@ -189,7 +192,7 @@ def _systems(
 
 
 def oracle(lists: ListStream, references: Joined, metric: Any) -> ListStream:
-    """Of each list the hypothesis with the best sentence score, the first of equal ones."""
+    """The hypothesis with the best sentence score of each list, the first on a tie."""
     import numpy as np
 
     from smtplugins.host.files.joining import where_of
@@ -197,9 +200,9 @@ def oracle(lists: ListStream, references: Joined, metric: Any) -> ListStream:
     judge = Statistics(metric, references.streams)
 
     def start() -> Iterator[Candidates]:
-        for one in lists:
-            scores = metric.sentence(judge(one.texts, references.place(one.id, where_of(one, lists.name))))
+        for nbest in lists:
+            scores = metric.sentence(judge(nbest.texts, references.place(nbest.id, where_of(nbest, lists.name))))
             at = int(np.argmax(scores if metric.higher_is_better else -scores))
-            yield one.select([at])
+            yield nbest.select([at])
 
     return ListStream(start, lists.name, lists.format)

@@ -1,4 +1,4 @@
-"""What a configuration gives to learn with: decoder, sentences, references, metric, and the folder of the run."""
+"""Load what a configuration says about learning: decoder, sentences, references, metric, and the run folder."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Given:
-    """What a configuration gives to learn with."""
+class RunInputs:
+    """Decoder, sentences, references and metric of a configuration."""
 
     translator: Translator
     sentences: Sequence[Sentence]
@@ -40,14 +40,14 @@ class Given:
         command: Sequence[str],
         details: Mapping[str, Any],
     ) -> RunDirectory:
-        """The folder of the run, begun or gone on with."""
+        """Create the folder of the run, or resume it."""
         from smtplugins.host import runs
 
         assert config.source is not None
         record = runs.manifest(
-            command=[one for one in command if one != "--resume"],
+            command=[argument for argument in command if argument != "--resume"],
             options={
-                # A runner changes nothing in what comes out: a run may go on with another one.
+                # A runner does not change results, so a run may be resumed with another one.
                 "config": replace(config, runner=None).to_yaml(),
                 "start": dict(sorted(self.translator.model.weights.items())),
                 "learner": str(plan.learner),
@@ -63,46 +63,46 @@ class Given:
         return RunDirectory.create(folder, record, resume=resume)
 
 
-def given_by(
+def load_run_inputs(
     host: Host,
     config: RunConfig,
     start: Mapping[str, float] | None,
     cache: str | None,
     post: str | None,
     note: Callable[[str], None] = lambda text: None,
-) -> Given:
-    """Decoder, sentences, references and metric of a configuration; whatever lacks is an error."""
+) -> RunInputs:
+    """Load decoder, sentences, references and metric; raises UsageError if source or references are missing."""
     from smtplugins.host.config.weight_names import check_names
     from smtplugins.host.decode.decoding import make_translator, read_source
     from smtplugins.host.files.joining import by_line, references_of
     from smtplugins.host.host import runner_of
 
     if config.source is None or not config.references:
-        missing = "source (-s)" if config.source is None else "references (-r)"
-        raise UsageError(f"the configuration names no {missing} to learn with")
-    # An unknown runner is said before tables are loaded.
+        missing = "a source (-s)" if config.source is None else "references (-r)"
+        raise UsageError(f"learning needs {missing} in the configuration or on the command line, found none")
+    # Check the runner before loading tables.
     runner_of(host, None, config)
     translator = make_translator(host, config, start, cache)
     sentences = list(read_source(host, translator, config.source))
     translator = translator.loaded()
     lacking = translator.unweighted()
     if translator.model.weights and lacking:
-        note(f"features without a weight begin at 0: {', '.join(lacking)}")
+        note(f"features without a weight start at 0: {', '.join(lacking)}")
     check_names(translator, sentences, note)
     references = by_line(references_of(config.references, host.formats()))
     metric = metric_of(host, config.metric or "bleu", post)
-    return Given(translator, sentences, references, metric, post)
+    return RunInputs(translator, sentences, references, metric, post)
 
 
 def check_sentences(sentences: Sequence[Sentence], references: Sequence[Texts]) -> None:
-    """The id of a sentence is the line of its references; each line has one."""
+    """Check that sentence ids are line numbers of the references, and every line has a sentence."""
     if not sentences:
         raise SmtError("expected sentences to decode, found none")
     longest = len(references[0]) if references else 0
-    for one in sentences:
-        if not one.id.isdigit() or int(one.id) >= longest:
+    for sentence in sentences:
+        if not sentence.id.isdigit() or int(sentence.id) >= longest:
             name = references[0].name if references else "the references"
-            raise SmtError(f"expected ids of sentences that are lines of {name} (0 to {longest - 1}), found {one.id}")
+            raise SmtError(f"expected line numbers of {name} as sentence ids (0 to {longest - 1}), found {sentence.id}")
     if len(sentences) != longest:
         raise SmtError(
             f"expected as many sentences as {references[0].name} has lines, {longest}, found {len(sentences)}"

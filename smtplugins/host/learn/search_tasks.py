@@ -1,8 +1,8 @@
-"""Search tasks under linear policies: weights by name, the path a policy takes, actions by rank.
+"""Search tasks under linear policies: named weights, following a policy, ranking actions.
 
-The notions are those of A. Gesmundo and J. Henderson, "Undirected Machine Translation with Discriminative Reinforcement
-Learning" (2014), 3.1: a policy takes the action whose features have the highest weighted sum (equation 4), and the
-features of a whole path are their sum over its actions. A task that is a ``GuidedTask`` does all this by itself.
+After A. Gesmundo and J. Henderson, "Undirected Machine Translation with Discriminative Reinforcement Learning" (2014),
+3.1: a policy takes the action whose features have the highest weighted sum (equation 4), and the features of a path are
+the sum over its actions. A ``GuidedTask`` does all this by itself.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Weights:
-    """Weights by number, and numbers of names that grow as names come; a name that is new has the weight 0."""
+    """A growing weight vector with an index by name; new names get the weight 0."""
 
     def __init__(self, names: Iterable[str] = (), values: Array | None = None) -> None:
         import numpy as np
@@ -39,7 +39,7 @@ class Weights:
 
     @classmethod
     def of(cls, weights: Mapping[str, float]) -> Weights:
-        """From a mapping; numbers are in the order of the names."""
+        """Make weights from a mapping, numbered in the order of the names."""
         import numpy as np
 
         names = sorted(weights)
@@ -50,7 +50,7 @@ class Weights:
 
     @property
     def array(self) -> Array:
-        """The weights by number. It may be written to, until a name is new."""
+        """The weights by number, writable; a view that is valid until a name is added."""
         return self._room[: len(self.names)]
 
     def mapping(self) -> dict[str, float]:
@@ -59,7 +59,7 @@ class Weights:
         return {name: values[self._numbers[name]] for name in sorted(self.names)}
 
     def numbers(self, names: Sequence[str]) -> Array:
-        """The number of each name, which it gets if it has none."""
+        """The number of each name; new names are added."""
         import numpy as np
 
         if names is self._known[0]:
@@ -72,34 +72,34 @@ class Weights:
             grown = np.zeros(2 * len(self.names))
             grown[: len(self._room)] = self._room
             self._room = grown
-        found = np.array([self._numbers[name] for name in names], dtype=np.int64)
+        numbers = np.array([self._numbers[name] for name in names], dtype=np.int64)
         if isinstance(names, tuple):
-            # A task with the same names everywhere hands on the same tuple.
-            self._known = names, found
-        return found
+            # Cached, as a task with constant names passes the same tuple each time.
+            self._known = names, numbers
+        return numbers
 
     def column(self, names: Sequence[str]) -> Array:
-        """The weight of each name; no name gets a number here."""
+        """The weight of each name, 0 if unknown; names are not added."""
         import numpy as np
 
         if names is self._known[0]:
-            found: Array = self.array[self._known[1]]
-            return found
+            column: Array = self.array[self._known[1]]
+            return column
         get, values = self._numbers.get, self.array
         places = [get(name, -1) for name in names]
         return np.array([values[at] if at >= 0 else 0.0 for at in places], dtype=np.float64)
 
     def score(self, features: Columns) -> Array:
-        """The weighted sum of each row, added up in the order of the names."""
+        """The weighted sum of each row, summed in the order of the names."""
         return features.dot(self.column(features.names))
 
 
 @dataclass(frozen=True)
 class Path:
-    """What came of following a policy: ``actions[i]`` led from ``states[i]`` to the next, where ``rewards[i]`` waited.
+    """A path taken by a policy: ``actions[i]`` leads from ``states[i]`` to the next state and earns ``rewards[i]``.
 
-    The features of action i are ``values[offsets[i]:offsets[i+1]]`` at the numbers ``ids[...]`` of some weights.
-    ``states`` has one more than there are actions; a task for which states cost something makes them when asked.
+    The features of action i are ``values[offsets[i]:offsets[i+1]]`` at the weight numbers ``ids[...]``. There is one
+    more state than actions; a task with expensive states may create them lazily.
     """
 
     states: Sequence[Any]
@@ -118,14 +118,14 @@ class Path:
         weights: Weights,
         rewards: Sequence[float],
     ) -> Path:
-        """A path whose actions have these features, a row each."""
+        """Make a path from the features of its actions, a row each."""
         import numpy as np
 
         ids = weights.numbers(features.names)[features.ids]
         return cls(states, actions, features.offsets, ids, np.asarray(features.values, dtype=np.float64), rewards)
 
     def __len__(self) -> int:
-        """How many actions were taken."""
+        """The number of actions."""
         return len(self.actions)
 
     def state(self, i: int) -> Any:
@@ -142,23 +142,23 @@ class Path:
         return self.states[len(self.actions)]
 
     def features(self, i: int) -> tuple[Array, Array]:
-        """The features of action i and all after it, summed: numbers that ascend, and values."""
-        return _summed(self.ids[self.offsets[i] :], self.values[self.offsets[i] :])
+        """The summed features of action i and all later ones: ascending numbers, and values."""
+        return _sum_features(self.ids[self.offsets[i] :], self.values[self.offsets[i] :])
 
     def first(self, i: int) -> tuple[Array, Array]:
         """The features of action i alone."""
         part = slice(self.offsets[i], self.offsets[i + 1])
-        return _summed(self.ids[part], self.values[part])
+        return _sum_features(self.ids[part], self.values[part])
 
     def value(self, i: int, discount: float = 1.0) -> float:
-        """The future reward from action i on: its own counts in full, each one after it ``discount`` times as much."""
+        """The discounted reward from action i on: each later reward is multiplied by ``discount`` once more."""
         total = 0.0
         for reward in reversed(self.rewards[i:]):
             total = reward + discount * total
         return total
 
 
-def _summed(ids: Array, values: Array) -> tuple[Array, Array]:
+def _sum_features(ids: Array, values: Array) -> tuple[Array, Array]:
     import numpy as np
 
     numbers, where = np.unique(ids, return_inverse=True)
@@ -166,9 +166,9 @@ def _summed(ids: Array, values: Array) -> tuple[Array, Array]:
 
 
 def follow(task: SearchTask, state: Any, weights: Weights, first: Any = None) -> Path:
-    """Follow the policy from a state to an end, of equally good actions taking the first.
+    """Follow the policy from a state to an end; the first action wins on a tie.
 
-    ``first`` is an action that is taken there whatever the policy says.
+    ``first`` forces the first action.
     """
     import numpy as np
 
@@ -181,7 +181,7 @@ def follow(task: SearchTask, state: Any, weights: Weights, first: Any = None) ->
         at = int(np.argmax(_scores(features, weights))) if first is None else _place(actions, first)
         first = None
         part = slice(features.offsets[at], features.offsets[at + 1])
-        # Only what was chosen gets numbers: of the others there may be no end.
+        # Only features of chosen actions get numbers; those of all actions could be without limit.
         ids.append(_numbers(features, part, weights))
         values.append(np.asarray(features.values[part], dtype=np.float64))
         offsets.append(offsets[-1] + len(ids[-1]))
@@ -193,7 +193,7 @@ def follow(task: SearchTask, state: Any, weights: Weights, first: Any = None) ->
         taken.append(actions[at])
         rewards.append(reward)
     if first is not None:
-        raise SmtError("search task: expected a state with actions, as one was to be taken; found an end")
+        raise SmtError("search task: expected a state with actions for the forced one, found an end")
     joined = np.concatenate(ids) if ids else np.empty(0, dtype=np.int64)
     return Path(
         states, taken, np.array(offsets, dtype=np.int64), joined, np.concatenate([*values, np.empty(0)]), rewards
@@ -201,7 +201,7 @@ def follow(task: SearchTask, state: Any, weights: Weights, first: Any = None) ->
 
 
 def ranked(task: SearchTask, state: Any, weights: Weights) -> tuple[Sequence[Any], Array]:
-    """The actions of a state and their scores, best first, equally good ones as they came.
+    """The actions of a state and their scores, best first (stable).
 
     The first is the one that :func:`follow` takes.
     """
@@ -231,8 +231,7 @@ def _scores(features: Columns, weights: Weights) -> Array:
         scores = weights.score(features)
     if not np.isfinite(scores).all():
         raise SmtError(
-            "search task: expected finite scores of actions, found others: features have to be numbers, and of a size "
-            "that weights can follow"
+            "search task: expected finite scores of actions, found inf or nan: are feature values finite and small?"
         )
     return scores
 
@@ -247,6 +246,6 @@ def _place(actions: Sequence[Any], wanted: Any) -> int:
 def _numbers(features: Columns, part: slice, weights: Weights) -> Array:
     own = features.ids[part]
     if len(own) == len(features.names) and bool((own[1:] > own[:-1]).all()):
-        # All names in their order.
+        # The row has all names in order.
         return weights.numbers(features.names)
     return weights.numbers([features.names[at] for at in own.tolist()])

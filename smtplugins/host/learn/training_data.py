@@ -1,4 +1,4 @@
-"""What weights are learnt from: lists or forests, joined with references by id."""
+"""Training data for learners: lists or forests, joined with references by id."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ Note = Callable[[str], None]
 
 
 class Learnable(Protocol):
-    """A problem for learners, and what can be said of weights that they learn from it."""
+    """A learning problem, and how to score weights on it."""
 
     problem: Any
     metric: Metric
 
     @property
     def signature(self) -> str:
-        """The metric's, and that it judges what was learnt from."""
+        """The metric's signature, marked in-sample."""
 
     def score(self, weights: Mapping[str, float]) -> float:
-        """The metric of the hypotheses that weights choose."""
+        """The corpus score of the best hypotheses under the weights."""
 
     def weighed_by(self, weights: Mapping[str, float]) -> bool:
-        """Whether weights tell anything apart."""
+        """Whether any feature has a nonzero weight."""
 
 
 class Material:
-    """A problem for learners, and what its best hypotheses are worth under any weights."""
+    """A learning problem on lists or forests, and the score of its best hypotheses under any weights."""
 
     def __init__(
         self, problem: Lists | Forests, signature: Callable[[], str], totals: NDArray[Any] | None = None
@@ -57,17 +57,17 @@ class Material:
         self.problem = problem
         self.totals = totals
         self.metric: Metric = problem.metric
-        # Some metrics know all of their signature only when they have seen references.
+        # Called late: some metrics complete their signature only after reading references.
         self._signature = signature
 
     @property
     def signature(self) -> str:
-        """The metric's, and that it judges what was learnt from."""
+        """The metric's signature, marked in-sample."""
         return f"{self._signature()}|in-sample"
 
     @cached_property
     def matrix(self) -> Matrix:
-        """The lists as a matrix; of forests there is none."""
+        """The lists as a matrix; not for forests."""
         from smtplugins.host.learn.problems import matrix_of
 
         assert isinstance(self.problem, Lists)
@@ -75,23 +75,23 @@ class Material:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The features that there are, sorted."""
+        """The names of all features, sorted."""
         if isinstance(self.problem, Lists):
             return self.matrix.names
-        return tuple(sorted({name for graphs in self.problem.graphs for one in graphs for name in one.names[:]}))
+        return tuple(sorted({name for graphs in self.problem.graphs for graph in graphs for name in graph.names[:]}))
 
     @cached_property
     def scales(self) -> Scales:
-        """How much features vary among the hypotheses of a sentence, and how large they are."""
+        """The spread of each feature among the hypotheses of a sentence, and its size."""
         if isinstance(self.problem, Lists):
             by = self.matrix.spread, self.matrix.size
-            return Scales(*(dict(zip(self.names, one.tolist(), strict=True)) for one in by))
+            return Scales(*(dict(zip(self.names, column.tolist(), strict=True)) for column in by))
         from smtplugins.host.learn.problems import forest_scales
 
         return Scales(*forest_scales(self.problem))
 
     def score(self, weights: Mapping[str, float]) -> float:
-        """The metric of the best hypotheses."""
+        """The corpus score of the best hypotheses under the weights."""
         if isinstance(self.problem, Lists):
             rows = self.matrix.best(self.matrix.column(weights))
             return float(self.metric.score(self.matrix.stats[rows].sum(axis=0)))
@@ -100,24 +100,24 @@ class Material:
         return float(self.metric.score(stats.sum(axis=0)))
 
     def weighed_by(self, weights: Mapping[str, float]) -> bool:
-        """Whether any feature has a weight."""
+        """Whether any feature has a nonzero weight."""
         return any(weights.get(name) for name in self.names)
 
     def check(self, note: Note) -> None:
-        """Data from which nothing can be learnt are an error that says what to do."""
+        """Raise SmtError, saying what to do, if nothing can be learnt from the data."""
         if isinstance(self.problem, Lists):
             from smtplugins.host.learn import checking
 
             checking.components(self.problem, self.matrix)
             checking.note_absent(self.problem, self.matrix, note)
             checking.differences(self.matrix, self.metric)
-        elif not any(len(one) for graphs in self.problem.graphs for one in graphs):
+        elif not any(len(graph) for graphs in self.problem.graphs for graph in graphs):
             raise SmtError("expected forests with edges to learn from, found none")
         elif not self.names:
-            raise SmtError("the forests have no features to give weights to: expected forests with feature values")
+            raise SmtError("expected forests with feature values, found none")
 
     def part(self, kept: Sequence[int]) -> Material:
-        """Some of the lists, by their places."""
+        """Select lists by position."""
         assert isinstance(self.problem, Lists)
         lists, stats = self.problem.lists, self.problem.stats
         return Material(
@@ -128,8 +128,8 @@ class Material:
 def _best(graphs: Sequence[Hypergraph], weights: Mapping[str, float]) -> str:
     from smtplugins.core.graph.inference import kbest
 
-    found = [kbest(graph.reweighted(weights), k=1) for graph in graphs if graph.nodes]
-    tops = [(one.scores[0], one.texts()[0]) for one in found if len(one)]
+    derivations = [kbest(graph.reweighted(weights), k=1) for graph in graphs if graph.nodes]
+    tops = [(derivation.scores[0], derivation.texts()[0]) for derivation in derivations if len(derivation)]
     return max(tops, key=lambda top: top[0])[1] if tops else ""
 
 
@@ -141,39 +141,39 @@ def list_material(
     sources: Texts | None = None,
     allow_partial: bool = False,
 ) -> Material:
-    """Lists with the metric's statistics of all hypotheses. The lists are kept as columns, which take little room."""
+    """Load lists as compact columns and compute the metric's statistics of all hypotheses."""
     lists = stream.load()
     if not len(lists):
         raise SmtError(f"{stream.name}: expected n-best lists to learn from, found none")
     joined = Joined([*references, *([sources] if sources is not None else [])])
     places = places_of(file_positions(lists, stream.name), joined, stream.name, allow_partial)
-    references, sources = _parted(joined, sources)
+    references, sources = _split_sources(joined, sources)
     bounds = lists.offsets.tolist()
     texts = (lists.texts[a:b] for a, b in itertools.pairwise(bounds))
     stats = list(Statistics(metric, references, sources).each(zip(texts, places, strict=True)))
     return Material(Lists(cast("Sequence[Candidates]", lists), stats, metric), metric.signature, lists.totals)
 
 
-def _parted(joined: Joined, sources: Texts | None) -> tuple[list[Texts], Texts | None]:
-    """References and sources, side by side."""
+def _split_sources(joined: Joined, sources: Texts | None) -> tuple[list[Texts], Texts | None]:
+    """Split joined texts into references and sources."""
     return (joined.streams, None) if sources is None else (joined.streams[:-1], joined.streams[-1])
 
 
 class Statistics:
-    """The metric's statistics of hypotheses by the place of the references. Each text of a list is looked at once."""
+    """Computes a metric's statistics of hypotheses against joined references. Duplicates in a list are scored once."""
 
     def __init__(self, metric: Metric, references: Sequence[Texts], sources: Texts | None = None) -> None:
         self.metric, self.sources = metric, sources
-        self.references = [[one or "" for one in stream.texts] for stream in references]
+        self.references = [[text or "" for text in stream.texts] for stream in references]
         alone = references and sources is None and isinstance(metric, PreparedMetric)
         self._prepared = cast("PreparedMetric", metric).prepare(self.references) if alone else None
 
     def __call__(self, texts: Sequence[str], at: int) -> NDArray[Any]:
-        """Those of one list."""
+        """The statistics of one list; ``at`` is the position of its references."""
         return next(self.each([(texts, at)]))
 
     def each(self, lists: Iterable[tuple[Sequence[str], int]]) -> Iterator[NDArray[Any]]:
-        """Those of many: texts and the line of each list. They are handed on some lists at a time."""
+        """The statistics of many lists, given as (texts, position); the metric is called in batches of lists."""
         waiting: list[tuple[dict[str, int], list[int], int]] = []
         count = 0
         for texts, at in lists:
@@ -182,23 +182,23 @@ class Statistics:
             waiting.append((numbers, which, at))
             count += len(numbers)
             if count >= _AT_ONCE:
-                yield from self._made(waiting)
+                yield from self._compute(waiting)
                 waiting, count = [], 0
         if waiting:
-            yield from self._made(waiting)
+            yield from self._compute(waiting)
 
-    def _made(self, lists: Sequence[tuple[dict[str, int], list[int], int]]) -> Iterator[NDArray[Any]]:
+    def _compute(self, lists: Sequence[tuple[dict[str, int], list[int], int]]) -> Iterator[NDArray[Any]]:
         import numpy as np
 
         texts = [text for numbers, _, _ in lists for text in numbers]
         lines = [at for numbers, _, at in lists for _ in numbers]
         if self._prepared is not None:
-            made = self._prepared.stats(texts, lines)
+            stats = self._prepared.stats(texts, lines)
         else:
             references = [[stream[at] for at in lines] for stream in self.references]
             sources = None if self.sources is None else [self.sources.texts[at] or "" for at in lines]
-            made = self.metric.stats(texts, references, sources)
-        rows = np.asarray(made, dtype=np.float64)
+            stats = self.metric.stats(texts, references, sources)
+        rows = np.asarray(stats, dtype=np.float64)
         if rows.ndim != 2 or len(rows) != len(texts) or not np.isfinite(rows).all():
             raise SmtError(
                 f"metric {self.metric.name!r}: expected finite statistics, a row for each text, found others"
@@ -209,8 +209,8 @@ class Statistics:
             first += len(numbers)
 
 
-class Posted:
-    """A metric to which hypotheses are shown after something was done to them, pieces joined for one."""
+class PostprocessedMetric:
+    """A metric applied to postprocessed hypotheses, for instance with joined subwords."""
 
     def __init__(self, metric: Metric, post: Post) -> None:
         self._metric, self._post = metric, post
@@ -220,33 +220,33 @@ class Posted:
     def stats(
         self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None = None
     ) -> NDArray[Any]:
-        """The metric's, of the changed texts."""
+        """The metric's statistics of the postprocessed texts."""
         return self._metric.stats(self._post(hypotheses), references, sources)
 
     def score(self, stats: NDArray[Any]) -> NDArray[Any]:
-        """The metric's."""
+        """The metric's corpus score."""
         return self._metric.score(stats)
 
     def sentence(self, stats: NDArray[Any]) -> NDArray[Any]:
-        """The metric's."""
+        """The metric's sentence scores."""
         return self._metric.sentence(stats)
 
     def signature(self) -> str:
-        """The metric's, and what was done."""
+        """The metric's signature and the postprocessing."""
         return f"{self._metric.signature()}|post:{self._post.spec}"
 
 
 def metric_of(host: Host, spec: Any, post: str | Post | None = None) -> Metric:
-    """A metric, and what is done before it."""
+    """Make a metric, with postprocessing of the hypotheses if any."""
     from smtplugins.host.judge.postprocess import make_post
 
-    made = make_post(post) if isinstance(post, str) else post
+    postprocessor = make_post(post) if isinstance(post, str) else post
     metric = host.metric(spec)
-    return metric if made is None else Posted(metric, made)
+    return metric if postprocessor is None else PostprocessedMetric(metric, postprocessor)
 
 
 def places_of(lists: Sequence[tuple[str, str]], joined: Joined, name: str, partial: bool) -> list[int]:
-    """The place of the references for each list, given by its id and where it stands."""
+    """The position of the references for each list; lists are (id, file position)."""
     places = find_places(lists, joined)
     if not partial:
         joined.check_complete(name, set(places), "learns from what is there")
@@ -263,21 +263,21 @@ def forest_material(
     sources: Texts | None = None,
     allow_partial: bool = False,
 ) -> Material:
-    """Forests of a folder, a file each named by its id (or a file with many)."""
+    """Load forests from a folder with a file per sentence, named by id, or from a file with many."""
     from smtplugins.core.graph.hypergraph import Hypergraph
 
     name = str(folder)
     with open_known(folder, "hypergraph", format, formats) as opened:
-        graphs = [Hypergraph.from_columns(one) for one in opened.records()]
+        graphs = [Hypergraph.from_columns(columns) for columns in opened.records()]
     if not graphs:
         raise SmtError(f"{name}: expected forests to learn from, found none")
     joined = Joined([*references, *([sources] if sources is not None else [])])
-    places = places_of([(one.id, name) for one in graphs], joined, name, allow_partial)
-    references, sources = _parted(joined, sources)
-    return joined_forests([[one] for one in graphs], places, references, metric, sources, name)
+    places = places_of([(graph.id, name) for graph in graphs], joined, name, allow_partial)
+    references, sources = _split_sources(joined, sources)
+    return join_forests([[graph] for graph in graphs], places, references, metric, sources, name)
 
 
-def joined_forests(
+def join_forests(
     graphs: Sequence[Sequence[Hypergraph]],
     places: Sequence[int],
     references: Sequence[Texts],
@@ -285,16 +285,16 @@ def joined_forests(
     sources: Texts | None,
     name: str,
 ) -> Material:
-    """Forests with the references at these places."""
-    for one in (*references, *([sources] if sources is not None else [])):
-        if max(places) >= len(one):
-            count = f"{len(one)}, as {one.name} has {len(one)} lines (the first is id 0)"
+    """Make training data of forests and the references at these positions."""
+    for texts in (*references, *([sources] if sources is not None else [])):
+        if max(places) >= len(texts):
+            count = f"{len(texts)}, as {texts.name} has {len(texts)} lines (the first is id 0)"
             raise SmtError(f"{name}: expected ids below {count}, found id {max(places)}")
     order = sorted(range(len(places)), key=places.__getitem__)
     lines = [places[k] for k in order]
     problem = Forests(
         [graphs[k] for k in order],
-        [[one.texts[at] or "" for at in lines] for one in references],
+        [[texts.texts[at] or "" for at in lines] for texts in references],
         metric,
         None if sources is None else [sources.texts[at] or "" for at in lines],
     )
@@ -302,7 +302,7 @@ def joined_forests(
 
 
 def union(streams: Sequence[ListStream]) -> ListStream:
-    """Lists of several decodings as one: of each sentence all hypotheses, those with one text and features once."""
+    """Merge lists of several decodings: all hypotheses of each sentence, deduplicated by (text, features)."""
     if len(streams) == 1:
         return streams[0]
 
@@ -310,29 +310,29 @@ def union(streams: Sequence[ListStream]) -> ListStream:
         joined: dict[str, Candidates] = {}
         seen: dict[str, set[bytes]] = {}
         for stream in streams:
-            for one in stream:
-                part = unseen(one, seen.setdefault(one.id, set()))
+            for nbest in stream:
+                part = select_unseen(nbest, seen.setdefault(nbest.id, set()))
                 if part is not None:
-                    joined[one.id] = appended(joined.get(one.id), part)
+                    joined[nbest.id] = append_list(joined.get(nbest.id), part)
         yield from joined.values()
 
-    return ListStream(start, ", ".join(one.name for one in streams), streams[0].format)
+    return ListStream(start, ", ".join(stream.name for stream in streams), streams[0].format)
 
 
-def unseen(one: Candidates, seen: set[bytes]) -> Candidates | None:
-    """What of a list was not there before, by text and features; it is from now on."""
+def select_unseen(nbest: Candidates, seen: set[bytes]) -> Candidates | None:
+    """Select hypotheses whose (text, features) are not in ``seen``, and add them to it; None if there are none."""
     kept = []
-    for i in range(len(one)):
-        pairs = sorted((name, value) for name, value in zip(one.layouts[i], one.values[i], strict=True) if value)
-        key = hashlib.blake2b(repr((one.texts[i], pairs)).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    for i in range(len(nbest)):
+        pairs = sorted((name, value) for name, value in zip(nbest.layouts[i], nbest.values[i], strict=True) if value)
+        key = hashlib.blake2b(repr((nbest.texts[i], pairs)).encode("utf-8", "surrogatepass"), digest_size=16).digest()
         if key not in seen:
             seen.add(key)
             kept.append(i)
-    return replace(one.select(kept), raw=None, original=None, ranks=None, extras={}) if kept else None
+    return replace(nbest.select(kept), raw=None, original=None, ranks=None, extras={}) if kept else None
 
 
-def appended(old: Candidates | None, new: Candidates) -> Candidates:
-    """The hypotheses of two lists of one sentence; totals if both have them."""
+def append_list(old: Candidates | None, new: Candidates) -> Candidates:
+    """Append the hypotheses of another list of the same sentence; keeps totals if both lists have them."""
     if old is None:
         return new
     totals = None if old.totals is None or new.totals is None else old.totals + new.totals
@@ -346,9 +346,9 @@ def appended(old: Candidates | None, new: Candidates) -> Candidates:
 
 
 def streams_of(lists: Any, read: Callable[[Any], ListStream]) -> ListStream:
-    """Whatever holds lists; several paths are joined."""
+    """Turn anything that holds lists into a stream; several paths or streams are merged."""
     if isinstance(lists, Iterable) and not isinstance(lists, (str, ListStream)):
         listed = list(lists) if isinstance(lists, (list, tuple)) else []
-        if listed and all(isinstance(one, (str, os.PathLike, ListStream)) for one in listed):
-            return union([one if isinstance(one, ListStream) else read(one) for one in listed])
+        if listed and all(isinstance(item, (str, os.PathLike, ListStream)) for item in listed):
+            return union([item if isinstance(item, ListStream) else read(item) for item in listed])
     return read(lists) if isinstance(lists, (str, os.PathLike)) else as_stream(lists)

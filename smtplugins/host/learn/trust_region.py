@@ -1,13 +1,12 @@
-"""A trust region for tuning loops: how far learnt weights may be from weights that decoded well.
+"""A trust region for tuning loops: how far learnt weights may move from weights that decoded well.
 
-Why loops collapse: an n-best list holds hypotheses whose totals under the decoder's weights w are nearly equal, so
-the sum w . f, which is what the decoder maximises, hardly varies in it. A learner may therefore keep any share of the
-direction of w at no cost, and the exact optimum of a small pool keeps almost none (measured: a correlation of 0.05
-between the old and the new scores of the lists). Then hypotheses come first that w ranked far below the list, and
-that no list has.
+Why loops collapse: the hypotheses of an n-best list have nearly equal totals under the decoder's weights w, so the sum
+w . f, which the decoder maximises, hardly varies within it. A learner may therefore keep any share of the direction of
+w at no cost, and the exact optimum of a small pool keeps almost none (measured: a correlation of 0.05 between the old
+and the new scores of the lists). Then hypotheses win that w ranked far below the list, and that no list contains.
 
-So the lists vouch only for weights near w. The distance cannot be measured by the correlation of scores in the lists,
-which their selection distorts. It is measured feature by feature, in two units, of which the larger distance counts:
+So the lists are evidence only for weights near w. The correlation of scores in the lists is no measure of distance,
+as their selection distorts it. Distance is measured per feature, in two units, of which the larger distance counts:
 
 - the standard deviation of the feature within lists: a feature that hardly varies could otherwise get any weight;
 - its mean absolute value: a hypothesis outside the list may differ by about that much, so that a language model whose
@@ -41,19 +40,19 @@ RADIUS = 0.3
 """The default radius on lists. Up to it, decoded scores were about what the lists promised; beyond 0.6 they were 1 to
 5 BLEU (``tests/bench/loops.py`` measures loops)."""
 SEARCHED = 2 / 3
-"""The share of the radius for a learner that searches the region for its best point: it exploits their every fault."""
+"""The share of the radius for a learner that itself searches the region for its optimum, and so overfits the lists."""
 _WIDEN, _NARROW = 0.5, 0.25
 _COVERED = 0.9
 _WHOLE = math.sqrt(2)
 _FAR = 0.03
-"""A score that is worse than the best by this share of it is reported as a fall."""
+"""A score worse than the best by this fraction of it is reported as a fall."""
 _COLLAPSE = 0.1
 _HALVINGS = 50
 
 
 @dataclass(frozen=True)
 class Scales:
-    """The standard deviation of features within lists, and their mean absolute values."""
+    """The standard deviation of each feature within lists, and its mean absolute value."""
 
     spread: Weights
     size: Weights
@@ -64,21 +63,21 @@ class Scales:
         return sorted(name for name, value in self.spread.items() if value > 0)
 
 
-def distance(one: Array, other: Array, units: Array) -> float:
-    """The distance of two weight vectors, the larger one of all units (rows of ``units``); 2 if either is zero."""
+def distance(first: Array, second: Array, units: Array) -> float:
+    """The distance of two weight vectors, the maximum over all units (rows of ``units``); 2 if either is zero."""
     import numpy as np
 
-    rows, others = one * units, other * units
-    lengths, other_lengths = (np.linalg.norm(two, axis=1, keepdims=True) for two in (rows, others))
-    if not (lengths.all() and other_lengths.all()):
+    first_rows, second_rows = first * units, second * units
+    first_lengths, second_lengths = (np.linalg.norm(rows, axis=1, keepdims=True) for rows in (first_rows, second_rows))
+    if not (first_lengths.all() and second_lengths.all()):
         return 2.0
-    return float(np.linalg.norm(rows / lengths - others / other_lengths, axis=1).max())
+    return float(np.linalg.norm(first_rows / first_lengths - second_rows / second_lengths, axis=1).max())
 
 
 class Way:
-    """The line from weights that decoded well to learnt ones; a share from 0 to 1 says where on it.
+    """The line from weights that decoded well to learnt ones; points on it are given by a share from 0 to 1.
 
-    With ``scaled``, the weights keep the length of ``base``, for which a decoder's pruning thresholds are made.
+    With ``scaled``, the weights keep the length of ``base``, for which the decoder's pruning thresholds are set.
     """
 
     def __init__(self, base: Weights, learnt: Weights, scales: Scales, *, scaled: bool = True) -> None:
@@ -86,18 +85,18 @@ class Way:
 
         self._base, self._learnt, self._names = base, learnt, scales.varying
         self._units = np.array([[by[name] for name in self._names] for by in (scales.spread, scales.size)])
-        self._start, end = (np.array([one.get(name, 0.0) for name in self._names]) for one in (base, learnt))
-        self._length, other = (float(np.linalg.norm(one * self._units[0])) for one in (self._start, end))
+        self._start, end = (np.array([weights.get(name, 0.0) for name in self._names]) for weights in (base, learnt))
+        self._length, other = (float(np.linalg.norm(vector * self._units[0])) for vector in (self._start, end))
         self._scaled = scaled and self._length > 0 and other > 0
         self._end = end * (self._length / other) if self._scaled else end
 
     def _at(self, share: float) -> Array:
         import numpy as np
 
-        found: Array = self._start + share * (self._end - self._start)
+        moved: Array = self._start + share * (self._end - self._start)
         if self._scaled:
-            found = found * (self._length / (float(np.linalg.norm(found * self._units[0])) or 1.0))
-        return found
+            moved = moved * (self._length / (float(np.linalg.norm(moved * self._units[0])) or 1.0))
+        return moved
 
     def share(self, radius: float) -> float:
         """The largest share within the radius."""
@@ -110,11 +109,11 @@ class Way:
         return low
 
     def distance(self, share: float) -> float:
-        """The distance from ``base`` at a share."""
+        """The distance from ``base`` of the point at a share."""
         return distance(self._at(share), self._start, self._units) if self._length else 0.0
 
     def weights(self, share: float) -> dict[str, float]:
-        """The weights at a share."""
+        """The weights of the point at a share."""
         moved = dict(zip(self._names, self._at(share).tolist(), strict=True))
         return dict(sorted({**self._learnt, **self._base, **moved}.items()))
 
@@ -136,7 +135,7 @@ class Course:
 
     @property
     def at(self) -> int:
-        """The index of the best decoding, the last of equal ones."""
+        """The index of the best decoding, the last on a tie."""
         return max(range(len(self.tried)), key=lambda i: (self._gain(self.tried[i][0]), i))
 
     @property
@@ -163,9 +162,9 @@ class Course:
     def _gain(self, score: float) -> float:
         return score if self.higher else -score
 
-    def better(self, one: float, other: float) -> bool:
+    def better(self, first: float, second: float) -> bool:
         """Whether a score is better than another."""
-        return self._gain(one) > self._gain(other)
+        return self._gain(first) > self._gain(second)
 
     def expect(self, score: float, distance: float) -> None:
         """Record the score that the lists promise for the next decoding, and its distance from the best weights."""
@@ -185,7 +184,7 @@ class Course:
         if before is None:
             return ""
         self.covered = new <= 1 - _COVERED
-        promised, gained = (self._gain(one) - self._gain(before) for one in (self._expected, score))
+        promised, gained = (self._gain(value) - self._gain(before) for value in (self._expected, score))
         fell = "" if gained >= -_FAR * abs(before) else f"; far below the best ({before:.4g}): back to those weights"
         if self.covered:
             self.widen()

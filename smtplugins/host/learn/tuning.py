@@ -1,7 +1,7 @@
-"""Linear weights learnt from lists or forests that do not change: runs over seeds, folds, and what is said of them.
+"""Learn linear weights from fixed lists or forests, in one or several runs with different seeds.
 
-Weights of several runs are averaged (Cettolo, Bertoldi and Federico 2011) or those of the best run are taken. An
-average keeps fixed weights and bounds, as the weights of each run do.
+Weights of several runs are averaged (Cettolo, Bertoldi and Federico 2011), or those of the best run are used. An
+average keeps fixed weights and bounds, as each run does.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 Combine = Literal["average", "best"]
 _MOST_NAMES = 256
-"""Weights are guessed from totals for so many features at most."""
+"""The maximum number of features for which start weights are estimated from totals."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What is told of a step: the objective, and what the learner says of it."""
+    """A learning step: the objective, and the metrics that the learner reports."""
 
     objective: float
     metrics: Mapping[str, float]
@@ -42,7 +42,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Run:
-    """What one seed led to: all steps, the weights of the last, and the metric of the best hypotheses under them."""
+    """A learning run with one seed: its steps, the final weights, and their score."""
 
     seed: int
     steps: tuple[Row, ...]
@@ -52,11 +52,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Tuned(Mapping[str, float]):
-    """Learnt weights by name, and how they came about.
+    """Learnt weights by name, with their runs and scores.
 
-    ``begun`` is the score of the start weights, if there were any, and ``score`` that of these; both judge what was
-    learnt from, as the signature says. ``held_out`` is the score of lists sorted by weights of other folds, ``folds``
-    those weights, and ``resorted`` the lists.
+    ``begun`` is the score of the start weights, if any, and ``score`` that of the result; both are in-sample, as the
+    signature says. With cross-validation, ``folds`` are the weights of each fold, ``resorted`` the lists sorted by the
+    weights learnt without them, and ``held_out`` their score.
     """
 
     weights: Mapping[str, float]
@@ -80,7 +80,7 @@ class Tuned(Mapping[str, float]):
         return len(self.weights)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each step of each run, for tables and JSON."""
+        """A row per step of each run, for tables and JSON."""
         return [
             {"run": number, "step": step, "objective": row.objective, **row.metrics}
             for number, run in enumerate(self.runs, 1)
@@ -88,29 +88,29 @@ class Tuned(Mapping[str, float]):
         ]
 
     def results(self) -> list[dict[str, Any]]:
-        """A row for each set of weights that was judged."""
+        """A row per set of weights with a score."""
         own = self.signature
-        found = [] if self.begun is None else [("start", self.begun, own)]
+        results = [] if self.begun is None else [("start", self.begun, own)]
         if len(self.runs) > 1:
-            found += [(f"run {number} (seed {one.seed})", one.score, own) for number, one in enumerate(self.runs, 1)]
-        found.append((f"result ({self.chosen})" if len(self.runs) > 1 else "result", self.score, own))
+            results += [(f"run {number} (seed {run.seed})", run.score, own) for number, run in enumerate(self.runs, 1)]
+        results.append((f"result ({self.chosen})" if len(self.runs) > 1 else "result", self.score, own))
         if self.held_out is not None:
-            found.append(("held out", self.held_out, f"{own.removesuffix('|in-sample')}|folds:{len(self.folds)}"))
-        return [{"weights": name, "metric": self.metric, "score": score, "signature": s} for name, score, s in found]
+            results.append(("held out", self.held_out, f"{own.removesuffix('|in-sample')}|folds:{len(self.folds)}"))
+        return [{"weights": name, "metric": self.metric, "score": score, "signature": s} for name, score, s in results]
 
     def spread(self) -> tuple[float, float]:
         """Mean and standard deviation of the runs' scores."""
-        scores = [one.score for one in self.runs]
+        scores = [run.score for run in self.runs]
         mean = math.fsum(scores) / len(scores)
-        squares = math.fsum((one - mean) ** 2 for one in scores)
+        squares = math.fsum((score - mean) ** 2 for score in scores)
         return mean, math.sqrt(squares / (len(scores) - 1)) if len(scores) > 1 else 0.0
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How to learn: the learner with its options, seeds, processes, where steps are kept.
+    """How to learn: the learner with its options, seeds, processes, and the folder for steps.
 
-    ``runner`` is that of a configuration, used if no number of ``jobs`` is given.
+    ``runner`` is that of a configuration, used if ``jobs`` is None.
     """
 
     learner: Spec
@@ -133,24 +133,24 @@ class Plan:
 def plan_of(
     host: Host, learner: str | Mapping[str, Any] | Spec, keep: Sequence[str] = (), runs: int | None = None, **more: Any
 ) -> Plan:
-    """A plan. ``runs`` may be an option of the learner, as run.yaml has it; ``keep`` becomes its option ``fixed``."""
+    """Make a plan. ``runs`` may also be a learner option, as in run.yaml; ``keep`` sets its option ``fixed``."""
     spec = Spec.of(learner)
     known = parameters(host.registry.entry("learners", spec.name).record.make)
     options = dict(spec.options)
     if "runs" in options and "runs" not in known:
-        given = options.pop("runs")
-        if not str(given).isdecimal():
-            raise UsageError(f"learner {spec.name!r}: runs: expected a whole number, found {given!r}")
-        runs = int(given) if runs is None else runs
+        value = options.pop("runs")
+        if not str(value).isdecimal():
+            raise UsageError(f"learner {spec.name!r}: runs: expected a whole number, found {value!r}")
+        runs = int(value) if runs is None else runs
     if keep:
         if "fixed" not in known:
-            raise UsageError(f"learner {spec.name!r} cannot keep weights: it has no option `fixed`")
+            raise UsageError(f"learner {spec.name!r} cannot keep weights fixed: it has no option `fixed`")
         options["fixed"] = " ".join([*str(options.get("fixed", "")).split(), *keep])
     return Plan(Spec(spec.name, options), runs=1 if runs is None else runs, **more)
 
 
-def within(host: Host, plan: Plan, radius: float) -> Plan:
-    """Set the learner's option ``reach``, if it has one that is not set, for a radius as in ``trust_region.py``."""
+def limit_reach(host: Host, plan: Plan, radius: float) -> Plan:
+    """Limit the learner to a trust region by its option ``reach``, if it has one that is not set."""
     learner = plan.learner
     known = parameters(host.registry.entry("learners", learner.name).record.make)
     if math.isinf(radius) or "reach" not in known or "reach" in learner.options:
@@ -159,46 +159,46 @@ def within(host: Host, plan: Plan, radius: float) -> Plan:
 
 
 def tune(host: Host, material: Material, plan: Plan, start: Mapping[str, float], note: Note = lambda _: None) -> Tuned:
-    """Learn weights; whatever cannot be used is an error, before or after."""
+    """Learn weights; raises SmtError for unusable data, start weights or results."""
     material.check(note)
-    checked(start, "the start weights")
+    check_finite(start, "the start weights")
     if start and not set(start) & set(material.names):
-        raise SmtError(f"none of the {len(start)} start weights names a feature of what is learnt from")
-    return judged(host, material, plan, start, note)
+        raise SmtError(f"none of the {len(start)} start weights names a feature of the training data")
+    return run_plan(host, material, plan, start, note)
 
 
-def judged(host: Host, material: Learnable, plan: Plan, start: Mapping[str, float], note: Note) -> Tuned:
-    """The runs of a plan, what they amount to, and what that is worth."""
+def run_plan(host: Host, material: Learnable, plan: Plan, start: Mapping[str, float], note: Note) -> Tuned:
+    """Run a plan, combine its runs, and score the result."""
     begun = material.score(start) if start else None
     runs = learn(host, material, plan, start)
-    weights, chosen = combined(runs, plan.combine, material.metric.higher_is_better)
+    weights, chosen = combine_runs(runs, plan.combine, material.metric.higher_is_better)
     score = runs[0].score if len(runs) == 1 else material.score(weights)
     if begun is not None and score != begun and (score < begun) == material.metric.higher_is_better:
-        note(f"the start weights score better on what was learnt from ({begun:.4g}) than the learnt ones ({score:.4g})")
+        note(f"the start weights score better on the training data ({begun:.4g}) than the learnt ones ({score:.4g})")
     sign = 1 if material.metric.higher_is_better else -1
-    if len(runs) > 1 and sign * score < min(sign * one.score for one in runs):
-        note(f"the average scores worse ({score:.4g}) than each run: they ended far apart (--combine best takes one)")
+    if len(runs) > 1 and sign * score < min(sign * run.score for run in runs):
+        note(f"the average scores worse ({score:.4g}) than every run, as they ended far apart: try --combine best")
     return Tuned(weights, runs, material.metric.name, begun, score, material.signature, chosen)
 
 
 def learn(host: Host, material: Learnable, plan: Plan, start: Mapping[str, float]) -> tuple[Run, ...]:
-    """All runs of a plan: several at once if there are several and jobs for them."""
+    """Do all runs of a plan, in parallel if there are several and more than one job."""
     from smtplugins.host.host import default_runner
 
     learner: Learner = host.registry.make("learners", plan.learner)
     kind = type(material.problem)
     if kind not in learner.accepts:
-        taken = ", ".join(sorted(one.__name__.lower() for one in learner.accepts))
-        more = ": it learns with a decoder, whose configuration -c names" if learner.accepts == {Task} else ""
+        taken = ", ".join(sorted(accepted.__name__.lower() for accepted in learner.accepts))
+        more = ": it needs a decoder's configuration (-c)" if learner.accepts == {Task} else ""
         raise UsageError(f"learner {plan.learner.name!r} learns from {taken}, not from {kind.__name__.lower()}{more}")
     runner: Runner = host.registry.make("runners", default_runner(plan.jobs, plan.runner))
     seeds = [(number, plan.seed + number - 1) for number in range(1, plan.runs + 1)]
     own = runner if plan.runs == 1 else None
-    one = functools.partial(_run, learner, material, dict(start), plan.folder, own)
+    run_seed = functools.partial(_run, learner, material, dict(start), plan.folder, own)
     if plan.runs == 1 or plan.jobs in (None, 1):
-        return tuple(map(one, seeds))
+        return tuple(map(run_seed, seeds))
     spread: Runner = host.registry.make("runners", Spec("processes", {"jobs": plan.jobs, "chunk": 1}))
-    return tuple(spread.map(one, seeds))
+    return tuple(spread.map(run_seed, seeds))
 
 
 def _run(
@@ -209,14 +209,14 @@ def _run(
     runner: Runner | None,
     which: tuple[int, int],
 ) -> Run:
-    """One run; with a folder its steps are kept there, and it goes on behind the last one that is there."""
+    """Do one run; with a folder, steps are saved there and a run resumes after the last one."""
     number, seed = which
     kept = None if folder is None else RunDirectory(folder / f"run-{number}")
     done = kept.last_step() if kept is not None else None
     rows: list[Row] = []
     if kept is not None and done is not None:
         kept.forget_states()
-        rows += [Row(*one) for one in kept.rows()]
+        rows += [Row(*row) for row in kept.rows()]
     count, model, state = done if done is not None else (0, Model(dict(start)), None)
     for step in learner.learn(material.problem, model, resume=state, seed=seed, runner=runner):
         count += 1
@@ -230,40 +230,40 @@ def _run(
     if not count:
         raise SmtError("the learner took no step: expected at least one")
     weights = {**start, **model.weights}
-    checked(weights, "the learnt weights")
+    check_finite(weights, "the learnt weights")
     if not material.weighed_by(weights):
         raise SmtError(
-            "learning ended with all weights 0: the features do not tell good hypotheses from bad ones; begin with "
+            "learning ended with all weights 0: the features do not tell good hypotheses from bad ones; start from "
             "other weights (-w), or add features"
         )
     return Run(seed, tuple(rows), {name: weights[name] for name in sorted(weights)}, material.score(weights))
 
 
-def checked(weights: Mapping[str, float], what: str) -> None:
-    """Weights have to be numbers."""
+def check_finite(weights: Mapping[str, float], what: str) -> None:
+    """Raise SmtError if a weight is not finite."""
     bad = [name for name, value in weights.items() if not math.isfinite(value)]
     if bad:
         shown = ", ".join(bad[:5]) + (f" and {len(bad) - 5} more" if len(bad) > 5 else "")
         raise SmtError(f"{what}: expected finite numbers, found {weights[bad[0]]} for {shown}: scale these features")
 
 
-def combined(runs: Sequence[Run], how: Combine, higher: bool) -> tuple[Mapping[str, float], str]:
-    """The weights that several runs amount to, and how they were chosen."""
+def combine_runs(runs: Sequence[Run], how: Combine, higher: bool) -> tuple[Mapping[str, float], str]:
+    """Combine the weights of several runs; also return a description of how."""
     if len(runs) == 1:
         return runs[0].weights, "one run"
     if how == "best":
-        top = (max if higher else min)(runs, key=lambda one: one.score)
+        top = (max if higher else min)(runs, key=lambda run: run.score)
         return top.weights, f"best of {len(runs)} runs, seed {top.seed}"
-    names = sorted({name for one in runs for name in one.weights})
-    mean = {name: math.fsum(one.weights.get(name, 0.0) for one in runs) / len(runs) for name in names}
+    names = sorted({name for run in runs for name in run.weights})
+    mean = {name: math.fsum(run.weights.get(name, 0.0) for run in runs) / len(runs) for name in names}
     return mean, f"average of {len(runs)} runs"
 
 
-def guessed(material: Material) -> dict[str, float]:
-    """Weights that explain the totals that lists came with: those of the decoder, if totals are sums of features.
+def estimate_weights(material: Material) -> dict[str, float]:
+    """Estimate the decoder's weights from the totals of the lists by least squares.
 
-    What differs within a list counts alone. No totals, too many features, or totals that have nothing to do with the
-    features: no weights.
+    Only differences within a list count. Returns no weights without totals, with too many features, or if the totals
+    are unrelated to the features.
     """
     import numpy as np
 
@@ -280,7 +280,7 @@ def guessed(material: Material) -> dict[str, float]:
         table[:, -1] = column[first:last]
         table -= table.mean(axis=0)
         moments += table.T @ table
-    found = np.linalg.lstsq(moments[:-1, :-1], moments[:-1, -1], rcond=1e-10)[0]
-    if not np.isfinite(found).all() or not np.any(found):
+    weights = np.linalg.lstsq(moments[:-1, :-1], moments[:-1, -1], rcond=1e-10)[0]
+    if not np.isfinite(weights).all() or not np.any(weights):
         return {}
-    return dict(zip(matrix.names, found.tolist(), strict=True))
+    return dict(zip(matrix.names, weights.tolist(), strict=True))

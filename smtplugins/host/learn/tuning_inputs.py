@@ -1,4 +1,4 @@
-"""From files to weights: which kind of input there is, with which weights to begin, and then learning."""
+"""Learn weights from files: load the kind of input, choose start weights, and run the learner."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Inputs:
-    """What to learn from: lists and references; or ``scores``, the statistics that go with Moses' feature files, which
-    ``lists`` are then; or ``forests``, a folder of them, and references."""
+    """What to learn from: lists and references; forests (a folder) and references; or files of Moses' extractor.
+
+    For the extractor, ``lists`` are its feature files and ``scores`` its files of statistics.
+    """
 
     lists: Any
     refs: Sequence[Any]
@@ -33,26 +35,26 @@ class Inputs:
     allow_partial: bool = False
 
 
-def tuned(
+def tune_inputs(
     host: Host, inputs: Inputs, plan: Plan, start: Mapping[str, float] | Path | None, folds: int, note: Note
 ) -> Tuned:
-    """Learn from inputs, and with folds once more for each without it."""
-    from smtplugins.host.learn.cross_validation import check_folds, cross_validated
-    from smtplugins.host.learn.tuning import guessed, tune
+    """Learn from inputs; with folds, also cross-validate."""
+    from smtplugins.host.learn.cross_validation import check_folds, cross_validate
+    from smtplugins.host.learn.tuning import estimate_weights, tune
 
     stream, material = material_of(host, inputs)
     if folds and stream is None:
-        raise UsageError("folds are for lists, which are sorted anew: not for forests or extractor files")
+        raise UsageError("folds: expected lists, found forests or extractor files")
     if folds:
         check_folds(material, folds)
     if start is None:
-        weights = guessed(material) if stream is not None else {}
+        weights = estimate_weights(material) if stream is not None else {}
     else:
         weights = dict(start if isinstance(start, Mapping) else host.read_weights(start))
     done = tune(host, material, plan, weights, note)
     if folds:
         assert stream is not None
-        done = cross_validated(host, material, stream, plan, weights, folds, done)
+        done = cross_validate(host, material, stream, plan, weights, folds, done)
     if plan.folder is not None:
         plan.folder.mkdir(parents=True, exist_ok=True)
         write_all(find_format("cdec-weights", "weights"), [dict(done)], plan.folder / "weights")
@@ -60,19 +62,19 @@ def tuned(
 
 
 def material_of(host: Host, inputs: Inputs) -> tuple[ListStream | None, Material]:
-    """The problem, and the lists if it is made of them."""
+    """Load the training data; also return the list stream if it is made of lists."""
     from smtplugins.host.files.joining import references_of, texts_of
-    from smtplugins.host.learn.moses_extractor import extracted_material
+    from smtplugins.host.learn.moses_extractor import load_extracted
 
     formats = host.formats()
     if isinstance(inputs.refs, (str, os.PathLike)):
         raise UsageError(f"refs: expected a list of references, found {os.fspath(inputs.refs)!r}")
     if inputs.scores:
         if inputs.refs or inputs.forests is not None:
-            raise UsageError("extractor files hold what was made of the references: leave -r and --forests out")
+            raise UsageError("--scores cannot be used with -r or --forests: extractor files need no references")
         features = [inputs.lists] if isinstance(inputs.lists, (str, os.PathLike)) else list(inputs.lists)
         scores = [inputs.scores] if isinstance(inputs.scores, (str, os.PathLike)) else list(inputs.scores)
-        return None, extracted_material(features, scores, inputs.metric, formats)
+        return None, load_extracted(features, scores, inputs.metric, formats)
     if not inputs.refs:
         raise UsageError("expected references to learn with (-r FILE)")
     references = references_of(inputs.refs, formats)
@@ -93,8 +95,8 @@ def material_of(host: Host, inputs: Inputs) -> tuple[ListStream | None, Material
 
 def _lists(host: Host, path: Path, format: str | None) -> ListStream:
     if format is None and os.path.isfile(path):
-        known = [one for one in host.formats() if one.kind in ("nbest", "tuning")]
+        known = [fmt for fmt in host.formats() if fmt.kind in ("nbest", "tuning")]
         with open_known(path, None, None, known) as opened:
             if opened.record.kind == "tuning":
-                raise UsageError(f"{os.fspath(path)}: features of Moses' extractor need its statistics: --scores FILE")
+                raise UsageError(f"{os.fspath(path)}: features of Moses' extractor need its statistics (--scores FILE)")
     return host.read(path, format=format)

@@ -223,7 +223,11 @@ class TestFrozen:
     [
         (("-i", "moses.nbest"), 2, "expected references to learn with (-r FILE)"),
         (("-i", "empty", "-r", "ref.en"), 1, "empty:1: field 1: expected"),
-        (("-i", "moses.nbest", "-r", "strange"), 1, "all hypotheses of a list are the same to BLEU: are these"),
+        (
+            ("-i", "moses.nbest", "-r", "strange"),
+            1,
+            "BLEU scores all hypotheses of each list the same: do the references",
+        ),
         (("-i", "moses.nbest", "-r", "short"), 1, "moses.nbest:41: expected an id below 2, as short has 2 lines"),
         (("-i", "moses.nbest", "-r", "ref.en", "--to", "cdec-nbest"), 2, "format 'cdec-nbest' is of kind nbest"),
         (("-i", "moses.nbest", "-r", "ref.en", "-o", "no/where"), 2, "no/where: there is no folder no to write to"),
@@ -235,7 +239,7 @@ class TestFrozen:
         (("-i", "moses.nbest", "-r", "ref.en", "--resorted", "x"), 2, "--resorted writes lists sorted by weights of"),
         (("-i", "moses.nbest", "-r", "ref.en", "--keep", "LM0"), 2, "learner 'toy-perceptron' cannot keep weights"),
         (("-c", "run.yaml", "-i", "x"), 2, "with -c lists come from the decoder"),
-        (("--scores", "x", "-i", "y", "-r", "ref.en"), 2, "extractor files hold what was made of the references"),
+        (("--scores", "x", "-i", "y", "-r", "ref.en"), 2, "--scores cannot be used with -r or --forests"),
     ],
 )
 def test_wrong_calls(smt: Smt, example: Path, arguments: tuple[str, ...], code: int, message: str) -> None:
@@ -378,7 +382,7 @@ class TestPolicy:
             assert f"{named} cannot be used" in result.err
             assert result.err.startswith("smt: learner 'trying' learns the decoder's own decisions")
         other = smt(*self.ARGUMENTS, "--dir", "out", "--decoder", "silent")
-        assert (other.code, "decoders that have some: by-word" in other.err) == (2, True)
+        assert (other.code, "decoders that have one: by-word" in other.err) == (2, True)
         assert "name a folder for the run" in smt(*self.ARGUMENTS).err
         assert not Path("out").exists()
 

@@ -28,13 +28,19 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda one: one.select([0]), "each list has one hypothesis: there is nothing to choose from"),
-        (lambda one: one.with_texts(["x"] * len(one)), "all hypotheses of a list are the same to BLEU: are these"),
+        (lambda one: one.select([0]), "expected lists to choose from, found a single hypothesis in each"),
+        (
+            lambda one: one.with_texts(["x"] * len(one)),
+            "BLEU scores all hypotheses of each list the same: do the references",
+        ),
         (
             lambda one: Candidates(one.id, one.texts, [("f",)] * len(one), [[float(one.id)]] * len(one)),
-            "within each list all hypotheses have the same features",
+            "all hypotheses of each list have the same feature values",
         ),
-        (lambda one: Candidates(one.id, one.texts, [()] * len(one), [[]] * len(one)), "the lists have no features"),
+        (
+            lambda one: Candidates(one.id, one.texts, [()] * len(one), [[]] * len(one)),
+            "expected features in the lists, found none",
+        ),
         (
             lambda one: Candidates(one.id, one.texts, one.layouts, [[math.nan, 1.0]] * len(one)),
             "expected finite features, found inf or nan",
@@ -63,5 +69,5 @@ def test_a_feature_that_one_list_lacks_is_told(host: Host) -> None:
     notes: list[str] = []
     host.tune(given, [REFS], learner="given", metric=BLEU, note=notes.append)
     assert notes == [
-        "feature 'noise' is in all hypotheses of 4 lists and in none of list 3 (<data>:1): it counts 0 there"
+        "feature 'noise' is in all hypotheses of 4 lists and in none of list 3 (<data>:1): it counts as 0 there"
     ]

@@ -131,9 +131,9 @@ class TestLists:
 
     def test_it_ends_when_weights_stay(self, host: Host) -> None:
         done = run(host, "out", "toy-perceptron,rate=0", iterations=5)
-        assert "the weights of iteration" in done.reason or "is new in iteration" in done.reason
+        assert "the weights converged in iteration" in done.reason or "is new in iteration" in done.reason
         first = run(host, "other", epsilon=10.0)
-        assert "the weights of iteration 1 are those before it (they changed by" in first.reason
+        assert "the weights converged in iteration 1 (they changed by" in first.reason
         assert len(first.iterations) == 1
 
     def test_best_or_last(self, host: Host) -> None:
@@ -204,21 +204,21 @@ class TestFalls:
             with pytest.raises(SmtError, match=r"the loop collapsed: .* BLEU to rise, found 60.05, 2\.293. .*--reach"):
                 run(host, "out", "reversing", reach=0.0, iterations=1, resume=resume)
             record = json.loads(Path("out/result.json").read_text())
-            assert "Nothing was gained: no weights decoded better than those at the start" in record["reason"]
+            assert "No gain: no weights decoded better than the start weights" in record["reason"]
             assert not Path("out/weights").exists()
 
     def test_the_last_line_says_that_nothing_was_gained(self, host: Host) -> None:
         done = run(host, "out", "reversing", reach=0.01, iterations=1)
-        assert "Nothing was gained: " in done.reason
+        assert "No gain: " in done.reason
         assert done.iterations[0]["distance"] <= 0.01 + 1e-9
 
 
 class TestRefused:
     def test_what_is_needed(self, host: Host) -> None:
         for change, message in (
-            ("references=[]", "the configuration names no references (-r) to learn with"),
-            ("source=null", r"the configuration names no source \(-s\)"),
-            ("model.weights=null", "no weights to begin with: -w FILE, or model.weights"),
+            ("references=[]", "learning needs references (-r)"),
+            ("source=null", r"learning needs a source \(-s\)"),
+            ("model.weights=null", "expected nonzero start weights \(-w FILE, or model.weights"),
         ):
             with pytest.raises(UsageError, match=message.replace("(-r)", r"\(-r\)")):
                 run(host, "out", config=(change,))
@@ -234,7 +234,7 @@ class TestRefused:
 
     def test_references_that_do_not_fit(self, host: Host) -> None:
         Path("ref.en").write_text("a\n" * 8)
-        with pytest.raises(SmtError, match=r"ids of sentences that are lines of .*ref.en \(0 to 7\), found 8"):
+        with pytest.raises(SmtError, match=r"line numbers of .*ref.en as sentence ids \(0 to 7\), found 8"):
             run(host, "out")
         Path("ref.en").write_text("a\n" * 10)
         with pytest.raises(SmtError, match=r"expected as many sentences as .*ref.en has lines, 10, found 9"):
@@ -260,7 +260,7 @@ class TestRefused:
         Path("source.de").write_text(Path("source.de").read_text().replace("petersen", "unknown"))
         notes: list[str] = []
         done = run(host, "out", config=config, iterations=1, note=notes.append)
-        assert notes[0] == "iteration 1: 1 sentences have no translation: they count as empty ones"
+        assert notes[0] == "iteration 1: 1 sentences have no translation and count as empty"
         assert done.iterations[0]["candidates"] > 0
         Path("source.de").write_text("x\n" * 9)
         with pytest.raises(SmtError, match="no sentence has a translation"):

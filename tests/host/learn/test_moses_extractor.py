@@ -83,11 +83,11 @@ def test_files_that_do_not_fit(host: Host) -> None:
         (
             "f.dat",
             {"scores": ["s.dat", "s.dat"]},
-            "expected a file of statistics for each of 1 of features, found 2",
+            "expected 1 files of statistics, one per feature file, found 2",
         ),
-        ("f.dat", {"scores": ["s.dat"], "metric": "chrf"}, "metric 'chrF2' keeps other statistics"),
-        ("f.dat", {"scores": ["s.dat"], "folds": 2}, "folds are for lists"),
-        ("f.dat", {"scores": ["s.dat"], "refs": ["ref"]}, "leave -r and --forests out"),
+        ("f.dat", {"scores": ["s.dat"], "metric": "chrf"}, "expected metric bleu, found 'chrF2'"),
+        ("f.dat", {"scores": ["s.dat"], "folds": 2}, "folds: expected lists"),
+        ("f.dat", {"scores": ["s.dat"], "refs": ["ref"]}, "--scores cannot be used with -r or --forests"),
         ("f.dat", {"refs": ["ref"]}, "features of Moses' extractor need its statistics: --scores FILE"),
     ):
         with pytest.raises(UsageError, match=message):

@@ -122,7 +122,7 @@ class TestResults:
         notes: list[str] = []
         Path("source").write_text(SOURCE.replace("\ngeht\n", "\nunknown\n"))
         tune(host, "out", note=notes.append)
-        assert notes == ["1 sentences have no translation: they count as empty ones"]
+        assert notes == ["1 sentences have no translation and count as empty"]
         Path("source").write_text("unknown\n" * 5)
         with pytest.raises(SmtError, match="no sentence has a translation"):
             tune(host, "other")
@@ -132,21 +132,25 @@ class TestRefused:
     def test_learners_and_decoders_without_tasks(self, host: Host) -> None:
         assert policies.takes_tasks_only(host, Spec("trying"))
         assert not policies.takes_tasks_only(host, Spec("mert"))
-        with pytest.raises(UsageError, match="learner 'mert' learns no policy: it does not ask for a search task"):
+        with pytest.raises(
+            UsageError, match="expected a learner of policies, found 'mert', which takes no search task"
+        ):
             tune(host, "out", "learner=mert")
         with pytest.raises(UsageError) as caught:
             tune(host, "out", "decoder=silent")
-        assert "learner 'trying' learns decisions of a decoder, and 'silent' has none" in str(caught.value)
-        assert "decoders that have some: by-word" in str(caught.value)
+        assert "learner 'trying' needs a decoder with a search task, and 'silent' has none" in str(caught.value)
+        assert "decoders that have one: by-word" in str(caught.value)
         Path("nbest").write_text("0 ||| a ||| x= 1 ||| 1\n0 ||| b ||| x= 2 ||| 2\n")
         Path("one").write_text("b\n")
-        with pytest.raises(UsageError, match="'trying' learns from task, not from lists: it learns with a decoder"):
+        with pytest.raises(
+            UsageError, match="'trying' learns from task, not from lists: it needs a decoder's configuration"
+        ):
             host.tune("nbest", ["one"], learner="trying")
 
     def test_what_is_needed(self, host: Host) -> None:
         for change, message in (
-            ("references=[]", r"the configuration names no references \(-r\) to learn with"),
-            ("source=null", r"the configuration names no source \(-s\)"),
+            ("references=[]", r"learning needs references \(-r\)"),
+            ("source=null", r"learning needs a source \(-s\)"),
             ("learner=null", "tune_policy: name a learner"),
             ("decoder=null", "the configuration names no decoder"),
         ):
@@ -155,7 +159,7 @@ class TestRefused:
         with pytest.raises(UsageError, match="name a folder for the run"):
             host.tune_policy("run.yaml")
         Path("ref").write_text("a\n" * 4)
-        with pytest.raises(SmtError, match=r"ids of sentences that are lines of .*ref \(0 to 3\), found 4"):
+        with pytest.raises(SmtError, match=r"line numbers of .*ref as sentence ids \(0 to 3\), found 4"):
             tune(host, "out")
 
     def test_weights_that_are_no_numbers(self, host: Host) -> None:

@@ -16,7 +16,7 @@ from smtplugins.host.files.lists import ListStream
 from smtplugins.host.files.opening import find_format, write_all
 from smtplugins.host.host import Host
 from smtplugins.host.judge.evaluation import texts_of
-from smtplugins.host.learn.training_data import Statistics, appended, union, unseen
+from smtplugins.host.learn.training_data import Statistics, append_list, select_unseen, union
 from tests.host.teaching import BLEU, REFS, lists, teaching_host
 
 
@@ -72,7 +72,7 @@ def test_the_best_derivations_are_judged(host: Host) -> None:
     assert dict(done) == {"good": -1}
     with pytest.raises(UsageError, match="learner 'toy-perceptron' learns from lists, not from forests"):
         host.tune((), refs, learner="toy-perceptron", forests=Path("forests"))
-    with pytest.raises(UsageError, match="folds are for lists"):
+    with pytest.raises(UsageError, match="folds: expected lists"):
         host.tune((), refs, learner="given", forests=Path("forests"), folds=2)
     with pytest.raises(SmtError, match="expected a list for id 2, line 3 of <texts>, found none"):
         host.tune((), [["a"] * 3], learner="given", forests=Path("forests"))
@@ -116,7 +116,7 @@ def test_lists_of_several_decodings() -> None:
     ]
     assert found[0].totals == [1.0] * 3
     seen: set[bytes] = set()
-    assert unseen(first[0], seen) is not None
+    assert select_unseen(first[0], seen) is not None
     # A feature that is 0 is none.
-    assert unseen(Candidates("0", ["b"], [("g", "f")], [[0.0, 1.0]]), seen) is None
-    assert appended(first[0], Candidates("0", ["x"], [()], [[]])).totals is None
+    assert select_unseen(Candidates("0", ["b"], [("g", "f")], [[0.0, 1.0]]), seen) is None
+    assert append_list(first[0], Candidates("0", ["x"], [()], [[]])).totals is None

@@ -12,7 +12,7 @@ import smtplugins as smt
 from smtformats import Candidates
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.host import Host
-from smtplugins.host.learn.tuning import Run, Tuned, combined, plan_of
+from smtplugins.host.learn.tuning import Run, Tuned, combine_runs, plan_of
 from smtplugins.host.model import Weigher
 from tests.host.teaching import BLEU, REFS, lists, teaching_host, write
 
@@ -73,7 +73,9 @@ class TestLists:
         )
         assert dict(done) == {"good": 1.0, "noise": 0.5, "other": 3.0}
         assert plan_of(host, "given,fixed=a", ["b", "c"]).learner.options == {"fixed": "a b c"}
-        with pytest.raises(UsageError, match="learner 'toy-perceptron' cannot keep weights: it has no option `fixed`"):
+        with pytest.raises(
+            UsageError, match="learner 'toy-perceptron' cannot keep weights fixed: it has no option `fixed`"
+        ):
             host.tune(lists(), [REFS], learner="toy-perceptron", keep=["good"])
 
     def test_runs_are_an_option_of_any_learner(self, host: Host) -> None:
@@ -89,7 +91,7 @@ class TestLists:
     def test_a_worse_result_is_told(self, host: Host) -> None:
         notes: list[str] = []
         host.tune(lists(), [REFS], learner="given,value=-1", metric=BLEU, start={"good": 1.0}, note=notes.append)
-        assert notes[0].startswith("the start weights score better on what was learnt from (100)")
+        assert notes[0].startswith("the start weights score better on the training data (100)")
 
 
 class TestRuns:
@@ -109,21 +111,21 @@ class TestRuns:
         given = [Candidates("0", ["a b", "q r", "s t"], [("f", "g")] * 3, rows)]
         given += [Candidates("1", ["s t", "q r", "x y"], [("f", "g")] * 3, rows)]
         made = [Run(k, (), weights, 0.0) for k, weights in enumerate(({"f": 1.0}, {"g": 1.0}))]
-        assert combined(made, "average", True)[0] == {"f": 0.5, "g": 0.5}
+        assert combine_runs(made, "average", True)[0] == {"f": 0.5, "g": 0.5}
         notes: list[str] = []
         for combine in ("average", "best"):
             host.tune(
                 given, [["a b", "x y"]], learner="turning", metric=f"{BLEU},max_ngram_order=2", runs=2,
                 combine=combine, note=notes.append,
             )  # fmt: skip
-        assert notes == ["the average scores worse (0) than each run: they ended far apart (--combine best takes one)"]
+        assert notes == ["the average scores worse (0) than every run, as they ended far apart: try --combine best"]
 
     def test_best(self) -> None:
         runs = [Run(k, (), {"a": float(k)}, score) for k, score in enumerate((1.0, 3.0, 3.0, 2.0))]
-        assert combined(runs, "best", True) == ({"a": 1.0}, "best of 4 runs, seed 1")
-        assert combined(runs, "best", False)[0] == {"a": 0.0}
-        assert combined(runs, "average", True)[0] == {"a": 1.5}
-        assert combined(runs[:1], "best", True) == ({"a": 0.0}, "one run")
+        assert combine_runs(runs, "best", True) == ({"a": 1.0}, "best of 4 runs, seed 1")
+        assert combine_runs(runs, "best", False)[0] == {"a": 0.0}
+        assert combine_runs(runs, "average", True)[0] == {"a": 1.5}
+        assert combine_runs(runs[:1], "best", True) == ({"a": 0.0}, "one run")
 
     def test_spread_is_that_of_a_sample(self) -> None:
         runs = tuple(Run(k, (), {}, score) for k, score in enumerate((1.0, 2.0, 4.0)))

@@ -250,7 +250,7 @@ class TestRuns:
         whole = tree(tmp_path / "one")
         shutil.rmtree(tmp_path / "one")
         for place, name, at in (
-            (loop.Loop, "_learnt", 1),
+            (loop.Loop, "_learn", 1),
             (runs.RunDirectory, "save_step", 1),
             (loop, "write_json", 0),
         ):

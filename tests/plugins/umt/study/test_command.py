@@ -272,7 +272,7 @@ class TestCompare:
             ((*TEST, "--iterations", "0"), "iterations: expected 1 or more"),
             ((*TEST, "--resume"), "name it with -o"),
             ((*TEST, "-c", "-"), "not standard input"),
-            ((*TEST, "--test", "train.de"), "expected ids of sentences that are lines of test.en (0 to 7), found 8"),
+            ((*TEST, "--test", "train.de"), "expected line numbers of test.en as sentence ids (0 to 7), found 8"),
         ],
     )
     def test_errors(self, run: Run, arguments: tuple[str, ...], message: str) -> None:
