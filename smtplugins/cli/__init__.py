@@ -1,1 +1,1 @@
-"""The command line: a module per command, each a parser and one call of the Python face. Only it prints and exits."""
+"""The command line: a module per command, each a parser and one call of the host. Nothing else prints or exits."""

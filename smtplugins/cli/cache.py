@@ -1,4 +1,4 @@
-"""the columns of grammars that are kept between runs"""
+"""show or clear the cache of loaded grammars"""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 
 def summary(name: str) -> str:
-    """A line for the help page."""
-    return "`cache show`: the columns of grammars kept between runs; `cache clear` removes them"
+    """The summary on the help page."""
+    return "show or clear the cache of loaded grammars: `cache show`, `cache clear`"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     verbs = parser.add_subparsers(metavar="VERB", required=True)
-    shown = verbs.add_parser("show", help="list what is kept: which file and format it was made from, its bytes")
+    shown = verbs.add_parser("show", help="list cached grammars: source file, format, size in bytes")
     options.add_table(shown)
-    cleared = verbs.add_parser("clear", help="remove all of it")
+    cleared = verbs.add_parser("clear", help="remove all cached grammars")
     for verb, command in ((shown, show), (cleared, clear)):
         options.add_cache(verb)
         options.add_common(verb)
@@ -30,19 +30,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def show(args: argparse.Namespace) -> None:
-    """List the entries."""
+    """List cached grammars."""
     from smtformats.caching.folders import entries
 
     rows = [
-        {"bytes": one.size, "format": one.format or None, "source": one.source or None, "path": str(one.path)}
-        for one in entries(_folder(args))
+        {"bytes": entry.size, "format": entry.format or None, "source": entry.source or None, "path": str(entry.path)}
+        for entry in entries(_folder(args))
     ]
     columns = ["bytes", "format", "source", "path"]
     options.show(tables.render(rows, columns, args.format))
 
 
 def clear(args: argparse.Namespace) -> None:
-    """Remove the entries."""
+    """Remove all cached grammars."""
     from smtformats.caching import folders as cache
 
     folder = _folder(args)

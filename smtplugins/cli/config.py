@@ -1,4 +1,4 @@
-"""what a configuration amounts to"""
+"""check a configuration and print it as a run.yaml"""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from smtplugins.cli import options
 
 
 def summary(name: str) -> str:
-    """A line for the help page."""
-    return "`config show -c FILE`: what a run.yaml, cdec.ini, moses.ini or joshua.config amounts to"
+    """The summary on the help page."""
+    return "check a run.yaml, cdec.ini, moses.ini or joshua.config and print it as a run.yaml: `config show -c FILE`"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     verbs = parser.add_subparsers(metavar="VERB", required=True)
     show = verbs.add_parser(
         "show",
-        help="check a configuration, its decoder's and features' options too, and print it as a run.yaml: every key it "
-        "sets, paths absolute",
+        help="check a configuration with its decoder and feature options, and print all keys it sets as a run.yaml "
+        "with absolute paths",
     )
     show.add_argument(
         "-c", "--config", required=True, metavar="FILE", help="a run.yaml, cdec.ini, moses.ini or joshua.config"
@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="override a key, as decoder.pop_limit=200 (repeatable)",
+        help="override a key, such as decoder.pop_limit=200 (repeatable)",
     )
     options.add_ignore(show)
     options.add_common(show)
@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from smtplugins.host.config.run_yaml import read_and_show
 
     config, text = read_and_show(args.config, args.set, ignore=args.ignore)

@@ -1,4 +1,4 @@
-"""any format to any other of its kind; or new weights into an existing file"""
+"""convert a file to another format of its kind, or update the weights inside an existing file"""
 
 from __future__ import annotations
 
@@ -8,38 +8,40 @@ from smtplugins.cli import options
 
 
 def summary(name: str) -> str:
-    """A line for the help page."""
-    return "a file in another format of its kind; weights into an existing file"
+    """The summary on the help page."""
+    return "convert a file to another format of its kind, or update the weights inside a file"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
-    parser.add_argument("input", nargs="?", default="-", metavar="IN", help="what to convert (default: standard input)")
+    """Add the options."""
+    parser.add_argument("input", nargs="?", default="-", metavar="IN", help="file to convert (default: standard input)")
     parser.add_argument(
         "out",
         nargs="?",
         metavar="OUT",
-        help="where to write (default: standard output); any configuration goes into a .yaml",
+        help="output file (default: standard output); a name ending in .yaml converts a configuration to run-yaml",
     )
-    parser.add_argument("-i", "--input", dest="named_input", metavar="FILE", help="the same as IN")
-    parser.add_argument("-o", "--output", metavar="FILE", help="the same as OUT")
-    parser.add_argument("--from", dest="from_format", metavar="FORMAT", help="format of the input (default: by shape)")
+    parser.add_argument("-i", "--input", dest="named_input", metavar="FILE", help="same as IN")
+    parser.add_argument("-o", "--output", metavar="FILE", help="same as OUT")
+    parser.add_argument("--from", dest="from_format", metavar="FORMAT", help="input format (default: detected)")
     parser.add_argument(
         "--to",
         dest="to_format",
         metavar="FORMAT",
-        help="format of the output (default: the input's); run-yaml for configurations",
+        help="output format (default: the input's); run-yaml for configurations",
     )
     from smtformats.escapes import SCHEMES
 
     parser.add_argument(
-        "--into", metavar="FILE", help="put weights into this file (moses.ini, weights): only weight lines change"
+        "--into",
+        metavar="FILE",
+        help="copy this file (moses.ini or weights) with the input's weights in its weight lines",
     )
     spellings = ", ".join(SCHEMES)
     parser.add_argument(
-        "--unescape", metavar="NAME", help=f"undo this spelling of special characters in the words: {spellings}"
+        "--unescape", metavar="NAME", help=f"undo this escaping of special characters in words: {spellings}"
     )
-    parser.add_argument("--escape", metavar="NAME", help="spell special characters so")
+    parser.add_argument("--escape", metavar="NAME", help="apply this escaping, after --unescape if both are given")
     options.add_ignore(parser)
     options.add_precision(parser)
     options.add_common(parser)
@@ -47,25 +49,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from smtplugins.host.errors import UsageError
     from smtplugins.host.files.conversion import convert, update
 
     host = options.load_host(args)
     if args.out is not None and args.output is not None:
-        raise UsageError("the output is named twice")
+        raise UsageError("expected one output, found both OUT and -o")
     if args.named_input is not None and args.input != "-":
-        raise UsageError("the input is named twice")
+        raise UsageError("expected one input, found both IN and -i")
     source = args.named_input or args.input
     target = args.output or args.out or "-"
     note = (lambda text: None) if args.quiet else options.note
     if args.into is not None:
         if args.to_format is not None:
-            raise UsageError("--into keeps the format of the file; --to does not go with it")
+            raise UsageError("--to cannot be used with --into, which keeps the format of the file")
         if args.ignore:
-            raise UsageError("--ignore is for a configuration that becomes a run.yaml: --to run-yaml")
+            raise UsageError("--ignore needs a configuration converted with --to run-yaml")
         if args.escape is not None or args.unescape is not None:
-            raise UsageError("--into changes weights; --escape and --unescape do not go with it")
+            raise UsageError("--escape and --unescape cannot be used with --into, which changes only weights")
         update(host, source, args.into, target, args.from_format, precision=args.precision, note=note)
     else:
         convert(

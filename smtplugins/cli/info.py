@@ -1,4 +1,4 @@
-"""what a file is: format, counts, ranges, problems"""
+"""describe a file: format, counts, feature ranges, problems"""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from smtplugins.host import printing as tables
 
 
 def summary(name: str) -> str:
-    """A line for the help page."""
-    return "what a file is: its format, counts, features and ranges, problems by line"
+    """The summary on the help page."""
+    return "describe a file: format, counts, feature ranges, problems with line numbers"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
-    parser.add_argument("file", metavar="FILE", help="any file of a known format (`-` is standard input)")
-    parser.add_argument("--from", dest="from_format", metavar="FORMAT", help="its format (default: by shape)")
+    """Add the options."""
+    parser.add_argument("file", metavar="FILE", help="a file in any known format (`-` is standard input)")
+    parser.add_argument("--from", dest="from_format", metavar="FORMAT", help="its format (default: detected)")
     options.add_table(parser)
     options.add_common(parser)
     parser.set_defaults(command=run)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     import json
 
     from smtplugins.host.files.description import describe
 
-    found = describe(options.load_host(args), args.file, args.from_format)
+    description = describe(options.load_host(args), args.file, args.from_format)
     if args.format == "json":
-        options.show(json.dumps(found.record(), indent=1, ensure_ascii=False))
+        options.show(json.dumps(description.record(), indent=1, ensure_ascii=False))
         return
-    facts = [{"what": name, "value": value} for name, value in found.facts.items()]
+    facts = [{"what": name, "value": value} for name, value in description.facts.items()]
     options.show(tables.render(facts, ["what", "value"], args.format))
-    if found.features:
+    if description.features:
         options.show()
-        options.show(tables.render(found.features, list(found.features[0]), args.format))
-    if found.problems:
+        options.show(tables.render(description.features, list(description.features[0]), args.format))
+    if description.problems:
         options.show()
-        options.show(tables.render(found.problems, ["line", "problem"], args.format))
+        options.show(tables.render(description.problems, ["line", "problem"], args.format))

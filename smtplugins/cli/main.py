@@ -1,4 +1,4 @@
-"""``smt``: finds the command, runs it, and turns every failure into a message and an exit code."""
+"""``smt``: find the command, run it, and turn every failure into a message and an exit code."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ COMMANDS = {
     "config": "config",
     "cache": "cache",
 }
-"""The core commands in the order of the help page, and the module of each."""
+"""Core commands and their modules, in the order of the help page."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code."""
+    """Run a command; return the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     verbose = False
     if argv is None:
         _end_in_order()
-        # numpy's BLAS starts threads that spin when it is imported, 50 ms of CPU, and nothing here multiplies matrices.
+        # On import numpy's BLAS starts threads that spin, 50 ms of CPU, and nothing here multiplies matrices.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         parser = find_parser(arguments, own_process=argv is None)
         if parser is None:
             return 0
-        args = parsed(parser, arguments[1:])
+        args = parse_arguments(parser, arguments[1:])
         verbose = bool(getattr(args, "verbose", 0))
         if arguments[0] in COMMANDS:
             _run(args, own_process=argv is None)
@@ -72,11 +72,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"smt: {stop.code}", file=sys.stderr)
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except BaseException as error:
-        return _failed(error, verbose)
+        return _report_error(error, verbose)
 
 
 def _run(args: argparse.Namespace, *, own_process: bool) -> None:
-    """A command of ours: standard output is for what it writes itself, and it never ends by ``SystemExit``."""
+    """Run a core command with standard output reserved for its results; SystemExit of a plugin becomes an error."""
     from smtformats.files import reserve_output
     from smtplugins.host.errors import exit_error
 
@@ -88,15 +88,15 @@ def _run(args: argparse.Namespace, *, own_process: bool) -> None:
         raise exit_error(stop) from stop
 
 
-def _failed(error: BaseException, verbose: bool) -> int:
-    """Say what went wrong; returns the exit code."""
+def _report_error(error: BaseException, verbose: bool) -> int:
+    """Print the error; return the exit code."""
     from smtplugins.host.errors import exit_code, message
 
     code = exit_code(error)
     if isinstance(error, BrokenPipeError):
         if _nobody_reads():
             return 0
-        # Another pipe is broken, one of a plugin or standard error.
+        # The broken pipe is another one: a plugin's or standard error.
         code = 1
     if code is None or (verbose and code in (1, 2)):
         import traceback
@@ -111,7 +111,7 @@ def _failed(error: BaseException, verbose: bool) -> int:
 
 
 def _nobody_reads() -> bool:
-    """Whether standard output is a pipe whose other end is closed; buffers then have nowhere to go, without a word."""
+    """Whether standard output is a pipe whose reader is gone; if so, redirect buffered output to /dev/null."""
     import select
 
     from smtformats.files import standard_output
@@ -128,7 +128,7 @@ def _nobody_reads() -> bool:
 
 
 class _EndedError(KeyboardInterrupt):
-    """The signal of this number came: no ``SystemExit``, which a plugin may raise while it is loaded."""
+    """Ended by the signal ``number``. Not a ``SystemExit``, which a plugin may raise while it is loaded."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -136,25 +136,25 @@ class _EndedError(KeyboardInterrupt):
 
 
 def _end_in_order() -> None:
-    """Being ended from outside goes the way of every other failure: files written aside are removed."""
+    """Turn SIGTERM and SIGHUP into exceptions, so that temporary files are removed as on any failure."""
     process = os.getpid()
 
     def end(number: int, frame: object) -> None:
         if os.getpid() != process:
-            # A worker that was forked just now and has not yet set signals of its own.
+            # A newly forked worker that has not set its own signal handlers yet.
             os._exit(128 + number)
         raise _EndedError(number)
 
     for number in (signal.SIGTERM, signal.SIGHUP):
-        # Ignored, as under nohup, it stays ignored.
+        # A signal that is ignored, as under nohup, stays ignored.
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, end)
 
 
 def find_parser(arguments: Sequence[str], *, own_process: bool = False) -> argparse.ArgumentParser | None:
-    """The parser of the command named first; ``None`` after printing help or version.
+    """Find the parser of the command in ``arguments[0]``; ``None`` after printing help or version.
 
-    In a process of its own, what plugins print while they are loaded goes to standard error.
+    With ``own_process``, output that plugins print while they are loaded goes to standard error.
     """
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(help_page())
@@ -180,15 +180,15 @@ def find_parser(arguments: Sequence[str], *, own_process: bool = False) -> argpa
         release_output()
 
 
-def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
-    """The options, which may stand between the files: ``convert IN --to FORMAT OUT``."""
-    if any(one.nargs in (argparse.PARSER, argparse.REMAINDER) for one in parser._actions):
+def parse_arguments(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
+    """Parse arguments, allowing options between files: ``convert IN --to FORMAT OUT``."""
+    if any(action.nargs in (argparse.PARSER, argparse.REMAINDER) for action in parser._actions):
         return parser.parse_args(arguments)
     return parser.parse_intermixed_args(arguments)
 
 
 def command_parser(name: str) -> argparse.ArgumentParser:
-    """The parser of a core command."""
+    """Make the parser of a core command."""
     module = importlib.import_module(f"smtplugins.cli.{COMMANDS[name]}")
     parser = argparse.ArgumentParser(
         prog=f"smt {name}", description=module.summary(name), formatter_class=argparse.RawDescriptionHelpFormatter
@@ -198,13 +198,13 @@ def command_parser(name: str) -> argparse.ArgumentParser:
 
 
 def help_page() -> str:
-    """What ``smt --help`` prints. Plugins are named from their metadata, none is imported."""
+    """The text of ``smt --help``. Plugin names come from metadata; no plugin is imported."""
     from smtplugins.host.loading.installed import plugin_names
 
     lines = [
         "usage: smt COMMAND [options]",
         "",
-        "Work with the output of machine translation systems.",
+        "Build, tune, run and judge statistical machine translation systems, and rerank their n-best lists.",
         "",
         "commands:",
     ]
@@ -216,7 +216,7 @@ def help_page() -> str:
         f"plugins: {names}",
         "",
         "`smt COMMAND --help` shows a command's options, `smt PLUGIN --help` a plugin's own commands.",
-        "Exit codes: 0 done, 1 bad data, 2 wrong call, 130 interrupted.",
+        "Exit codes: 0 success, 1 bad data or failed run, 2 wrong call, 130 interrupted.",
     ]
     return "\n".join(lines)
 
@@ -227,15 +227,15 @@ def _plugin_parser(name: str) -> argparse.ArgumentParser | None:
     from smtplugins.host.loading.manager import load_plugins
 
     host = load_plugins()
-    info = next((one for one in host.plugins if one.name == name), None)
+    info = next((plugin for plugin in host.plugins if plugin.name == name), None)
     if info is None:
-        known = [*COMMANDS, *(one.name for one in host.plugins)]
+        known = [*COMMANDS, *(plugin.name for plugin in host.plugins)]
         raise UsageError(f"unknown command {name!r}{suggestion(name, known)}")
     if info.status == "broken":
         raise PluginError(f"plugin {info.described()} is broken: {info.reason}")
     commands = [entry.record for entry in host.registry.entries("commands") if entry.plugin is info]
     if info.status == "disabled" or not commands:
-        why = "is switched off" if info.status == "disabled" else "has no commands of its own"
+        why = "is disabled" if info.status == "disabled" else "has no commands of its own"
         raise UsageError(f"plugin {info.described()} {why}")
     parser = argparse.ArgumentParser(prog=f"smt {name}", description=f"Commands of the plugin {name}.")
     verbs = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -247,7 +247,7 @@ def _plugin_parser(name: str) -> argparse.ArgumentParser | None:
 
 
 def _run_verb(host: Host, info: PluginInfo, command: Command, args: argparse.Namespace) -> None:
-    """A plugin's command, which may end by ``SystemExit`` itself; other plugins that it uses may not end it."""
+    """Run a plugin's command, which may raise ``SystemExit`` itself; in other plugins that it uses it is an error."""
     from smtplugins.host.errors import exit_error, exit_place
 
     try:

@@ -1,4 +1,4 @@
-"""what is there of one kind: formats, features, learners, decoders, metrics, and `show NAME` for one of them"""
+"""list formats, features, learners, decoders or metrics; `show NAME` prints one with its options"""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from smtplugins.cli import options
 from smtplugins.host import printing as tables
 
 _SUMMARIES = {
-    "formats": "the file formats that can be read and written",
-    "features": "the features there are, with their plugins",
-    "learners": "the learners there are, with their plugins",
-    "decoders": "the decoders there are, with their plugins",
-    "metrics": "the metrics there are, with their plugins",
+    "formats": "list file formats, or show one with its options",
+    "features": "list feature functions, or show one with its options",
+    "learners": "list learners, or show one with its options",
+    "decoders": "list decoders, or show one with its options",
+    "metrics": "list metrics, or show one with its options",
 }
 
 
 def summary(name: str) -> str:
-    """A line for the help page."""
+    """The summary on the help page."""
     return _SUMMARIES[name]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     kind = parser.prog.split()[-1]
     parser.add_argument("verb", nargs="?", choices=("show",), help="`show NAME` prints one with its options")
     parser.add_argument("name", nargs="?", metavar="NAME", help=f"one of the {kind}")
@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(kind: str, args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from smtplugins.host.errors import UsageError
 
     host = options.load_host(args)
@@ -95,14 +95,14 @@ def _format_row(host: Any, entry: Any) -> dict[str, Any]:
 
 
 def _choices(options: dict[str, inspect.Parameter]) -> list[dict[str, str]]:
-    """A row for each option."""
+    """A row per option."""
     from smtplugins.contracts.spec import shown_type
 
     return [
         {
             "option": name,
-            "type": shown_type(one.annotation),
-            "default": "(required)" if one.default is inspect.Parameter.empty else str(one.default),
+            "type": shown_type(parameter.annotation),
+            "default": "(required)" if parameter.default is inspect.Parameter.empty else str(parameter.default),
         }
-        for name, one in options.items()
+        for name, parameter in options.items()
     ]

@@ -1,4 +1,4 @@
-"""Options that many commands share: one spelling, one meaning, one help text."""
+"""Options shared by many commands, with one spelling, one meaning and one help text."""
 
 from __future__ import annotations
 
@@ -19,96 +19,96 @@ _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
-    """Plugins, verbosity: for every command."""
+    """Add the options of every command: plugins and verbosity."""
     group = parser.add_argument_group("general")
     group.add_argument(
-        "--plugin", action="append", default=[], metavar="FILE.py|MODULE", help="load one more plugin (repeatable)"
+        "--plugin", action="append", default=[], metavar="FILE.py|MODULE", help="load an additional plugin (repeatable)"
     )
-    group.add_argument("-q", "--quiet", action="store_true", help="no progress and no notes on standard error")
-    group.add_argument("-v", "--verbose", action="count", default=0, help="tracebacks of failures")
+    group.add_argument("-q", "--quiet", action="store_true", help="no progress bars and notes on standard error")
+    group.add_argument("-v", "--verbose", action="count", default=0, help="show tracebacks of errors")
 
 
 def inherit(parser: argparse.ArgumentParser) -> None:
-    """In a verb's parser: options that are not given leave those alone that were given before the verb."""
+    """Keep options given before a subcommand: its own defaults do not override them."""
     for action in parser._actions:
         if action.option_strings:
             action.default = argparse.SUPPRESS
 
 
 def add_input(parser: argparse.ArgumentParser, what: str = "n-best list", *, configured: bool = False) -> None:
-    """Input file and format; with ``configured``, none is that of the configuration."""
+    """Add input file and format; with ``configured`` the default is the configuration's."""
     default, shown = (None, "the configuration's, else standard input") if configured else ("-", "standard input")
     parser.add_argument("-i", "--input", default=default, metavar="FILE", help=f"{what} (default: {shown})")
     parser.add_argument(
         "--from",
         dest="from_format",
         metavar="FORMAT",
-        help="format of the input, NAME[,key=value...] (default: by shape)",
+        help="input format, NAME[,key=value...] (default: detected)",
     )
 
 
 def add_cache(parser: argparse.ArgumentParser) -> None:
-    """The folder where columns of grammars are kept."""
+    """Add the option for the cache of loaded grammars."""
     parser.add_argument(
         "--cache",
         metavar="DIR|off",
-        help="where columns of grammars are kept between runs "
-        "(default: $SMT_CACHE, or smtplugins in $XDG_CACHE_HOME or ~/.cache)",
+        help="cache of loaded grammars (default: $SMT_CACHE, or smtplugins in $XDG_CACHE_HOME or ~/.cache)",
     )
 
 
 def add_ignore(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """Settings of a toolkit to go on without."""
+    """Add the option to ignore unsupported toolkit settings."""
     parser.add_argument(
         "--ignore",
         action="append",
         default=[],
         metavar="KEY",
-        help="go on without this setting of a toolkit's configuration, though it changes translations (repeatable)",
+        help="ignore this unsupported setting of a toolkit's configuration, though it changes translations "
+        "(repeatable)",
     )
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
-    """Output file, format and digits."""
-    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write (default: standard output)")
+    """Add output file, format and number precision."""
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="output file (default: standard output)")
     parser.add_argument(
         "--to",
         dest="to_format",
         metavar="FORMAT",
-        help="format of the output, NAME[,key=value...] (default: the input's)",
+        help="output format, NAME[,key=value...] (default: the input's)",
     )
     add_precision(parser)
 
 
 def add_precision(parser: argparse.ArgumentParser) -> None:
-    """Digits of printed numbers."""
+    """Add the number precision."""
     parser.add_argument(
         "--precision",
         type=int,
         metavar="N",
-        help="significant digits of new numbers (default: as many as read back the same)",
+        help="significant digits of new numbers (default: the fewest that read back equal)",
     )
 
 
 def add_references(parser: argparse.ArgumentParser) -> None:
-    """References, joined by id."""
+    """Add references, joined by id."""
     parser.add_argument(
         "-r",
         "--ref",
         action="append",
         default=[],
         metavar="FILE",
-        help="references: a line per sentence, or with ids as JSON lines, a table or SGM (repeatable)",
+        help="references: a text with a line per sentence, or JSON lines, a table or SGM with ids (repeatable)",
     )
 
 
 def add_sources(parser: argparse.ArgumentParser) -> None:
-    """Side files joined by id."""
+    """Add source and annotation files, joined by id."""
     parser.add_argument(
         "-s",
         "--source",
         metavar="FILE",
-        help="source sentences; line 1 of a text belongs to id 0, JSON lines and tables have ids",
+        help="source sentences: a text (line 1 is id 0), or JSON lines or a table with ids",
     )
     parser.add_argument(
         "--annotation",
@@ -121,45 +121,46 @@ def add_sources(parser: argparse.ArgumentParser) -> None:
 
 
 def add_partial(parser: argparse.ArgumentParser) -> None:
-    """Permission for ids that are not everywhere."""
-    parser.add_argument("--allow-partial", action="store_true", help="accept ids that are not in all files")
+    """Add the option to accept ids missing from some files."""
+    parser.add_argument("--allow-partial", action="store_true", help="accept ids that are missing from some files")
 
 
 def add_post(parser: argparse.ArgumentParser) -> None:
-    """What is done to hypotheses before any metric."""
+    """Add postprocessing of hypotheses."""
     parser.add_argument(
         "--post",
         metavar="none|bpe|spm|detok:LANG|CMD",
-        help="what is done to hypotheses before any metric: pieces joined, text detokenised, or a command's lines",
+        help="postprocess hypotheses before scoring: join BPE or SentencePiece subwords, detokenise, or pipe lines "
+        "through a command",
     )
 
 
 def add_table(parser: argparse.ArgumentParser) -> None:
-    """Shape of a table."""
+    """Add the output style of tables."""
     parser.add_argument("-f", "--format", choices=TABLES, default="text", help="how to print the table")
 
 
 def add_manifest(parser: argparse.ArgumentParser) -> None:
-    """A record of the run."""
+    """Add the option to write a manifest."""
     parser.add_argument("--manifest", metavar="FILE", help="write versions, options and input hashes as JSON")
 
 
 def load_host(args: argparse.Namespace) -> Host:
-    """The host with the plugins of this run."""
+    """Load the host with the plugins of this run."""
     from smtplugins.host.loading.manager import load_plugins
 
     return load_plugins(args.plugin)
 
 
 def open_lists(host: Host, args: argparse.Namespace) -> ListStream:
-    """The input lists, joined with the side files that were given."""
+    """Open the input lists, joined with source and annotation files if given."""
     from smtplugins.host.errors import UsageError
 
     annotations = {}
-    for one in getattr(args, "annotation", []):
-        name, equals, path = one.partition("=")
+    for argument in getattr(args, "annotation", []):
+        name, equals, path = argument.partition("=")
         if not equals or not name or not path:
-            raise UsageError(f"--annotation: expected NAME=FILE, found {one!r}")
+            raise UsageError(f"--annotation: expected NAME=FILE, found {argument!r}")
         annotations[name] = path
     return host.read(
         args.input,
@@ -171,7 +172,7 @@ def open_lists(host: Host, args: argparse.Namespace) -> ListStream:
 
 
 def write_lists(host: Host, lists: ListStream, args: argparse.Namespace) -> None:
-    """The lists to the output, with progress on a terminal."""
+    """Write lists to the output, with a progress bar on a terminal."""
     from smtplugins.host.files.conversion import write_records
 
     write_records(
@@ -187,7 +188,7 @@ def write_lists(host: Host, lists: ListStream, args: argparse.Namespace) -> None
 
 
 def memory_limit(args: argparse.Namespace) -> int | None:
-    """The bytes that ``--memory`` allows, if it was given."""
+    """The value of ``--memory`` in bytes, or None."""
     from smtplugins.host.errors import UsageError
 
     if args.memory is None:
@@ -206,12 +207,12 @@ def show(text: str = "", end: str = "\n") -> None:
 
 
 def note(text: str) -> None:
-    """A remark on standard error."""
+    """Print a note to standard error."""
     print(f"smt: note: {text}", file=sys.stderr)
 
 
 class Manifest:
-    """The record of a run, if one was asked for: inputs are hashed before the run, the rest is written after it."""
+    """The manifest of a run, if requested: inputs are hashed before the run, the file is written after it."""
 
     def __init__(self, args: argparse.Namespace, inputs: Iterable[str | None]) -> None:
         self._args = args
@@ -222,11 +223,11 @@ class Manifest:
             folder = os.path.dirname(args.manifest) or "."
             if not os.path.isdir(folder):
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
-            plugins = [one for one in args.plugin if os.path.isfile(one)]
-            self._inputs = runs.input_hashes([one for one in inputs if one] + plugins)
+            plugins = [path for path in args.plugin if os.path.isfile(path)]
+            self._inputs = runs.input_hashes([path for path in inputs if path] + plugins)
 
     def write(self, host: Host, **more: Any) -> None:
-        """Write it."""
+        """Write the manifest, if requested."""
         if not self._args.manifest:
             return
         from smtplugins.host import runs

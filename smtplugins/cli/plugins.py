@@ -1,4 +1,4 @@
-"""the plugins there are, where they come from, whether they work"""
+"""list plugins with their origin and status, check one, or start a new one"""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from smtplugins.host import printing as tables
 
 
 def summary(name: str) -> str:
-    """A line for the help page."""
-    return "the plugins there are; `check NAME` tests one, `new NAME` starts one"
+    """The summary on the help page."""
+    return "list plugins; `check NAME` tests one, `new NAME` creates one"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     options.add_table(parser)
     options.add_common(parser)
     parser.set_defaults(command=show)
     verbs = parser.add_subparsers(metavar="VERB")
-    check = verbs.add_parser("check", help="run the conformance kit on all that a plugin offers")
+    check = verbs.add_parser("check", help="run the conformance kit on everything a plugin offers")
     check.add_argument("name", metavar="NAME", help="a plugin, as `smt plugins` names it")
     options.add_table(check)
     options.add_common(check)
     options.inherit(check)
     check.set_defaults(command=run_checks)
-    new = verbs.add_parser("new", help="write a plugin distribution that passes the kit at once")
+    new = verbs.add_parser("new", help="create a plugin distribution that passes the conformance kit")
     new.add_argument("name", metavar="NAME", help="its name: letters, digits and `-`")
-    new.add_argument("folder", nargs="?", metavar="FOLDER", help="where (default: ./smt-NAME)")
+    new.add_argument("folder", nargs="?", metavar="FOLDER", help="folder to create (default: ./smt-NAME)")
     options.add_common(new)
     options.inherit(new)
     new.set_defaults(command=make_new)
@@ -38,17 +38,17 @@ def show(args: argparse.Namespace) -> None:
     """List the plugins."""
     host = options.load_host(args)
     rows: list[dict[str, Any]] = []
-    for one in host.plugins:
+    for plugin in host.plugins:
         rows.append(
             {
-                "name": one.name,
-                "distribution": one.distribution,
-                "version": one.version,
-                "origin": one.origin,
-                "status": one.status,
-                "reason": one.reason,
-                "hooks": list(one.hooks),
-                "offers": {kind: list(names) for kind, names in one.offers.items()},
+                "name": plugin.name,
+                "distribution": plugin.distribution,
+                "version": plugin.version,
+                "origin": plugin.origin,
+                "status": plugin.status,
+                "reason": plugin.reason,
+                "hooks": list(plugin.hooks),
+                "offers": {kind: list(names) for kind, names in plugin.offers.items()},
             }
         )
     options.show(tables.render(rows, ["name", "distribution", "version", "status", "hooks", "reason"], args.format))
@@ -64,16 +64,24 @@ def run_checks(args: argparse.Namespace) -> None:
     from smtplugins.testing.plugin import check_plugin
 
     host = options.load_host(args)
-    info = next((one for one in host.plugins if one.name == args.name), None)
+    info = next((plugin for plugin in host.plugins if plugin.name == args.name), None)
     if info is None:
-        raise UsageError(f"unknown plugin {args.name!r}{suggestion(args.name, [one.name for one in host.plugins])}")
+        raise UsageError(
+            f"unknown plugin {args.name!r}{suggestion(args.name, [plugin.name for plugin in host.plugins])}"
+        )
     if info.status != "ok":
         raise PluginError(f"plugin {info.described()} is {info.status}: {info.reason}")
     with tempfile.TemporaryDirectory() as folder:
         results = check_plugin(host, args.name, Path(folder))
     rows = [
-        {"kind": kind, "name": name, "check": one.check, "result": "ok" if one.ok else "FAILED", "message": one.message}
-        for kind, name, one in results
+        {
+            "kind": kind,
+            "name": name,
+            "check": check.check,
+            "result": "ok" if check.ok else "FAILED",
+            "message": check.message,
+        }
+        for kind, name, check in results
     ]
     options.show(tables.render(rows, ["kind", "name", "check", "result", "message"], args.format))
     failed = sum(row["result"] != "ok" for row in rows)
@@ -89,10 +97,10 @@ def make_new(args: argparse.Namespace) -> None:
     from smtplugins.host.errors import UsageError
     from smtplugins.host.loading.template import new_plugin
 
-    if args.name in [one.name for one in options.load_host(args).plugins]:
-        raise UsageError(f"a plugin named {args.name!r} is installed already; two of one name exclude each other")
+    if args.name in [plugin.name for plugin in options.load_host(args).plugins]:
+        raise UsageError(f"a plugin named {args.name!r} is already installed; choose another name")
     if args.name in COMMANDS:
-        raise UsageError(f"`smt {args.name}` is a command already; a plugin of that name would hide its own commands")
+        raise UsageError(f"`smt {args.name}` is already a command; choose another name")
     folder = Path(args.folder or f"smt-{args.name}")
     for path in new_plugin(args.name, folder):
         options.show(str(path))

@@ -1,1 +1,1 @@
-"""The host: hooks, plugins, contracts, configuration, and the jobs every plugin shares. It knows no method by name."""
+"""The host: plugin loading, configuration, and the work that all plugins share. It knows no method by name."""

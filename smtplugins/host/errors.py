@@ -1,4 +1,4 @@
-"""What can go wrong, and the one place that turns an exception into an exit code and a message."""
+"""Exceptions, and their translation into exit codes and messages."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ _OURS = ("smtplugins", "smtformats")
 
 
 class SmtError(Exception):
-    """A failure with a message for the user. Exit code 1: the data or a run went wrong."""
+    """A failure with a message for the user: bad data or a failed run. Exit code 1."""
 
     exit_code = 1
 
 
 class UsageError(SmtError):
-    """The call itself is wrong: an unknown name, option or combination. Exit code 2."""
+    """A wrong call: an unknown name, option or combination. Exit code 2."""
 
     exit_code = 2
 
 
 class PluginError(UsageError):
-    """A plugin cannot be used as asked."""
+    """A plugin that cannot be used as requested."""
 
 
 class FeatureError(SmtError):
-    """A feature failed on some list."""
+    """A feature that failed on a list or sentence."""
 
 
 def failure_text(error: BaseException) -> str:
-    """What a plugin raised, for a message: a plugin that ends the program has failed."""
+    """Describe a plugin's exception for a message; a plugin that calls sys.exit has failed."""
     if isinstance(error, SystemExit):
-        return f"it ended the program by sys.exit({'' if error.code is None else repr(error.code)})"
+        return f"it called sys.exit({'' if error.code is None else repr(error.code)})"
     return f"{type(error).__name__}: {error}"
 
 
 def exit_place(stop: SystemExit) -> tuple[str, str]:
-    """The package that was called when it ended the program; file, line and function there."""
+    """The package that raised SystemExit when called by our code, and the file, line and function."""
     import traceback
 
     frames = list(traceback.walk_tb(stop.__traceback__))
     packages = [frame.f_globals.get("__name__", "").partition(".")[0] for frame, _ in frames]
-    # What our code called last may have called other libraries in turn.
+    # The frame our code called last; it may have called other libraries in turn.
     last = max((i for i, package in enumerate(packages) if package in _OURS), default=-1)
     entered = min(last + 1, len(frames) - 1)
     frame, line = frames[entered]
@@ -48,12 +48,12 @@ def exit_place(stop: SystemExit) -> tuple[str, str]:
 
 
 def exit_error(stop: SystemExit) -> SmtError:
-    """The error for a plugin that ended the program, which only a command of its own may."""
+    """The error for a plugin that called sys.exit outside a command of its own."""
     return SmtError(f"{exit_place(stop)[1]}: a plugin failed: {failure_text(stop)}")
 
 
 def exit_code(error: BaseException) -> int | None:
-    """The exit code for an exception; ``None`` for one that is a bug and deserves its traceback."""
+    """The exit code for an exception; ``None`` for a bug, which is shown with its traceback."""
     from smtformats.errors import FormatError
 
     if isinstance(error, SmtError):
@@ -68,7 +68,7 @@ def exit_code(error: BaseException) -> int | None:
 
 
 def message(error: BaseException) -> str:
-    """What to print for an exception."""
+    """The message to print for an exception."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{os.fspath(error.filename)}: {error.strerror}"
     return str(error) or type(error).__name__

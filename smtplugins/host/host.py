@@ -1,4 +1,4 @@
-"""The host: the loaded plugins, their registry, and the jobs done with them. Every command is a parser and one call."""
+"""The host: loaded plugins, their registry, and a method for each job. Every command is a parser and one such call."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ AnySpec = str | Mapping[str, Any] | Spec
 
 
 class Host:
-    """Loaded plugins (``plugins``), what they offer (``registry``), and the jobs."""
+    """Loaded plugins (``plugins``), their offers (``registry``), and a method for each job."""
 
     def __init__(self, loaded: _Loader) -> None:
         self.plugins = loaded.infos
@@ -40,10 +40,10 @@ class Host:
             self.registry.add(kind, record, info)
 
     def __repr__(self) -> str:
-        return f"<smtplugins host, plugins: {', '.join(one.name for one in self.plugins)}>"
+        return f"<smtplugins host, plugins: {', '.join(plugin.name for plugin in self.plugins)}>"
 
     def formats(self) -> list[Format]:
-        """All formats, built in or from plugins."""
+        """All formats, built-in and from plugins."""
         return [entry.record for entry in self.registry.entries("formats")]
 
     def read(
@@ -77,7 +77,7 @@ class Host:
         jobs: int = 1,
         runner: AnySpec | None = None,
     ) -> ListStream:
-        """The lists with the features' columns appended."""
+        """Append the features' columns to the lists."""
         from smtplugins.host.features.scoring import activate, score_lists
 
         stream = as_stream(lists)
@@ -98,10 +98,10 @@ class Host:
         cache: str | None = None,
         ignore: Iterable[str] = (),
     ) -> Translator:
-        """A decoder and its model, as a run.yaml, cdec.ini, moses.ini or joshua.config says.
+        """Make a decoder with its model from a run.yaml, cdec.ini, moses.ini or joshua.config.
 
-        ``overrides`` are as on the command line, ``decoder.pop_limit=200``; ``weights`` replace the configuration's;
-        ``ignore`` are settings of a toolkit to go on without, though they change translations.
+        ``overrides`` are written as on the command line, ``decoder.pop_limit=200``; ``weights`` replace the
+        configuration's; ``ignore`` names unsupported toolkit settings to ignore, although they change translations.
         ``host.translator("run.yaml").decode(sentences)`` translates; sentences are texts, words or records.
         """
         from smtplugins.host.config.run_yaml import RunConfig, load_config
@@ -111,9 +111,9 @@ class Host:
         return make_translator(self, record, weights, cache)
 
     def metric(self, spec: AnySpec) -> Metric:
-        """A metric by name."""
-        made: Metric = self.registry.make("metrics", spec)
-        return made
+        """Make a metric by name."""
+        metric: Metric = self.registry.make("metrics", spec)
+        return metric
 
     def evaluate(
         self,
@@ -133,10 +133,10 @@ class Host:
     ) -> Evaluation:
         """Score systems (the first is the baseline) against references.
 
-        ``tests`` are ``bootstrap``, ``ar``, ``sign`` and ``wilcoxon``; ``samples`` is 1000 for the bootstrap and 10000
-        for approximate randomisation unless told; ``confidence`` is a level of intervals. ``bootstrap=N`` is short for
-        that test with N samples. ``tuned_on`` names runs, or files weights were learnt from; ``post`` is what is done
-        to hypotheses first, as ``detok:en``.
+        ``tests``: any of ``bootstrap``, ``ar``, ``sign`` and ``wilcoxon``. ``samples``: by default 1000 for the
+        bootstrap and 10000 for approximate randomisation; ``bootstrap=N`` is short for that test with N samples.
+        ``confidence``: the level of intervals. ``tuned_on``: runs or files that weights were learnt from, to mark
+        in-sample scores. ``post``: postprocessing of hypotheses, such as ``detok:en``.
         """
         from smtplugins.host.judge.evaluation import evaluate
         from smtplugins.host.judge.postprocess import make_post
@@ -145,7 +145,7 @@ class Host:
         return evaluate(
             systems,
             refs,
-            [self.metric(one) for one in metrics],
+            [self.metric(metric) for metric in metrics],
             sources=sources,
             plan=Plan.of(tests, samples=samples, level=confidence, bootstrap=bootstrap, seed=seed),
             tuned_on=tuned_on,
@@ -169,11 +169,11 @@ class Host:
         jobs: int | None = None,
         **options: Any,
     ) -> Tuned:
-        """Weights learnt from lists (several paths are joined): a mapping, and how they came about.
+        """Learn weights from lists (several paths are merged); the result is a mapping that also holds the runs.
 
-        ``start`` are weights to begin with, if not those that explain the lists' totals; ``keep`` names features whose
-        weights stay as they are. Further options are those of ``Inputs`` in ``host/learn/tuning_inputs.py``, ``post``,
-        ``combine``, ``folder`` (where steps are kept) and ``note``.
+        ``start``: start weights, by default estimated from the lists' totals. ``keep``: features whose weights stay
+        fixed. Further options are those of ``Inputs`` in ``host/learn/tuning_inputs.py``, ``post``, ``combine``,
+        ``folder`` (where steps are saved) and ``note``.
         """
         from smtplugins.host.learn.training_data import metric_of
         from smtplugins.host.learn.tuning import plan_of
@@ -199,11 +199,11 @@ class Host:
         jobs: int | None = None,
         **options: Any,
     ) -> Tuned:
-        """Weights for the decoder of a configuration, learnt from its own decisions: a learner of search tasks.
+        """Learn weights for a configuration's decoder from its own decisions, with a learner of search tasks.
 
-        ``folder`` (or output.dir) keeps the run. Source, references, metric and seed are the configuration's; so are
-        learner, weights to begin with and runner, if no ``learner``, ``start`` and ``jobs`` are given. Further options
-        are those of ``host/learn/policies.py``.
+        ``folder`` (or output.dir) holds the run. Source, references, metric and seed are the configuration's; so are
+        learner, start weights and runner unless ``learner``, ``start`` and ``jobs`` are given. Further options are
+        those of ``host/learn/policies.py``.
         """
         import pathlib
 
@@ -232,11 +232,11 @@ class Host:
         heuristic: str = "grow-diag-final-and",
         **options: Any,
     ) -> Iterator[Alignment]:
-        """Word alignments of a text, files or sequences of sentences, by a model trained on it in both directions.
+        """Align the words of a text (files or sequences of sentences) by a model trained on it in both directions.
 
-        ``forward`` and ``backward`` are files with the alignments of both directions instead; then the text may be
-        left out. Further options are those of ``align`` in ``host/estimate/align.py``: ``iterations``, ``seed``,
-        ``jobs``, ``format``, ``keep_forward``, ``keep_backward``, ``note`` and ``quiet``.
+        Alternatively, ``forward`` and ``backward`` are files with alignments of both directions to symmetrise; then the
+        text is optional. Further options are those of ``align`` in ``host/estimate/align.py``: ``iterations``,
+        ``seed``, ``jobs``, ``format``, ``keep_forward``, ``keep_backward``, ``note`` and ``quiet``.
         """
         from smtplugins.host.estimate.align import align
 
@@ -255,9 +255,9 @@ class Host:
         metric: AnySpec = "bleu",
         **options: Any,
     ) -> Reranked:
-        """Weights learnt on one set of lists, another sorted by them, and what that gained.
+        """Learn weights on one set of lists, sort another by them, and evaluate both.
 
-        Other options are those of :meth:`tune`, and ``missing``, the weight of features that have none.
+        Other options are those of :meth:`tune`, and ``missing``, the weight of features without a weight.
         """
         from smtplugins.host.learn.reranking import rerank
 
@@ -266,7 +266,7 @@ class Host:
 
 
 def default_runner(jobs: int | None, configured: Spec | None = None) -> Spec:
-    """One item after another, or several processes at once; the runner of a configuration if no number is given."""
+    """The runner for a number of jobs: serial, or that many processes; without a number, the configured one."""
     if jobs is None:
         return Spec("serial") if configured is None else configured
     if jobs < 1:
@@ -275,7 +275,7 @@ def default_runner(jobs: int | None, configured: Spec | None = None) -> Spec:
 
 
 def runner_of(host: Host, jobs: int | None, config: RunConfig) -> Runner:
-    """So many processes, or the runner of a configuration if their number is not given."""
+    """Make the runner for a number of jobs, or the configuration's if ``jobs`` is None."""
     with config.at("runner") if jobs is None else contextlib.nullcontext():
-        made: Runner = host.registry.make("runners", default_runner(jobs, config.runner))
-    return made
+        runner: Runner = host.registry.make("runners", default_runner(jobs, config.runner))
+    return runner

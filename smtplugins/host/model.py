@@ -1,4 +1,4 @@
-"""A model: weights, named artefacts beside them, one hash. Plain files (text, JSON, npy), never pickle."""
+"""A model: weights, named artefacts and a hash, saved as plain files (text, JSON, npy), never pickle."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Artefact(Protocol):
 
 @dataclass(frozen=True)
 class Files:
-    """An artefact as the plain files it was saved in; its maker reads them.
+    """An artefact as the plain files it was saved in, to be read by its maker.
 
-    ``recorded`` is the hash its maker gave it when it was saved: a model keeps its hash through saving and loading.
+    ``recorded`` is the hash from when it was saved, so a model keeps its hash through saving and loading.
     """
 
     folder: Path
@@ -64,7 +64,7 @@ class Model:
         return replace(self, weights=dict(weights))
 
     def digest(self) -> str:
-        """A hash that is the same for the same weights and artefacts."""
+        """A hash of the weights and artefacts."""
         total = hashlib.sha256()
         for name, value in sorted(self.weights.items()):
             total.update(f"{name} {float(value)!r}\n".encode())
@@ -87,7 +87,7 @@ class Model:
 
     @classmethod
     def load(cls, folder: Path) -> Model:
-        """Read a model that was saved; artefacts come as :class:`Files`."""
+        """Read a saved model; artefacts are returned as :class:`Files`."""
         from smtformats.files import open_lines
         from smtformats.weights.cdec import FORMAT
 
@@ -108,15 +108,15 @@ class Model:
             raise SmtError(f"{folder / 'model.json'}: expected `artefacts` and `digest`, found other keys") from None
         model = cls(weights, artefacts)
         if model.digest() != expected:
-            raise SmtError(f"{folder}: expected the model that was saved, found its files changed")
+            raise SmtError(f"{folder}: expected the model as saved, found changed files")
         return model
 
 
 class Weigher:
-    """Totals of lists under weights, with the rules for names that have none.
+    """Computes total scores of lists under weights.
 
-    A feature without a weight counts 0 if its name is in an open namespace (``prefix:key``) and is an error elsewhere,
-    unless ``missing`` says what it counts.
+    A feature without a weight counts 0 if its name is in an open namespace (``prefix:key``); otherwise it gets the
+    weight ``missing``, or raises SmtError if that is None.
     """
 
     def __init__(self, weights: Mapping[str, float], missing: float | None = None) -> None:
@@ -124,16 +124,16 @@ class Weigher:
             if not math.isfinite(value):
                 raise UsageError(f"weight of {name!r}: expected a finite number, found {value}")
         if missing is not None and not math.isfinite(missing):
-            raise UsageError(f"weight of features that have none: expected a finite number, found {missing}")
+            raise UsageError(f"weight of features without one: expected a finite number, found {missing}")
         self.weights = weights
         self.missing = missing
         self.used: set[str] = set()
 
-    def totals(self, one: Candidates) -> list[float]:
-        """The weighted sum of each hypothesis of a list, added up in order of the names."""
+    def totals(self, nbest: Candidates) -> list[float]:
+        """The weighted sum of each hypothesis of a list, summed in the order of the names."""
         import numpy as np
 
-        features = one.features()
+        features = nbest.features()
         row = np.zeros(len(features.names))
         for i, name in enumerate(features.names):
             value = self.weights.get(name)
@@ -141,8 +141,8 @@ class Weigher:
                 value = 0.0 if ":" in name else self.missing
                 if value is None:
                     raise SmtError(
-                        f"{one.file or '<data>'}:{one.line}: feature {name!r} has no weight; "
-                        "--missing-weight 0 counts such features 0"
+                        f"{nbest.file or '<data>'}:{nbest.line}: feature {name!r} has no weight; "
+                        "--missing-weight 0 counts such features as 0"
                     )
             else:
                 self.used.add(name)
@@ -151,5 +151,5 @@ class Weigher:
             totals: list[float] = features.dot(row).tolist()
         for i, total in enumerate(totals):
             if not math.isfinite(total):
-                raise SmtError(f"{one.file or '<data>'}:{one.line + i}: expected a finite total, found {total}")
+                raise SmtError(f"{nbest.file or '<data>'}:{nbest.line + i}: expected a finite total, found {total}")
         return totals

@@ -1,4 +1,4 @@
-"""Progress on long work: a bar on a terminal, nothing anywhere else."""
+"""Progress bars for long work, on a terminal only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HUSHED = contextvars.ContextVar("hushed", default=False)
 
 @contextlib.contextmanager
 def hushed(quiet: bool = True) -> Iterator[None]:
-    """No bars inside, if so asked for: for work of which others, who know nothing of the asking, show progress."""
+    """Suppress progress bars inside the block if ``quiet``, also those of code that has no such option."""
     token = _HUSHED.set(_HUSHED.get() or quiet)
     try:
         yield
@@ -23,7 +23,7 @@ def hushed(quiet: bool = True) -> Iterator[None]:
 
 
 def progress(items: Iterable[T], label: str, *, total: int | None = None, quiet: bool = False) -> Iterator[T]:
-    """Pass items on, showing how many went by if standard error is a terminal."""
+    """Pass items on, with a progress bar if standard error is a terminal."""
     if quiet or _HUSHED.get() or not sys.stderr.isatty():
         yield from items
         return

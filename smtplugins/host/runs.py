@@ -1,4 +1,4 @@
-"""Run directories and manifests: what was run, on what, with which versions, so that a result can be made again."""
+"""Run directories and manifests, which record command, inputs and versions so that a result can be reproduced."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def file_hash(path: str | os.PathLike[str]) -> str:
 
 
 def input_hashes(paths: Iterable[str | os.PathLike[str]]) -> dict[str, str]:
-    """The hash of each input, taken before a run changes anything; a pipe can be read only once and has none."""
+    """The hash of each input file, taken before a run changes anything; pipes are not hashed."""
     names = sorted({os.fspath(path) for path in paths})
     return {name: file_hash(name) if name != "-" and os.path.isfile(name) else "not a file" for name in names}
 
@@ -47,7 +47,7 @@ def manifest(
     seed: int | None = None,
     signatures: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """The record of a run. It holds no time and no machine: the same run gives the same manifest."""
+    """The record of a run. It holds no times and no machine name, so the same run gives the same manifest."""
     from importlib.metadata import version
 
     import numpy
@@ -65,8 +65,8 @@ def manifest(
             "sacrebleu": version("sacrebleu"),
         },
         "plugins": {
-            one.name: {"distribution": one.distribution, "version": one.version, "status": one.status}
-            for one in plugins
+            plugin.name: {"distribution": plugin.distribution, "version": plugin.version, "status": plugin.status}
+            for plugin in plugins
         },
     }
     return record
@@ -85,8 +85,8 @@ def write_manifest(path: str | os.PathLike[str], record: Mapping[str, Any]) -> N
 class RunDirectory:
     """The folder of a learning run: a manifest, and a model and state for each finished step.
 
-    As a context it goes again, if it was made for this run, when the block fails before any piece of work is complete:
-    a call that is corrected finds the place free.
+    As a context manager it removes a folder created for this run if the block fails before any piece of work is
+    complete, so that a corrected call can use the same name.
     """
 
     path: Path
@@ -101,16 +101,16 @@ class RunDirectory:
 
     @classmethod
     def create(cls, path: Path, record: Mapping[str, Any], *, resume: bool = False) -> RunDirectory:
-        """Make the folder, or go on in one whose manifest says it is the same run."""
+        """Create the folder, or resume one whose manifest describes the same run."""
         existing = path / MANIFEST
         if existing.exists():
             if not resume:
-                raise UsageError(f"{path}: a run is already there; resume it (--resume) or name another folder")
+                raise UsageError(f"{path}: already contains a run; resume it (--resume) or name another folder")
             old = json.loads(existing.read_text(encoding="utf-8"))
             for key in ("options", "inputs", "seed"):
                 if old.get(key) != json.loads(json.dumps(record.get(key), default=str)):
-                    raise UsageError(f"{path}: cannot resume, {key} differ from those of the run there")
-            # As it was written: the command that resumes is another one.
+                    raise UsageError(f"{path}: cannot resume, {key} differ from those of the run in the folder")
+            # The manifest stays as written, though the resuming command differs.
             sweep(path)
             return cls(path)
         for aside in path.glob(f".{MANIFEST}.*.part"):
@@ -122,7 +122,7 @@ class RunDirectory:
         return run
 
     def save_step(self, number: int, step: Step) -> None:
-        """Keep a finished step; a step counts only once all its files are there."""
+        """Save a finished step; it is renamed into place when all its files are complete."""
         target = self.path / f"step-{number:04d}"
         aside = self.path / f".step-{number:04d}.part"
         _remove(aside)
@@ -134,14 +134,14 @@ class RunDirectory:
         os.replace(aside, target)
 
     def forget_states(self) -> None:
-        """Only the last step is resumed from: the states of the others are let go, and what is told of them stays."""
+        """Delete the learner's state of all steps but the last, from which a run resumes; models and metrics stay."""
         for path in self._steps()[:-1]:
             _remove(path / "state")
 
     def rows(self) -> list[tuple[float, dict[str, float]]]:
-        """Objective and metrics of all finished steps, in their order."""
+        """Objective and metrics of all finished steps, in order."""
         records = [json.loads((path / "step.json").read_text(encoding="utf-8")) for path in self._steps()]
-        return [(float(one["objective"]), dict(one["metrics"])) for one in records]
+        return [(float(record["objective"]), dict(record["metrics"])) for record in records]
 
     def step(self, number: int) -> tuple[Model, dict[str, float]]:
         """Model and metrics of a finished step."""
@@ -167,40 +167,40 @@ class RunDirectory:
 
 @contextlib.contextmanager
 def prepared_folder(path: Path, kept: str | None = None) -> Iterator[None]:
-    """A folder to write into; one that was not there before is removed if the block fails and leaves no ``kept``."""
+    """Create a folder to write into; if the block fails, remove it if it is new and has no file ``kept``."""
     if path.exists() and not path.is_dir():
         raise UsageError(f"{path}: expected a folder to write to, found a file")
-    made = _make(path)
+    created = _make(path)
     try:
         yield
     except BaseException:
-        if made and (kept is None or not (path / kept).exists()):
-            _clear(path, made)
+        if created and (kept is None or not (path / kept).exists()):
+            _clear(path, created)
         raise
 
 
 def _make(path: Path) -> tuple[Path, ...]:
-    """Make a folder; gives those that were not there, from the inside out."""
-    missing = tuple(one for one in (path, *path.parents) if not one.exists())
+    """Create a folder and its parents; return those created, innermost first."""
+    missing = tuple(folder for folder in (path, *path.parents) if not folder.exists())
     path.mkdir(parents=True, exist_ok=True)
     return missing
 
 
-def _clear(path: Path, made: Iterable[Path]) -> None:
-    """Remove what is in a folder, and the folders that were made for it."""
-    for one in path.iterdir():
-        if one.is_dir() and not one.is_symlink():
-            _remove(one)
+def _clear(path: Path, created: Iterable[Path]) -> None:
+    """Remove the contents of a folder, and the folders created for it."""
+    for item in path.iterdir():
+        if item.is_dir() and not item.is_symlink():
+            _remove(item)
         else:
-            one.unlink(missing_ok=True)
-    for one in made:
-        # Somebody else may have put something there by now.
+            item.unlink(missing_ok=True)
+    for item in created:
+        # Another process may have put something there by now.
         with contextlib.suppress(OSError):
-            one.rmdir()
+            item.rmdir()
 
 
 def _has_work(folder: Path) -> bool:
-    """Whether there is a file beside the manifest that has its name, which it takes when it is complete."""
+    """Whether a folder has a complete file besides the manifest; incomplete ones still have temporary names."""
     for path in folder.rglob("*"):
         inner = path.relative_to(folder)
         aside = any(part.startswith(".") and ".part" in part for part in inner.parts)
@@ -210,7 +210,7 @@ def _has_work(folder: Path) -> bool:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what was being written aside when a run was killed."""
+    """Remove temporary files of a killed run."""
     for path in sorted(folder.rglob(".*.part*"), reverse=True):
         if path.is_dir() and not path.is_symlink():
             _remove(path)

@@ -49,9 +49,9 @@ def test_input_and_output_have_two_spellings(smt: Smt, nbest: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["in", "out", "-o", "other"], "the output is named twice"),
-        (["in", "-i", "other"], "the input is named twice"),
-        (["in", "--into", "in", "--to", "cdec"], "--into keeps the format of the file; --to does not go with it"),
+        (["in", "out", "-o", "other"], "expected one output, found both OUT and -o"),
+        (["in", "-i", "other"], "expected one input, found both IN and -i"),
+        (["in", "--into", "in", "--to", "cdec"], "--to cannot be used with --into, which keeps the format of the file"),
         (["in", "--to", "cdec-weights"], "format 'cdec-weights' is of kind weights, expected nbest"),
         (["in", "--from", "moses-nbst"], "unknown format 'moses-nbst'; did you mean 'moses-nbest'"),
     ],
@@ -138,7 +138,7 @@ def test_spellings_are_undone_and_made_when_asked(smt: Smt, text: str, options: 
     [
         (["--escape", "mose"], "unknown escaping 'mose'; did you mean 'moses'"),
         (["--escape", "moses"], "expected a format with words, found cdec-weights"),
-        (["--into", "w", "--unescape", "ptb"], "--escape and --unescape do not go with it"),
+        (["--into", "w", "--unescape", "ptb"], "--escape and --unescape cannot be used with --into"),
     ],
 )
 def test_spellings_that_do_not_go(smt: Smt, options: list[str], message: str) -> None:

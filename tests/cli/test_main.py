@@ -323,15 +323,24 @@ class TestPluginsThatEnd:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ("score --feature quits -i test.nbest -o out", "feature 'quits' on list 0 (test.nbest:1): it ended the"),
-            ("score --feature quits -i test.nbest -o out -j 2", "feature 'quits' on list 0 (test.nbest:1): it ended"),
-            ("score --feature unmade -i test.nbest -o out", "feature 'unmade' cannot be made: it ended the program"),
-            ("evaluate -m quits -r refs test.nbest", "leaving.py: stats: a plugin failed: it ended the program by"),
+            (
+                "score --feature quits -i test.nbest -o out",
+                "feature 'quits' on list 0 (test.nbest:1): it called sys.exit",
+            ),
+            (
+                "score --feature quits -i test.nbest -o out -j 2",
+                "feature 'quits' on list 0 (test.nbest:1): it called sys.exit",
+            ),
+            ("score --feature unmade -i test.nbest -o out", "feature 'unmade' cannot be made: it called"),
+            ("evaluate -m quits -r refs test.nbest", "leaving.py: stats: a plugin failed: it called"),
             ("evaluate -m piped -r refs test.nbest", "[Errno 32] Broken pipe"),
             ("score --feature pipe -i test.nbest -o out", "feature 'pipe' on list 0 (test.nbest:1): BrokenPipeError"),
-            ("tune --learner quits -i test.nbest -r refs -o out", "leaving.py: learn: a plugin failed: it ended"),
-            ("decode -c run.yaml -i source -o out -q", "leaving.py: decode: a plugin failed: it ended the program"),
-            ("decode -c run.yaml -i source -o out -q -j 2", "leaving.py: decode: a plugin failed: it ended the"),
+            (
+                "tune --learner quits -i test.nbest -r refs -o out",
+                "leaving.py: learn: a plugin failed: it called sys.exit",
+            ),
+            ("decode -c run.yaml -i source -o out -q", "leaving.py: decode: a plugin failed: it called"),
+            ("decode -c run.yaml -i source -o out -q -j 2", "leaving.py: decode: a plugin failed: it called sys.exit"),
         ],
     )
     def test_is_an_error_that_says_where(self, smt: Smt, tmp_path: Path, arguments: str, message: str) -> None:
@@ -352,7 +361,7 @@ class TestPluginsThatEnd:
         monkeypatch.setenv("SMT_PLUGINS", "leaving.py")
         result = smt("greeter", "hello", "Anna")
         assert (result.code, result.out) == (1, "")
-        assert re.search(r"leaving\.py:\d+: stats: a plugin failed: it ended the program by sys\.exit\(0\)", result.err)
+        assert re.search(r"leaving\.py:\d+: stats: a plugin failed: it called sys\.exit\(0\)", result.err)
         assert smt("greeter", "hello", "Anna", "--end", "exit").code == 0
 
 

@@ -150,7 +150,7 @@ class TestNew:
     def test_wrong_name_and_full_folder_are_refused(self, smt: Smt) -> None:
         assert smt("plugins", "new", "a b").code == 2
         result = smt("plugins", "new", "score")
-        assert (result.code, result.err.split(";")[0]) == (2, "smt: `smt score` is a command already")
+        assert (result.code, result.err.split(";")[0]) == (2, "smt: `smt score` is already a command")
         Path("full").mkdir()
         Path("full/thesis.tex").touch()
         assert smt("plugins", "new", "mine", "full").code == 2

@@ -63,4 +63,4 @@ def test_an_exit_names_where_the_plugin_was_called(code: object, call: str) -> N
     # This module's own frames are a plugin's: none of them is of ours.
     text = message(exit_error(raised.value))
     assert text.startswith(f"{__file__}:")
-    assert text.endswith(f": a plugin failed: it ended the program by {call}")
+    assert text.endswith(f": a plugin failed: it called {call}")

@@ -133,7 +133,7 @@ def test_used_weights_are_remembered() -> None:
 def test_changed_files_are_noticed(tmp_path: Path) -> None:
     Model({"LM": 0.5}).save(tmp_path)
     (tmp_path / "weights.txt").write_text("LM 0.75\n")
-    with pytest.raises(SmtError, match="expected the model that was saved, found its files changed"):
+    with pytest.raises(SmtError, match="expected the model as saved, found changed files"):
         Model.load(tmp_path)
     (tmp_path / "model.json").write_text("{}")
     with pytest.raises(SmtError, match="expected `artefacts` and `digest`"):

@@ -82,7 +82,7 @@ class TestRunDirectory:
     def test_goes_on_only_when_asked_and_only_with_the_same_run(self, tmp_path: Path) -> None:
         same = record(tmp_path / "in")
         RunDirectory.create(tmp_path / "run", same)
-        with pytest.raises(UsageError, match=r"a run is already there; resume it \(--resume\) or name another folder"):
+        with pytest.raises(UsageError, match=r"already contains a run; resume it \(--resume\) or name another folder"):
             RunDirectory.create(tmp_path / "run", same)
         assert RunDirectory.create(tmp_path / "run", same, resume=True).path == tmp_path / "run"
         for changed, what in (
@@ -90,7 +90,7 @@ class TestRunDirectory:
             (record(tmp_path / "in", seed=4), "seed"),
             ({**same, "inputs": {str(tmp_path / "in"): "0"}}, "inputs"),
         ):
-            with pytest.raises(UsageError, match=f"cannot resume, {what} differ from those of the run there"):
+            with pytest.raises(UsageError, match=f"cannot resume, {what} differ from those of the run in the folder"):
                 RunDirectory.create(tmp_path / "run", changed, resume=True)
         assert json.loads((tmp_path / "run" / runs.MANIFEST).read_text()) == same
 

@@ -1,4 +1,4 @@
-"""the best hypothesis of each list as plain text"""
+"""write the best hypothesis of each list as plain text"""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from smtplugins.cli import options
 
 
 def summary(name: str) -> str:
-    """A line for the help page."""
-    return "the hypothesis with the highest total of each list, as plain text"
+    """The summary on the help page."""
+    return "write the hypothesis with the highest total of each list as plain text"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     options.add_input(parser)
-    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write (default: standard output)")
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="output file (default: standard output)")
     parser.add_argument(
         "--fill",
         action="store_true",
-        help="an empty line for ids without a list, so that line N+1 is id N (whole numbers)",
+        help="write an empty line for each id without a list, so that line N+1 is id N (numeric ids only)",
     )
     options.add_common(parser)
     parser.set_defaults(command=run)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from smtplugins.host.files.lists import write_best
 
     host = options.load_host(args)

@@ -1,4 +1,4 @@
-"""each text once per list"""
+"""keep each text once per list"""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from smtplugins.cli import options
 
 
 def summary(name: str) -> str:
-    """A line for the help page."""
-    return "each text once per list, with the best total or the log of the sum"
+    """The summary on the help page."""
+    return "keep each text once per list, with the best total or the log-sum of all"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     parser.add_argument(
         "--merge",
         choices=("max", "logsum"),
         default="max",
-        help="total of equal texts: the best one, or the log of the sum of their exponentials (default: max)",
+        help="total of equal texts: the best, or the log of the summed exponentials (default: max)",
     )
     options.add_input(parser)
     options.add_output(parser)
@@ -27,6 +27,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     host = options.load_host(args)
     options.write_lists(host, options.open_lists(host, args).dedup(args.merge), args)

@@ -1,4 +1,4 @@
-"""scores of systems against references, with intervals and tests of significance"""
+"""score systems against references, with confidence intervals and significance tests"""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from smtplugins.host import printing as tables
 
 
 def summary(name: str) -> str:
-    """A line for the help page."""
-    return "scores of systems (text or lists) under any metric, with intervals and tests of significance"
+    """The summary on the help page."""
+    return "score systems (text or lists) under any metric, with confidence intervals and significance tests"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     parser.add_argument(
         "systems",
         nargs="+",
         metavar="SYSTEM",
-        help="translations, first the baseline: a text, or lists whose best count; NAME=FILE names a system, "
-        "NAME=FILE,FILE,... has one output for each optimiser run",
+        help="translations, the baseline first: a text, or n-best lists of which the best is used; NAME=FILE names a "
+        "system, NAME=FILE,FILE,... gives one output per optimiser run",
     )
     options.add_references(parser)
     parser.add_argument("-s", "--source", metavar="FILE", help="source sentences, for metrics that read them")
@@ -31,15 +31,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--metric",
         action="append",
         metavar="NAME[,key=value...]",
-        help="a metric and its options, as bleu,tokenize=none (repeatable; default: bleu)",
+        help="metric with options, such as bleu,tokenize=none (repeatable; default: bleu)",
     )
     parser.add_argument(
         "--tuned-on",
         action="append",
         default=[],
         metavar="RUN|FILE",
-        help="a run's folder or manifest, or a file weights were learnt from: scores on the same sentences are marked "
-        "in-sample (repeatable; outputs in the folder of their run are marked without it)",
+        help="folder or manifest of a run, or a file that weights were learnt from: scores on the same sentences are "
+        "marked in-sample (repeatable; outputs inside the folder of their run are recognised automatically)",
     )
     options.add_post(parser)
     options.add_partial(parser)
@@ -54,35 +54,35 @@ def _add_tests(parser: argparse.ArgumentParser) -> None:
     from smtplugins.host.judge.significance import SAMPLES, TESTS
 
     group = parser.add_argument_group(
-        "significance", "Tests of the difference between a system and the baseline, with p from 0 to 1."
+        "significance", "Tests of the difference between each system and the baseline (the first system)."
     )
     usual = ", ".join(f"{count} for {name}" for name, count in SAMPLES.items())
     shown = "; ".join(f"{name}: {what}" for name, what in TESTS.items())
     group.add_argument("--test", action="append", default=[], choices=list(TESTS), help=f"{shown} (repeatable)")
-    group.add_argument("--samples", type=int, default=0, metavar="N", help=f"samples to draw (default: {usual})")
+    group.add_argument("--samples", type=int, default=0, metavar="N", help=f"number of samples (default: {usual})")
     group.add_argument(
         "--confidence",
         type=float,
         metavar="LEVEL",
-        help="bootstrap intervals at this level (default: 0.95 with bootstrap, else none)",
+        help="level of bootstrap confidence intervals (default: 0.95 with bootstrap, else none)",
     )
     group.add_argument("--bootstrap", type=int, default=0, metavar="N", help="short for --test bootstrap --samples N")
-    group.add_argument("--seed", type=int, default=12345, help="seed of the samples (default: 12345, as sacrebleu)")
+    group.add_argument("--seed", type=int, default=12345, help="random seed (default: 12345, as sacrebleu)")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from smtplugins.host.errors import UsageError
 
     systems: dict[str, Any] = {}
     paths: list[str] = []
     for argument in args.systems:
-        name, system, files = _named(argument)
+        name, system, files = _parse_system(argument)
         if name in systems:
-            raise UsageError(f"system {name!r} is named twice")
+            raise UsageError(f"expected different system names, found {name!r} twice")
         systems[name] = system
         paths += files
-    inputs = [*paths, *args.ref, args.source, *(one for one in args.tuned_on if os.path.isfile(one))]
+    inputs = [*paths, *args.ref, args.source, *(path for path in args.tuned_on if os.path.isfile(path))]
     manifest = options.Manifest(args, inputs)
     host = options.load_host(args)
     result = host.evaluate(
@@ -100,11 +100,11 @@ def run(args: argparse.Namespace) -> None:
         allow_partial=args.allow_partial,
     )
     options.show(_table(result.rows(), args.format))
-    manifest.write(host, seed=args.seed, signatures=[one.signature for one in result.scores])
+    manifest.write(host, seed=args.seed, signatures=[score.signature for score in result.scores])
 
 
-def _named(argument: str) -> tuple[str, Any, list[str]]:
-    """A system's name, what to judge, and the files; an existing file's name may have any characters."""
+def _parse_system(argument: str) -> tuple[str, Any, list[str]]:
+    """Parse a SYSTEM argument into name, system and files; an existing file's name may have any characters."""
     from smtplugins.host.errors import UsageError
     from smtplugins.host.judge.evaluation import Runs
 

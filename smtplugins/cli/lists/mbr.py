@@ -1,4 +1,4 @@
-"""the hypothesis of each list that is most like the others"""
+"""minimum Bayes-risk decoding of n-best lists or forests"""
 
 from __future__ import annotations
 
@@ -13,26 +13,28 @@ if TYPE_CHECKING:
 
 
 def summary(name: str) -> str:
-    """A line for the help page."""
-    return "minimum Bayes risk: the hypothesis with the highest expected score against the others of its list"
+    """The summary on the help page."""
+    return "minimum Bayes-risk decoding: choose the hypothesis with the highest expected score in its list"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
-    options.add_input(parser, "n-best list, or with --samples a forest or a folder of forests")
+    """Add the options."""
+    options.add_input(parser, "n-best lists, or with --samples a forest or a folder of forests")
     options.add_output(parser)
     parser.add_argument(
         "--lists",
         action="store_true",
-        help="write lists, best first, expected scores being their totals (default: the text of the best)",
+        help="write lists sorted by expected score, with these scores as totals (default: only the best text)",
     )
-    parser.add_argument("--fill", action="store_true", help="an empty line for ids without a list (text only)")
+    parser.add_argument(
+        "--fill", action="store_true", help="write an empty line for each id without a list (text only)"
+    )
     parser.add_argument(
         "-m",
         "--metric",
         default="bleu",
         metavar="NAME[,key=value...]",
-        help="the metric and its options, as bleu,tokenize=none (default: bleu)",
+        help="metric with options, such as bleu,tokenize=none (default: bleu)",
     )
     parser.add_argument("-s", "--source", metavar="FILE", help="source sentences, for metrics that read them")
     parser.add_argument(
@@ -40,17 +42,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=1.0,
         metavar="X",
-        help="probabilities are exp(X * total): 0 makes all equal (default: 1)",
+        help="posterior probabilities are proportional to exp(X * total); 0 makes all equal (default: 1)",
     )
-    parser.add_argument("--top", type=int, default=0, metavar="N", help="the N texts of highest total (default: all)")
-    parser.add_argument("--samples", type=int, metavar="N", help="read forests, and draw a list of N from each")
+    parser.add_argument(
+        "--top", type=int, default=0, metavar="N", help="consider only the N texts of highest total (default: all)"
+    )
+    parser.add_argument("--samples", type=int, metavar="N", help="read forests and sample N derivations from each")
     parser.add_argument(
         "--linear",
         action="store_true",
-        help="search the whole forest with the metric's linear form, n-grams having the probabilities of the samples",
+        help="search the whole forest with the metric's linear form, with n-gram probabilities from the samples",
     )
-    parser.add_argument("-w", "--weights", metavar="FILE", help="weights for forests (default: the scores they have)")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the samples (default: 1)")
+    parser.add_argument(
+        "-w", "--weights", metavar="FILE", help="weights to rescore forests with (default: their own scores)"
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="random seed (default: 1)")
     options.add_post(parser)
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
     options.add_partial(parser)
@@ -60,7 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from smtplugins.host.errors import UsageError
     from smtplugins.host.files.lists import ListStream, write_best
     from smtplugins.host.host import default_runner
@@ -69,11 +75,11 @@ def run(args: argparse.Namespace) -> None:
     from smtplugins.host.judge.postprocess import make_post
 
     if args.samples is None and args.weights is not None:
-        raise UsageError("--weights: for forests (--samples N); `smt rescore` gives lists their totals")
+        raise UsageError("--weights needs forests (--samples N); use `smt rescore` for lists")
     if args.samples is None and args.linear:
-        raise UsageError("--linear: for forests (--samples N)")
+        raise UsageError("--linear needs forests (--samples N)")
     if not args.lists and args.to_format is not None:
-        raise UsageError("--to: text is written; --lists writes lists")
+        raise UsageError("--to needs --lists; without it, text is written")
     manifest = options.Manifest(args, [args.input, args.source, args.weights])
     host = options.load_host(args)
     metric = host.metric(args.metric)
@@ -87,7 +93,7 @@ def run(args: argparse.Namespace) -> None:
         lists = options.open_lists(host, args)
     post, runner = make_post(args.post), host.registry.make("runners", default_runner(args.jobs))
 
-    def made() -> Iterator[Candidates]:
+    def chosen() -> Iterator[Candidates]:
         if args.linear:
             assert forests is not None
             yield from linear_choices(forests, metric)
@@ -95,7 +101,7 @@ def run(args: argparse.Namespace) -> None:
         for choice in choices(lists, how, post=post, runner=runner):
             yield choice.resort() if args.lists else choice.candidates.select([choice.best])
 
-    stream = ListStream(made, lists.name, lists.format)
+    stream = ListStream(chosen, lists.name, lists.format)
     if args.lists:
         options.write_lists(host, stream, args)
     else:

@@ -1,4 +1,4 @@
-"""how good the best hypotheses of lists are"""
+"""oracle scores of n-best lists"""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from smtplugins.host import printing as tables
 
 
 def summary(name: str) -> str:
-    """A line for the help page."""
-    return "scores of the best hypothesis among the first 1, 2, 4, 8 .. of each list: the room there is"
+    """The summary on the help page."""
+    return "oracle scores: the best hypothesis among the first 1, 2, 4, 8, ... of each list"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     options.add_input(parser)
     options.add_references(parser)
     parser.add_argument("-s", "--source", metavar="FILE", help="source sentences, for metrics that read them")
@@ -23,10 +23,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--metric",
         action="append",
         metavar="NAME[,key=value...]",
-        help="a metric and its options, as bleu,tokenize=none (repeatable; default: bleu)",
+        help="metric with options, such as bleu,tokenize=none (repeatable; default: bleu)",
     )
     options.add_post(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the best texts of whole lists (first metric)")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="write the oracle texts of whole lists under the first metric"
+    )
     options.add_partial(parser)
     options.add_table(parser)
     options.add_manifest(parser)
@@ -35,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from dataclasses import asdict
 
     from smtplugins.host.files.lists import ListStream, candidates, write_best
@@ -44,9 +46,9 @@ def run(args: argparse.Namespace) -> None:
 
     manifest = options.Manifest(args, [args.input, *args.ref, args.source])
     host = options.load_host(args)
-    metrics = [host.metric(one) for one in args.metric or ["bleu"]]
+    metrics = [host.metric(metric) for metric in args.metric or ["bleu"]]
     lists = host.read(args.input, format=args.from_format)
-    found = oracles(
+    result = oracles(
         lists,
         args.ref,
         metrics,
@@ -56,10 +58,10 @@ def run(args: argparse.Namespace) -> None:
         formats=host.formats(),
     )
     if args.output is not None:
-        best = ListStream(lambda: (candidates([text], id=key) for key, text in found.texts), lists.name)
+        best = ListStream(lambda: (candidates([text], id=key) for key, text in result.texts), lists.name)
         write_best(best, args.output, fill=None)
-    rows = [asdict(one) for one in found.rows]
+    rows = [asdict(row) for row in result.rows]
     if args.format != "json":
         rows = [{**row, "score": f"{row['score']:.2f}", "gain": f"{row['gain']:.2f}"} for row in rows]
     options.show(tables.render(rows, ["best_at", "metric", "score", "gain", "signature"], args.format))
-    manifest.write(host, signatures=list(dict.fromkeys(one.signature for one in found.rows)))
+    manifest.write(host, signatures=list(dict.fromkeys(row.signature for row in result.rows)))

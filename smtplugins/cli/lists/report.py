@@ -1,4 +1,4 @@
-"""a page to look at: learning curves, weights, lists taken apart by feature, wins and losses, trees as they grew"""
+"""write an HTML report: learning curves, weights, feature contributions, wins and losses, trees step by step"""
 
 from __future__ import annotations
 
@@ -8,51 +8,51 @@ from smtplugins.cli import options
 
 
 def summary(name: str) -> str:
-    """A line for the help page."""
-    return "one page to look at: learning curves, weights, lists taken apart by feature, trees as they grew"
+    """The summary on the help page."""
+    return "write an HTML report: learning curves, weights, feature contributions, trees step by step"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     parser.add_argument(
-        "runs", nargs="*", metavar="RUN", help="folders of learning runs, each perhaps with several (run-1, ...)"
+        "runs", nargs="*", metavar="RUN", help="folders of learning runs, or of several runs (run-1, ...)"
     )
-    parser.add_argument("-i", "--input", metavar="FILE", help="n-best list (default: the first run's, if it had one)")
+    parser.add_argument("-i", "--input", metavar="FILE", help="n-best lists (default: the first run's, if it has any)")
     parser.add_argument(
         "--from",
         dest="from_format",
         metavar="FORMAT",
-        help="format of the list, NAME[,key=value...] (default: by shape)",
+        help="format of the lists, NAME[,key=value...] (default: detected)",
     )
     options.add_references(parser)
-    parser.add_argument("-w", "--weights", metavar="FILE", help="weights in any known format, in place of the run's")
+    parser.add_argument("-w", "--weights", metavar="FILE", help="weights in any known format, instead of the run's")
     parser.add_argument(
-        "--missing-weight", type=float, metavar="X", help="weight of features that have none (default: an error)"
+        "--missing-weight", type=float, metavar="X", help="weight of features without one (default: an error)"
     )
     parser.add_argument(
         "-s",
         "--source",
         metavar="FILE",
-        help="source sentences; line 1 of a text belongs to id 0, JSON lines and tables have ids",
+        help="source sentences: a text (line 1 is id 0), or JSON lines or a table with ids",
     )
     parser.add_argument(
-        "--baseline", metavar="FILE", help="text or a list to compare with (default: the best of the list as it came)"
+        "--baseline", metavar="FILE", help="text or lists to compare with (default: the best before rescoring)"
     )
     parser.add_argument(
-        "-m", "--metric", metavar="NAME[,key=value...]", help="a metric and its options (default: the run's, else bleu)"
+        "-m", "--metric", metavar="NAME[,key=value...]", help="metric with options (default: the run's, else bleu)"
     )
     parser.add_argument(
-        "--built", metavar="FILE", help="steps in which trees were built, of `smt decode --built`: drawn step by step"
+        "--built", metavar="FILE", help="building steps of trees from `smt decode --built`, drawn step by step"
     )
     parser.add_argument("--title", metavar="TEXT", help="title of the page")
-    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write (default: standard output)")
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="output file (default: standard output)")
     parser.add_argument(
         "--to",
         dest="to_format",
         default="html",
         metavar="FORMAT",
-        help="kind of page (default: html); html,candidates=N holds the first N hypotheses of each list, not 100, "
-        "and html,trees=N the first N trees, not 200",
+        help="report format (default: html); html,candidates=N includes N hypotheses per list (default: 100), "
+        "html,trees=N includes N trees (default: 200)",
     )
     options.add_partial(parser)
     options.add_manifest(parser)
@@ -61,7 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from smtplugins.host.files.opening import find_format, write_all
     from smtplugins.host.judge import reporting
 

@@ -1,4 +1,4 @@
-"""a better choice from lists, learnt on others: the whole way in one command"""
+"""learn weights on dev lists, sort test lists by them, and evaluate: the whole chain in one command"""
 
 from __future__ import annotations
 
@@ -11,39 +11,41 @@ from smtplugins.host import printing as tables
 
 
 def summary(name: str) -> str:
-    """A line for the help page."""
-    return "learn weights on one set of lists, sort another by them, and say what was gained"
+    """The summary on the help page."""
+    return "learn weights on one set of lists, sort another by them, and evaluate both"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
-    parser.add_argument("--dev", required=True, metavar="FILE", help="lists to learn from")
+    """Add the options."""
+    parser.add_argument("--dev", required=True, metavar="FILE", help="n-best lists to learn from")
     parser.add_argument(
-        "--dev-ref", action="append", required=True, metavar="FILE", help="their references (repeatable)"
+        "--dev-ref", action="append", required=True, metavar="FILE", help="references of --dev (repeatable)"
     )
-    parser.add_argument("--test", required=True, metavar="FILE", help="lists to sort")
+    parser.add_argument("--test", required=True, metavar="FILE", help="n-best lists to sort")
     parser.add_argument(
-        "--test-ref", action="append", default=[], metavar="FILE", help="their references, to judge by (repeatable)"
+        "--test-ref", action="append", default=[], metavar="FILE", help="references of --test, to evaluate (repeatable)"
     )
-    parser.add_argument("--dev-source", metavar="FILE", help="source sentences of the first, for features")
-    parser.add_argument("--test-source", metavar="FILE", help="source sentences of the second")
+    parser.add_argument("--dev-source", metavar="FILE", help="source sentences of --dev, for features")
+    parser.add_argument("--test-source", metavar="FILE", help="source sentences of --test")
     parser.add_argument(
         "--feature",
         action="append",
         default=[],
         metavar="NAME[,key=value...]",
-        help="a feature to add first (repeatable; `smt features` lists them)",
+        help="feature to add to the lists first (repeatable; `smt features` lists them)",
     )
     parser.add_argument(
-        "-o", "--output", required=True, metavar="DIR", help="folder for weights, texts and the sorted lists"
+        "-o", "--output", required=True, metavar="DIR", help="folder for weights, best texts and sorted lists"
     )
-    parser.add_argument("--from", dest="from_format", metavar="FORMAT", help="format of the lists (default: by shape)")
-    parser.add_argument("--to", dest="to_format", metavar="FORMAT", help="format of sorted lists (default: the same)")
+    parser.add_argument("--from", dest="from_format", metavar="FORMAT", help="format of the lists (default: detected)")
+    parser.add_argument(
+        "--to", dest="to_format", metavar="FORMAT", help="format of the sorted lists (default: the input's)"
+    )
     parser.add_argument(
         "--missing-weight", type=float, metavar="X", help="weight of features that only the test lists have"
     )
     parser.add_argument(
-        "--bootstrap", type=int, default=1000, metavar="N", help="samples for intervals and p (default: 1000)"
+        "--bootstrap", type=int, default=1000, metavar="N", help="bootstrap samples for intervals and p (default: 1000)"
     )
     options.add_partial(parser)
     add_learning(parser, "mert")
@@ -53,15 +55,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from pathlib import Path
 
     from smtplugins.contracts.spec import Spec
     from smtplugins.host import runs
 
-    files = [value for one in args.feature for value in Spec.parse(one).options.values() if os.path.isfile(value)]
+    files = [
+        value for feature in args.feature for value in Spec.parse(feature).options.values() if os.path.isfile(value)
+    ]
     learnt = [args.dev, *args.dev_ref, args.dev_source, args.weights, *files]
-    inputs, judged = (runs.input_hashes([one for one in some if one]) for some in (learnt, [args.test, *args.test_ref]))
+    inputs, judged = (
+        runs.input_hashes([path for path in some if path]) for some in (learnt, [args.test, *args.test_ref])
+    )
     host = options.load_host(args)
     seed = 1 if args.seed is None else args.seed
     dev, test = (
@@ -93,7 +99,7 @@ def run(args: argparse.Namespace) -> None:
     rows = result.rows()
     columns = ["set", "system", "metric", "score", "low", "high", "p", "signature"]
     if not args.test_ref or not args.bootstrap:
-        columns = [one for one in columns if one not in ("low", "high", "p")]
+        columns = [column for column in columns if column not in ("low", "high", "p")]
     if args.format != "json":
         rows = [{**row, "score": f"{row['score']:.2f}"} for row in rows]
     options.show(tables.render(rows, columns, args.format))
@@ -102,7 +108,7 @@ def run(args: argparse.Namespace) -> None:
             options.show(f"\n{warning}")
         elif not args.quiet:
             options.note(warning)
-    # What was learnt from are the inputs: that is what "in-sample" is told by.
+    # The inputs are the tuning data, by which `smt evaluate` recognises in-sample scores.
     record = runs.manifest(
         command=runs.argv(),
         options={"learner": args.learner, "metric": args.metric, "features": args.feature, "applied_to": judged},

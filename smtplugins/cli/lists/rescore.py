@@ -1,4 +1,4 @@
-"""new total scores from weights, each list sorted by them"""
+"""compute new total scores from weights and sort each list"""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from smtplugins.cli import options
 
 
 def summary(name: str) -> str:
-    """A line for the help page."""
-    return "new total scores from weights, each list sorted by them (equal totals keep their order)"
+    """The summary on the help page."""
+    return "compute new total scores from weights and sort each list by them (stable)"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     parser.add_argument("-w", "--weights", required=True, metavar="FILE", help="weights in any known format")
     parser.add_argument(
-        "--missing-weight", type=float, metavar="X", help="weight of features that have none (default: an error)"
+        "--missing-weight", type=float, metavar="X", help="weight of features without one (default: an error)"
     )
     parser.add_argument(
         "--set-weight",
         action="append",
         default=[],
         metavar="NAME=X",
-        help="one more weight, or another value for one (repeatable)",
+        help="add a weight or change its value (repeatable)",
     )
     options.add_input(parser)
     options.add_output(parser)
@@ -33,21 +33,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from smtplugins.host.errors import UsageError
 
     manifest = options.Manifest(args, [args.input, args.weights])
     host = options.load_host(args)
     weights = host.read_weights(args.weights)
     required = []
-    for one in args.set_weight:
-        name, equals, value = one.rpartition("=")
+    for argument in args.set_weight:
+        name, equals, value = argument.rpartition("=")
         try:
             weights[name] = float(value)
         except ValueError:
             equals = ""
         if not equals or not name:
-            raise UsageError(f"--set-weight: expected NAME=NUMBER, found {one!r}")
+            raise UsageError(f"--set-weight: expected NAME=NUMBER, found {argument!r}")
         required.append(name)
     lists = options.open_lists(host, args).rescore(
         weights,

@@ -1,4 +1,4 @@
-"""append the scores of features to every hypothesis; nothing else in the list changes"""
+"""append feature scores to every hypothesis of a list; nothing else in it changes"""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from smtplugins.cli import options
 
 
 def summary(name: str) -> str:
-    """A line for the help page."""
-    return "append features to every hypothesis of a list; nothing else in it changes"
+    """The summary on the help page."""
+    return "append feature scores to every hypothesis of a list; nothing else in it changes"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     parser.add_argument(
         "--feature",
         action="append",
         required=True,
         metavar="NAME[,key=value...]",
-        help="a feature and its options; `name=` names its column (repeatable; `smt features` lists them)",
+        help="feature with options; `name=` names its column (repeatable; `smt features` lists them)",
     )
     options.add_input(parser)
     options.add_output(parser)
@@ -32,11 +32,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from smtplugins.contracts.spec import Spec
 
-    annotations = [one.partition("=")[2] for one in args.annotation]
-    files = [value for one in args.feature for value in Spec.parse(one).options.values() if os.path.isfile(value)]
+    annotations = [argument.partition("=")[2] for argument in args.annotation]
+    files = [
+        value for feature in args.feature for value in Spec.parse(feature).options.values() if os.path.isfile(value)
+    ]
     manifest = options.Manifest(args, [args.input, args.source, *annotations, *files])
     host = options.load_host(args)
     lists = host.score(options.open_lists(host, args), args.feature, jobs=args.jobs)

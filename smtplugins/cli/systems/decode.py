@@ -1,4 +1,4 @@
-"""translate with any decoder: by a run.yaml, or a configuration of cdec, Moses or Joshua as it is"""
+"""translate with any decoder, from a run.yaml or a configuration of cdec, Moses or Joshua"""
 
 from __future__ import annotations
 
@@ -12,65 +12,66 @@ from smtplugins.cli import options
 
 
 def summary(name: str) -> str:
-    """A line for the help page."""
-    return "translate as a run.yaml, cdec.ini, moses.ini or joshua.config says, with any decoder"
+    """The summary on the help page."""
+    return "translate with the system of a run.yaml, cdec.ini, moses.ini or joshua.config"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     parser.add_argument(
         "-c", "--config", required=True, metavar="FILE", help="run.yaml, cdec.ini, moses.ini or joshua.config"
     )
     parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="override a key, as decoder.pop_limit=200"
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="override a key, such as decoder.pop_limit=200"
     )
     options.add_ignore(parser)
     parser.add_argument(
-        "--decoder", metavar="NAME[,key=value...]", help="another one, which parses sentences as it did"
+        "--decoder", metavar="NAME[,key=value...]", help="use this decoder instead; parsing options are kept"
     )
-    parser.add_argument("-w", "--weights", metavar="FILE", help="weights in place of the configuration's")
-    options.add_input(parser, "sentences or lattices, one on each line", configured=True)
+    parser.add_argument("-w", "--weights", metavar="FILE", help="weights instead of the configuration's")
+    options.add_input(parser, "sentences or lattices, one per line", configured=True)
     parser.add_argument(
-        "-o", "--output", default="-", metavar="FILE", help="where to write translations, or with -k lists"
+        "-o", "--output", default="-", metavar="FILE", help="file for translations, or with -k for n-best lists"
     )
-    parser.add_argument(
-        "-k", "--nbest", type=int, metavar="N", help="write lists of the N best translations with features and scores"
-    )
-    parser.add_argument("--unique", action="store_true", help="each text once in a list")
+    parser.add_argument("-k", "--nbest", type=int, metavar="N", help="write N-best lists with features and scores")
+    parser.add_argument("--unique", action="store_true", help="keep each text once per list")
     parser.add_argument(
         "--fields",
         metavar="NAME[,NAME...]",
-        help="what else lists of phrase decoders have: segmentation, alignment (of words), input (a lattice's words)",
+        help="additional fields of lists, for phrase decoders: segmentation, alignment (of words), input (words of the "
+        "lattice path)",
     )
     parser.add_argument(
         "--to",
         dest="to_format",
         metavar="FORMAT",
-        help="format of lists (default: the configuration's toolkit's)",
+        help="format of lists (default: that of the configuration's toolkit)",
     )
     options.add_precision(parser)
-    parser.add_argument("--search", metavar="NAME", help="as decoder.search: how, by phrases cube or stack")
-    parser.add_argument("--pop-limit", type=int, metavar="K", help="as decoder.pop_limit: effort at each node or stack")
     parser.add_argument(
-        "--stack", type=int, metavar="N", help="as decoder.stack_size: hypotheses that a stack keeps, 0 for all"
+        "--search", metavar="NAME", help="sets decoder.search: the search algorithm, cube or stack for phrases"
+    )
+    parser.add_argument(
+        "--pop-limit", type=int, metavar="K", help="sets decoder.pop_limit: hypotheses popped per node or stack"
+    )
+    parser.add_argument(
+        "--stack", type=int, metavar="N", help="sets decoder.stack_size: hypotheses kept per stack, 0 for all"
     )
     parser.add_argument(
         "-j",
         "--jobs",
         type=int,
         metavar="N",
-        help="processes, same output for any N (default: as `runner` of the configuration says, else 1)",
+        help="processes, same output for any N (default: `runner` of the configuration, else 1)",
     )
-    parser.add_argument("--forests", metavar="DIR", help="write what the search kept of each sentence into DIR")
+    parser.add_argument("--forests", metavar="DIR", help="write the forest of each sentence into this folder")
     parser.add_argument(
         "--forests-format",
         metavar="FORMAT",
-        help="NAME[,key=value...] of any hypergraphs, as moses-search-graph,extended=true, moses-hypergraph or "
+        help="format of forests, NAME[,key=value...], such as moses-search-graph,extended=true, moses-hypergraph or "
         "slf-lattice (default: cdec-json-hypergraph)",
     )
-    parser.add_argument(
-        "--built", metavar="FILE", help="write the steps in which trees were built, for `smt report --built`"
-    )
+    parser.add_argument("--built", metavar="FILE", help="write the building steps of trees, for `smt report --built`")
     parser.add_argument("--trace", action="store_true", help="print the best derivations to standard error")
     parser.add_argument("--stats", metavar="FILE", help="write times and counts as JSON")
     options.add_cache(parser)
@@ -80,7 +81,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from smtformats.files import open_write
     from smtplugins.contracts.spec import parameters
     from smtplugins.host.config.override import with_decoder
@@ -116,7 +117,7 @@ def run(args: argparse.Namespace) -> None:
         for option, (key, _) in effort.items():
             if key not in known:
                 raise UsageError(f"{option}: decoder {config.decoder.name!r} has no option {key!r}")
-    # A wrong one is said before tables are loaded.
+    # Check the runner before loading tables.
     runner_of(host, args.jobs, config)
     source = args.input or (str(config.source) if config.source is not None else "-")
     manifest = options.Manifest(args, [args.config, source, args.weights, *map(str, config.model.grammar)])
@@ -125,11 +126,11 @@ def run(args: argparse.Namespace) -> None:
     note = (lambda text: None) if args.quiet else options.note
     sentences = decoding.read_source(host, translator, source, args.from_format, note)
     wanted = args.nbest if args.nbest is not None else (config.output.nbest if config.output.nbest > 1 else None)
-    for option, given in (("--to", args.to_format), ("--unique", args.unique), ("--fields", args.fields)):
-        if given and wanted is None:
-            raise UsageError(f"{option} is for lists: say how long they are with -k N")
+    for option, value in (("--to", args.to_format), ("--unique", args.unique), ("--fields", args.fields)):
+        if value and wanted is None:
+            raise UsageError(f"{option} needs n-best lists (-k N)")
     if args.forests_format is not None and args.forests is None:
-        raise UsageError("--forests-format is for forests: say where they go with --forests DIR")
+        raise UsageError("--forests-format needs --forests DIR")
     if args.stats and not os.path.isdir(os.path.dirname(args.stats) or "."):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.path.dirname(args.stats))
     translator = translator.loaded()
@@ -161,5 +162,5 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _names(text: str | None) -> tuple[str, ...]:
-    """Names with commas between."""
+    """Split names at commas."""
     return tuple(name.strip() for name in text.split(",")) if text is not None else ()

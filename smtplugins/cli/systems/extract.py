@@ -1,4 +1,4 @@
-"""phrase pairs and reordering tables, or hierarchical rules, from word-aligned text"""
+"""extract phrase and reordering tables, or hierarchical rules, from word-aligned text"""
 
 from __future__ import annotations
 
@@ -12,43 +12,45 @@ if TYPE_CHECKING:
 
 
 def summary(name: str) -> str:
-    """A line for the help page."""
-    return "phrase tables, reordering tables and rule tables from word-aligned text"
+    """The summary on the help page."""
+    return "extract phrase tables, reordering tables or rule tables from word-aligned text"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--phrases", action="store_true", help="pairs of phrases, as Moses' train-model makes them")
+    what.add_argument("--phrases", action="store_true", help="extract phrase pairs, as Moses' train-model does")
     what.add_argument(
-        "--rules", action="store_true", help="hierarchical rules, as Moses, cdec or Joshua's Thrax find them"
+        "--rules", action="store_true", help="extract hierarchical rules, as Moses, cdec or Joshua's Thrax do"
     )
-    parser.add_argument("-s", "--source", required=True, metavar="FILE", help="source sentences, tokenised, one a line")
+    parser.add_argument(
+        "-s", "--source", required=True, metavar="FILE", help="source sentences, tokenised, one per line"
+    )
     parser.add_argument("-t", "--target", required=True, metavar="FILE", help="their translations")
     parser.add_argument(
-        "-a", "--alignment", required=True, metavar="FILE", help="their links, 0-0 1-2, source first, from 0"
+        "-a", "--alignment", required=True, metavar="FILE", help="word alignments, 0-0 1-2, source first, from 0"
     )
-    parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="where the tables go")
+    parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="folder for the tables")
     parser.add_argument(
         "--to",
         dest="to_format",
         metavar="FORMAT",
-        help="format of the table, cdec-grammar .. (default: Moses'); of rules moses, cdec or joshua, with the scores "
-        "that its users know",
+        help="table format (default: Moses'): any grammar format for phrases; moses, cdec or joshua for rules, with "
+        "that toolkit's scores",
     )
     parser.add_argument(
         "--lexical",
         nargs=2,
         metavar=("LEX.F2E", "LEX.E2F"),
-        help="lexical tables to weigh with (default: counted here, and written)",
+        help="tables for lexical weights (default: estimated from this text, and written)",
     )
     parser.add_argument(
         "--skip-bad",
         action="store_true",
-        help="leave out sentence pairs with links outside of them, as Moses does (default: an error)",
+        help="skip sentence pairs with links outside the sentences, as Moses does (default: an error)",
     )
     parser.add_argument(
-        "--memory", metavar="SIZE", help="go to the disk beyond that: 500M, 8G (default: 50%% of the machine's)"
+        "--memory", metavar="SIZE", help="sort on disk beyond this size: 500M, 8G (default: 50%% of the machine's)"
     )
     _add_phrases(parser)
     _add_rules(parser)
@@ -58,71 +60,71 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _add_phrases(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("phrases")
-    group.add_argument("--max-length", type=int, default=7, metavar="N", help="words of a phrase (default: 7)")
+    group.add_argument("--max-length", type=int, default=7, metavar="N", help="maximum words of a phrase (default: 7)")
     group.add_argument(
         "--smoothing",
         default="none",
         metavar="none|good-turing|kneser-ney",
-        help="how relative frequencies are discounted (default: none)",
+        help="discounting of relative frequencies (default: none)",
     )
     group.add_argument(
         "--reordering",
         action="append",
         default=[],
         metavar="MODEL",
-        help="also a table of orientations, as Moses names it: wbe-msd-bidirectional-fe (repeatable)",
+        help="also write a reordering table, named as in Moses: wbe-msd-bidirectional-fe (repeatable)",
     )
     group.add_argument(
         "--reordering-smoothing",
         type=float,
         default=0.5,
         metavar="X",
-        help="what is added to the count of each orientation (default: 0.5)",
+        help="added to the count of each orientation (default: 0.5)",
     )
     group.add_argument(
         "--occurrences",
         action="store_true",
-        help="also Moses' files extract, extract.inv and extract.o, a line for each pair as often as it is there",
+        help="also write Moses' files extract, extract.inv and extract.o, with a line per occurrence of a pair",
     )
 
 
 def _add_rules(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("rules", "What is not given is as --limits has it.")
+    group = parser.add_argument_group("rules", "Defaults depend on --limits; those of moses are shown.")
     group.add_argument(
         "--limits",
         metavar="moses|chiang|cdec|thrax",
-        help="whose rules and counts: Moses' train-model, Chiang (2007), cdec's extractor, Joshua's Thrax "
-        "(default: those of the toolkit that --to is for)",
+        help="extraction limits and counts of Moses' train-model, Chiang (2007), cdec's extractor or Joshua's Thrax "
+        "(default: those of the toolkit of --to)",
     )
     numbers = {
-        "--max-span": "words of a phrase that a rule comes from, on each side (moses: 15)",
-        "--max-source-symbols": "words and gaps of a rule's source side (moses: 5)",
-        "--max-target-symbols": "words and gaps of its target side (moses: 999)",
-        "--max-source-words": "source words of a rule without gaps (moses: as many as symbols)",
-        "--max-target-words": "its target words (moses: as many as symbols)",
-        "--max-nonterminals": "gaps of a rule (moses: 2)",
-        "--min-hole": "source words that a gap stands for (moses: 2)",
-        "--min-target-hole": "target words that a gap stands for (moses: 1)",
-        "--min-words": "words of a rule with gaps, on each side (moses: 1)",
+        "--max-span": "words of the phrase pair that a rule is extracted from, on each side (moses: 15)",
+        "--max-source-symbols": "words and non-terminals on the source side (moses: 5)",
+        "--max-target-symbols": "words and non-terminals on the target side (moses: 999)",
+        "--max-source-words": "source words of a rule without non-terminals (moses: as many as symbols)",
+        "--max-target-words": "target words of a rule without non-terminals (moses: as many as symbols)",
+        "--max-nonterminals": "non-terminals of a rule (moses: 2)",
+        "--min-hole": "source words covered by a non-terminal (moses: 2)",
+        "--min-target-hole": "target words covered by a non-terminal (moses: 1)",
+        "--min-words": "words of a rule with non-terminals, on each side (moses: 1)",
     }
     for name, text in numbers.items():
         group.add_argument(name, type=int, metavar="N", help=text)
     switches = {
         ("adjacent", "--allow-adjacent", "--no-adjacent"): (
-            "gaps may be neighbours on the source side",
-            "there is a word between gaps on the source side (moses)",
+            "allow adjacent non-terminals on the source side",
+            "require a word between non-terminals on the source side (moses)",
         ),
         ("adjacent_target", "--allow-adjacent-target", "--no-adjacent-target"): (
-            "gaps may be neighbours on the target side (moses)",
-            "there is a word between gaps on the target side",
+            "allow adjacent non-terminals on the target side (moses)",
+            "require a word between non-terminals on the target side",
         ),
         ("aligned", "--only-aligned", "--allow-unaligned"): (
-            "a rule with gaps has a pair of aligned words (moses)",
-            "it may have none",
+            "require an aligned word pair in rules with non-terminals (moses)",
+            "allow rules with non-terminals and no aligned word pair",
         ),
         ("tight", "--only-tight", "--loose"): (
-            "phrases neither begin nor end with unaligned words",
-            "they may (moses)",
+            "exclude phrases that begin or end with unaligned words",
+            "allow phrases that begin or end with unaligned words (moses)",
         ),
     }
     for (dest, yes, no), (yes_text, no_text) in switches.items():
@@ -132,14 +134,14 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--counts",
         metavar="fractional|unit|places",
-        help="a phrase pair shares one count among its rules (moses), or gives one to each; or one goes to each place "
-        "of a rule's source words, however far gaps at its ends reach",
+        help="fractional: the rules of a phrase pair share a count of one (moses); unit: each gets one; places: one "
+        "per position of a rule's source words, regardless of the extent of non-terminals at its ends",
     )
     group.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="threads (same table for any N)")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from smtplugins.host.estimate.phrase_tables import Bitext
 
     _refuse_others(args)
@@ -151,7 +153,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _refuse_others(args: argparse.Namespace) -> None:
-    """Options of phrases say nothing about rules, and the other way round."""
+    """Raise UsageError if options of phrases are used for rules, or vice versa."""
     from smtplugins.host.errors import UsageError
 
     groups = {"phrases": "--phrases", "rules": "--rules"}
@@ -161,7 +163,7 @@ def _refuse_others(args: argparse.Namespace) -> None:
         for action in group._group_actions:
             value = getattr(args, action.dest)
             if value != action.default and action.const in (None, value):
-                raise UsageError(f"{action.option_strings[-1]} is an option of {groups[group.title]}")
+                raise UsageError(f"{action.option_strings[-1]} needs {groups[group.title]}")
 
 
 def _extract_rules(args: argparse.Namespace, bitext: Bitext) -> None:

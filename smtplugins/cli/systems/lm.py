@@ -1,4 +1,4 @@
-"""an n-gram model of a text: interpolated modified Kneser-Ney, as lmplz estimates it"""
+"""estimate an n-gram language model: interpolated modified Kneser-Ney, as lmplz does"""
 
 from __future__ import annotations
 
@@ -8,53 +8,65 @@ from smtplugins.cli import options
 
 
 def summary(name: str) -> str:
-    """A line for the help page."""
-    return "an n-gram language model of a text, as lmplz estimates it"
+    """The summary on the help page."""
+    return "estimate an n-gram language model, as lmplz does"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     parser.add_argument(
-        "-o", "--order", type=int, required=True, metavar="N", help="the length of the longest n-grams, 1 to 16"
+        "-o",
+        "--order",
+        type=int,
+        required=True,
+        metavar="N",
+        help="order of the model: length of the longest n-grams, 1 to 16",
     )
     parser.add_argument(
-        "-i", "--input", default="-", metavar="TEXT", help="a sentence a line, tokenised (default: standard input)"
+        "-i",
+        "--input",
+        default="-",
+        metavar="TEXT",
+        help="tokenised text, a sentence per line (default: standard input)",
     )
     parser.add_argument(
-        "-O", "--output", metavar="ARPA", help="where to write, .gz too (default: standard output, without --binary)"
+        "-O",
+        "--output",
+        metavar="ARPA",
+        help="ARPA file, compressed if .gz (default: standard output, or none with --binary)",
     )
-    parser.add_argument("--binary", metavar="FILE", help="write a KenLM probing file, which loads at once")
+    parser.add_argument("--binary", metavar="FILE", help="write a KenLM probing file, which loads instantly")
     parser.add_argument(
         "--prune",
         nargs="+",
         type=int,
         default=[],
         metavar="T",
-        help="leave out n-grams seen T times or fewer: a threshold for each order, the last for those beyond; "
-        "0 0 1 leaves out trigrams seen once",
+        help="drop n-grams seen T times or fewer: a threshold per order, the last for all higher orders; 0 0 1 drops "
+        "trigrams seen once",
     )
     parser.add_argument(
         "--discount-fallback",
         nargs="*",
         type=float,
         metavar="D",
-        help="discounts of counts 1, 2, and 3 or more for orders whose counts give none, as in small or artificial "
-        "texts (default: 0.5 1 1.5)",
+        help="discounts of counts 1, 2, and 3 or more for orders where none can be estimated, as in small or "
+        "artificial texts (without values: 0.5 1 1.5)",
     )
-    parser.add_argument("--vocabulary", metavar="FILE", help="leave out n-grams with words that are not in this file")
+    parser.add_argument("--vocabulary", metavar="FILE", help="drop n-grams with words that are not in this file")
     parser.add_argument(
-        "--memory", metavar="SIZE", help="stop when more is needed: 500M, 8G (default: 80%% of the machine's)"
+        "--memory", metavar="SIZE", help="fail if more is needed: 500M, 8G (default: 80%% of the machine's)"
     )
     options.add_common(parser)
     parser.set_defaults(command=run)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from smtplugins.host.estimate.lm import binary_target, estimate_file, write_model
 
     if args.binary is not None:
-        binary_target(args.binary)  # known to be wrong before the work is done
+        binary_target(args.binary)  # fails before the work is done
     model = estimate_file(
         args.input,
         args.order,

@@ -1,4 +1,4 @@
-"""weights learnt from lists, forests or with a decoder"""
+"""learn weights from n-best lists or forests, or in a loop around a decoder"""
 
 from __future__ import annotations
 
@@ -23,91 +23,116 @@ _LOOP = ("iterations", "epsilon", "select", "reach")
 
 
 def summary(name: str) -> str:
-    """A line for the help page."""
-    return "learn weights from lists or forests, or with a decoder (-c) that is run again and again"
+    """The summary on the help page."""
+    return "learn weights from n-best lists or forests, or in a loop around a decoder (-c)"
 
 
 def add_learning(parser: argparse.ArgumentParser, learner: str | None) -> None:
-    """How to learn: shared with ``rerank``."""
+    """Add the learning options, shared with ``rerank``."""
     group = parser.add_argument_group("learning")
-    shown = "" if learner is None else f" (default: {learner})"
     group.add_argument(
         "--learner",
         default=learner,
         metavar="NAME[,key=value...]",
-        help=f"a learner and its options{shown or '; mert, or the configuration says'} (`smt learners` lists them)",
+        help=f"learner with options (default: {learner or 'that of the configuration, else mert'}; `smt learners` "
+        "lists them)",
     )
     group.add_argument(
-        "-m", "--metric", metavar="NAME[,key=value...]", help="the metric, as bleu,tokenize=none (default: bleu)"
+        "-m",
+        "--metric",
+        metavar="NAME[,key=value...]",
+        help="metric with options, such as bleu,tokenize=none (default: bleu)",
     )
     options.add_post(parser)
-    group.add_argument("-w", "--weights", metavar="FILE", help="weights to begin with (default: as the totals suggest)")
+    group.add_argument("-w", "--weights", metavar="FILE", help="start weights (default: estimated from totals)")
     group.add_argument(
-        "--keep", action="append", default=[], metavar="FEATURE", help="a weight that is not learnt (repeatable)"
+        "--keep", action="append", default=[], metavar="FEATURE", help="keep this feature's weight fixed (repeatable)"
     )
-    group.add_argument("--runs", type=int, metavar="N", help="runs with as many seeds (default: 1)")
+    group.add_argument("--runs", type=int, metavar="N", help="number of runs, each with its own seed (default: 1)")
     group.add_argument(
         "--combine",
         choices=("average", "best"),
         default="average",
-        help="what several runs amount to: the average of their weights, or those of the best (default: average)",
+        help="result of several runs: the average of their weights, or the weights of the best run (default: average)",
     )
     group.add_argument("--seed", type=int, metavar="N", help="seed of the first run (default: 1)")
-    more = "" if learner is not None else "as `runner` of a configuration says, else "
+    more = "" if learner is not None else "`runner` of the configuration, else "
     group.add_argument(
         "-j", "--jobs", type=int, metavar="N", help=f"processes, same weights for any N (default: {more}1)"
     )
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     parser.add_argument(
         "-i",
         "--input",
         action="append",
         default=[],
         metavar="FILE",
-        help="n-best lists, several files being joined, or features of Moses' extractor (repeatable; default: standard "
+        help="n-best lists, or feature files of Moses' extractor; several are merged (repeatable; default: standard "
         "input)",
     )
-    parser.add_argument("--from", dest="from_format", metavar="FORMAT", help="format of the input (default: by shape)")
-    parser.add_argument("--scores", action="append", default=[], metavar="FILE", help="statistics of Moses' extractor")
-    parser.add_argument("--forests", metavar="DIR", help="learn from the forests in this folder, a file a sentence")
+    parser.add_argument("--from", dest="from_format", metavar="FORMAT", help="input format (default: detected)")
+    parser.add_argument(
+        "--scores",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="statistics files of Moses' extractor (repeatable)",
+    )
+    parser.add_argument("--forests", metavar="DIR", help="learn from the forests in this folder, a file per sentence")
     options.add_references(parser)
-    parser.add_argument("-s", "--source", metavar="FILE", help="source sentences, to decode or for metrics")
+    parser.add_argument(
+        "-s", "--source", metavar="FILE", help="source sentences, to decode or for metrics that read them"
+    )
     options.add_partial(parser)
-    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="the weights (default: standard output)")
-    parser.add_argument("--to", dest="to_format", metavar="FORMAT", help="their format (default: cdec-weights)")
+    parser.add_argument(
+        "-o", "--output", default="-", metavar="FILE", help="file for the weights (default: standard output)"
+    )
+    parser.add_argument(
+        "--to", dest="to_format", metavar="FORMAT", help="format of the weights (default: cdec-weights)"
+    )
     options.add_precision(parser)
     parser.add_argument(
-        "--folds", type=int, default=0, metavar="K", help="also learn K times from all but one part of the lists"
+        "--folds", type=int, default=0, metavar="K", help="also cross-validate: learn K times from all folds but one"
     )
-    parser.add_argument("--resorted", metavar="FILE", help="with --folds: lists sorted by weights learnt without them")
     parser.add_argument(
-        "--dir", metavar="DIR", help="keep each step there, to resume from (with -c: default output.dir)"
+        "--resorted", metavar="FILE", help="with --folds: write lists sorted by weights learnt without them"
     )
-    parser.add_argument("--resume", action="store_true", help="go on with the run in that folder")
+    parser.add_argument(
+        "--dir", metavar="DIR", help="folder for the run's steps, to resume from (default with -c: output.dir)"
+    )
+    parser.add_argument("--resume", action="store_true", help="resume the run in that folder")
     add_learning(parser, None)
     group = parser.add_argument_group("with a decoder")
     group.add_argument("-c", "--config", metavar="FILE", help="run.yaml, cdec.ini, moses.ini or joshua.config")
-    group.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a key of it")
+    group.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="override a key of the configuration (repeatable)",
+    )
     options.add_ignore(group)
-    group.add_argument("--decoder", metavar="NAME[,key=value...]", help="another one, which parses sentences as it did")
-    group.add_argument("-k", "--nbest", type=int, metavar="N", help="length of lists (default: output.nbest, or 100)")
-    group.add_argument("--whole", action="store_true", help="learn from forests rather than lists")
-    group.add_argument("--iterations", type=int, metavar="N", help="at most so many (default: 10)")
-    group.add_argument("--epsilon", type=float, metavar="X", help="a change of weights that is none (default: 1e-5)")
+    group.add_argument("--decoder", metavar="NAME[,key=value...]", help="use this decoder; parsing options are kept")
+    group.add_argument(
+        "-k", "--nbest", type=int, metavar="N", help="length of n-best lists (default: output.nbest, or 100)"
+    )
+    group.add_argument("--whole", action="store_true", help="learn from forests instead of lists")
+    group.add_argument("--iterations", type=int, metavar="N", help="maximum number of iterations (default: 10)")
+    group.add_argument("--epsilon", type=float, metavar="X", help="stop if weights change by less (default: 1e-5)")
     group.add_argument(
         "--select",
         choices=("best", "last"),
-        help="which iteration's weights are the result: with the best decoding, or the last (default: best)",
+        help="result: the weights with the best decoding score, or the last ones (default: best)",
     )
     group.add_argument(
         "--reach",
         type=float,
         metavar="X",
-        help="how far an iteration may move from the best weights so far: 0.01 hardly, 1.4 to unrelated weights, 0 any "
-        "distance (default: 0.3 for lists, 0 for forests)",
+        help="trust region: how far an iteration may move from the best weights so far, from 0.01 (hardly) to 1.4 "
+        "(unrelated weights); 0 for no limit (default: 0.3 for lists, 0 for forests)",
     )
     options.add_cache(parser)
     options.add_table(parser)
@@ -117,29 +142,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from smtplugins.host.errors import UsageError
 
     if args.config is not None:
         if args.input or args.scores or args.forests or args.folds or args.from_format or args.allow_partial:
             raise UsageError(
-                "with -c lists come from the decoder: -i, --from, --scores, --forests, --folds, --allow-partial are "
-                "not used"
+                "-i, --from, --scores, --forests, --folds and --allow-partial cannot be used with -c, where lists come "
+                "from the decoder"
             )
-        _with_decoder(args)
+        _tune_with_decoder(args)
     else:
         for name in ("set", "ignore", "decoder", "nbest", "whole", *_LOOP):
             value = getattr(args, name)
-            # A number that is 0 was given.
+            # 0 is a value, though it is false.
             if value is not None and value is not False and value != []:
-                raise UsageError(f"--{name} is for a decoder: name its configuration with -c")
+                raise UsageError(f"--{name} needs a decoder's configuration (-c)")
         if args.resume and args.dir is None:
-            raise UsageError("--resume goes on with the run in a folder: name it with --dir")
-        _frozen(args)
+            raise UsageError("--resume needs the folder of the run (--dir)")
+        _learn_from_lists(args)
 
 
-def told(args: argparse.Namespace, text: str) -> None:
-    """A table: to standard output, or beside the weights that are written there."""
+def print_table(args: argparse.Namespace, text: str) -> None:
+    """Print a table to standard output, or to standard error if the weights go to standard output."""
     if args.output == "-":
         print(text, file=sys.stderr)
     else:
@@ -154,22 +179,22 @@ def _write(host: Host, args: argparse.Namespace, weights: Any) -> None:
 
 
 def _check_output(args: argparse.Namespace) -> None:
-    """Before hours of work: whether what comes out has a format, and a place."""
+    """Check format and folder of the output before hours of work."""
     from smtplugins.host.errors import UsageError
     from smtplugins.host.files.opening import find_format
 
     record = find_format(args.to_format or "cdec-weights", "weights")
     if record.write is None:
-        raise UsageError(f"{record.name} can only be read; put weights into such a file with `smt convert --into`")
+        raise UsageError(f"{record.name} can only be read; update weights in such a file with `smt convert --into`")
     for path in (args.output, args.resorted):
         folder = os.path.dirname(path or "") or "."
         if not os.path.isdir(folder):
-            raise UsageError(f"{path}: there is no folder {folder} to write to")
+            raise UsageError(f"{path}: expected an existing folder, found no {folder}")
     if args.resorted and not args.folds:
-        raise UsageError("--resorted writes lists sorted by weights of other folds: say how many with --folds K")
+        raise UsageError("--resorted needs cross-validation (--folds K)")
 
 
-def _frozen(args: argparse.Namespace) -> None:
+def _learn_from_lists(args: argparse.Namespace) -> None:
     from smtplugins.host.files.conversion import write_records
 
     _check_output(args)
@@ -178,8 +203,8 @@ def _frozen(args: argparse.Namespace) -> None:
     host = options.load_host(args)
     note = (lambda text: None) if args.quiet else options.note
     with _folder(host, args, inputs) if args.dir else contextlib.nullcontext():
-        result = _tuned(host, args, note)
-    told(args, shown(result, args.format))
+        result = _tune_lists(host, args, note)
+    print_table(args, render_result(result, args.format))
     _write(host, args, result)
     if args.resorted:
         record = host.read(args.input[0], format=args.from_format).format
@@ -187,7 +212,7 @@ def _frozen(args: argparse.Namespace) -> None:
     manifest.write(host, seed=result.runs[0].seed, signatures=[result.signature])
 
 
-def _tuned(host: Host, args: argparse.Namespace, note: Callable[[str], None]) -> Tuned:
+def _tune_lists(host: Host, args: argparse.Namespace, note: Callable[[str], None]) -> Tuned:
     from pathlib import Path
 
     return host.tune(
@@ -223,17 +248,17 @@ def _folder(host: Host, args: argparse.Namespace, inputs: list[str | None]) -> R
         *("from_format", "allow_partial"),
     )
     record = runs.manifest(
-        command=[one for one in runs.argv() if one != "--resume"],
+        command=[item for item in runs.argv() if item != "--resume"],
         options={name: getattr(args, name) for name in named},
-        inputs=runs.input_hashes([one for one in inputs if one]),
+        inputs=runs.input_hashes([item for item in inputs if item]),
         plugins=host.plugins,
         seed=1 if args.seed is None else args.seed,
     )
     return runs.RunDirectory.create(Path(args.dir), record, resume=args.resume)
 
 
-def shown(result: Any, style: str) -> str:
-    """Steps and results of learning from lists."""
+def render_result(result: Any, style: str) -> str:
+    """Render steps and results of learning from lists."""
     rows, results = result.rows(), result.results()
     if style == "json":
         record = {"steps": rows, "results": results, "mean": result.spread()[0], "deviation": result.spread()[1]}
@@ -255,7 +280,7 @@ def _number(value: Any) -> Any:
     return f"{value:.6g}" if isinstance(value, float) else value
 
 
-def _with_decoder(args: argparse.Namespace) -> None:
+def _tune_with_decoder(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     from smtplugins.host import runs
@@ -267,15 +292,15 @@ def _with_decoder(args: argparse.Namespace) -> None:
 
     _check_output(args)
     overrides = list(args.set)
-    given = {
+    overriding = {
         "source": args.source and os.path.abspath(args.source),
-        "references": [os.path.abspath(one) for one in args.ref] or None,
+        "references": [os.path.abspath(path) for path in args.ref] or None,
         "learner": args.learner,
         "metric": args.metric,
         "seed": args.seed,
         "output.dir": args.dir and os.path.abspath(args.dir),
     }
-    overrides += [f"{name}={json.dumps(value)}" for name, value in given.items() if value is not None]
+    overrides += [f"{name}={json.dumps(value)}" for name, value in overriding.items() if value is not None]
     config = load_config(args.config, overrides, ignore=args.ignore)
     for text in () if args.quiet else config.notes:
         options.note(text)
@@ -284,16 +309,16 @@ def _with_decoder(args: argparse.Namespace) -> None:
     if args.decoder is not None:
         config = with_decoder(host, config, args.decoder)
     if config.output.dir is None:
-        raise UsageError("name a folder for the run: --dir DIR, or output.dir in the configuration")
+        raise UsageError("expected a folder for the run (--dir DIR, or output.dir in the configuration), found none")
     learner = config.learner or "mert"
     plan = plan_of(host, learner, args.keep, args.runs, seed=config.seed, combine=args.combine, jobs=args.jobs)
     if policies.takes_tasks_only(host, plan.learner):
-        _policy(host, config, args)
+        _tune_policy(host, config, args)
         return
     nbest = args.nbest or (config.output.nbest if config.output.nbest > 1 else 100)
     whole = args.whole or loop.takes_forests_only(host, plan.learner)
-    given = {name: getattr(args, name) for name in _LOOP if getattr(args, name) is not None}
-    chosen = loop.LoopPlan(plan, forests=whole, nbest=nbest, **given)
+    settings = {name: getattr(args, name) for name in _LOOP if getattr(args, name) is not None}
+    chosen = loop.LoopPlan(plan, forests=whole, nbest=nbest, **settings)
     start = host.read_weights(args.weights) if args.weights is not None else None
     manifest = options.Manifest(args, [args.config, args.weights])
     note = (lambda text: None) if args.quiet else options.note
@@ -312,20 +337,22 @@ def _with_decoder(args: argparse.Namespace) -> None:
         told=(lambda text: None) if args.quiet else lambda text: print(f"smt: {text}", file=sys.stderr),
     )
     if args.format == "json":
-        told(args, json.dumps({"reason": ended.reason, "score": ended.score, "iterations": ended.iterations}, indent=1))
+        print_table(
+            args, json.dumps({"reason": ended.reason, "score": ended.score, "iterations": ended.iterations}, indent=1)
+        )
     else:
         rows = [{k: _number(v) for k, v in row.items()} for row in ended.iterations]
         columns = ["iteration", "decoded", "candidates", "new", "before", "learnt", "share", "expected", "change"]
         result = [{"metric": ended.metric, "score": f"{ended.score:.2f}", "signature": ended.signature}]
-        told(args, tables.render(rows, columns, args.format))
-        told(args, "\n" + tables.render(result, list(result[0]), args.format))
-        told(args, ended.reason)
+        print_table(args, tables.render(rows, columns, args.format))
+        print_table(args, "\n" + tables.render(result, list(result[0]), args.format))
+        print_table(args, ended.reason)
     _write(host, args, ended)
     manifest.write(host, seed=config.seed, signatures=[ended.signature])
 
 
-def _policy(host: Host, config: RunConfig, args: argparse.Namespace) -> None:
-    """Decisions of the decoder itself are learnt: it is not run again and again to make lists."""
+def _tune_policy(host: Host, config: RunConfig, args: argparse.Namespace) -> None:
+    """Learn the decoder's own decisions as a policy, without lists or forests."""
     from smtplugins.host import runs
     from smtplugins.host.errors import UsageError
 
@@ -334,8 +361,8 @@ def _policy(host: Host, config: RunConfig, args: argparse.Namespace) -> None:
     if unused:
         named = ", ".join(f"--{name}" for name in unused)
         raise UsageError(
-            f"learner {config.learner.name!r} learns the decoder's own decisions, without lists or forests in between: "
-            f"{named} cannot be used; its options are those of `smt learners show {config.learner.name}`"
+            f"learner {config.learner.name!r} learns the decoder's own decisions, without lists or forests: "
+            f"{named} cannot be used; `smt learners show {config.learner.name}` lists its options"
         )
     manifest = options.Manifest(args, [args.config, args.weights])
     result = host.tune_policy(
@@ -352,6 +379,6 @@ def _policy(host: Host, config: RunConfig, args: argparse.Namespace) -> None:
         note=(lambda text: None) if args.quiet else options.note,
         quiet=args.quiet,
     )
-    told(args, shown(result, args.format))
+    print_table(args, render_result(result, args.format))
     _write(host, args, result)
     manifest.write(host, seed=config.seed, signatures=[result.signature])

@@ -57,9 +57,9 @@ def test_forests_are_sampled(smt: Smt, tmp_path: Path) -> None:
     [
         (["--scale", "-1"], 2, "scale: expected a number from 0 on, found -1.0"),
         (["--top", "-1"], 2, "top: expected a number of hypotheses, or 0 for all, found -1"),
-        (["-w", "weights"], 2, "--weights: for forests (--samples N); `smt rescore` gives lists their totals"),
-        (["--linear"], 2, "--linear: for forests (--samples N)"),
-        (["--to", "tsv"], 2, "--to: text is written; --lists writes lists"),
+        (["-w", "weights"], 2, "--weights needs forests (--samples N); use `smt rescore` for lists"),
+        (["--linear"], 2, "--linear needs forests (--samples N)"),
+        (["--to", "tsv"], 2, "--to needs --lists; without it, text is written"),
         (["--post", "detok"], 2, "--post detok: expected detok:LANG"),
     ],
 )

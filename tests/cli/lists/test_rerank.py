@@ -96,7 +96,7 @@ def test_pieces_are_joined_before_anything_is_judged(smt: Smt) -> None:
     ("arguments", "code", "message"),
     [
         (("--dev-ref", "test.nbest"), 0, ""),
-        (("--missing-weight", "nan"), 2, "weight of features that have none: expected a finite number, found nan"),
+        (("--missing-weight", "nan"), 2, "weight of features without one: expected a finite number, found nan"),
         (("--feature", "lenght"), 2, "unknown feature 'lenght'; did you mean 'length'?"),
         (("--bootstrap", "-1"), 2, "bootstrap: expected a number of samples, found -1"),
         (("--learner", "toy-stumps"), 2, "learner 'toy-stumps' learns from rows, not from lists"),

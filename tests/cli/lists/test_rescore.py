@@ -43,7 +43,7 @@ def test_weights_can_be_set_one_by_one(smt: Smt, nbest: Path, weights: Path) -> 
     result = smt("rescore", "-i", nbest, "-w", weights)
     assert (result.code, result.out) == (1, "")
     assert result.err == (
-        f"smt: {nbest}:1: feature 'TM0[0]' has no weight; --missing-weight 0 counts such features 0\n"
+        f"smt: {nbest}:1: feature 'TM0[0]' has no weight; --missing-weight 0 counts such features as 0\n"
     )
     assert "||| -4 |||" in smt("rescore", "-i", nbest, "-w", weights, "--missing-weight", "0").ok()
 
@@ -55,7 +55,7 @@ def test_weights_can_be_set_one_by_one(smt: Smt, nbest: Path, weights: Path) -> 
         ("--set-weight=x=high", "smt: --set-weight: expected NAME=NUMBER, found 'x=high'\n"),
         ("--set-weight==1", "smt: --set-weight: expected NAME=NUMBER, found '=1'\n"),
         ("--set-weight=LM0=nan", "smt: weight of 'LM0': expected a finite number, found nan\n"),
-        ("--missing-weight=inf", "smt: weight of features that have none: expected a finite number, found inf\n"),
+        ("--missing-weight=inf", "smt: weight of features without one: expected a finite number, found inf\n"),
     ],
 )
 def test_wrong_weights_are_wrong_calls(smt: Smt, nbest: Path, weights: Path, option: str, message: str) -> None:

@@ -200,8 +200,8 @@ def test_neither_memory_nor_threads_change_anything(smt: Smt) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--max-length", 3), "--max-length is an option of --phrases"),
-        (("--occurrences",), "--occurrences is an option of --phrases"),
+        (("--max-length", 3), "--max-length needs --phrases"),
+        (("--occurrences",), "--occurrences needs --phrases"),
         (("--to", "cdc"), "rules are written to moses, cdec, joshua, not to 'cdc'; did you mean 'cdec'?"),
         (("--limits", "chang"), "unknown limits 'chang'; did you mean 'chiang'?"),
         (("--max-span", 0), "--max-span: expected 1 or more, found 0"),
@@ -227,7 +227,7 @@ def test_options_of_rules_say_nothing_about_phrases(smt: Smt, option: str) -> No
     result = smt("extract", "--phrases", *CALL[2:], option)
     assert result.code == 2
     name = "--jobs" if option == "-j2" else option.partition("=")[0]
-    assert result.err == f"smt: {name} is an option of --rules\n"
+    assert result.err == f"smt: {name} needs --rules\n"
 
 
 def test_words_in_brackets(smt: Smt) -> None:

@@ -203,7 +203,7 @@ class TestFrozen:
         weights = Path("w").read_bytes()
         assert Path("run/weights").read_bytes() == weights
         again = smt(*arguments)
-        assert (again.code, again.err.startswith("smt: run: a run is already there")) == (2, True)
+        assert (again.code, again.err.startswith("smt: run: already contains a run")) == (2, True)
         shutil.rmtree("run")
         assert smt(*arguments, "--resume").ok() == first
         assert smt(*arguments, "--resume").ok() == first
@@ -230,15 +230,27 @@ class TestFrozen:
         ),
         (("-i", "moses.nbest", "-r", "short"), 1, "moses.nbest:41: expected an id below 2, as short has 2 lines"),
         (("-i", "moses.nbest", "-r", "ref.en", "--to", "cdec-nbest"), 2, "format 'cdec-nbest' is of kind nbest"),
-        (("-i", "moses.nbest", "-r", "ref.en", "-o", "no/where"), 2, "no/where: there is no folder no to write to"),
-        (("-i", "moses.nbest", "-r", "ref.en", "-k", "5"), 2, "--nbest is for a decoder"),
-        (("-i", "moses.nbest", "-r", "ref.en", "--iterations", "5"), 2, "--iterations is for a decoder"),
-        (("-i", "moses.nbest", "-r", "ref.en", "--epsilon", "0"), 2, "--epsilon is for a decoder"),
-        (("-i", "moses.nbest", "-r", "ref.en", "--resume"), 2, "--resume goes on with the run in a folder"),
-        (("-c", "run.yaml", "--allow-partial"), 2, "with -c lists come from the decoder"),
-        (("-i", "moses.nbest", "-r", "ref.en", "--resorted", "x"), 2, "--resorted writes lists sorted by weights of"),
+        (
+            ("-i", "moses.nbest", "-r", "ref.en", "-o", "no/where"),
+            2,
+            "no/where: expected an existing folder, found no no",
+        ),
+        (("-i", "moses.nbest", "-r", "ref.en", "-k", "5"), 2, "--nbest needs a decoder"),
+        (("-i", "moses.nbest", "-r", "ref.en", "--iterations", "5"), 2, "--iterations needs a decoder"),
+        (("-i", "moses.nbest", "-r", "ref.en", "--epsilon", "0"), 2, "--epsilon needs a decoder"),
+        (("-i", "moses.nbest", "-r", "ref.en", "--resume"), 2, "--resume needs the folder of the run"),
+        (
+            ("-c", "run.yaml", "--allow-partial"),
+            2,
+            "-i, --from, --scores, --forests, --folds and --allow-partial cannot be used with -c",
+        ),
+        (("-i", "moses.nbest", "-r", "ref.en", "--resorted", "x"), 2, "--resorted needs cross-validation"),
         (("-i", "moses.nbest", "-r", "ref.en", "--keep", "LM0"), 2, "learner 'toy-perceptron' cannot keep weights"),
-        (("-c", "run.yaml", "-i", "x"), 2, "with -c lists come from the decoder"),
+        (
+            ("-c", "run.yaml", "-i", "x"),
+            2,
+            "-i, --from, --scores, --forests, --folds and --allow-partial cannot be used with -c",
+        ),
         (("--scores", "x", "-i", "y", "-r", "ref.en"), 2, "--scores cannot be used with -r or --forests"),
     ],
 )
@@ -274,7 +286,7 @@ class TestDecoder:
         result = smt("tune", "-c", "run.yaml", "-r", "ref.en", *TOY)
         assert (result.code, result.err) == (
             2,
-            "smt: name a folder for the run: --dir DIR, or output.dir in the configuration\n",
+            "smt: expected a folder for the run (--dir DIR, or output.dir in the configuration), found none\n",
         )
 
     def test_killed_in_the_middle_of_decoding_it_goes_on(self, smt: Smt, start: Callable[..., Any]) -> None:
@@ -368,7 +380,7 @@ class TestPolicy:
     def test_a_run_is_gone_on_with(self, smt: Smt) -> None:
         out = smt(*self.ARGUMENTS, "--dir", "out", "-o", "w").ok()
         refused = smt(*self.ARGUMENTS, "--dir", "out", "-o", "w")
-        assert (refused.code, "a run is already there; resume it (--resume)" in refused.err) == (2, True)
+        assert (refused.code, "already contains a run; resume it (--resume)" in refused.err) == (2, True)
         before = Path("w").read_bytes()
         shutil.rmtree("out/run-1")
         assert smt(*self.ARGUMENTS, "--dir", "out", "-o", "w", "--resume").ok() == out
@@ -383,7 +395,7 @@ class TestPolicy:
             assert result.err.startswith("smt: learner 'trying' learns the decoder's own decisions")
         other = smt(*self.ARGUMENTS, "--dir", "out", "--decoder", "silent")
         assert (other.code, "decoders that have one: by-word" in other.err) == (2, True)
-        assert "name a folder for the run" in smt(*self.ARGUMENTS).err
+        assert "expected a folder for the run" in smt(*self.ARGUMENTS).err
         assert not Path("out").exists()
 
 

@@ -173,7 +173,7 @@ class TestRescore:
     def test_weights_are_finite(self, file: Files, value: float) -> None:
         with pytest.raises(UsageError, match="weight of 'LM0': expected a finite number"):
             list(smt.read(file(LIST)).rescore({**WEIGHTS, "LM0": value}))
-        with pytest.raises(UsageError, match="weight of features that have none: expected a finite number"):
+        with pytest.raises(UsageError, match="weight of features without one: expected a finite number"):
             list(smt.read(file(LIST)).rescore({"LM0": 1.0}, missing=value))
 
 

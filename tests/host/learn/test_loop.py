@@ -218,7 +218,7 @@ class TestRefused:
         for change, message in (
             ("references=[]", "learning needs references (-r)"),
             ("source=null", r"learning needs a source \(-s\)"),
-            ("model.weights=null", "expected nonzero start weights \(-w FILE, or model.weights"),
+            ("model.weights=null", r"expected nonzero start weights \(-w FILE, or model.weights"),
         ):
             with pytest.raises(UsageError, match=message.replace("(-r)", r"\(-r\)")):
                 run(host, "out", config=(change,))
@@ -247,7 +247,7 @@ class TestRefused:
 
     def test_another_run_is_not_gone_on_with(self, host: Host) -> None:
         run(host, "out", iterations=1)
-        with pytest.raises(UsageError, match="a run is already there; resume it"):
+        with pytest.raises(UsageError, match="already contains a run; resume it"):
             run(host, "out", iterations=1)
         with pytest.raises(UsageError, match="cannot resume, options differ"):
             run(host, "out", "toy-perceptron,rate=0.2", resume=True)

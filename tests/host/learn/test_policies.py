@@ -171,7 +171,7 @@ class TestRefused:
 
     def test_another_run_is_not_gone_on_with(self, host: Host) -> None:
         tune(host, "out")
-        with pytest.raises(UsageError, match="a run is already there; resume it"):
+        with pytest.raises(UsageError, match="already contains a run; resume it"):
             tune(host, "out")
         with pytest.raises(UsageError, match="cannot resume, options differ"):
             tune(host, "out", "learner.rate=2", resume=True)

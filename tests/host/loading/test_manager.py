@@ -64,10 +64,10 @@ def test_installed_distribution_is_loaded(install: Install) -> None:
     [
         ("import no_such_module_at_all", "ModuleNotFoundError: No module named 'no_such_module_at_all'"),
         ("raise RuntimeError('out of luck')", "RuntimeError: out of luck"),
-        ("raise SystemExit('gone')", "it ended the program by sys.exit('gone')"),
+        ("raise SystemExit('gone')", "it called sys.exit('gone')"),
         (
             "import sys\nfrom smtplugins import hookimpl\n@hookimpl\ndef smt_metrics():\n    sys.exit(0)\n",
-            "it ended the program by sys.exit(0)",
+            "it called sys.exit(0)",
         ),
         ("x = 1", "ValueError: it offers nothing: no @hookimpl function and no @feature in it"),
         (
@@ -235,7 +235,7 @@ def test_file_given_by_name_must_work(tmp_path: Path) -> None:
     with pytest.raises(PluginError, match="cannot be imported: SyntaxError"):
         smt.load_plugins([path])
     path.write_text("raise SystemExit(0)\n")
-    with pytest.raises(PluginError, match=r"cannot be imported: it ended the program by sys\.exit\(0\)"):
+    with pytest.raises(PluginError, match=r"cannot be imported: it called sys\.exit\(0\)"):
         smt.load_plugins([path])
     path.write_text("x = 1\n")
     with pytest.raises(PluginError, match=r"plugin 'mine' \(.*mine\.py\) failed: ValueError: it offers nothing"):
@@ -244,7 +244,7 @@ def test_file_given_by_name_must_work(tmp_path: Path) -> None:
     with pytest.raises(PluginError, match=r"plugin 'mine' \(.*mine\.py\) failed: OSError: disk"):
         smt.load_plugins([path])
     path.write_text("from smtplugins import hookimpl\n@hookimpl\ndef smt_metrics():\n    raise SystemExit\n")
-    with pytest.raises(PluginError, match=r"plugin 'mine' \(.*mine\.py\) failed: it ended the program"):
+    with pytest.raises(PluginError, match=r"plugin 'mine' \(.*mine\.py\) failed: it called"):
         smt.load_plugins([path])
 
 

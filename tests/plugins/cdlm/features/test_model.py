@@ -291,7 +291,7 @@ def test_what_is_wrong_with_a_model(tmp_path: Path) -> None:
         load_model(tmp_path / "m")
     save_model(tmp_path / "m", {"blm": 1.0, "tsrb:A_X": 1.0}, classes)
     (tmp_path / "m/weights.txt").write_text("blm 2\n")
-    with pytest.raises(SmtError, match="expected the model that was saved, found its files changed"):
+    with pytest.raises(SmtError, match="expected the model as saved, found changed files"):
         load_model(tmp_path / "m")
 
 
