@@ -201,7 +201,7 @@ class TestPluginCommands:
         assert smt("standard").err.endswith("has no commands of its own\n")
         monkeypatch.setenv("SMT_DISABLE_PLUGINS", "greeter")
         result = smt("greeter", "hello", "Anna")
-        assert (result.code, result.err) == (2, "smt: plugin 'greeter' (smt-greeter 1.2) is switched off\n")
+        assert (result.code, result.err) == (2, "smt: plugin 'greeter' (smt-greeter 1.2) is disabled\n")
 
 
 SLOW = """

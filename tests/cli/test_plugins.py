@@ -159,5 +159,5 @@ class TestNew:
 
 def test_new_plugin_cannot_have_the_name_of_an_installed_one(smt: Smt) -> None:
     result = smt("plugins", "new", "standard")
-    assert (result.code, result.err.split(";")[0]) == (2, "smt: a plugin named 'standard' is installed already")
+    assert (result.code, result.err.split(";")[0]) == (2, "smt: a plugin named 'standard' is already installed")
     assert not Path("smt-standard").exists()

@@ -144,7 +144,7 @@ def read_directions(
 ) -> Iterator[Directions]:
     """Read alignments of both directions from files, with the words of a text if given.
 
-    A file with source and target exchanged, such as GIZA++'s second file, is orient around.
+    A file with source and target exchanged, such as GIZA++'s second file, is turned around.
     """
     if os.fspath(forward) == os.fspath(backward) == "-":
         raise UsageError("only one of --forward and --backward can be read from standard input")

@@ -101,7 +101,7 @@ def judge(
         oracles=np.array(gathered.oracles) + columns.offsets[:-1],
         references=tuple(gathered.references),
         baseline=tuple(gathered.baseline),
-        baseline_name=f"{lists.name} as it check_list" if baseline is None else baseline.name,
+        baseline_name=f"{lists.name} as it came" if baseline is None else baseline.name,
         baseline_scores=np.array(gathered.baseline_scores),
         baseline_score=float(metric.score(np.sum(gathered.baseline_stats, axis=0))),
         depths=gathered.depths(),

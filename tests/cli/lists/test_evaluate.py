@@ -85,7 +85,7 @@ def test_manifest_has_inputs_seed_and_signatures(smt: Smt) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["good", "good"], "system 'good' is named twice"),
+        (["good", "good"], "expected different system names, found 'good' twice"),
         (["good", "--bootstrap", "-1"], "bootstrap: expected a number of samples, found -1"),
         (["good", "--bootstrap", "9", "--seed", "-1"], "seed: expected a whole number from 0 on, found -1"),
         (["good", "--samples", "-1"], "samples: expected a number of samples, found -1"),
@@ -95,7 +95,7 @@ def test_manifest_has_inputs_seed_and_signatures(smt: Smt) -> None:
         ),
         (["good", "--confidence", "95"], "confidence: expected a level between 0 and 1, such as 0.95, found 95"),
         (["good", "--test", "ar", "--test", "ar"], "test 'ar' is named twice"),
-        (["x=good", "x=poor"], "system 'x' is named twice"),
+        (["x=good", "x=poor"], "expected different system names, found 'x' twice"),
         (["x=good,good"], "system 'x': expected different runs, found 'good' twice"),
         (["x=good,"], "system 'x=good,': expected FILE, NAME=FILE or NAME=FILE,FILE,..."),
         (["=good"], "system '=good': expected FILE, NAME=FILE or NAME=FILE,FILE,..."),
