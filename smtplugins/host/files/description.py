@@ -166,7 +166,7 @@ def _corpus(sentences: Iterable[str | Segment], description: Description) -> Non
         for trouble in oddities(text):
             description.problem(lines, f"the line has {trouble}")
         if fault := getattr(sentence, "fault", ""):
-            description.problem(lines, f"mark-up that counts as words: {fault}")
+            description.problem(lines, f"markup treated as words: {fault}")
     description.facts |= {"lines": lines, "words": words, "distinct words": len(vocabulary), "characters": characters}
     description.facts["escapes"] = ", ".join(sorted(escapes)) or None
     if references or attributes:
@@ -183,11 +183,11 @@ def _alignments(pairs: Iterable[Alignment], description: Description) -> None:
             last = max((point[side] for point in pair.points), default=-1)
             if words is not None and last >= len(words):
                 name = ("source", "target")[side]
-                description.problem(pair.line, f"a link to {name} word {last}, of {len(words)} from 0 on")
+                description.problem(pair.line, f"link to {name} word {last}, expected below {len(words)}")
         if len(set(pair.points)) < len(pair.points):
-            description.problem(pair.line, "a link stands twice")
+            description.problem(pair.line, "duplicate link")
         if pair.source == pair.target == ("ALIGN_ERR",):
-            description.problem(pair.line, "the two directions disagreed about the words")
+            description.problem(pair.line, "ALIGN_ERR: the two directions had different words")
     description.facts |= {
         "pairs": count,
         "without links": empty,
@@ -206,7 +206,7 @@ def _blocks(blocks: Iterable[Block], description: Description) -> None:
         if block.scorer is not None:
             scorers[block.scorer] = None
         elif layout not in (None, block.names):
-            description.problem(block.line, f"the features of {block.id} are not those of the sentence before")
+            description.problem(block.line, f"the features of {block.id} differ from those of the previous sentence")
         layout = block.names
         if not block:
             description.problem(block.line, f"no entries for {block.id}")
@@ -236,7 +236,7 @@ def _rules(rules: Iterable[Rule], description: Description) -> None:
         aligned += bool(rule.alignment)
         features = rule.features()
         if len(features) < len(rule.names):
-            description.problem(rule.line, "a feature stands there twice: the last one counts")
+            description.problem(rule.line, "duplicate feature: the last value counts")
         for name, value in features.items():
             ranges.setdefault(name, _Range()).add(value)
     description.facts |= {

@@ -30,7 +30,7 @@ SEED, SAMPLES = 12345, 1000
 SIGNIFICANT = 0.05
 NO_DIFFERENCE = "no significant difference"
 _METRIC = "bleu"
-_ELSE = "learn from more sentences, with fewer features, several --runs, other weights to begin with (-w) or --learner"
+_ELSE = "try more sentences, fewer features, several --runs, other start weights (-w) or another --learner"
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Reranked:
                 warnings.append(f"no gain: {scores} (p = {after.p:.4g}, no significant difference)")
             else:
                 tested = "not tested: --bootstrap N" if after.p is None else f"p = {after.p:.4g}"
-                warnings.append(f"the sorted lists are WORSE: {scores} ({tested}). Use the lists as they came; {_ELSE}")
+                warnings.append(f"the sorted lists are WORSE: {scores} ({tested}). Keep the original lists; {_ELSE}")
         return warnings
 
     def _sets(self) -> list[tuple[str, Evaluation]]:

@@ -185,7 +185,7 @@ class Course:
             return ""
         self.covered = new <= 1 - _COVERED
         promised, gained = (self._gain(value) - self._gain(before) for value in (self._expected, score))
-        fell = "" if gained >= -_FAR * abs(before) else f"; far below the best ({before:.4g}): back to those weights"
+        fell = "" if gained >= -_FAR * abs(before) else f"; far below the best ({before:.4g}), returning to its weights"
         if self.covered:
             self.widen()
             return fell

@@ -99,11 +99,11 @@ def test_alignments(host: Host, tmp_path: Path) -> None:
     wanted = {"format": "pharaoh-alignment", "pairs": 3, "without links": 1, "links": 4, "links per pair": 1.33}
     assert found.facts | wanted == found.facts
     assert found.problems == [
-        {"line": 1, "problem": "a link to target word 1, of 1 from 0 on"},
-        {"line": 3, "problem": "a link stands twice"},
+        {"line": 1, "problem": "link to target word 1, expected below 1"},
+        {"line": 3, "problem": "duplicate link"},
     ]
     (tmp_path / "a").write_text("1\n1 ALIGN_ERR # 1\n1 ALIGN_ERR # 1\n")
-    problem = {"line": 1, "problem": "the two directions disagreed about the words"}
+    problem = {"line": 1, "problem": "ALIGN_ERR: the two directions had different words"}
     assert describe(host, tmp_path / "a").problems == [problem]
 
 
@@ -120,7 +120,7 @@ def test_tuning_data(host: Host, tmp_path: Path) -> None:
         {"feature": "s", "hypotheses": 1, "min": 1.0, "mean": 1.0, "max": 1.0},
     ]
     assert found.problems == [
-        {"line": 5, "problem": "the features of 1 are not those of the sentence before"},
+        {"line": 5, "problem": "the features of 1 differ from those of the previous sentence"},
         {"line": 5, "problem": "no entries for 1"},
     ]
     (tmp_path / "s").write_text("SCORES_TXT_BEGIN_0 0 1 1 TER\n3\nSCORES_TXT_END_0\n")
@@ -165,7 +165,7 @@ def test_grammar(host: Host, tmp_path: Path) -> None:
         {"feature": "F", "rules": 3, "min": 1.0, "mean": 3.0, "max": 5.0},
         {"feature": "G", "rules": 1, "min": 2.0, "mean": 2.0, "max": 2.0},
     ]
-    assert found.problems == [{"line": 3, "problem": "a feature stands there twice: the last one counts"}]
+    assert found.problems == [{"line": 3, "problem": "duplicate feature: the last value counts"}]
 
 
 def test_escapes_are_told(host: Host, tmp_path: Path) -> None:
@@ -188,4 +188,4 @@ def test_mark_up_that_counts_as_words_is_a_problem(host: Host, tmp_path: Path) -
     (tmp_path / "in").write_text('ein <n translation="x">haus</n>\nein <n translation="x">haus\n')
     found = describe(host, tmp_path / "in")
     assert (found.facts["format"], found.facts["words"]) == ("moses-xml", 5)
-    assert found.problems == [{"line": 2, "problem": "mark-up that counts as words: 'n' is not closed"}]
+    assert found.problems == [{"line": 2, "problem": "markup treated as words: 'n' is not closed"}]

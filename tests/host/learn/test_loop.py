@@ -191,7 +191,7 @@ class TestFalls:
     def test_after_a_fall_it_goes_back_with_smaller_steps(self, host: Host) -> None:
         lines: list[str] = []
         done = run(host, "out", "reversing", reach=0.0, iterations=3, told=lines.append)
-        assert "far below the best (60.05): back to those weights" in lines[1]
+        assert "far below the best (60.05), returning to its weights" in lines[1]
         first, second, third = done.iterations
         assert second["decoded"] < 10
         assert second["radius"] == pytest.approx(first["distance"] / 2)

@@ -144,7 +144,7 @@ class TestWarnings:
         name, before, after = ("BLEU", "100.00", "") if metric == BLEU else ("TER", "0.00", "60.00")
         assert line.startswith(f"the sorted lists are WORSE: test {name} went from {before} to {after}")
         assert "(p = 0.0" in line
-        assert "Use the lists as they came; learn from more sentences" in line
+        assert "Keep the original lists; try more sentences" in line
 
     def test_worse_but_not_tested(self, host: Host) -> None:
         done = self.rerank(host, 2.0, 0.0, samples=0)
@@ -163,7 +163,7 @@ class TestWarnings:
         row = Score("result", "BLEU", 98.0, "BLEU|in-sample")
         done = replace(done, dev=Evaluation((replace(row, system="baseline", score=99.0), row)))
         assert self.verdicts(done) == ["worse"]
-        assert done.warnings()[0].startswith("no gain on the tuning data: dev BLEU went from 99.00 to 98.00; learn")
+        assert done.warnings()[0].startswith("no gain on the tuning data: dev BLEU went from 99.00 to 98.00; try")
 
     def test_none_for_a_gain(self, host: Host) -> None:
         lists = EXAMPLE / "dev.nbest", EXAMPLE / "test.nbest"

@@ -108,7 +108,7 @@ def test_a_fall_is_told() -> None:
     made.expect(42.0, 0.2)
     assert made.add(39.5, {}, 1.0) == ""
     made.expect(42.0, 0.2)
-    assert made.add(12.0, {}, 1.0) == "; far below the best (40): back to those weights"
+    assert made.add(12.0, {}, 1.0) == "; far below the best (40), returning to its weights"
 
 
 def test_lists_that_hold_what_there_is_widen_it_beyond_the_first() -> None:
