@@ -11,7 +11,7 @@ from smtplugins.host import printing as tables
 
 def summary(name: str) -> str:
     """The summary on the help page."""
-    return "list plugins; `check NAME` tests one, `new NAME` creates one"
+    return "list plugins; `check NAME` tests a plugin, `new NAME` creates one"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from smtplugins.contracts.contracts import Metric
 
 TESTS = {
-    "bootstrap": "paired bootstrap, with intervals; as sacrebleu, whose p is about that of a one-tailed test",
-    "ar": "approximate randomisation, two-tailed, as sacrebleu; over runs as multeval",
-    "sign": "sign test of sentence scores, one-tailed: better than the baseline",
+    "bootstrap": "paired bootstrap with intervals, as sacrebleu (p is close to that of a one-tailed test)",
+    "ar": "approximate randomisation, two-tailed, as sacrebleu (over runs as multeval)",
+    "sign": "sign test of sentence scores, one-tailed (better than the baseline)",
     "wilcoxon": "Wilcoxon signed-rank test of sentence scores, two-tailed",
 }
 SAMPLES = {"bootstrap": 1000, "ar": 10000}
