@@ -22,7 +22,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "kept"
     monkeypatch.setenv("SMT_CACHE", str(folder))
     monkeypatch.setattr("smtformats.caching.folders._SETTLED_NS", -(10**12))
-    record = next(one for one in all_formats() if one.name == "cdec-grammar")
+    record = next(fmt for fmt in all_formats() if fmt.name == "cdec-grammar")
     grammar = tmp_path / "grammar"
     grammar.write_text("[X] ||| a ||| A ||| F=1\n")
     cached_load(grammar, record, folder)
@@ -41,9 +41,9 @@ def test_entries_are_shown(smt: Smt, kept: Path, tmp_path: Path) -> None:
 
 
 def test_entries_are_removed(smt: Smt, kept: Path) -> None:
-    size = sum(one.stat().st_size for one in kept.iterdir())
+    size = sum(file.stat().st_size for file in kept.iterdir())
     assert smt("cache", "clear").ok() == f"{kept}: 2 removed, {size} bytes\n"
-    assert [one.name for one in kept.iterdir()] == ["mine"]
+    assert [file.name for file in kept.iterdir()] == ["mine"]
     assert smt("cache", "clear", "--cache", "absent").ok() == "absent: 0 removed, 0 bytes\n"
     assert smt("cache", "show", "--cache", "absent", "--format", "json").ok() == "[]\n"
 

@@ -23,8 +23,8 @@ Smt = Callable[..., Any]
     ],
 )
 def test_kinds(smt: Smt, example: Path, name: str, facts: dict[str, Any]) -> None:
-    found = json.loads(smt("info", name, "-f", "json").ok())
-    assert {key: found[key] for key in facts} == facts
+    description = json.loads(smt("info", name, "-f", "json").ok())
+    assert {key: description[key] for key in facts} == facts
     text = smt("info", name).ok()
     for key, value in facts.items():
         assert any(line.split()[:1] == [key] and line.endswith(str(value)) for line in text.splitlines())

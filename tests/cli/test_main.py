@@ -43,11 +43,11 @@ def smt_commands():
 
 
 def parsers(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
-    found = [parser]
+    result = [parser]
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            found += [inner for child in action.choices.values() for inner in parsers(child)]
-    return found
+            result += [inner for child in action.choices.values() for inner in parsers(child)]
+    return result
 
 
 class TestHelp:
@@ -390,7 +390,7 @@ class TestPrints:
         out, err = process.communicate(timeout=60)
         assert process.returncode == 0
         assert out.decode().replace("loud= 1 |||", "|||") == nbest.read_text()
-        assert [err.count(one) for one in (b"imported", b"printed", b"kept", b"native", b"child")] == [1, 3, 3, 3, 3]
+        assert [err.count(word) for word in (b"imported", b"printed", b"kept", b"native", b"child")] == [1, 3, 3, 3, 3]
 
     def test_of_plugins_stay_out_of_tables(self, smt: Smt, nbest: Path) -> None:
         Path("loud.py").write_text(LOUD)

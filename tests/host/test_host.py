@@ -24,8 +24,8 @@ def nbest(tmp_path: Path) -> Path:
 
 
 def test_score_takes_paths_streams_columns_and_lists(host: Host, nbest: Path) -> None:
-    one = smt.candidates(["a house", "home"])
-    for lists in (nbest, str(nbest), smt.read(nbest), smt.load(nbest), [one], iter([one])):
+    listed = smt.candidates(["a house", "home"])
+    for lists in (nbest, str(nbest), smt.read(nbest), smt.load(nbest), [listed], iter([listed])):
         (scored,) = host.score(lists, ["length"])
         assert [row[-1] for row in scored.values] == [2.0, 1.0]
 
@@ -44,9 +44,9 @@ def test_scored_lists_keep_their_format(host: Host, nbest: Path, tmp_path: Path)
 
 
 def test_runner_can_be_chosen(host: Host, nbest: Path) -> None:
-    expected = [one.values for one in host.score(nbest, ["length"])]
+    expected = [listed.values for listed in host.score(nbest, ["length"])]
     for runner in ("serial", "processes,jobs=2,chunk=1", {"name": "processes", "jobs": 2}, Spec("serial")):
-        assert [one.values for one in host.score(nbest, ["length"], runner=runner)] == expected
+        assert [listed.values for listed in host.score(nbest, ["length"], runner=runner)] == expected
     with pytest.raises(UsageError, match="unknown runner 'proceses'; did you mean 'processes'"):
         host.score(nbest, ["length"], runner="proceses").load()
 
@@ -126,7 +126,7 @@ def test_formats_of_plugins_are_known(plugin: Callable[[str, str], ModuleType], 
     host = smt.load_plugins([plugin("ones", code)])
     (tmp_path / "w").write_text("1: a b\n")
     assert host.read_weights(tmp_path / "w") == {"a": 1.0, "b": 1.0}
-    assert "ones" in [one.name for one in host.formats()]
+    assert "ones" in [fmt.name for fmt in host.formats()]
 
 
 def test_host_shows_its_plugins(host: Host) -> None:

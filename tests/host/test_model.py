@@ -113,15 +113,15 @@ def test_totals_add_up_in_order_of_the_names() -> None:
     weights = dict(zip(names, rng.normal(size=40).tolist(), strict=True))
     scores = {name: rng.normal(scale=1e6, size=3).tolist() for name in names}
     shuffled = {name: scores[name] for name in reversed(names)}
-    one, other = smt.candidates(["a", "b", "c"], scores=scores), smt.candidates(["a", "b", "c"], scores=shuffled)
-    assert Weigher(weights).totals(one) == Weigher(weights).totals(other)
+    nbest, other = smt.candidates(["a", "b", "c"], scores=scores), smt.candidates(["a", "b", "c"], scores=shuffled)
+    assert Weigher(weights).totals(nbest) == Weigher(weights).totals(other)
     expected = []
     for i in range(3):
         total = 0.0
         for name in sorted(names):
             total += scores[name][i] * weights[name]
         expected.append(total)
-    assert Weigher(weights).totals(one) == expected
+    assert Weigher(weights).totals(nbest) == expected
 
 
 def test_used_weights_are_remembered() -> None:

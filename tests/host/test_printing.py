@@ -44,6 +44,6 @@ def test_latex_is_escaped() -> None:
 
 
 def test_cells_are_for_people() -> None:
-    assert [cell(one) for one in (None, 0.00012345, 12.3456, 3, "x", ["b", "a"], {"b", "a"}, ("b", 1))] == [
+    assert [cell(value) for value in (None, 0.00012345, 12.3456, 3, "x", ["b", "a"], {"b", "a"}, ("b", 1))] == [
         "", "0.0001234", "12.35", "3", "x", "b, a", "a, b", "b, 1"
     ]  # fmt: skip

@@ -103,9 +103,9 @@ class TestRunDirectory:
         run = RunDirectory.create(tmp_path / "run", record(tmp_path / "in"))
         for number in (1, 2, 9999, 10000):
             run.save_step(number, step(float(number)))
-        found = run.last_step()
-        assert found is not None
-        number, model, state = found
+        last = run.last_step()
+        assert last is not None
+        number, model, state = last
         assert (number, model.weights, state.values) == (10000, {"LM": 10000.0}, {"n": 1})
         assert state.arrays["x"].tolist() == [10000.0]
         assert json.loads((run.path / "step-0002" / "step.json").read_text()) == {
@@ -124,9 +124,9 @@ class TestRunDirectory:
             patched.setattr(os, "replace", fail)
             with pytest.raises(OSError, match="killed"):
                 run.save_step(2, step(2.0))
-        found = run.last_step()
-        assert found is not None
-        assert found[0] == 1
+        last = run.last_step()
+        assert last is not None
+        assert last[0] == 1
         run.save_step(2, step(3.0))
         again = run.last_step()
         assert again is not None
@@ -143,8 +143,8 @@ class TestRunDirectory:
         (run.path / "inside" / ".3.part.npz").touch()
         (run.path / "inside" / "list").touch()
         RunDirectory.create(tmp_path / "run", {**same, "command": ["other"]}, resume=True)
-        found = sorted(str(path.relative_to(run.path)) for path in run.path.rglob("*"))
-        assert found == ["inside", "inside/list", "manifest.json"]
+        files = sorted(str(path.relative_to(run.path)) for path in run.path.rglob("*"))
+        assert files == ["inside", "inside/list", "manifest.json"]
         assert json.loads((run.path / runs.MANIFEST).read_text()) == same
 
     def test_states_before_the_last_are_let_go(self, tmp_path: Path) -> None:
@@ -161,9 +161,9 @@ class TestRunDirectory:
         run = RunDirectory.create(tmp_path / "run", record(tmp_path / "in"))
         run.save_step(1, step(1.0))
         run.save_step(1, step(2.0))
-        found = run.last_step()
-        assert found is not None
-        assert found[1].weights == {"LM": 2.0}
+        last = run.last_step()
+        assert last is not None
+        assert last[1].weights == {"LM": 2.0}
 
 
 class TestLeftovers:

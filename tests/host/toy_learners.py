@@ -33,7 +33,7 @@ class Perceptron:
     def learn(
         self, problem: Lists, start: Model, *, resume: State | None = None, seed: int = 1, runner: Runner | None = None
     ) -> Iterator[Step]:
-        names = sorted({name for one in problem.lists for name in one.names()})
+        names = sorted({name for nbest in problem.lists for name in nbest.names()})
         sign = 1 if problem.metric.higher_is_better else -1
         gains = [sign * problem.metric.sentence(rows) for rows in problem.stats]
         tables = list(spread(runner, partial(table_of, names), problem.lists))
@@ -57,8 +57,8 @@ class Perceptron:
             yield Step(model, float(np.mean(lost)), {"lists": float(len(tables))}, state)
 
 
-def table_of(names: list[str], one: Any) -> Any:
-    rows = [features for _, features, _ in one.rows()]
+def table_of(names: list[str], nbest: Any) -> Any:
+    rows = [features for _, features, _ in nbest.rows()]
     return np.array([[row.get(name, 0.0) for name in names] for row in rows])
 
 

@@ -50,7 +50,10 @@ class WordByWord:
     def features(self, state: Words, actions: Sequence[str]) -> Columns:
         before = state.said[-1] if state.said else "^"
         word = state.words[len(state.said)]
-        rows = [{f"word:{word}_{one}": 1.0, f"pair:{before}_{one}": 1.0, "length": float(len(one))} for one in actions]
+        rows = [
+            {f"word:{word}_{action}": 1.0, f"pair:{before}_{action}": 1.0, "length": float(len(action))}
+            for action in actions
+        ]
         return Columns.from_mappings(rows)
 
     def after(self, state: Words, action: str) -> Words:
@@ -88,7 +91,7 @@ class Silent:
     def decode(
         self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1, graphs: bool = False
     ) -> Iterator[Decoding]:
-        return (Decoding(one.id, "") for one in sentences)
+        return (Decoding(sentence.id, "") for sentence in sentences)
 
 
 class Trying:
@@ -116,11 +119,11 @@ class Trying:
                     continue
                 at = int(random.integers(len(path)))
                 state = path.state(at)
-                tried = [follow(task, state, weights, one) for one in ranked(task, state, weights)[0]]
-                best = max(tried, key=lambda one: one.value(0))
+                tried = [follow(task, state, weights, action) for action in ranked(task, state, weights)[0]]
+                best = max(tried, key=lambda path: path.value(0))
                 if best.value(0) > path.value(at):
                     for sign, (ids, values) in ((self.rate, best.features(0)), (-self.rate, path.features(at))):
-                        free = [weights.names[one] not in self.fixed for one in ids.tolist()]
+                        free = [weights.names[number] not in self.fixed for number in ids.tolist()]
                         with np.errstate(over="ignore", invalid="ignore"):
                             weights.array[ids[free]] += sign * values[free]
             values = {"names": list(weights.names), "done": epoch + 1, "random": random.bit_generator.state}

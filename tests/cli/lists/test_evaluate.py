@@ -79,7 +79,7 @@ def test_manifest_has_inputs_seed_and_signatures(smt: Smt) -> None:
     record = json.loads(Path("m.json").read_text())
     assert sorted(record["inputs"]) == ["good", "poor", "ref"]
     assert record["seed"] == 5
-    assert [one.rpartition("|")[2] for one in record["signatures"]] == ["rs:5", "rs:5"]
+    assert [signature.rpartition("|")[2] for signature in record["signatures"]] == ["rs:5", "rs:5"]
 
 
 @pytest.mark.parametrize(

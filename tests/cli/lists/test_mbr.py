@@ -45,9 +45,9 @@ def test_forests_are_sampled(smt: Smt, tmp_path: Path) -> None:
     example = Path(__file__).resolve().parents[3] / "examples/decode-hiero"
     assert smt("decode", "-c", example / "run.yaml", "--forests", "forests", "-o", "best").code == 0
     arguments = ["mbr", "-i", "forests", "--samples", "100", "-w", example / "weights", "-m", "bleu,tokenize=none"]
-    found = smt(*arguments, "--scale", "3").ok()
-    assert found.count("\n") == Path("best").read_text().count("\n")
-    assert smt(*arguments, "--scale", "3", "-j", "2").ok() == found
+    texts = smt(*arguments, "--scale", "3").ok()
+    assert texts.count("\n") == Path("best").read_text().count("\n")
+    assert smt(*arguments, "--scale", "3", "-j", "2").ok() == texts
     assert smt(*arguments, "--scale", "50").ok() == Path("best").read_text()
     assert smt(*arguments, "--scale", "50", "--linear").ok() == Path("best").read_text()
 

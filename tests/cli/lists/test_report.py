@@ -22,9 +22,9 @@ LISTS = ("-i", "moses.nbest", "-r", "ref.en", "-m", "bleu,tokenize=none")
 
 
 def data_of(text: str) -> Any:
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
-    assert found is not None
-    return json.loads(found[1])
+    match = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    assert match is not None
+    return json.loads(match[1])
 
 
 def opened(block: str) -> Any:

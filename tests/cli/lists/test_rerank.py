@@ -38,9 +38,9 @@ def test_it_equals_the_chain(smt: Smt) -> None:
             "-f", "json").ok()
     )  # fmt: skip
     for name, row in zip(("baseline", "result"), judged, strict=True):
-        found = next(one for one in table if (one["set"], one["system"]) == ("test", name))
+        evaluated = next(entry for entry in table if (entry["set"], entry["system"]) == ("test", name))
         for key in ("score", "low", "high", "p", "signature"):
-            assert found[key] == row[key], key
+            assert evaluated[key] == row[key], key
 
 
 def test_the_table(smt: Smt) -> None:
@@ -57,8 +57,8 @@ def test_the_table(smt: Smt) -> None:
 def test_what_was_judged_is_not_what_was_learnt_from(smt: Smt) -> None:
     smt("rerank", *LISTS, *LEARNING, "-o", "out").ok()
     record = json.loads(Path("out/manifest.json").read_text())
-    assert {Path(one).name for one in record["inputs"]} == {"dev.nbest", "dev.en"}
-    assert {Path(one).name for one in record["options"]["applied_to"]} == {"test.nbest", "test.en"}
+    assert {Path(path).name for path in record["inputs"]} == {"dev.nbest", "dev.en"}
+    assert {Path(path).name for path in record["options"]["applied_to"]} == {"test.nbest", "test.en"}
     marked = [
         json.loads(
             smt(
@@ -67,7 +67,7 @@ def test_what_was_judged_is_not_what_was_learnt_from(smt: Smt) -> None:
         )[0]
         for ref in ("dev.en", "test.en")
     ]
-    assert ["in-sample" in one["signature"] for one in marked] == [True, False]
+    assert ["in-sample" in judged["signature"] for judged in marked] == [True, False]
 
 
 def test_start_weights_runs_and_other_formats(smt: Smt) -> None:
@@ -124,8 +124,8 @@ class TestWorse:
             Path(f"{name}.ref").write_text("".join(f"{text}\n" for text in texts))
             lines = [
                 f"{k} ||| {text} ||| f= {value} ||| {total}\n"
-                for k, one in enumerate(texts)
-                for text, value, total in ((one, good, 1), (f"x {one} y z", 1, 0))
+                for k, words in enumerate(texts)
+                for text, value, total in ((words, good, 1), (f"x {words} y z", 1, 0))
             ]
             Path(f"{name}.lists").write_text("".join(lines))
         Path("start").write_text("f 1\n")
@@ -165,12 +165,12 @@ def test_strings_as_ids(smt: Smt) -> None:
         "a": ("--dev", "plain/dev.jsonl", "--dev-ref", "dev.en", "--test", "plain/test.jsonl", "--test-ref", "test.en"),
         "b": ("--dev", "dev.jsonl", "--dev-ref", "dev.tsv", "--test", "test.jsonl", "--test-ref", "test.tsv"),
     }
-    one, other = (
+    first, second = (
         [(row["set"], row["system"], row["score"]) for row in json.loads(smt("rerank", *call, *LEARNING, "-o", name,
                                                                              "-f", "json").ok())]
         for name, call in calls.items()
     )  # fmt: skip
-    assert one == other
+    assert first == second
     for name in ("weights", "best.txt"):
         assert Path("a", name).read_bytes() == Path("b", name).read_bytes()
     result = smt("rerank", *calls["b"][:3], "dev.en", *calls["b"][4:], *LEARNING, "-o", "c")

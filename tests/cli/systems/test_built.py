@@ -73,9 +73,9 @@ def decode(smt: Smt, *options: Any, config: str = "growing.yaml") -> Any:
 
 
 def data_of(page: str) -> Any:
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    assert found is not None
-    return json.loads(found[1])
+    match = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert match is not None
+    return json.loads(match[1])
 
 
 def opened(block: str) -> Any:
@@ -96,8 +96,8 @@ class TestDecode:
              "above": True, "child": 1, "score": 0.33333334},
         ]  # fmt: skip
         assert second == {"id": "1", "source": [], "translation": "", "score": None, "steps": []}
-        for one in BuiltFile("b.jsonl"):
-            assert source_words(one.steps) == one.source
+        for sentence in BuiltFile("b.jsonl"):
+            assert source_words(sentence.steps) == sentence.source
         assert third["source"] == ["vier", "[X,1]", "|||"]
 
     def test_any_number_of_jobs_writes_the_same(self, smt: Smt) -> None:
@@ -112,31 +112,31 @@ class TestDecode:
 
     def test_the_charts_decoder(self, smt: Smt) -> None:
         lists = smt("decode", "-c", "run.yaml", "-k", 1, "--built", "b.jsonl").ok().splitlines()
-        for one, line in zip(BuiltFile("b.jsonl"), lists, strict=True):
-            assert (one.id, one.translation, one.score) == (
+        for sentence, line in zip(BuiltFile("b.jsonl"), lists, strict=True):
+            assert (sentence.id, sentence.translation, sentence.score) == (
                 line.split(" ||| ")[0], line.split(" ||| ")[1], float(line.split(" ||| ")[3]),
             )  # fmt: skip
-            assert sum(step.score for step in one.steps) == pytest.approx(one.score, abs=1e-4)
-            assert source_words(one.steps) == one.source
+            assert sum(step.score for step in sentence.steps) == pytest.approx(sentence.score, abs=1e-4)
+            assert source_words(sentence.steps) == sentence.source
             # Children come first.
-            for number, below in enumerate(children(one.steps)):
+            for number, below in enumerate(children(sentence.steps)):
                 assert all(child < number for child in below.values())
 
     def test_marks_of_sentences_are_words_of_rules(self, smt: Smt) -> None:
         smt("decode", "-c", "run.yaml", "--set", "decoder.markers=true", "--built", "b.jsonl", "-o", "out").ok()
-        for one in BuiltFile("b.jsonl"):
-            assert source_words(one.steps) == ("<s>", *one.source, "</s>")
+        for sentence in BuiltFile("b.jsonl"):
+            assert source_words(sentence.steps) == ("<s>", *sentence.source, "</s>")
 
     def test_of_a_lattice_the_path_that_was_taken(self, smt: Smt) -> None:
         given = "((('der',0.0,1),('die',-0.7,1),),(('koch',0.0,1),),)\n"
         assert smt("decode", "-c", "run.yaml", "-i", "-", "--built", "b.jsonl", stdin=given).ok() == "the cook\n"
-        (one,) = BuiltFile("b.jsonl")
-        assert one.source == ("der", "koch")
+        (sentence,) = BuiltFile("b.jsonl")
+        assert sentence.source == ("der", "koch")
 
     def test_precision(self, smt: Smt) -> None:
         decode(smt, "--built", "b.jsonl", "--precision", 2).ok()
-        (one, *_) = BuiltFile("b.jsonl")
-        assert (one.score, one.steps[1].score) == (-0.33, 0.33)
+        (sentence, *_) = BuiltFile("b.jsonl")
+        assert (sentence.score, sentence.steps[1].score) == (-0.33, 0.33)
 
     @pytest.mark.parametrize(
         ("options", "code", "message"),

@@ -80,19 +80,21 @@ def lines(path: str) -> list[str]:
 
 def test_a_table_for_moses(smt: Smt) -> None:
     result = smt(*CALL)
-    found = lines("out/rule-table.gz")
-    assert (result.code, result.out, result.err) == (0, "", f"smt: note: {len(found)} rules\n")
+    table = lines("out/rule-table.gz")
+    assert (result.code, result.out, result.err) == (0, "", f"smt: note: {len(table)} rules\n")
     assert sorted(os.listdir("out")) == ["glue-grammar", "lex.e2f", "lex.f2e", "rule-table.gz"]
-    assert "alt [X] ||| old [X] ||| 1 1 1 1 ||| 0-0 ||| 2 2 2 ||| |||" in found
-    assert [line for line in found if line.startswith("hat [X][X] gesehen [X] ||| ")] == [
+    assert "alt [X] ||| old [X] ||| 1 1 1 1 ||| 0-0 ||| 2 2 2 ||| |||" in table
+    assert [line for line in table if line.startswith("hat [X][X] gesehen [X] ||| ")] == [
         "hat [X][X] gesehen [X] ||| has seen [X][X] [X] ||| 1 1 1 1 ||| 0-0 1-2 2-1 ||| "
         "0.666666 0.666666 0.666666 ||| |||"
     ]
     assert "moses-rules" in smt("info", "out/rule-table.gz").ok()
     assert "moses-rules" in smt("info", "out/glue-grammar").ok()
     Path("moses.ini").write_text(MOSES)
-    found = smt("decode", "-c", "moses.ini", "-q", stdin="sie hat das haus gesehen\ner hat das boot gesehen\n").ok()
-    assert found == "she has seen the house\nhe has seen the boat\n"
+    translations = smt(
+        "decode", "-c", "moses.ini", "-q", stdin="sie hat das haus gesehen\ner hat das boot gesehen\n"
+    ).ok()
+    assert translations == "she has seen the house\nhe has seen the boat\n"
 
 
 @pytest.mark.parametrize("name", ["cdec", "cdec-grammar"])
@@ -107,8 +109,8 @@ def test_a_grammar_for_cdec(smt: Smt, name: str) -> None:
     assert "cdec-grammar" in smt("info", "out/grammar.gz").ok()
     Path("cdec.ini").write_text(CDEC)
     Path("weights").write_text(CDEC_WEIGHTS)
-    found = smt("decode", "-c", "cdec.ini", "-w", "weights", "-q", stdin="sie hat das haus gesehen\n").ok()
-    assert found == "she has seen the house\n"
+    translations = smt("decode", "-c", "cdec.ini", "-w", "weights", "-q", stdin="sie hat das haus gesehen\n").ok()
+    assert translations == "she has seen the house\n"
 
 
 @pytest.mark.parametrize("name", ["joshua", "joshua-grammar"])
@@ -120,8 +122,8 @@ def test_a_grammar_for_joshua(smt: Smt, name: str) -> None:
     assert "joshua-grammar" in smt("info", "out/grammar.gz").ok()
     assert "joshua-grammar" in smt("info", "out/glue-grammar").ok()
     Path("joshua.config").write_text(JOSHUA)
-    found = smt("decode", "-c", "joshua.config", "-q", stdin="sie hat das haus gesehen\n").ok()
-    assert found == "she has seen the house\n"
+    translations = smt("decode", "-c", "joshua.config", "-q", stdin="sie hat das haus gesehen\n").ok()
+    assert translations == "she has seen the house\n"
 
 
 def test_limits(smt: Smt) -> None:
@@ -136,13 +138,13 @@ def test_limits(smt: Smt) -> None:
     small = sources("--min-hole", 1)
     assert usual < small
     assert "[X][X] ist [X][X]" in small
-    assert sources("--max-nonterminals", 0) == {one for one in usual if "[X][X]" not in one}
+    assert sources("--max-nonterminals", 0) == {side for side in usual if "[X][X]" not in side}
     assert sources("--max-span", 3) < usual
-    assert max(len(one.split()) for one in sources("--max-source-symbols", 3)) == 3
+    assert max(len(side.split()) for side in sources("--max-source-symbols", 3)) == 3
     assert "er hat das haus gesehen" not in sources("--max-source-words", 4)
-    assert not any("[X][X] [X][X]" in one for one in small)
-    assert any("[X][X] [X][X]" in one for one in sources("--min-hole", 1, "--allow-adjacent"))
-    assert all(one.count(" ") >= 2 for one in sources("--min-words", 2) if "[X][X]" in one)
+    assert not any("[X][X] [X][X]" in side for side in small)
+    assert any("[X][X] [X][X]" in side for side in sources("--min-hole", 1, "--allow-adjacent"))
+    assert all(side.count(" ") >= 2 for side in sources("--min-words", 2) if "[X][X]" in side)
     # Nobody's limits need other options.
     for name in ("chiang", "cdec", "thrax"):
         assert "[X][X] ist [X][X]" in sources("--limits", name)

@@ -40,12 +40,12 @@ def rows(table: str, title: str) -> list[list[str]]:
     """The rows of a table below a line that begins with its first column."""
     lines = table.splitlines()
     first = next(i for i, line in enumerate(lines) if line.split()[:1] == [title])
-    found = []
+    rows = []
     for line in lines[first + 1 :]:
         if not line.strip():
             break
-        found.append(line.split())
-    return found
+        rows.append(line.split())
+    return rows
 
 
 class TestLeftovers:
@@ -147,8 +147,8 @@ class TestFrozen:
         assert alone.code == 0
         assert all(len(line.split()) == 2 for line in alone.out.splitlines())
         assert "in-sample" in alone.err
-        found = smt(*arguments, "-o", "w.pipe", "--to", "pipe-weights", "--precision", "3").ok()
-        assert found
+        weights = smt(*arguments, "-o", "w.pipe", "--to", "pipe-weights", "--precision", "3").ok()
+        assert weights
         assert "LM0" in Path("w.pipe").read_text()
         piped = smt(*arguments[:1], *arguments[3:], stdin=Path("moses.nbest").read_bytes())
         assert (piped.code, piped.out) == (0, alone.out)
@@ -280,7 +280,7 @@ class TestDecoder:
         assert (other.code, other.err) == (0, "")
         assert Path("other/weights").exists()
         record = json.loads(Path("out/manifest.json").read_text())
-        assert sorted(Path(one).name for one in record["inputs"]) == ["ref.en", "rules.txt", "source.de"]
+        assert sorted(Path(path).name for path in record["inputs"]) == ["ref.en", "rules.txt", "source.de"]
 
     def test_a_run_has_a_folder(self, smt: Smt) -> None:
         result = smt("tune", "-c", "run.yaml", "-r", "ref.en", *TOY)
@@ -321,14 +321,14 @@ class TestDecoder:
         assert list(Path("killed").glob("iteration-0002/.candidates*"))
         resumed = smt(*arguments, "--dir", "killed", "-o", "w2", "--resume")
         assert resumed.out == whole.out
-        found, wanted = (
+        files, wanted = (
             {path.relative_to(name): path.read_bytes() for path in Path(name).rglob("*") if path.is_file()}
             for name in ("killed", "whole")
         )
-        for tree in (found, wanted):
+        for tree in (files, wanted):
             # Folder and output are named otherwise.
             tree.pop(Path("manifest.json"))
-        assert found == wanted
+        assert files == wanted
 
 
 class TestPolicy:

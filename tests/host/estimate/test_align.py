@@ -20,8 +20,8 @@ TARGET = [" ".join(LEXICON[word] for word in line.split()) for line in SOURCE]
 MIRRORED = [" ".join(LEXICON[word] for word in reversed(line.split())) for line in SOURCE]
 
 
-def points(found: list[Alignment]) -> list[tuple[tuple[int, int], ...]]:
-    return [one.points for one in found]
+def points(alignments: list[Alignment]) -> list[tuple[tuple[int, int], ...]]:
+    return [alignment.points for alignment in alignments]
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -29,21 +29,21 @@ def test_models_find_the_translations(host: Host, model: str) -> None:
     pytest.importorskip("thot")
     # eflomal's own number of passes grows as the text gets shorter.
     passes = 24 if model == "eflomal" else None
-    found = list(host.align(SOURCE, TARGET, model=model, iterations=passes))
-    assert [(one.source, one.target) for one in found] == [
+    alignments = list(host.align(SOURCE, TARGET, model=model, iterations=passes))
+    assert [(alignment.source, alignment.target) for alignment in alignments] == [
         (tuple(source.split()), tuple(target.split())) for source, target in zip(SOURCE, TARGET, strict=True)
     ]
-    links = [link for one in found for link in one.points]
+    links = [link for alignment in alignments for link in alignment.points]
     words = sum(len(line.split()) for line in SOURCE)
     assert sum(i == j for i, j in links) >= 0.9 * words and sum(i != j for i, j in links) <= 0.1 * words
-    assert points(list(host.align(SOURCE, TARGET, model=model, iterations=passes))) == points(found)
+    assert points(list(host.align(SOURCE, TARGET, model=model, iterations=passes))) == points(alignments)
 
 
 def test_directions_are_the_right_way_round(host: Host) -> None:
     pytest.importorskip("thot")
     for heuristic in ("forward", "backward", "intersection"):
-        found = list(host.align(SOURCE, MIRRORED, model="ibm1,iterations=15", heuristic=heuristic))
-        assert points(found)[0] == ((0, 3), (1, 2), (2, 1), (3, 0)), heuristic
+        alignments = list(host.align(SOURCE, MIRRORED, model="ibm1,iterations=15", heuristic=heuristic))
+        assert points(alignments)[0] == ((0, 3), (1, 2), (2, 1), (3, 0)), heuristic
     # Two words for one: forward gives both a link, backward one of them.
     source, target = ["a b", "a", "b"] * 5, ["x x y", "x x", "y"] * 5
     forward = next(iter(host.align(source, target, model="ibm1", heuristic="forward")))
@@ -55,10 +55,10 @@ def test_words_of_the_library_are_words_like_others(host: Host) -> None:
     pytest.importorskip("thot")
     reserved = dict(zip(LEXICON, ("NULL", "UNKNOWN_WORD", "<UNUSED_WORD>", "NULL_", "<s>", "é"), strict=True))
     source = [" ".join(reserved[word] for word in line.split()) for line in SOURCE]
-    found = list(host.align(source, source, model="ibm1"))
-    assert points(found) == points(list(host.align(SOURCE, SOURCE, model="ibm1")))
-    assert found[0].points == ((0, 0), (1, 1), (2, 2), (3, 3))
-    assert found[0].source == ("NULL", "UNKNOWN_WORD", "<UNUSED_WORD>", "NULL_")
+    alignments = list(host.align(source, source, model="ibm1"))
+    assert points(alignments) == points(list(host.align(SOURCE, SOURCE, model="ibm1")))
+    assert alignments[0].points == ((0, 0), (1, 1), (2, 2), (3, 3))
+    assert alignments[0].source == ("NULL", "UNKNOWN_WORD", "<UNUSED_WORD>", "NULL_")
 
 
 def test_pairs_that_no_model_takes(host: Host) -> None:
@@ -66,9 +66,9 @@ def test_pairs_that_no_model_takes(host: Host) -> None:
     notes: list[str] = []
     long = ["w " * 201, "v"]
     pairs = [*SOURCE, "", "das", "", long[0]], [*TARGET, "the", "", "", long[1]]
-    found = points(list(host.align(*pairs, model="hmm", note=notes.append)))
-    assert found[len(SOURCE) :] == [()] * 4
-    assert found[: len(SOURCE)] == points(list(host.align(SOURCE, TARGET, model="hmm")))
+    links = points(list(host.align(*pairs, model="hmm", note=notes.append)))
+    assert links[len(SOURCE) :] == [()] * 4
+    assert links[: len(SOURCE)] == points(list(host.align(SOURCE, TARGET, model="hmm")))
     assert notes == [
         "3 sentence pairs with an empty side: no links",
         "1 sentence pair of more than 200 words: no links",
@@ -77,8 +77,8 @@ def test_pairs_that_no_model_takes(host: Host) -> None:
 
 
 def test_iterations_and_seed() -> None:
-    assert [one.passes for one in model_stages("hmm,ibm1=3", 7)] == [3, 7]
-    assert [one.passes for one in model_stages("ibm4")] == [5, 5, 3, 3]
+    assert [stage.passes for stage in model_stages("hmm,ibm1=3", 7)] == [3, 7]
+    assert [stage.passes for stage in model_stages("ibm4")] == [5, 5, 3, 3]
     (stage,) = model_stages("eflomal,samplers=2", None, 9)
     assert (stage.passes, stage.settings["seed"], stage.settings["num_samplers"]) == (None, 9, 2)
     pytest.importorskip("thot")
@@ -123,7 +123,7 @@ def test_bad_models(host: Host, model: str, iterations: int | None, message: str
 
 
 def test_without_the_library(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [one for one in sys.modules if one.split(".")[0] == "thot"]:
+    for name in [module for module in sys.modules if module.split(".")[0] == "thot"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"need the package sil-thot: pip install 'smtplugins\[align\]'"):
@@ -202,7 +202,7 @@ def test_files_that_do_not_fit(
     monkeypatch.chdir(tmp_path)
     Path("f").write_text(forward)
     Path("b").write_text(backward)
-    other = None if text is None else [one.upper() for one in text]
+    other = None if text is None else [sentence.upper() for sentence in text]
     with pytest.raises(FormatError) as caught:
         list(host.align(text, other, forward="f", backward="b"))
     assert str(caught.value).startswith(message)

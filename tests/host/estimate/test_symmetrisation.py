@@ -30,7 +30,7 @@ def defined(forward: set[Point], backward: set[Point], diagonal: bool, final: st
     while size < len(links):
         size = len(links)
         last = (-1, -1)
-        while following := sorted((one for one in links if order(one) > last), key=order)[:1]:
+        while following := sorted((link for link in links if order(link) > last), key=order)[:1]:
             ((i, j),) = following
             last = order((i, j))
             for right, down in steps:
@@ -51,9 +51,9 @@ def test_growing_is_as_defined(forward: set[Point], backward: set[Point]) -> Non
         "grow-diag-final-and": (True, "and"),
     }
     for name, (diagonal, final) in rules.items():
-        found = symmetrise(forward, backward, name)
-        assert found == tuple(sorted(defined(forward, backward, diagonal, final))), name
-        assert found == symmetrise(backward, forward, name)
+        links = symmetrise(forward, backward, name)
+        assert links == tuple(sorted(defined(forward, backward, diagonal, final))), name
+        assert links == symmetrise(backward, forward, name)
     assert symmetrise(forward, backward) == symmetrise(forward, backward, "grow-diag-final-and")
 
 
@@ -101,8 +101,10 @@ def test_symal_itself(shared: Path) -> None:
     for files in (("x.bal", "x.bal"), ("en-de.A3.final", "de-en.A3.final")):
         for at in range(0, len(lines), 3):
             name = SYMAL[lines[at]]
-            expected = [{tuple(map(int, one.split("-"))) for one in line.split()} for line in lines[at + 1 : at + 3]]
-            found = host.align(forward=folder / files[0], backward=folder / files[1], heuristic=name)
-            assert [set(one.points) for one in found] == expected, (files, name)
+            expected = [
+                {tuple(map(int, point.split("-"))) for point in line.split()} for line in lines[at + 1 : at + 3]
+            ]
+            alignments = host.align(forward=folder / files[0], backward=folder / files[1], heuristic=name)
+            assert [set(alignment.points) for alignment in alignments] == expected, (files, name)
             seen.add(name)
     assert seen == set(HEURISTICS) - {"grow", "grow-diag"}

@@ -30,32 +30,32 @@ def blocks(rows: list[dict[str, float]], label: str = "n", nobodys: int | None =
 
 
 def test_open_namespaces_stay_sparse() -> None:
-    (found,) = blocks(ROWS, nobodys=-1)
-    assert isinstance(found, SparseBlock)
-    table = np.array([[row.get(name, 0.0) for row in ROWS] for name in found.names])
+    (block,) = blocks(ROWS, nobodys=-1)
+    assert isinstance(block, SparseBlock)
+    table = np.array([[row.get(name, 0.0) for row in ROWS] for name in block.names])
     table[:, -1] = 0.0
-    dense = Block(found.names, tuple(table))
-    assert np.array_equal(np.array(found.columns), table)
+    dense = Block(block.names, tuple(table))
+    assert np.array_equal(np.array(block.columns), table)
     for weights in ({"n:a": 0.5, "n:b": -1.0, "other": 3.0}, {}):
         scores = [np.ones(len(ROWS)), np.ones(len(ROWS))]
-        found.add_scores(scores[0], weights)
+        block.add_scores(scores[0], weights)
         dense.add_scores(scores[1], weights)
         assert scores[0] == pytest.approx(scores[1])
-    assert found.sums([0, 3, 3, 1]) == {"n:a": 7.0, "n:c": -2.0, "n:b": 0.5}
-    assert dense.sums([0, 3, 3, 1]) == found.sums([0, 3, 3, 1])
-    assert found.sums([]) == found.sums([4]) == {}
-    entries = [sorted(zip(*(part.tolist() for part in one.entries()), strict=True)) for one in (found, dense)]
+    assert block.sums([0, 3, 3, 1]) == {"n:a": 7.0, "n:c": -2.0, "n:b": 0.5}
+    assert dense.sums([0, 3, 3, 1]) == block.sums([0, 3, 3, 1])
+    assert block.sums([]) == block.sums([4]) == {}
+    entries = [sorted(zip(*(part.tolist() for part in values.entries()), strict=True)) for values in (block, dense)]
     assert entries[0] == entries[1]
 
 
 def test_the_label_takes_the_place_of_the_name() -> None:
-    (found,) = blocks(ROWS, label="m")
-    assert found.names == ("m:a", "m:c", "m:b")
+    (block,) = blocks(ROWS, label="m")
+    assert block.names == ("m:a", "m:c", "m:b")
 
 
 def test_names_that_are_not_open_are_written_out() -> None:
-    (found,) = blocks([{"x": 1.0}] * len(ROWS))
-    assert isinstance(found, Block)
+    (block,) = blocks([{"x": 1.0}] * len(ROWS))
+    assert isinstance(block, Block)
 
 
 def test_what_is_wrong() -> None:

@@ -97,7 +97,7 @@ def active(feature: Any, label: str = "x", needs: set[str] | None = None) -> Act
 
 
 def values(feature: Any) -> list[list[list[float]]]:
-    return [active(feature).score(one)[1] for one in LISTS]
+    return [active(feature).score(nbest)[1] for nbest in LISTS]
 
 
 class TestAdapters:
@@ -255,7 +255,7 @@ class TestNeeds:
         assert str(caught.value).startswith(message)
 
     def test_what_is_there_is_enough(self) -> None:
-        one = Candidates(
+        nbest = Candidates(
             id="0",
             texts=["a"],
             layouts=[()],
@@ -265,18 +265,18 @@ class TestNeeds:
             annotations={"topic": "news"},
         )
         needs = {"target", "source", "alignment", "segmentation", "derivation", "annotations:topic", "list"}
-        assert active(Returns([1.0]), needs=needs).score(one) == ([("x",)], [[1.0]])
+        assert active(Returns([1.0]), needs=needs).score(nbest) == ([("x",)], [[1.0]])
 
     def test_a_tree_is_no_derivation_for_what_sees_one_edge(self) -> None:
-        one = replace(smt.candidates(["a"]), extras={"tree": ["[S a]"]})
+        nbest = replace(smt.candidates(["a"]), extras={"tree": ["[S a]"]})
         with pytest.raises(UsageError, match="needs the derivation: lists have it as trees"):
-            active(StatefulBigrams(), needs={"derivation"}).score(one)
+            active(StatefulBigrams(), needs={"derivation"}).score(nbest)
 
 
 class TestActivation:
     def test_name_is_the_columns(self, host: Host) -> None:
         made = activate(host.registry, ["length", "length,name=second"])
-        assert [one.label for one in made] == ["length", "second"]
+        assert [feature.label for feature in made] == ["length", "second"]
 
     def test_two_columns_of_one_name_are_refused(self, host: Host) -> None:
         with pytest.raises(UsageError, match="two features are named 'length'; rename one of them with `name=`"):
@@ -294,11 +294,11 @@ class TestActivation:
 
 class TestLists:
     def test_columns_stand_behind_the_lists_own(self, host: Host) -> None:
-        one = smt.candidates(["a b", "c"], scores={"LM": [1.0, 2.0]})
-        (scored,) = host.score([one], ["word-penalty", "length"])
+        nbest = smt.candidates(["a b", "c"], scores={"LM": [1.0, 2.0]})
+        (scored,) = host.score([nbest], ["word-penalty", "length"])
         assert scored.layouts == [("LM", "word-penalty", "length")] * 2
         assert scored.values == [[1.0, -2.0, 2.0], [2.0, -1.0, 1.0]]
-        assert one.values == [[1.0], [2.0]]
+        assert nbest.values == [[1.0], [2.0]]
 
     def test_a_column_that_is_there_already_is_refused(self, host: Host, tmp_path: Path) -> None:
         path = tmp_path / "x.nbest"
@@ -312,14 +312,14 @@ class TestLists:
         for name in ("a", "b"):
             (tmp_path / name).write_text("qe\n1\n2\n")
         specs = [f"column,path={tmp_path / name},name={name}" for name in ("a", "b")]
-        one = smt.candidates(["x", "y"])
-        assert host.score([one], specs).load().features.names == ("a", "b")
+        nbest = smt.candidates(["x", "y"])
+        assert host.score([nbest], specs).load().features.names == ("a", "b")
         plain = f"column,path={tmp_path / 'a'}"
-        assert host.score([one], [plain]).load().features.names == ("qe",)
+        assert host.score([nbest], [plain]).load().features.names == ("qe",)
         with pytest.raises(UsageError, match=r"already has a feature 'qe'; rename that column where it is made"):
-            host.score(host.score([one], [plain]), [plain]).load()
+            host.score(host.score([nbest], [plain]), [plain]).load()
         (tmp_path / "two").write_text("qe\tlen\n1\t2\n2\t3\n")
-        names = host.score([one], [f"column,path={tmp_path / 'two'},name=mine"]).load().features.names
+        names = host.score([nbest], [f"column,path={tmp_path / 'two'},name=mine"]).load().features.names
         assert names == ("mine-qe", "mine-len")
 
     def test_name_stands_for_the_offers_own_in_open_names(self) -> None:
@@ -338,7 +338,7 @@ class TestLists:
 
         done = list(score_lists(LISTS, [active(Sees())], Serial()))
         assert seen == [("ein mann", "ein mann", None), ("das haus", "das haus", None)]
-        assert [one.texts for one in done] == [one.texts for one in LISTS]
+        assert [nbest.texts for nbest in done] == [nbest.texts for nbest in LISTS]
 
     def test_done_is_told_how_many_hypotheses_went_through(self) -> None:
         class Counting(Returns):
@@ -361,9 +361,9 @@ class TestLists:
         drawn = []
 
         def source() -> Any:
-            for one in LISTS:
-                drawn.append(one.id)
-                yield one
+            for nbest in LISTS:
+                drawn.append(nbest.id)
+                yield nbest
 
         stream = score_lists(source(), [active(Counts())], Serial())
         next(stream)

@@ -24,19 +24,19 @@ def listed(*pairs: tuple[str, str], source: str | None = "w0 w1 w2 w3") -> Candi
     return replace(made, extras={"segmentation": [segments for _, segments in pairs]}, file="list.txt", line=5)
 
 
-def scores(feature: Any, one: Candidates) -> list[list[float]]:
-    return Active("f", Offer(name="f", make=object, summary="s", needs=NEEDS), feature).score(one)[1]
+def scores(feature: Any, nbest: Candidates) -> list[list[float]]:
+    return Active("f", Offer(name="f", make=object, summary="s", needs=NEEDS), feature).score(nbest)[1]
 
 
 def test_phrases_in_target_order() -> None:
-    one = listed(("a b c", "2-3=0-1 0-1=2"), ("", ""), ("a", "0-3=0"))
-    assert phrases_of(one) == [[Phrase(2, 4, ("a", "b")), Phrase(0, 2, ("c",))], [], [Phrase(0, 4, ("a",))]]
+    nbest = listed(("a b c", "2-3=0-1 0-1=2"), ("", ""), ("a", "0-3=0"))
+    assert phrases_of(nbest) == [[Phrase(2, 4, ("a", "b")), Phrase(0, 2, ("c",))], [], [Phrase(0, 4, ("a",))]]
 
 
 def test_phrases_without_words() -> None:
     """Moses prints only where such a phrase would begin."""
-    one = listed(("a b", "0=0 1=1 2-3=1"), ("a", "0-1=0 2-3=0"), ("a", "0-1=0 2-3=1"))
-    words = [[phrase.words for phrase in own] for own in phrases_of(one)]
+    nbest = listed(("a b", "0=0 1=1 2-3=1"), ("a", "0-1=0 2-3=0"), ("a", "0-1=0 2-3=1"))
+    words = [[phrase.words for phrase in own] for own in phrases_of(nbest)]
     assert words == [[("a",), (), ("b",)], [(), ("a",)], [("a",), ()]]
 
 
@@ -83,8 +83,8 @@ class Walker:
 
 def test_features_with_states_walk_along_the_phrases() -> None:
     feature = Walker()
-    one = listed(("a b c", "2-3=0-1 0-1=2"), ("", ""), ("a", "0-3=0"))
-    assert scores(feature, one) == [[103.0, 2.0], [101.0, 0.0], [102.0, 0.0]]
+    nbest = listed(("a b c", "2-3=0-1 0-1=2"), ("", ""), ("a", "0-3=0"))
+    assert scores(feature, nbest) == [[103.0, 2.0], [101.0, 0.0], [102.0, 0.0]]
     start = (0, 0)
     assert feature.ends == [(start, (2, 4, 0, "a", "b"), (0, 2, 0, "c")), (start,), (start, (0, 4, 0, "a"))]
 
@@ -99,9 +99,9 @@ def test_features_of_rules_are_summed_over_phrases() -> None:
         def score_rules(self, rules: Any) -> Any:
             return [1.0] * len(rules)
 
-    one = listed(("a b c", "2-3=0-1 0-1=2"), ("", ""), ("a b", "0-1=0 2-3=1"))
-    assert scores(Ones(), one) == [[2.0], [0.0], [2.0]]
-    layouts, values = Active("f", Offer(name="f", make=object, summary="s", needs=NEEDS), Rows()).score(one)
+    nbest = listed(("a b c", "2-3=0-1 0-1=2"), ("", ""), ("a b", "0-1=0 2-3=1"))
+    assert scores(Ones(), nbest) == [[2.0], [0.0], [2.0]]
+    layouts, values = Active("f", Offer(name="f", make=object, summary="s", needs=NEEDS), Rows()).score(nbest)
     assert (layouts, values) == ([("n:1", "n:2"), (), ("n:1",)], [[1.0, 1.0], [], [2.0]])
 
 
@@ -113,7 +113,7 @@ def test_lists_without_a_segmentation_name_the_remedy() -> None:
 
 
 def test_paths_of_a_lattice_are_not_measured_by_the_source() -> None:
-    one = listed(("a", "7-9=0"), source="w0")
+    nbest = listed(("a", "7-9=0"), source="w0")
     with pytest.raises(FormatError):
-        phrases_of(one)
-    assert phrases_of(replace(one, extras={**one.extras, "input": ["w0"]})) == [[Phrase(7, 10, ("a",))]]
+        phrases_of(nbest)
+    assert phrases_of(replace(nbest, extras={**nbest.extras, "input": ["w0"]})) == [[Phrase(7, 10, ("a",))]]

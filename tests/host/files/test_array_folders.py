@@ -26,7 +26,7 @@ def test_a_folder_that_is_there_is_replaced_if_asked(tmp_path: Path) -> None:
     assert (folder / RECORD).read_text() == "one"
     write(folder, "two", force=True)
     assert (folder / RECORD).read_text() == "two"
-    assert [one.name for one in folder.parent.iterdir()] == ["out"]
+    assert [path.name for path in folder.parent.iterdir()] == ["out"]
 
 
 @pytest.mark.parametrize("force", [False, True])
@@ -62,4 +62,4 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no"), new_folder(tmp_path / "out", RECORD, force=True):
         raise ValueError("no")
     assert (tmp_path / "out" / RECORD).read_text() == "one"
-    assert [one.name for one in tmp_path.iterdir()] == ["out"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]

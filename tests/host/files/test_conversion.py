@@ -70,10 +70,10 @@ def test_other_format_keeps_what_both_have_and_says_what_is_lost(host: Host, fol
 def test_tuned_weights_go_home(host: Host, folder: Path, before: str, after: str, notes: list[str]) -> None:
     (folder / "tuned").write_text("lm_0 0.25\nnew 2\n")
     (folder / "home").write_text(before)
-    found: list[str] = []
-    update(host, folder / "tuned", folder / "home", folder / "out", note=found.append)
+    told: list[str] = []
+    update(host, folder / "tuned", folder / "home", folder / "out", note=told.append)
     assert (folder / "out").read_text() == after
-    assert found == [f"{folder / 'home'} has no line for {name}: left out" for name in notes]
+    assert told == [f"{folder / 'home'} has no line for {name}: left out" for name in notes]
 
 
 def test_what_other_kinds_lose_is_told_too(host: Host, folder: Path) -> None:
@@ -221,4 +221,4 @@ def test_what_cannot_be_written_is_said_of_the_file_it_is_in(
     with pytest.raises(FormatError) as caught:
         convert(host, tmp_path / name, tmp_path / "out", {"w": "cdec-weights", "t": "text"}[name], to)
     assert str(caught.value).startswith(f"{tmp_path / name}:{'' if name == 't' else ' '}{message}")
-    assert [one.name for one in tmp_path.iterdir()] == [name]
+    assert [path.name for path in tmp_path.iterdir()] == [name]

@@ -20,11 +20,11 @@ LIST = """\
 
 def test_lists(host: Host, tmp_path: Path) -> None:
     (tmp_path / "x").write_text(LIST)
-    found = describe(host, tmp_path / "x")
-    assert found.facts == {
+    description = describe(host, tmp_path / "x")
+    assert description.facts == {
         "format": "moses-nbest",
         "kind": "nbest",
-        "is": found.facts["is"],
+        "is": description.facts["is"],
         "lists": 2,
         "ids": "0 to 2",
         "hypotheses": 4,
@@ -35,25 +35,29 @@ def test_lists(host: Host, tmp_path: Path) -> None:
         "escapes": None,
         "problems": 3,
     }
-    assert found.features == [
+    assert description.features == [
         {"feature": "LM0", "hypotheses": 4, "min": -6.0, "mean": -3.0, "max": -1.0},
         {"feature": "x", "hypotheses": 2, "min": 1.0, "mean": 1.5, "max": 2.0},
     ]
-    assert found.problems == [
+    assert description.problems == [
         {"line": 1, "problem": "list 0 is not sorted by total"},
         {"line": 3, "problem": "the text has no words"},
         {"line": 4, "problem": "the text has a no-break space"},
     ]
-    assert found.record()["hypotheses"] == 4
-    assert found.record()["features"] == found.features
+    assert description.record()["hypotheses"] == 4
+    assert description.record()["features"] == description.features
 
 
 def test_weights(host: Host, tmp_path: Path) -> None:
     (tmp_path / "w").write_text("LM 0.5\nx 0\n")
-    found = describe(host, tmp_path / "w")
-    assert (found.facts["format"], found.facts["weights"], found.facts["zero"]) == ("cdec-weights", 2, 1)
-    assert found.features == [{"feature": "LM", "weight": 0.5}, {"feature": "x", "weight": 0.0}]
-    assert found.problems == []
+    description = describe(host, tmp_path / "w")
+    assert (description.facts["format"], description.facts["weights"], description.facts["zero"]) == (
+        "cdec-weights",
+        2,
+        1,
+    )
+    assert description.features == [{"feature": "LM", "weight": 0.5}, {"feature": "x", "weight": 0.0}]
+    assert description.problems == []
     (tmp_path / "w").write_text("LM 0\nx 0\n")
     assert describe(host, tmp_path / "w").problems == [{"line": 1, "problem": "all weights are 0"}]
 
@@ -67,20 +71,20 @@ def test_names_of_weights_that_look_like_others(host: Host, tmp_path: Path) -> N
 
 def test_graphs_without_features(host: Host, tmp_path: Path) -> None:
     (tmp_path / "x").write_text("ein haus\n")
-    found = describe(host, tmp_path / "x", "plf-lattice")
-    assert (found.facts["edges"], found.features) == (3, [])
+    description = describe(host, tmp_path / "x", "plf-lattice")
+    assert (description.facts["edges"], description.features) == (3, [])
 
 
 def test_corpus(host: Host, tmp_path: Path) -> None:
     (tmp_path / "t").write_text("a b a\n\ncafé\u2028 b\n", encoding="utf-8")
-    found = describe(host, tmp_path / "t")
-    assert {name: found.facts[name] for name in ("lines", "words", "distinct words", "characters")} == {
+    description = describe(host, tmp_path / "t")
+    assert {name: description.facts[name] for name in ("lines", "words", "distinct words", "characters")} == {
         "lines": 3,
         "words": 5,
         "distinct words": 3,
         "characters": 12,
     }
-    assert found.problems == [
+    assert description.problems == [
         {"line": 2, "problem": "the line has no words"},
         {"line": 3, "problem": "the line has a line separator (U+2028)"},
     ]
@@ -88,17 +92,19 @@ def test_corpus(host: Host, tmp_path: Path) -> None:
 
 def test_corpus_with_references_and_attributes(host: Host, tmp_path: Path) -> None:
     (tmp_path / "t").write_text('<seg id="1">ein haus</seg> ||| a house ||| one house\n<seg grammar="g">ja</seg>\n')
-    found = describe(host, tmp_path / "t")
-    assert found.facts | {"lines": 2, "words": 3, "references": 2, "attributes": "id, grammar"} == found.facts
-    assert found.problems == []
+    description = describe(host, tmp_path / "t")
+    assert (
+        description.facts | {"lines": 2, "words": 3, "references": 2, "attributes": "id, grammar"} == description.facts
+    )
+    assert description.problems == []
 
 
 def test_alignments(host: Host, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a b ||| c ||| 0-0 1-1\n\nc ||| 0-0 0-0\n")
-    found = describe(host, tmp_path / "a")
+    description = describe(host, tmp_path / "a")
     wanted = {"format": "pharaoh-alignment", "pairs": 3, "without links": 1, "links": 4, "links per pair": 1.33}
-    assert found.facts | wanted == found.facts
-    assert found.problems == [
+    assert description.facts | wanted == description.facts
+    assert description.problems == [
         {"line": 1, "problem": "link to target word 1, expected below 1"},
         {"line": 3, "problem": "duplicate link"},
     ]
@@ -112,27 +118,27 @@ def test_tuning_data(host: Host, tmp_path: Path) -> None:
         "FEATURES_TXT_BEGIN_0 0 2 1 a\n-1\n2 s=1\nFEATURES_TXT_END_0\n"
         "FEATURES_TXT_BEGIN_0 1 0 1 b\nFEATURES_TXT_END_0\n"
     )
-    found = describe(host, tmp_path / "f")
+    description = describe(host, tmp_path / "f")
     wanted = {"sentences": 2, "hypotheses": 2, "per sentence": "0 to 2, 1.0 on average", "scorer": None}
-    assert found.facts | wanted == found.facts
-    assert found.features == [
+    assert description.facts | wanted == description.facts
+    assert description.features == [
         {"feature": "a", "hypotheses": 2, "min": -1.0, "mean": 0.5, "max": 2.0},
         {"feature": "s", "hypotheses": 1, "min": 1.0, "mean": 1.0, "max": 1.0},
     ]
-    assert found.problems == [
+    assert description.problems == [
         {"line": 5, "problem": "the features of 1 differ from those of the previous sentence"},
         {"line": 5, "problem": "no entries for 1"},
     ]
     (tmp_path / "s").write_text("SCORES_TXT_BEGIN_0 0 1 1 TER\n3\nSCORES_TXT_END_0\n")
-    found = describe(host, tmp_path / "s")
-    assert (found.facts["scorer"], found.problems) == ("TER", [])
-    assert found.features == [{"feature": "TER[0]", "hypotheses": 1, "min": 3.0, "mean": 3.0, "max": 3.0}]
+    description = describe(host, tmp_path / "s")
+    assert (description.facts["scorer"], description.problems) == ("TER", [])
+    assert description.features == [{"feature": "TER[0]", "hypotheses": 1, "min": 3.0, "mean": 3.0, "max": 3.0}]
 
 
 def test_all_problems_are_counted_and_some_are_shown(host: Host, tmp_path: Path) -> None:
     (tmp_path / "t").write_text("a\n" + "\n" * 50)
-    found = describe(host, tmp_path / "t")
-    assert (found.facts["problems"], len(found.problems)) == (50, MAX_PROBLEMS)
+    description = describe(host, tmp_path / "t")
+    assert (description.facts["problems"], len(description.problems)) == (50, MAX_PROBLEMS)
 
 
 def test_what_cannot_be_read_is_raised(host: Host, tmp_path: Path) -> None:
@@ -148,11 +154,11 @@ def test_grammar(host: Host, tmp_path: Path) -> None:
     text = "[X] ||| a [X] ||| [1] b ||| F=1 G=2 ||| 0-1\n [Y] ||| a [Y] ||| [1] b ||| F=3\n"
     text += "[S] ||| a ||| b ||| F=1 F=5\n"
     (tmp_path / "x").write_text(text)
-    found = describe(host, tmp_path / "x")
-    assert found.facts == {
+    description = describe(host, tmp_path / "x")
+    assert description.facts == {
         "format": "cdec-grammar",
         "kind": "grammar",
-        "is": found.facts["is"],
+        "is": description.facts["is"],
         "rules": 3,
         "by non-terminals": "1 with 0, 2 with 1",
         "left-hand sides": "X (1), Y (1), S (1)",
@@ -161,18 +167,18 @@ def test_grammar(host: Host, tmp_path: Path) -> None:
         "refinements": 1,
         "problems": 1,
     }
-    assert found.features == [
+    assert description.features == [
         {"feature": "F", "rules": 3, "min": 1.0, "mean": 3.0, "max": 5.0},
         {"feature": "G", "rules": 1, "min": 2.0, "mean": 2.0, "max": 2.0},
     ]
-    assert found.problems == [{"line": 3, "problem": "duplicate feature: the last value counts"}]
+    assert description.problems == [{"line": 3, "problem": "duplicate feature: the last value counts"}]
 
 
 def test_escapes_are_told(host: Host, tmp_path: Path) -> None:
     (tmp_path / "x").write_text("it &apos;s\nround -LRB- brackets\n a [X] b\n")
-    found = describe(host, tmp_path / "x")
-    assert found.facts["escapes"] == "&apos; (moses), -LRB- (ptb)"
-    assert [one["problem"] for one in found.problems] == [
+    description = describe(host, tmp_path / "x")
+    assert description.facts["escapes"] == "&apos; (moses), -LRB- (ptb)"
+    assert [problem["problem"] for problem in description.problems] == [
         "the line has [X], a non-terminal to a grammar",
         "the line has blanks at its ends or two in a row",
     ]
@@ -180,12 +186,16 @@ def test_escapes_are_told(host: Host, tmp_path: Path) -> None:
 
 def test_configurations(host: Host, tmp_path: Path) -> None:
     (tmp_path / "cdec.ini").write_text("formalism=scfg\ngrammar=a\ngrammar=b\n")
-    found = describe(host, tmp_path / "cdec.ini")
-    assert (found.facts["kind"], found.facts["settings"], found.facts["keys"]) == ("config", 3, "formalism, grammar")
+    description = describe(host, tmp_path / "cdec.ini")
+    assert (description.facts["kind"], description.facts["settings"], description.facts["keys"]) == (
+        "config",
+        3,
+        "formalism, grammar",
+    )
 
 
 def test_mark_up_that_counts_as_words_is_a_problem(host: Host, tmp_path: Path) -> None:
     (tmp_path / "in").write_text('ein <n translation="x">haus</n>\nein <n translation="x">haus\n')
-    found = describe(host, tmp_path / "in")
-    assert (found.facts["format"], found.facts["words"]) == ("moses-xml", 5)
-    assert found.problems == [{"line": 2, "problem": "markup treated as words: 'n' is not closed"}]
+    description = describe(host, tmp_path / "in")
+    assert (description.facts["format"], description.facts["words"]) == ("moses-xml", 5)
+    assert description.problems == [{"line": 2, "problem": "markup treated as words: 'n' is not closed"}]

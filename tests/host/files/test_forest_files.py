@@ -63,7 +63,7 @@ def test_names_of_files(host: Host, tmp_path: Path, graph: Hypergraph, format: s
     files(host, tmp_path / "f", format).write(graph, "3")
     assert os.listdir(tmp_path / "f") == [name]
     with open_known(tmp_path / "f" / name, "hypergraph") as opened:
-        assert [one.id for one in opened.records()] == ["3"]
+        assert [graph.id for graph in opened.records()] == ["3"]
 
 
 def test_features_stand_in_moses_order(host: Host, tmp_path: Path, graph: Hypergraph) -> None:

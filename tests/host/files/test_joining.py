@@ -16,8 +16,8 @@ IDS = ["seg-2", "seg-0", "seg-1"]
 
 
 def of(ids: list[str] | None, name: str = "x", texts: list[str | None] | None = None) -> Texts:
-    found = texts or [f"text {key}" for key in ids or ["0", "1", "2"]]
-    return Texts(found, name, ids is not None, [i + 1 for i in range(len(found))] if ids else (), ids)
+    listed = texts or [f"text {key}" for key in ids or ["0", "1", "2"]]
+    return Texts(listed, name, ids is not None, [i + 1 for i in range(len(listed))] if ids else (), ids)
 
 
 def lines(path: Path, *rows: object) -> str:
@@ -81,7 +81,7 @@ def test_files_with_ids(tmp_path: Path) -> None:
     for role in ("system", "reference", "source"):
         assert list(texts_of(table, role=role).texts) == [f"the text of {key}" for key in IDS]  # type: ignore[arg-type]
     cdec = lines(tmp_path / "cdec", "das haus ||| a house ||| the house", '<seg id="7">ein hut</seg> ||| a hat ||| hat')
-    assert [(one.ids, list(one.texts)) for one in references_of([cdec])] == [
+    assert [(texts.ids, list(texts.texts)) for texts in references_of([cdec])] == [
         (["0", "7"], ["a house", "a hat"]),
         (["0", "7"], ["the house", "hat"]),
     ]
@@ -97,8 +97,8 @@ def test_files_with_ids(tmp_path: Path) -> None:
 
 def test_documents(tmp_path: Path) -> None:
     segment = '<{0}><doc docid="d" sysid="{1}"><seg id="a">{1} text</seg></doc></{0}>'
-    one = lines(tmp_path / "one.sgm", segment.format("refset", "r1"))
-    assert [(ref.ids, list(ref.texts)) for ref in references_of([one])] == [(["0"], ["r1 text"])]
+    path = lines(tmp_path / "one.sgm", segment.format("refset", "r1"))
+    assert [(ref.ids, list(ref.texts)) for ref in references_of([path])] == [(["0"], ["r1 text"])]
     two = lines(tmp_path / "two.sgm", segment.format("refset", "r1"), segment.format("tstset", "s1"))
     with pytest.raises(FormatError, match=r"two.sgm:1: expected one text of each segment \(.*sysid=NAME.*, found 2"):
         references_of([two])
@@ -106,14 +106,14 @@ def test_documents(tmp_path: Path) -> None:
 
 def test_lists_as_texts() -> None:
     lists = [smt.candidates(["a", "b"], id=key, scores=[0.0, 1.0]) for key in IDS]
-    found = texts_of(lists)
-    assert (list(found.texts), found.ids) == (["b"] * 3, IDS)
+    texts = texts_of(lists)
+    assert (list(texts.texts), texts.ids) == (["b"] * 3, IDS)
     with pytest.raises(SmtError, match=r"<lists>: expected each id once, found seg-2 again \(first at <lists>\)"):
         texts_of([*lists, lists[0]])
 
 
 def test_references_of_numbered_sentences() -> None:
-    assert [one.texts for one in by_line([of(["1", "0"])])] == [["text 0", "text 1"]]
+    assert [texts.texts for texts in by_line([of(["1", "0"])])] == [["text 0", "text 1"]]
     assert by_line([]) == []
     with pytest.raises(SmtError, match="x:1: expected ids that are the numbers from 0 on, found '1' in place of 0"):
         by_line([of(["1", "2"])])

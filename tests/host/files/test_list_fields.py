@@ -39,8 +39,8 @@ STEPS = (
 
 @pytest.mark.parametrize("first", [False, True])
 def test_fields(first: bool) -> None:
-    found = fields_of(kbest(graph(*STEPS, first=first)), FIELDS)
-    assert found == {"segmentation": ["2-3=0-2 1=3 0=3"], "alignment": ["2-0 2-2 3-0 0-3"], "input": ["a b c d"]}
+    fields = fields_of(kbest(graph(*STEPS, first=first)), FIELDS)
+    assert fields == {"segmentation": ["2-3=0-2 1=3 0=3"], "alignment": ["2-0 2-2 3-0 0-3"], "input": ["a b c d"]}
 
 
 def test_the_lists_can_be_scored_phrase_by_phrase() -> None:
@@ -49,15 +49,15 @@ def test_the_lists_can_be_scored_phrase_by_phrase() -> None:
 
     extras = fields_of(kbest(graph(*STEPS)), ("segmentation",))
     (phrases,) = phrases_of(Candidates("0", ["x y z w"], [()], [[]], [0.0], extras))
-    assert [(one.first, one.last, one.words) for one in phrases] == [
+    assert [(phrase.first, phrase.last, phrase.words) for phrase in phrases] == [
         (2, 4, ("x", "y", "z")), (1, 2, ()), (0, 1, ("w",))
     ]  # fmt: skip
 
 
 def test_what_has_no_phrases() -> None:
     builder = HypergraphBuilder()
-    one = builder.add([Edge((), 0, span=(0, 1))])
-    builder.add([Edge((one,), 1, span=(0, 2))])
+    node = builder.add([Edge((), 0, span=(0, 1))])
+    builder.add([Edge((node,), 1, span=(0, 2))])
     chart = builder.build("0", [Rule("X", ("a",), ("x",)), Rule("X", (GAP, "b"), (GAP, "y"))])
     with pytest.raises(UsageError, match="input: expected derivations made of phrases, found others"):
         fields_of(kbest(chart), ("input",))

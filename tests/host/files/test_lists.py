@@ -49,13 +49,16 @@ def ids(*numbers: int) -> str:
 class TestJoining:
     def test_each_list_gets_its_line(self, file: Files) -> None:
         lists = smt.read(file(LIST), source=file("ein haus\ndas haus\n", "source"))
-        assert [one.source for one in lists] == ["ein haus", "das haus"]
-        assert [one.source for one in smt.read(file(LIST))] == [None, None]
+        assert [nbest.source for nbest in lists] == ["ein haus", "das haus"]
+        assert [nbest.source for nbest in smt.read(file(LIST))] == [None, None]
 
     def test_annotations_join_by_name(self, host: Host, file: Files) -> None:
         sides = {"topic": file("news\nsport\n", "topic"), "year": file("1\n\n", "year")}
         lists = host.read(file(LIST), annotations=sides)
-        assert [one.annotations for one in lists] == [{"topic": "news", "year": "1"}, {"topic": "sport", "year": ""}]
+        assert [nbest.annotations for nbest in lists] == [
+            {"topic": "news", "year": "1"},
+            {"topic": "sport", "year": ""},
+        ]
 
     @pytest.mark.parametrize(
         ("numbers", "lines", "message"),
@@ -78,7 +81,7 @@ class TestJoining:
     def test_partial_lists_are_accepted_when_asked(self, file: Files, numbers: tuple[int, ...]) -> None:
         source = file("".join(f"satz {i}\n" for i in range(4)), "source")
         lists = smt.read(file(ids(*numbers)), source=source, allow_partial=True)
-        assert [one.source for one in lists] == [f"satz {number}" for number in numbers]
+        assert [nbest.source for nbest in lists] == [f"satz {number}" for number in numbers]
 
     def test_partial_needs_a_line_for_each_list_still(self, file: Files) -> None:
         lists = smt.read(file(ids(0, 5)), source=file("ein satz\n", "source"), allow_partial=True)
@@ -95,7 +98,7 @@ class TestJoining:
 class TestReadingAgain:
     def test_a_file_can_be_read_often(self, file: Files) -> None:
         lists = smt.read(file(LIST))
-        assert [one.id for one in lists] == [one.id for one in lists] == ["0", "1"]
+        assert [nbest.id for nbest in lists] == [nbest.id for nbest in lists] == ["0", "1"]
 
     def test_a_stream_that_is_never_read_leaves_no_file_open(self, file: Files) -> None:
         folder = "/proc/self/fd"
@@ -103,7 +106,9 @@ class TestReadingAgain:
             pytest.skip("needs /proc")
         path = file(LIST)
         kept = [smt.read(path) for _ in range(10)]
-        opened = [os.readlink(f"{folder}/{one}") for one in os.listdir(folder) if os.path.exists(f"{folder}/{one}")]
+        opened = [
+            os.readlink(f"{folder}/{entry}") for entry in os.listdir(folder) if os.path.exists(f"{folder}/{entry}")
+        ]
         assert path not in opened
         assert len(kept) == 10
 
@@ -140,8 +145,8 @@ class TestRescore:
     def test_totals_and_order_agree_with_plain_sums(self, rows: list[list[float]], weights: list[float]) -> None:
         names = ("b", "a", "c")
         columns = {name: [row[k] for row in rows] for k, name in enumerate(names)}
-        one = smt.candidates([str(i) for i in range(len(rows))], scores=columns)
-        (done,) = smt.rescore([one], dict(zip(names, weights, strict=True)))
+        nbest = smt.candidates([str(i) for i in range(len(rows))], scores=columns)
+        (done,) = smt.rescore([nbest], dict(zip(names, weights, strict=True)))
         expected = [math.fsum(x * w for x, w in zip(row, weights, strict=True)) for row in rows]
         assert done.totals is not None
         for text, total in zip(done.texts, done.totals, strict=True):
@@ -151,18 +156,18 @@ class TestRescore:
 
     def test_weights_come_from_a_file(self, file: Files) -> None:
         weights = file("[weight]\nLM0= 1\nTM0= 0.5 0.25\n", "moses.ini")
-        assert [one.totals for one in smt.read(file(LIST)).rescore(weights)] == [[-2.5, -3.25], [-4.75]]
+        assert [nbest.totals for nbest in smt.read(file(LIST)).rescore(weights)] == [[-2.5, -3.25], [-4.75]]
 
     def test_lack_of_a_weight_is_an_error_with_its_remedy(self, file: Files) -> None:
         lists = smt.read(file(LIST)).rescore({"LM0": 1.0, "TM0[0]": 0.5})
         with pytest.raises(SmtError, match=r"test.nbest:1: feature 'TM0\[1\]' has no weight; --missing-weight 0"):
             list(lists)
         relaxed = smt.read(file(LIST)).rescore({"LM0": 1.0, "TM0[0]": 0.5}, missing=0.0)
-        assert [one.totals for one in relaxed] == [[-2.0, -2.5], [-4.5]]
+        assert [nbest.totals for nbest in relaxed] == [[-2.0, -2.5], [-4.5]]
 
     def test_names_of_an_open_namespace_count_nothing_without_a_weight(self) -> None:
-        one = smt.candidates(["a", "b"], scores={"w:a": [1.0, 0.0], "w:b": [0.0, 1.0]})
-        assert [done.texts for done in smt.rescore([one], {"w:b": 2.0})] == [["b", "a"]]
+        nbest = smt.candidates(["a", "b"], scores={"w:a": [1.0, 0.0], "w:b": [0.0, 1.0]})
+        assert [done.texts for done in smt.rescore([nbest], {"w:b": 2.0})] == [["b", "a"]]
 
     def test_weights_that_name_nothing_are_an_error(self, file: Files) -> None:
         lists = smt.read(file(LIST)).rescore({"lm": 1.0, "tm": 2.0}, missing=0.0)
@@ -184,26 +189,26 @@ class TestDedup:
     def test_max_keeps_the_best_at_the_place_of_the_first(self) -> None:
         host = smt.load_plugins()
         stream = host.score(self.lists(), ["length"])
-        (one,) = stream.dedup()
-        assert (one.texts, one.totals) == (["a", "b", "c"], [-0.5, -3.0, -2.0])
-        assert one.values == [[-0.5, 1.0], [-3.0, 1.0], [-2.0, 1.0]]
+        (nbest,) = stream.dedup()
+        assert (nbest.texts, nbest.totals) == (["a", "b", "c"], [-0.5, -3.0, -2.0])
+        assert nbest.values == [[-0.5, 1.0], [-3.0, 1.0], [-2.0, 1.0]]
 
     def test_logsum_adds_probabilities(self) -> None:
-        (one,) = smt.rescore(self.lists(), {"score": 1.0}).dedup("logsum")
-        assert one.texts == ["a", "c", "b"]
+        (nbest,) = smt.rescore(self.lists(), {"score": 1.0}).dedup("logsum")
+        assert nbest.texts == ["a", "c", "b"]
         expected = [math.log(math.exp(-1) + math.exp(-0.5)), -2.0, math.log(2) - 3.0]
-        assert one.totals == pytest.approx(expected, rel=1e-12)
+        assert nbest.totals == pytest.approx(expected, rel=1e-12)
 
     def test_logsum_of_very_small_and_infinite_totals(self) -> None:
-        one = smt.candidates(["a", "a", "b", "b"], scores=[-5000.0, -5000.0, -math.inf, -math.inf])
-        (done,) = as_stream([one]).dedup("logsum")
+        nbest = smt.candidates(["a", "a", "b", "b"], scores=[-5000.0, -5000.0, -math.inf, -math.inf])
+        (done,) = as_stream([nbest]).dedup("logsum")
         assert done.totals is not None
         assert done.totals[0] == pytest.approx(math.log(2) - 5000)
         assert done.totals[1] == -math.inf
 
     def test_lists_without_totals_keep_the_first(self) -> None:
-        (one,) = as_stream([smt.candidates(["a", "b", "a"])]).dedup()
-        assert (one.texts, one.totals) == (["a", "b"], None)
+        (nbest,) = as_stream([smt.candidates(["a", "b", "a"])]).dedup()
+        assert (nbest.texts, nbest.totals) == (["a", "b"], None)
 
     def test_other_words_for_merging_are_refused(self, file: Files) -> None:
         with pytest.raises(UsageError, match="merge: expected max or logsum, found 'sum'"):
@@ -248,9 +253,9 @@ class TestWriting:
 
 class TestMadeHere:
     def test_scores_are_totals_or_named(self) -> None:
-        one = smt.candidates(["a", "b"], id=3, scores=[1, 2], source="x")
-        assert (one.id, one.layouts, one.values) == ("3", [("score",)] * 2, [[1.0], [2.0]])
-        assert (one.totals, one.source) == ([1.0, 2.0], "x")
+        nbest = smt.candidates(["a", "b"], id=3, scores=[1, 2], source="x")
+        assert (nbest.id, nbest.layouts, nbest.values) == ("3", [("score",)] * 2, [[1.0], [2.0]])
+        assert (nbest.totals, nbest.source) == ([1.0, 2.0], "x")
         named = smt.candidates(["a"], scores={"p": [1], "q": [2]})
         assert (named.layouts, named.values, named.totals) == ([("p", "q")], [[1.0, 2.0]], None)
         assert smt.candidates(["a"]).names() == ()
@@ -261,7 +266,7 @@ class TestMadeHere:
 
     def test_hypotheses_are_numbered_on_through_several_lists(self) -> None:
         lists = [smt.candidates(["a", "b"], id=0), smt.candidates(["c"], id=1)]
-        assert [one.first for one in as_stream(lists)] == [0, 2]
+        assert [nbest.first for nbest in as_stream(lists)] == [0, 2]
 
 
 class TestLoading:
@@ -285,7 +290,7 @@ class TestLoading:
         assert smt.load(path).sources == (None, None)
         assert smt.read(path, source=source).load().sources == ("x", "y")
         with pytest.raises(AssertionError, match="it was parsed"):
-            smt.read(path).map(lambda one: one).load()
+            smt.read(path).map(lambda nbest: nbest).load()
 
     @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bytes])
     def test_compressed_files(self, tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
@@ -312,7 +317,7 @@ class TestLoading:
 
     def test_annotations_come_along(self, host: Host, file: Files) -> None:
         columns = host.read(file(LIST), annotations={"topic": file("news\nsport\n", "topic")}).load()
-        assert [one["topic"] for one in columns.annotations] == ["news", "sport"]
+        assert [nbest["topic"] for nbest in columns.annotations] == ["news", "sport"]
 
     def test_lists_of_another_format_and_made_here(self, file: Files) -> None:
         columns = smt.load(file("0 ||| a ||| F0= -1 ||| -1\n"))

@@ -54,21 +54,21 @@ def test_options_of_a_format_reach_its_functions(tmp_path: Path) -> None:
         for line in lines:
             yield line.split()[column], flag
 
-    one = Format(name="columns", kind="words", summary="a column of words", parse=parse)
-    assert list(format_options(one)) == ["column", "flag"]
+    columns = Format(name="columns", kind="words", summary="a column of words", parse=parse)
+    assert list(format_options(columns)) == ["column", "flag"]
     (tmp_path / "file").write_text("a b\nc d\n")
     for name, expected in (("columns", ["a", "c"]), ("columns,column=1", ["b", "d"])):
-        opened = open_known(tmp_path / "file", "words", name, [one])
+        opened = open_known(tmp_path / "file", "words", name, [columns])
         assert list(opened.records()) == [(word, False) for word in expected]
     with pytest.raises(UsageError, match=r"format 'columns' has no option 'colum'; did you mean 'column'"):
-        find_format("columns,colum=1", None, [one])
+        find_format("columns,colum=1", None, [columns])
     with pytest.raises(UsageError, match=r"format 'columns': column: expected a whole number, found 'x'"):
-        find_format("columns,column=x", None, [one])
+        find_format("columns,column=x", None, [columns])
 
 
-@pytest.mark.parametrize("one", all_formats(), ids=lambda one: one.name)
-def test_options_have_types(one: Format) -> None:
-    assert not [name for name, option in format_options(one).items() if isinstance(option.annotation, str)]
+@pytest.mark.parametrize("fmt", all_formats(), ids=lambda fmt: fmt.name)
+def test_options_have_types(fmt: Format) -> None:
+    assert not [name for name, option in format_options(fmt).items() if isinstance(option.annotation, str)]
 
 
 @pytest.mark.parametrize("limit", ["max_line", "max_size"])
@@ -97,11 +97,11 @@ def parse_note(lines: Lines) -> Iterator[Note]:
 
 
 def write_note(records: Iterable[Note], out: TextIO, number: Any) -> int:
-    return sum(out.write(one.text) > 0 for one in records)
+    return sum(out.write(note.text) > 0 for note in records)
 
 
 def parse_box(path: Path) -> Iterator[list[str]]:
-    yield sorted(one.name for one in path.iterdir())
+    yield sorted(path.name for path in path.iterdir())
 
 
 NOTE = Format(
@@ -134,7 +134,7 @@ class TestFolders:
         opened = open_known(tmp_path, None, None, KNOWN)
         assert opened.record is NOTE
         assert list(opened.records()) == [("2", "note 2.b"), ("9", "note 9"), ("10", "note 10")]
-        assert [one.id for one in opened.again().records()] == ["2", "9", "10"]
+        assert [note.id for note in opened.again().records()] == ["2", "9", "10"]
 
     def test_formats_are_not_mixed_unless_one_is_named(self, tmp_path: Path) -> None:
         (tmp_path / "0.a").write_text("note")
@@ -145,7 +145,7 @@ class TestFolders:
             f"{tmp_path}/0.b:1: field 1: expected one format in a folder, note-kind as in its first file "
             "(--from names one), found second-kind"
         )
-        assert [one.text for one in open_known(tmp_path, "kind", "second", KNOWN).records()] == ["second"]
+        assert [note.text for note in open_known(tmp_path, "kind", "second", KNOWN).records()] == ["second"]
 
     def test_a_folder_that_is_one_thing(self, tmp_path: Path) -> None:
         (tmp_path / "lid").write_text("")
@@ -170,14 +170,14 @@ class TestFolders:
 class TestWritingFolders:
     def test_a_file_for_each_sentence(self, tmp_path: Path) -> None:
         assert write_all(NOTE, [Note("0", "a"), Note("1", "b")], f"{tmp_path}/out/") == 2
-        assert sorted(one.name for one in (tmp_path / "out").iterdir()) == ["0.note.gz", "1.note.gz"]
+        assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["0.note.gz", "1.note.gz"]
         assert gzip.decompress((tmp_path / "out/1.note.gz").read_bytes()) == b"b"
 
     def test_a_file_holds_one(self, tmp_path: Path) -> None:
         assert write_all(NOTE, [Note("0", "a")], tmp_path / "one") == 1
         with pytest.raises(UsageError, match="note-kind holds one sentence per file: write to a folder, such as out"):
             write_all(NOTE, [Note("0", "a"), Note("1", "b")], tmp_path / "two")
-        assert [one.name for one in tmp_path.iterdir()] == ["one"]
+        assert [path.name for path in tmp_path.iterdir()] == ["one"]
 
     def test_nothing_is_written_before_a_second_is_found(self, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
         with pytest.raises(UsageError, match="note-kind holds one sentence per file"):
@@ -187,7 +187,7 @@ class TestWritingFolders:
     @pytest.mark.parametrize("ids", [("0", "0"), ("../0",), (".x",)])
     def test_ids_name_files(self, tmp_path: Path, ids: tuple[str, ...]) -> None:
         with pytest.raises(UsageError, match=f"expected distinct ids that are valid file names, found '{ids[-1]}'"):
-            write_all(NOTE, [Note(one, "a") for one in ids], tmp_path)
+            write_all(NOTE, [Note(key, "a") for key in ids], tmp_path)
 
 
 class TestLimits:

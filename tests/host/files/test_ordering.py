@@ -25,7 +25,7 @@ def ordered(ids: list[str]) -> list[str]:
 @given(st.lists(st.integers(0, 30), unique=True), st.randoms())
 def test_numbers_rise(numbers: list[int], chance: random.Random) -> None:
     chance.shuffle(numbers)
-    assert ordered([str(one) for one in numbers]) == [str(one) for one in sorted(numbers)]
+    assert ordered([str(number) for number in numbers]) == [str(number) for number in sorted(numbers)]
 
 
 def test_what_is_next_goes_through_at_once() -> None:
@@ -34,7 +34,7 @@ def test_what_is_next_goes_through_at_once() -> None:
     def ids() -> list[str]:
         return ["0", "1", "3", "2", "5", "4"]
 
-    stream = in_order((taken.append(one) or one for one in ids()), str, "x")
+    stream = in_order((taken.append(number) or number for number in ids()), str, "x")
     assert [(next(stream), len(taken)) for _ in ids()] == [("0", 1), ("1", 2), ("2", 4), ("3", 4), ("4", 6), ("5", 6)]
 
 
@@ -57,8 +57,8 @@ def test_lists_keep_what_they_hold() -> None:
     assert list(lists_in_order(iter(lists))) == [lists[1], lists[2], lists[0]]
     # A format that is in order needs no second look.
     moses = [smt.candidates(["a"], id=key) for key in (2, 7)]
-    for one in moses:
-        one.origin = "moses-nbest"
+    for nbest in moses:
+        nbest.origin = "moses-nbest"
     assert list(lists_in_order(moses)) == moses
 
 

@@ -21,15 +21,15 @@ def lists(path: Path, *ids: object) -> Path:
 
 def test_ids_in_any_order_get_their_lines(host: Host, tmp_path: Path) -> None:
     (tmp_path / "src").write_text("s0\ns1\ns2\n")
-    found = host.read(lists(tmp_path / "l", 2, 0, 1), source=tmp_path / "src", annotations={"topic": tmp_path / "src"})
+    joined = host.read(lists(tmp_path / "l", 2, 0, 1), source=tmp_path / "src", annotations={"topic": tmp_path / "src"})
     for _ in range(2):
-        assert [(one.id, one.source, one.annotations["topic"]) for one in found] == [
+        assert [(nbest.id, nbest.source, nbest.annotations["topic"]) for nbest in joined] == [
             ("2", "s2", "s2"),
             ("0", "s0", "s0"),
             ("1", "s1", "s1"),
         ]
     partial = smt.read(lists(tmp_path / "l", 2, 0), source=tmp_path / "src", allow_partial=True)
-    assert [one.source for one in partial] == ["s2", "s0"]
+    assert [nbest.source for nbest in partial] == ["s2", "s0"]
     with pytest.raises(SmtError, match=r"l: expected a list for id 1, line 2 of .*src, found none; --allow-partial"):
         list(smt.read(tmp_path / "l", source=tmp_path / "src"))
     with pytest.raises(SmtError, match=r"l:2: expected an id below 3, as .*src has 3 lines .*, found '3'"):
@@ -40,7 +40,7 @@ def test_sources_with_ids(tmp_path: Path) -> None:
     source = tmp_path / "src"
     source.write_text('{"id": "b", "source": "sb"}\n{"id": "a", "source": "sa"}\n')
     path = lists(tmp_path / "l", "a", "b")
-    assert [one.source for one in smt.read(path, source=source)] == ["sa", "sb"]
+    assert [nbest.source for nbest in smt.read(path, source=source)] == ["sa", "sb"]
     assert smt.load(path, source=source).sources == ("sa", "sb")
     with pytest.raises(SmtError, match=r"l: expected a list for id b \(.*src:1\), found none; --allow-partial skips"):
         list(smt.read(lists(tmp_path / "l", "a"), source=source))
@@ -51,7 +51,7 @@ def test_sources_with_ids(tmp_path: Path) -> None:
         list(smt.read(tmp_path / "l", source=source))
     (tmp_path / "m").write_text("7 ||| a ||| F0= 1 ||| 0\n")
     source.write_text("id\tsource\n7\tein haus\n")
-    assert [one.source for one in smt.read(tmp_path / "m", source=source)] == ["ein haus"]
+    assert [nbest.source for nbest in smt.read(tmp_path / "m", source=source)] == ["ein haus"]
     assert smt.load(tmp_path / "m", source=source).sources == ("ein haus",)
 
 
@@ -74,5 +74,5 @@ def test_json_is_no_source(tmp_path: Path) -> None:
         list(smt.read(lists(tmp_path / "l", 0), source=tmp_path / "src"))
     # A tab in an annotation is part of it.
     (tmp_path / "topic").write_text("seg-1\tnews\n")
-    (one,) = smt.load_plugins().read(tmp_path / "l", annotations={"topic": tmp_path / "topic"})
-    assert one.annotations == {"topic": "seg-1\tnews"}
+    (nbest,) = smt.load_plugins().read(tmp_path / "l", annotations={"topic": tmp_path / "topic"})
+    assert nbest.annotations == {"topic": "seg-1\tnews"}

@@ -43,25 +43,25 @@ def test_choice_has_the_least_expected_loss(seed: int, spec: str, scale: float) 
     import smtplugins as smt
 
     metric = smt.load_plugins().metric(spec)
-    one = random_list(random.Random(seed))
-    found = Consensus(metric, scale).choose(one)
-    weights = [math.exp(scale * total) for total in one.totals]
-    wanted = expected_gains(metric, one.texts, [weight / sum(weights) for weight in weights])
-    assert found.gains == pytest.approx(wanted, abs=1e-9)
-    assert wanted[found.best] == pytest.approx(max(wanted), abs=1e-9)
-    assert found.text == one.texts[found.best]
-    again = found.resort()
+    nbest = random_list(random.Random(seed))
+    choice = Consensus(metric, scale).choose(nbest)
+    weights = [math.exp(scale * total) for total in nbest.totals]
+    wanted = expected_gains(metric, nbest.texts, [weight / sum(weights) for weight in weights])
+    assert choice.gains == pytest.approx(wanted, abs=1e-9)
+    assert wanted[choice.best] == pytest.approx(max(wanted), abs=1e-9)
+    assert choice.text == nbest.texts[choice.best]
+    again = choice.resort()
     assert again.totals == sorted(again.totals or [], reverse=True)
-    assert sorted(again.texts) == sorted(one.texts)
+    assert sorted(again.texts) == sorted(nbest.texts)
 
 
 def test_pruning_keeps_different_texts_of_highest_total(host: Host) -> None:
-    one = candidates(["a b", "x", "a b c", "x", "a b d"], scores=[-1.0, 0.0, -2.0, -0.5, -9.0])
-    found = Consensus(host.metric("bleu,tokenize=none"), 1.0, top=2).choose(one)
-    assert [gain is None for gain in found.gains] == [False, False, True, False, True]
-    assert found.text == "x"
-    assert found.resort().texts == ["x", "x", "a b"]
-    assert Consensus(host.metric("bleu,tokenize=none"), 0.0).choose(one).text == "a b"
+    nbest = candidates(["a b", "x", "a b c", "x", "a b d"], scores=[-1.0, 0.0, -2.0, -0.5, -9.0])
+    choice = Consensus(host.metric("bleu,tokenize=none"), 1.0, top=2).choose(nbest)
+    assert [gain is None for gain in choice.gains] == [False, False, True, False, True]
+    assert choice.text == "x"
+    assert choice.resort().texts == ["x", "x", "a b"]
+    assert Consensus(host.metric("bleu,tokenize=none"), 0.0).choose(nbest).text == "a b"
 
 
 def test_equal_choices_go_to_the_higher_total_then_to_the_first(host: Host) -> None:
@@ -71,11 +71,11 @@ def test_equal_choices_go_to_the_higher_total_then_to_the_first(host: Host) -> N
 
 
 def test_metric_sees_texts_after_post(host: Host) -> None:
-    one = candidates(["a@@ b", "ab", "c d"], scores=[0.0, 0.0, 0.1])
+    nbest = candidates(["a@@ b", "ab", "c d"], scores=[0.0, 0.0, 0.1])
     how = Consensus(host.metric("wer"), 1.0)
-    [found] = choices([one], how, post=make_post("bpe"))
-    assert found.text == "a@@ b"
-    assert found.gains[0] == found.gains[1]
+    [choice] = choices([nbest], how, post=make_post("bpe"))
+    assert choice.text == "a@@ b"
+    assert choice.gains[0] == choice.gains[1]
 
 
 def test_runners_change_nothing(host: Host) -> None:
@@ -83,8 +83,8 @@ def test_runners_change_nothing(host: Host) -> None:
     lists = [random_list(rng, key) for key in range(20)]
     how = Consensus(host.metric("chrf"), 1.0)
     runner = host.registry.make("runners", {"name": "processes", "jobs": 3})
-    alone = [(one.best, one.gains) for one in choices(lists, how)]
-    assert [(one.best, one.gains) for one in choices(lists, how, runner=runner)] == alone
+    alone = [(choice.best, choice.gains) for choice in choices(lists, how)]
+    assert [(choice.best, choice.gains) for choice in choices(lists, how, runner=runner)] == alone
 
 
 @pytest.mark.parametrize("spec", METRICS)

@@ -34,7 +34,7 @@ class Seen:
     def stats(
         self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None = None
     ) -> NDArray[Any]:
-        self.calls.append((list(hypotheses), [list(one) for one in references], sources))
+        self.calls.append((list(hypotheses), [list(texts) for texts in references], sources))
         return np.ones((len(hypotheses), 1))
 
     def score(self, stats: NDArray[Any]) -> NDArray[Any]:
@@ -70,14 +70,14 @@ def test_text_and_lists_score_alike(host: Host, tmp_path: Path) -> None:
         "stream": smt.read(listed),
         "columns": smt.load(listed),
         "strings": GOOD,
-        "candidates": [smt.candidates(["x", one], id=i, scores=[0.0, 1.0]) for i, one in enumerate(GOOD)],
+        "candidates": [smt.candidates(["x", good], id=i, scores=[0.0, 1.0]) for i, good in enumerate(GOOD)],
     }
     result = host.evaluate(refs, systems, ["bleu", "ter"])
-    assert [(one.system, one.metric) for one in result.scores] == [
+    assert [(score.system, score.metric) for score in result.scores] == [
         (system, metric) for metric in ("BLEU", "TER") for system in systems
     ]
     for metric in ("BLEU", "TER"):
-        assert len({one.score for one in result.scores if one.metric == metric}) == 1
+        assert len({score.score for score in result.scores if score.metric == metric}) == 1
 
 
 def test_metrics_are_given_all_references_and_sources() -> None:
@@ -88,11 +88,11 @@ def test_metrics_are_given_all_references_and_sources() -> None:
 
 
 def test_several_references_help(host: Host) -> None:
-    one = host.evaluate([REFS], {"a": POOR}).scores[0]
+    score = host.evaluate([REFS], {"a": POOR}).scores[0]
     two = host.evaluate([REFS, POOR], {"a": POOR}).scores[0]
-    assert one.score < 100
+    assert score.score < 100
     assert two.score == pytest.approx(100)
-    assert "nrefs:1" in one.signature
+    assert "nrefs:1" in score.signature
     assert "nrefs:2" in two.signature
 
 
@@ -130,7 +130,7 @@ def test_partial_judges_what_all_have_and_says_so(tmp_path: Path) -> None:
     result = evaluate(systems, [REFS], [metric], sources=["s0", "s1", "s2", "s3"], allow_partial=True)
     assert [call[0] for call in metric.calls] == [["a1", "a3"], ["b1", "b3"]]
     assert metric.calls[0][1:] == ([[REFS[1], REFS[3]]], ["s1", "s3"])
-    assert [one.signature for one in result.scores] == ["seen|segments:2"] * 2
+    assert [score.signature for score in result.scores] == ["seen|segments:2"] * 2
 
 
 def test_partial_with_everything_there_says_nothing() -> None:
@@ -157,14 +157,14 @@ def test_nothing_in_common_is_an_error(tmp_path: Path) -> None:
 
 def test_first_system_is_the_baseline(host: Host) -> None:
     result = host.evaluate([REFS], {"poor": POOR, "good": GOOD, "same": POOR}, ["bleu", "chrf"], bootstrap=100, seed=3)
-    assert [(one.system, one.p is None) for one in result.scores] == [
+    assert [(score.system, score.p is None) for score in result.scores] == [
         ("poor", True), ("good", False), ("same", False)
     ] * 2  # fmt: skip
-    for one in result.scores:
-        assert one.low is not None
-        assert one.high is not None
-        assert one.low <= one.score <= one.high
-        assert one.signature.endswith("|bs:100|rs:3")
+    for score in result.scores:
+        assert score.low is not None
+        assert score.high is not None
+        assert score.low <= score.score <= score.high
+        assert score.signature.endswith("|bs:100|rs:3")
     same = result.scores[2]
     assert (same.score, same.low, same.high) == (result.scores[0].score, result.scores[0].low, result.scores[0].high)
     assert same.p == 1
@@ -215,7 +215,7 @@ def test_runs_are_judged_together(host: Host, tmp_path: Path) -> None:
     paths = tuple(lines(tmp_path / f"run{i}", texts) for i, texts in enumerate((GOOD, POOR, GOOD)))
     result = host.evaluate([REFS], {"base": POOR, "new": Runs(paths)}, tests=["bootstrap", "ar", "sign"], samples=50)
     base, new = result.scores
-    single = [host.evaluate([REFS], {"a": one}).scores[0].score for one in paths]
+    single = [host.evaluate([REFS], {"a": path}).scores[0].score for path in paths]
     assert (base.runs, base.deviation) == (1, None)
     assert new.runs == 3
     assert new.score == pytest.approx(np.mean(single))
@@ -243,13 +243,13 @@ def test_hypotheses_are_posted_once_for_all_metrics() -> None:
     assert asked == [["x", "y"], ["u", "v"]]
     for metric in (first, second):
         assert metric.calls == [(["X", "Y"], [["r", "s"]], None), (["U", "V"], [["r", "s"]], None)]
-    assert {one.signature for one in result.scores} == {"seen|post:upper"}
+    assert {score.signature for score in result.scores} == {"seen|post:upper"}
 
 
 def test_prepared_references_serve_all_systems() -> None:
     class Both(Seen):
         def prepare(self, references: Sequence[Sequence[str]]) -> Any:
-            self.calls.append(("prepare", [list(one) for one in references]))
+            self.calls.append(("prepare", [list(texts) for texts in references]))
             return self
 
         def __len__(self) -> int:

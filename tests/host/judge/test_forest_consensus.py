@@ -28,7 +28,7 @@ def written(path: Path) -> Path:
     builder = GraphBuilder()
     rules = [Rule("X", ("a",), ("x",)), Rule("X", ("a",), ("y", "z"))]
     builder.add([Edge([], 0, {"f": 1.0}), Edge([], 1, {"f": 0.0})])
-    record = next(one for one in all_formats() if one.name == "cdec-json-hypergraph")
+    record = next(fmt for fmt in all_formats() if fmt.name == "cdec-json-hypergraph")
     write_all(record, [builder.graph("0", rules)], path, None)
     return path
 
@@ -54,9 +54,9 @@ def random_graph(rng: random.Random) -> Hypergraph:
 
 def test_lists_have_the_posteriors_of_their_texts(tmp_path: Path) -> None:
     path = written(tmp_path / "0.json")
-    [one] = sample_lists(Forests(path, 4000, 0.5, {"f": 2.0}))
-    assert (one.id, one.texts) == ("0", ["x", "y z"])
-    assert posteriors(one.totals or [])[0] == pytest.approx(1 / (1 + math.exp(-1)), abs=0.03)
+    [nbest] = sample_lists(Forests(path, 4000, 0.5, {"f": 2.0}))
+    assert (nbest.id, nbest.texts) == ("0", ["x", "y z"])
+    assert posteriors(nbest.totals or [])[0] == pytest.approx(1 / (1 + math.exp(-1)), abs=0.03)
     (tmp_path / "source").write_text("src\n")
     lists = sample_lists(Forests(path, 50, 1.0, {"f": 1.0}), source=tmp_path / "source")
     [first], [second] = list(lists), list(lists)
@@ -86,19 +86,19 @@ def test_output_of_the_highest_linear_gain(host: Host, seed: int, monkeypatch: p
                 total += having / 50 / (4 * 0.85 * 0.7 ** (n - 1))
         return total
 
-    text, found = best_output(graph, feature)
-    assert found == pytest.approx(gain(text), abs=1e-5)
-    assert found == pytest.approx(max(map(gain, outputs)), abs=1e-5)
+    text, best = best_output(graph, feature)
+    assert best == pytest.approx(gain(text), abs=1e-5)
+    assert best == pytest.approx(max(map(gain, outputs)), abs=1e-5)
     monkeypatch.setattr("smtplugins.host.judge.forest_consensus._MOST_EDGES", 3)
-    assert best_output(graph, feature)[1] == pytest.approx(found, abs=1e-5)
+    assert best_output(graph, feature)[1] == pytest.approx(best, abs=1e-5)
 
 
 def test_impossible_edges_are_never_taken(host: Host, tmp_path: Path) -> None:
-    [one] = linear_choices(
+    [nbest] = linear_choices(
         Forests(written(tmp_path / "0.json"), 20, 1.0, {"f": 50.0}), host.metric("bleu,tokenize=none")
     )
-    assert (one.id, one.texts) == ("0", ["x"])
-    assert one.totals == pytest.approx([-1 + 1 / 3.4])
+    assert (nbest.id, nbest.texts) == ("0", ["x"])
+    assert nbest.totals == pytest.approx([-1 + 1 / 3.4])
     graph = random_graph(random.Random(3))
     scores = graph.scores_or(None).copy()
     scores[0] = -np.inf

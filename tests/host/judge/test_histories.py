@@ -24,13 +24,13 @@ def steps(folder: Path, count: int, weight: float) -> None:
 def test_one_run_with_its_manifest(tmp_path: Path) -> None:
     RunDirectory.create(tmp_path / "run", {"seed": 3})
     steps(tmp_path / "run", 3, 1.0)
-    (one,) = read_runs([str(tmp_path / "run")])
-    assert one.steps == (1, 2, 3)
-    assert one.curves["objective"] == (0.5, 1.0, 1.5)
-    assert math.isnan(one.curves["BLEU"][0])
-    assert one.curves["BLEU"][1:] == (20.0, 30.0)
-    assert one.weights == {"x": 3.0, "y": 1.0}
-    assert one.manifest == {"seed": 3}
+    (run,) = read_runs([str(tmp_path / "run")])
+    assert run.steps == (1, 2, 3)
+    assert run.curves["objective"] == (0.5, 1.0, 1.5)
+    assert math.isnan(run.curves["BLEU"][0])
+    assert run.curves["BLEU"][1:] == (20.0, 30.0)
+    assert run.weights == {"x": 3.0, "y": 1.0}
+    assert run.manifest == {"seed": 3}
 
 
 def test_a_folder_with_several_in_the_order_of_their_numbers(tmp_path: Path) -> None:

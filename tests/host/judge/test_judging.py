@@ -59,51 +59,51 @@ def made(seed: int, count: int = 7) -> tuple[list[Candidates], Texts]:
 def test_everything_is_as_plain_loops_find_it(seed: int, errors: bool) -> None:
     lists, refs = made(seed)
     metric, weights = Overlap(errors), {"x": 0.5, "y": -1.25}
-    found = judge(as_stream(lists), [refs], metric, weights=weights)
+    judged = judge(as_stream(lists), [refs], metric, weights=weights)
     sign = -1 if errors else 1
     ordered, row = [], 0
-    for k, one in enumerate(lists):
-        rows = [dict(zip(*pair, strict=True)) for pair in zip(one.layouts, one.values, strict=True)]
+    for k, nbest in enumerate(lists):
+        rows = [dict(zip(*pair, strict=True)) for pair in zip(nbest.layouts, nbest.values, strict=True)]
         totals = [sum(weights[name] * value for name, value in each.items()) for each in rows]
-        order = sorted(range(len(one)), key=lambda i: (-totals[i], i))
-        texts = [one.texts[i] for i in order]
+        order = sorted(range(len(nbest)), key=lambda i: (-totals[i], i))
+        texts = [nbest.texts[i] for i in order]
         scores = [float(metric.score(metric.stats([text], [[refs.texts[k] or ""]])[0])) for text in texts]
-        assert found.lists[k].texts == texts
-        assert found.scores[row : row + len(one)].tolist() == scores
-        best = max(range(len(one)), key=lambda i: (sign * scores[i], -i))
-        assert found.oracles[k] - row == best
-        assert one.totals is not None
-        came = one.texts[max(range(len(one)), key=one.totals.__getitem__)]
-        assert found.baseline[k] == came
+        assert judged.lists[k].texts == texts
+        assert judged.scores[row : row + len(nbest)].tolist() == scores
+        best = max(range(len(nbest)), key=lambda i: (sign * scores[i], -i))
+        assert judged.oracles[k] - row == best
+        assert nbest.totals is not None
+        came = nbest.texts[max(range(len(nbest)), key=nbest.totals.__getitem__)]
+        assert judged.baseline[k] == came
         ordered.append((texts, scores))
-        row += len(one)
+        row += len(nbest)
     longest = max(map(len, lists))
-    assert [depth for depth, _ in found.depths] == [*(2**k for k in range(9) if 2**k < longest), longest]
-    for depth, score in found.depths:
+    assert [depth for depth, _ in judged.depths] == [*(2**k for k in range(9) if 2**k < longest), longest]
+    for depth, score in judged.depths:
         chosen = [texts[max(range(len(texts[:depth])), key=lambda i: (sign * s[i], -i))] for texts, s in ordered]
         assert score == pytest.approx(float(metric.score(metric.stats(chosen, [refs.texts]).sum(axis=0))))
-    assert found.score == found.depths[0][1]
+    assert judged.score == judged.depths[0][1]
 
 
 def test_without_weights_the_order_of_the_totals_counts_and_without_totals_that_of_the_file() -> None:
-    one = Candidates("0", ["a", "b", "c"], [("x",)] * 3, [[1.0], [2.0], [3.0]], [0.0, 2.0, 2.0])
+    nbest = Candidates("0", ["a", "b", "c"], [("x",)] * 3, [[1.0], [2.0], [3.0]], [0.0, 2.0, 2.0])
     refs = Texts(["b"], "ref", False)
-    found = judge(as_stream([one]), [refs], Overlap())
-    assert found.lists[0].texts == ["b", "c", "a"]
-    assert found.weights is None
+    judged = judge(as_stream([nbest]), [refs], Overlap())
+    assert judged.lists[0].texts == ["b", "c", "a"]
+    assert judged.weights is None
     bare = Candidates("0", ["a", "b"], [()] * 2, [[], []])
-    found = judge(as_stream([bare]), [refs], Overlap())
-    assert found.lists[0].texts == ["a", "b"]
-    assert (found.score, found.depths) == (0.0, ((1, 0.0), (2, 100.0)))
+    judged = judge(as_stream([bare]), [refs], Overlap())
+    assert judged.lists[0].texts == ["a", "b"]
+    assert (judged.score, judged.depths) == (0.0, ((1, 0.0), (2, 100.0)))
 
 
 def test_a_baseline_and_several_references() -> None:
     lists, refs = made(1, 3)
     base = Texts(["a", "b", "c"], "base.txt", False)
-    found = judge(as_stream(lists), [refs, base], Overlap(), baseline=base)
-    assert found.baseline == ("a", "b", "c")
-    assert found.baseline_name == "base.txt"
-    assert found.references == tuple((ref, text) for ref, text in zip(refs.texts, base.texts, strict=True))
+    judged = judge(as_stream(lists), [refs, base], Overlap(), baseline=base)
+    assert judged.baseline == ("a", "b", "c")
+    assert judged.baseline_name == "base.txt"
+    assert judged.references == tuple((ref, text) for ref, text in zip(refs.texts, base.texts, strict=True))
 
 
 def test_what_does_not_fit_is_named() -> None:

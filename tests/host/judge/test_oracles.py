@@ -34,12 +34,12 @@ def random_lists(seed: int) -> tuple[list[Any], list[str]]:
 def by_hand(metric: Any, lists: list[Any], refs: list[str], size: int) -> tuple[float, list[str]]:
     sign = 1 if metric.higher_is_better else -1
     rows, texts = [], []
-    for one, ref in zip(lists, refs, strict=True):
-        order = sorted(range(len(one)), key=lambda i: (-one.totals[i], i))[:size]
-        scored = [(sign * float(metric.sentence(metric.stats([one.texts[i]], [[ref]]))[0]), i) for i in order]
+    for nbest, ref in zip(lists, refs, strict=True):
+        order = sorted(range(len(nbest)), key=lambda i: (-nbest.totals[i], i))[:size]
+        scored = [(sign * float(metric.sentence(metric.stats([nbest.texts[i]], [[ref]]))[0]), i) for i in order]
         best = max(scored, key=lambda pair: pair[0])[1]
-        rows.append(metric.stats([one.texts[best]], [[ref]])[0])
-        texts.append(one.texts[best])
+        rows.append(metric.stats([nbest.texts[best]], [[ref]])[0])
+        texts.append(nbest.texts[best])
     return float(metric.score(np.sum(rows, axis=0))), texts
 
 
@@ -48,26 +48,26 @@ def by_hand(metric: Any, lists: list[Any], refs: list[str], size: int) -> tuple[
 def test_best_of_the_first_by_total(host: Host, spec: str, seed: int) -> None:
     lists, refs = random_lists(seed)
     metric = host.metric(spec)
-    found = oracles(ListStream(lambda: iter(lists), "lists"), [refs], [metric])
-    assert [row.best_at for row in found.rows] == [1, 2, 4, 8, 13]
-    for row in found.rows:
+    result = oracles(ListStream(lambda: iter(lists), "lists"), [refs], [metric])
+    assert [row.best_at for row in result.rows] == [1, 2, 4, 8, 13]
+    for row in result.rows:
         wanted, texts = by_hand(metric, lists, refs, row.best_at)
         assert row.score == pytest.approx(wanted)
-        gain = row.score - found.rows[0].score
+        gain = row.score - result.rows[0].score
         assert row.gain == pytest.approx(gain if metric.higher_is_better else -gain)
-    assert [text for _, text in found.texts] == texts
-    assert found.rows[0].signature == f"{metric.signature()}|oracle:sentence"
+    assert [text for _, text in result.texts] == texts
+    assert result.rows[0].signature == f"{metric.signature()}|oracle:sentence"
 
 
 def test_several_metrics_references_and_posts(host: Host) -> None:
     lists = [candidates(["x y", "a@@ b"], id=0), candidates(["a@@ b c"], id=1)]
     stream = ListStream(lambda: iter(lists), "lists")
     refs = [["ab", "q"], ["z", "ab c"]]
-    found = oracles(stream, refs, [host.metric("wer"), host.metric("chrf")], post=make_post("bpe"))
-    assert [(row.metric, row.best_at) for row in found.rows] == [("WER", 1), ("WER", 2), ("chrF2", 1), ("chrF2", 2)]
-    assert (found.rows[1].score, found.rows[3].score) == (0, 100)
-    assert found.texts == (("0", "a@@ b"), ("1", "a@@ b c"))
-    assert "|post:bpe|oracle:sentence" in found.rows[0].signature
+    result = oracles(stream, refs, [host.metric("wer"), host.metric("chrf")], post=make_post("bpe"))
+    assert [(row.metric, row.best_at) for row in result.rows] == [("WER", 1), ("WER", 2), ("chrF2", 1), ("chrF2", 2)]
+    assert (result.rows[1].score, result.rows[3].score) == (0, 100)
+    assert result.texts == (("0", "a@@ b"), ("1", "a@@ b c"))
+    assert "|post:bpe|oracle:sentence" in result.rows[0].signature
 
 
 @pytest.mark.parametrize(
@@ -88,5 +88,5 @@ def test_ids_are_lines_of_the_references(host: Host, ids: list[str], message: st
 
 def test_part_of_the_references(host: Host) -> None:
     lists = [candidates(["a"], id=1)]
-    found = oracles(ListStream(lambda: iter(lists), "x"), [["b", "a"]], [host.metric("wer")], allow_partial=True)
-    assert found.rows[0].signature.endswith("|oracle:sentence|segments:1")
+    result = oracles(ListStream(lambda: iter(lists), "x"), [["b", "a"]], [host.metric("wer")], allow_partial=True)
+    assert result.rows[0].signature.endswith("|oracle:sentence|segments:1")

@@ -33,7 +33,7 @@ class Mean:
     def stats(
         self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None = None
     ) -> NDArray[Any]:
-        return numbers([float(one) for one in hypotheses])
+        return numbers([float(text) for text in hypotheses])
 
     def score(self, stats: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(stats[..., 0] / stats[..., 1])
@@ -73,15 +73,15 @@ def test_p_is_sacrebleus(
     monkeypatch.setenv("SACREBLEU_SEED", str(seed))
     short = "bs" if test == "bootstrap" else "ar"
     _, expected = PairedTest(list(SYSTEMS.items()), {"metric": own}, [REFS], test_type=short, n_samples=200)()
-    found = host.evaluate([REFS], SYSTEMS, [spec], tests=[test], samples=200, seed=seed).scores
-    for one, result in zip(found, expected[found[0].metric], strict=True):
-        assert one.score == pytest.approx(result.score)
-        assert one.p == result.p_value
+    scores = host.evaluate([REFS], SYSTEMS, [spec], tests=[test], samples=200, seed=seed).scores
+    for score, result in zip(scores, expected[scores[0].metric], strict=True):
+        assert score.score == pytest.approx(result.score)
+        assert score.p == result.p_value
         if test == "bootstrap":
-            assert one.low is not None
-            assert one.high is not None
+            assert score.low is not None
+            assert score.high is not None
             # sacrebleu cuts the tails a sample further out or in.
-            assert (one.high - one.low) / 2 == pytest.approx(result.ci, rel=0.03)
+            assert (score.high - score.low) / 2 == pytest.approx(result.ci, rel=0.03)
 
 
 def test_numbers_of_samples_are_sacrebleus() -> None:
@@ -102,15 +102,15 @@ def test_randomisation_is_that_of_all_exchanges() -> None:
     coins = np.array(list(itertools.product((-1, 1), repeat=10)))
     exact = np.mean(np.abs(coins @ (base - other)) / 10 >= real - 1e-12)
     plan = Plan(("ar",), 20000)
-    found = judge(Mean(), [[numbers(base)], [numbers(other)]], plan)[1].p["ar"]
-    assert found == pytest.approx(exact, abs=0.01)
+    p = judge(Mean(), [[numbers(base)], [numbers(other)]], plan)[1].p["ar"]
+    assert p == pytest.approx(exact, abs=0.01)
 
     pool = np.stack([base.reshape(2, 5), other.reshape(2, 5)]).reshape(4, 5)
     pairs = list(itertools.combinations(range(4), 2))
-    totals = np.array([sum(pool[list(one), i].sum() for i, one in enumerate(each))
+    totals = np.array([sum(pool[list(part), i].sum() for i, part in enumerate(each))
                        for each in itertools.product(pairs, repeat=5)])  # fmt: skip
     exact = np.mean(np.abs(2 * totals - pool.sum()) / 10 >= real - 1e-12)
-    runs = [[numbers(one) for one in pool[:2]], [numbers(one) for one in pool[2:]]]
+    runs = [[numbers(values) for values in pool[:2]], [numbers(values) for values in pool[2:]]]
     assert judge(Mean(), runs, plan)[1].p["ar"] == pytest.approx(exact, abs=0.01)
 
 
@@ -146,28 +146,28 @@ def test_randomisation_is_uniform_if_nothing_differs(runs: tuple[int, int]) -> N
 def test_runs_that_agree_make_randomisation_too_sure() -> None:
     """multeval's test takes it for a difference if runs agree on a sentence and systems do not; others do not."""
     rng = np.random.default_rng(20)
-    found: dict[str, list[float]] = {"ar": [], "wilcoxon": []}
+    p_values: dict[str, list[float]] = {"ar": [], "wilcoxon": []}
     for seed in range(200):
         own = rng.normal(size=(2, 1, 60))
         made = [[numbers(run) for run in system] for system in own + 0.5 * rng.normal(size=(2, 3, 60))]
         for name, p in judge(Mean(), made, Plan(("ar", "wilcoxon"), 200, seed=seed))[1].p.items():
-            found[name].append(p)
-    assert np.mean(np.array(found["ar"]) <= 0.05) > 0.15
-    assert np.mean(np.array(found["wilcoxon"]) <= 0.05) < 0.1
+            p_values[name].append(p)
+    assert np.mean(np.array(p_values["ar"]) <= 0.05) > 0.15
+    assert np.mean(np.array(p_values["wilcoxon"]) <= 0.05) < 0.1
 
 
 @pytest.mark.parametrize("size", [20, 80])
 def test_tests_on_sentences_are_uniform_if_nothing_differs(size: int) -> None:
     rng = np.random.default_rng(12)
-    found: dict[str, list[float]] = {"sign": [], "wilcoxon": []}
+    p_values: dict[str, list[float]] = {"sign": [], "wilcoxon": []}
     for _ in range(600):
         made = [[numbers(rng.normal(size=size))] for _ in range(2)]
         for name, p in judge(Mean(), made, Plan(("sign", "wilcoxon")))[1].p.items():
-            found[name].append(p)
-    assert uniform(found["wilcoxon"]) < 0.08
+            p_values[name].append(p)
+    assert uniform(p_values["wilcoxon"]) < 0.08
     # The sign test has few values: never too often below t, and exactly as often at its own values.
-    for p in sorted(set(found["sign"])):
-        assert np.mean(np.array(found["sign"]) <= p + 1e-12) == pytest.approx(p, abs=0.08)
+    for p in sorted(set(p_values["sign"])):
+        assert np.mean(np.array(p_values["sign"]) <= p + 1e-12) == pytest.approx(p, abs=0.08)
 
 
 def test_bootstrap_p_is_about_one_tailed() -> None:
@@ -186,10 +186,10 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     for level in (0.8, 0.95):
         held = 0
         for seed in range(500):
-            one = judge(Mean(), [[numbers(rng.normal(size=80))]], Plan((), 300, level, seed))[0]
-            assert one.low is not None
-            assert one.high is not None
-            held += one.low < 0 < one.high
+            judgement = judge(Mean(), [[numbers(rng.normal(size=80))]], Plan((), 300, level, seed))[0]
+            assert judgement.low is not None
+            assert judgement.high is not None
+            held += judgement.low < 0 < judgement.high
         assert held / 500 == pytest.approx(level, abs=0.04)
 
 
@@ -200,11 +200,11 @@ def test_p_falls_as_the_difference_grows(runs: int) -> None:
     tests = tuple(TESTS)
     medians = []
     for shift in (0.0, 0.25, 0.5, 1.0):
-        found = []
-        for one in noise:
-            made = [[numbers(run) for run in one[0]], [numbers(run + shift) for run in one[1]]]
-            found.append(list(judge(Mean(), made, Plan(tests, 400))[1].p.values()))
-        medians.append(np.median(found, axis=0))
+        p_values = []
+        for systems in noise:
+            made = [[numbers(run) for run in systems[0]], [numbers(run + shift) for run in systems[1]]]
+            p_values.append(list(judge(Mean(), made, Plan(tests, 400))[1].p.values()))
+        medians.append(np.median(p_values, axis=0))
     assert (np.diff(np.array(medians[1:]), axis=0) <= 0).all()
     assert (medians[3] < 0.01).all()
     assert (medians[0] > 0.05).all()
@@ -222,26 +222,26 @@ def test_lower_may_be_better() -> None:
 def test_identical_systems_have_p_one(runs: int) -> None:
     rng = np.random.default_rng(17)
     made = [numbers(rng.normal(size=40)) for _ in range(runs)]
-    one = judge(Mean(), [made, made], Plan(tuple(TESTS), 100))[1]
+    judgement = judge(Mean(), [made, made], Plan(tuple(TESTS), 100))[1]
     expected = dict.fromkeys(TESTS, 1.0)
     if runs > 1:
         # Runs that differ among themselves can be regrouped; no difference at all is still the least there is.
         expected["ar"] = pytest.approx(1, abs=0.02)
-    assert one.p == expected
+    assert judgement.p == expected
 
 
 def test_runs_have_mean_deviation_and_interval() -> None:
     rng = np.random.default_rng(18)
     runs = [rng.normal(size=50) + shift for shift in (0, 0.1, 0.5)]
-    one = judge(Mean(), [[numbers(run) for run in runs]], Plan((), 4000, 0.95))[0]
+    judgement = judge(Mean(), [[numbers(run) for run in runs]], Plan((), 4000, 0.95))[0]
     means = [run.mean() for run in runs]
-    assert one.score == pytest.approx(np.mean(means))
-    assert one.deviation == pytest.approx(np.std(means, ddof=1))
-    assert one.low is not None
-    assert one.high is not None
+    assert judgement.score == pytest.approx(np.mean(means))
+    assert judgement.deviation == pytest.approx(np.std(means, ddof=1))
+    assert judgement.low is not None
+    assert judgement.high is not None
     # The interval is that of the mean over runs on other sentences.
     spread = np.mean(runs, axis=0).std() / np.sqrt(50)
-    assert (one.high - one.low) / 2 == pytest.approx(1.96 * spread, rel=0.08)
+    assert (judgement.high - judgement.low) / 2 == pytest.approx(1.96 * spread, rel=0.08)
 
 
 def test_same_seed_same_p_whatever_the_other_systems() -> None:

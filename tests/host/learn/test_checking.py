@@ -22,27 +22,27 @@ def host() -> Host:
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("ref").write_text("".join(f"{one}\n" for one in REFS))
+    Path("ref").write_text("".join(f"{ref}\n" for ref in REFS))
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda one: one.select([0]), "expected lists to choose from, found a single hypothesis in each"),
+        (lambda nbest: nbest.select([0]), "expected lists to choose from, found a single hypothesis in each"),
         (
-            lambda one: one.with_texts(["x"] * len(one)),
+            lambda nbest: nbest.with_texts(["x"] * len(nbest)),
             "BLEU scores all hypotheses of each list the same: do the references",
         ),
         (
-            lambda one: Candidates(one.id, one.texts, [("f",)] * len(one), [[float(one.id)]] * len(one)),
+            lambda nbest: Candidates(nbest.id, nbest.texts, [("f",)] * len(nbest), [[float(nbest.id)]] * len(nbest)),
             "all hypotheses of each list have the same feature values",
         ),
         (
-            lambda one: Candidates(one.id, one.texts, [()] * len(one), [[]] * len(one)),
+            lambda nbest: Candidates(nbest.id, nbest.texts, [()] * len(nbest), [[]] * len(nbest)),
             "expected features in the lists, found none",
         ),
         (
-            lambda one: Candidates(one.id, one.texts, one.layouts, [[math.nan, 1.0]] * len(one)),
+            lambda nbest: Candidates(nbest.id, nbest.texts, nbest.layouts, [[math.nan, 1.0]] * len(nbest)),
             "expected finite features, found inf or nan",
         ),
     ],

@@ -20,7 +20,7 @@ def host() -> Host:
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("ref").write_text("".join(f"{one}\n" for one in REFS))
+    Path("ref").write_text("".join(f"{ref}\n" for ref in REFS))
 
 
 def test_lists_are_sorted_by_weights_of_the_others(host: Host) -> None:
@@ -30,7 +30,7 @@ def test_lists_are_sorted_by_weights_of_the_others(host: Host) -> None:
     assert [k for part in parts for k in part] == list(range(5))
     texts = []
     for part, weights in zip(parts, done.folds, strict=True):
-        rest = [one for k, one in enumerate(lists()) if k not in part]
+        rest = [nbest for k, nbest in enumerate(lists()) if k not in part]
         alone = host.tune(rest, [REFS], learner="toy-perceptron", metric=BLEU, allow_partial=True, start={"good": 0.0})
         assert dict(weights) == dict(alone)
         texts += smt.rescore([lists()[k] for k in part], weights).best()

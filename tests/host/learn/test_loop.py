@@ -42,7 +42,9 @@ class Nudging:
         weights = dict(start.weights)
         for number in range(0 if resume is None else resume.values["done"], 3):
             for graphs, reference in zip(problem.graphs, problem.references[0], strict=True):
-                tops = [(graph, one) for graph in graphs for one in kbest(graph.reweighted(weights), k=20)]
+                tops = [
+                    (graph, derivation) for graph in graphs for derivation in kbest(graph.reweighted(weights), k=20)
+                ]
                 wanted = set(reference.split())
                 graph, best = max(tops, key=lambda top: len(wanted & set(top[1].text.split())))
                 for name, value in zip(graph.names[:], best.features(), strict=True):
@@ -110,7 +112,7 @@ class TestLists:
         assert host.read_weights("out/weights") == dict(done)
         # The result is what the decoder really does with these weights.
         made = host.translator("run.yaml", weights=dict(done), cache="off")
-        texts = [one.best for one in made.decode(Path("source.de").read_text().splitlines())]
+        texts = [decoding.best for decoding in made.decode(Path("source.de").read_text().splitlines())]
         judged = host.evaluate(["ref.en"], {"x": texts}, ["bleu,tokenize=none"]).scores[0]
         assert judged.score == pytest.approx(done.score)
 
@@ -119,8 +121,10 @@ class TestLists:
         seen: set[Any] = set()
         for row in done.iterations:
             path = f"out/iteration-{row['iteration']:04d}/candidates.jsonl.gz"
-            found = [(one.id, text, tuple(sorted(f.items()))) for one in smt.read(path) for text, f, _ in one.rows()]
-            new = set(found) - seen
+            hypotheses = [
+                (nbest.id, text, tuple(sorted(f.items()))) for nbest in smt.read(path) for text, f, _ in nbest.rows()
+            ]
+            new = set(hypotheses) - seen
             seen |= new
             assert (row["new"], row["candidates"]) == (len(new), len(seen))
 
@@ -137,7 +141,7 @@ class TestLists:
         assert len(first.iterations) == 1
 
     def test_best_or_last(self, host: Host) -> None:
-        best, last = (run(host, one, select=one, iterations=2, epsilon=0.0) for one in ("best", "last"))
+        best, last = (run(host, choice, select=choice, iterations=2, epsilon=0.0) for choice in ("best", "last"))
         scores = [row["decoded"] for row in best.iterations]
         assert [row["decoded"] for row in last.iterations] == scores
         assert best.score == max(scores)
@@ -290,9 +294,9 @@ def test_a_killed_run_ends_in_the_same_bytes(host: Host, forests: bool) -> None:
         # Killed once more on the way, then left alone.
         killed(go(folder, True), 7, EVENTS)
         killed(go(folder, True), -1, EVENTS)
-        found = tree(folder)
-        assert found.keys() == wanted.keys(), at
-        assert found == wanted, at
+        files = tree(folder)
+        assert files.keys() == wanted.keys(), at
+        assert files == wanted, at
 
 
 def test_lists_are_kept_as_json_lines(host: Host) -> None:

@@ -65,7 +65,7 @@ class TestResults:
         assert done.rows()[0].keys() == {"run", "step", "objective", "examples"}
         assert [row["weights"] for row in done.results()] == ["start", "result"]
         made = host.translator("run.yaml", weights=dict(done), cache="off")
-        texts = [one.best for one in made.decode(SOURCE.splitlines())]
+        texts = [decoding.best for decoding in made.decode(SOURCE.splitlines())]
         judged = host.evaluate(["ref"], {"x": texts}, ["bleu,tokenize=none"]).scores[0]
         assert judged.score == pytest.approx(done.score)
         assert judged.signature + "|in-sample" == done.signature
@@ -100,16 +100,16 @@ class TestResults:
         assert tune(host, "other")["length"] != 0.25
 
     def test_runs_and_jobs(self, host: Host) -> None:
-        one = tune(host, "one", runs=3)
+        first = tune(host, "one", runs=3)
         two = tune(host, "two", runs=3, jobs=2)
         assert tree("one") == tree("two")
-        assert one == two
-        assert [run.seed for run in one.runs] == [1, 2, 3]
+        assert first == two
+        assert [run.seed for run in first.runs] == [1, 2, 3]
         alone = [dict(tune(host, f"seed-{n}", f"seed={n}")) for n in (1, 2, 3)]
-        assert [dict(run.weights) for run in one.runs] == alone
+        assert [dict(run.weights) for run in first.runs] == alone
         names = {name for run in alone for name in run}
         mean = {name: sum(run.get(name, 0.0) for run in alone) / 3 for name in names}
-        assert dict(one) == pytest.approx(mean)
+        assert dict(first) == pytest.approx(mean)
         best = tune(host, "best", runs=3, combine="best", jobs=2)
         assert best.score == max(run.score for run in best.runs)
         assert tree("seed-1").keys() == tree("one").keys() - {
@@ -208,6 +208,6 @@ def test_settings_of_a_run_are_those_of_its_manifest(host: Host) -> None:
     tune(host, "out", command=["smt", "tune", "--resume", "-c", "run.yaml"])
     record = json.loads(Path("out/manifest.json").read_text())
     assert record["command"] == ["smt", "tune", "-c", "run.yaml"]
-    assert sorted(Path(one).name for one in record["inputs"]) == ["ref", "source"]
+    assert sorted(Path(path).name for path in record["inputs"]) == ["ref", "source"]
     assert record["options"]["start"] == {}
     assert load_config("run.yaml").learner == Spec("trying")

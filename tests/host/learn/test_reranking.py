@@ -40,7 +40,7 @@ def test_it_is_its_parts(host: Host) -> None:
     rescored = host.score(smt.read(test), features).rescore(weights)
     assert dict(done.weights) == dict(weights)
     assert done.best() == rescored.best()
-    assert [one.totals for one in done.lists] == [one.totals for one in rescored]
+    assert [nbest.totals for nbest in done.lists] == [nbest.totals for nbest in rescored]
     judged = host.evaluate(test_refs, {"baseline": test, "result": done.best()}, [BLEU], bootstrap=100)
     assert done.test is not None
     assert done.test.scores[:2] == judged.scores
@@ -81,7 +81,7 @@ def test_without_references_for_the_test(host: Host, tmp_path: Path) -> None:
     assert done.test is None
     assert [row["set"] for row in done.rows()] == ["dev"] * 3
     assert (tmp_path / "out/best.txt").read_text().splitlines() == done.best()
-    assert sorted(one.name for one in (tmp_path / "out").iterdir()) == ["best.txt", "rescored.nbest", "weights"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["best.txt", "rescored.nbest", "weights"]
 
 
 def test_features_that_learning_did_not_see(host: Host) -> None:
@@ -97,9 +97,9 @@ def test_features_that_learning_did_not_see(host: Host) -> None:
 def test_the_oracle_is_the_first_of_the_best(host: Host) -> None:
     lists = [Candidates("1", ["x", "a b c d", "a b c d", "a b"], [()] * 4, [[]] * 4)]
     refs = Joined([texts_of(["?", "a b c d"])])
-    found = list(oracle(smt.ListStream(lambda: iter(lists), "x"), refs, host.metric(BLEU)))
-    assert found[0].texts == ["a b c d"]
-    assert found[0].ranks == [1]
+    best = list(oracle(smt.ListStream(lambda: iter(lists), "x"), refs, host.metric(BLEU)))
+    assert best[0].texts == ["a b c d"]
+    assert best[0].ranks == [1]
     worst = list(oracle(smt.ListStream(lambda: iter(lists), "x"), refs, host.metric("ter")))
     assert worst[0].ranks == [1]
 

@@ -37,7 +37,7 @@ class Maze:
         return {name: float(chance.randint(-2, 2)) for name in "abcdef" if chance.random() < 0.5}
 
     def features(self, state: tuple[Any, ...], actions: Sequence[int]) -> Columns:
-        return Columns.from_mappings([self.row(state, one) for one in actions])
+        return Columns.from_mappings([self.row(state, action) for action in actions])
 
     def after(self, state: tuple[Any, ...], action: int) -> tuple[Any, ...]:
         return (*state, action)
@@ -48,18 +48,20 @@ class Maze:
 
 def by_hand(task: Maze, state: Any, weights: dict[str, float], first: int | None = None) -> list[Any]:
     """State, action, features and reward of each step."""
-    found = []
+    steps = []
     while actions := list(task.actions(state)):
-        scores = [sum(weights.get(k, 0.0) * v for k, v in task.row(state, one).items()) for one in actions]
+        scores = [sum(weights.get(k, 0.0) * v for k, v in task.row(state, choice).items()) for choice in actions]
         action = actions[scores.index(max(scores))] if first is None else first
         first, row = None, task.row(state, action)
-        found.append((state, action, row, task.reward((*state, action))))
+        steps.append((state, action, row, task.reward((*state, action))))
         state = (*state, action)
-    return found
+    return steps
 
 
-def named(weights: Weights, found: tuple[Any, Any]) -> dict[str, float]:
-    return {weights.names[at]: value for at, value in zip(*(one.tolist() for one in found), strict=True) if value}
+def named(weights: Weights, features: tuple[Any, Any]) -> dict[str, float]:
+    return {
+        weights.names[at]: value for at, value in zip(*(array.tolist() for array in features), strict=True) if value
+    }
 
 
 def summed(rows: list[dict[str, float]]) -> dict[str, float]:
@@ -81,11 +83,11 @@ def test_paths_are_what_they_are_by_hand(seed: int) -> None:
         for i, (state, action, row, _) in enumerate(wanted):
             assert (path.state(i), path.action(i)) == (state, action)
             assert named(weights, path.first(i)) == summed([row])
-            assert named(weights, path.features(i)) == pytest.approx(summed([one[2] for one in wanted[i:]]))
+            assert named(weights, path.features(i)) == pytest.approx(summed([step[2] for step in wanted[i:]]))
             ids, _ = path.features(i)
             assert (np.diff(ids) > 0).all()
             for discount in (1.0, 0.5, 0.0):
-                value = sum(discount**k * one[3] for k, one in enumerate(wanted[i:]))
+                value = sum(discount**k * step[3] for k, step in enumerate(wanted[i:]))
                 assert path.value(i, discount) == pytest.approx(value)
         # What the policy does from the middle of its own path is the rest of it.
         middle = follow(task, path.state(len(path) - 1), weights)
@@ -98,10 +100,10 @@ def test_actions_by_rank(seed: int) -> None:
     task, weights = Maze(seed), Weights.of({"a": 1.0, "b": -1.0, "c": 0.5})
     state = task.begin(seed)
     actions, scores = ranked(task, state, weights)
-    alone = {one: sum({"a": 1, "b": -1, "c": 0.5}.get(k, 0) * v for k, v in task.row(state, one).items())
-             for one in task.actions(state)}  # fmt: skip
-    assert list(actions) == sorted(alone, key=lambda one: -alone[one])
-    assert scores.tolist() == pytest.approx([alone[one] for one in actions])
+    alone = {action: sum({"a": 1, "b": -1, "c": 0.5}.get(k, 0) * v for k, v in task.row(state, action).items())
+             for action in task.actions(state)}  # fmt: skip
+    assert list(actions) == sorted(alone, key=lambda action: -alone[action])
+    assert scores.tolist() == pytest.approx([alone[action] for action in actions])
     assert follow(task, state, weights).action(0) == actions[0]
 
 
@@ -110,7 +112,7 @@ def test_an_end_has_no_actions() -> None:
     end = samples.Tagged((), ())
     path = follow(task, end, weights)
     assert (len(path), path.end, path.value(0)) == (0, end, 0.0)
-    assert [len(one) for one in ranked(task, end, weights)] == [0, 0]
+    assert [len(part) for part in ranked(task, end, weights)] == [0, 0]
     with pytest.raises(SmtError, match="expected a state with actions for the forced one, found an end"):
         follow(task, end, weights, "N")
 

@@ -28,7 +28,7 @@ def host() -> Host:
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("ref").write_text("".join(f"{one}\n" for one in REFS))
+    Path("ref").write_text("".join(f"{ref}\n" for ref in REFS))
 
 
 def test_ids_and_references(host: Host) -> None:
@@ -60,7 +60,7 @@ def forest(number: int, words: Mapping[str, float]) -> Any:
 def make() -> None:
     graphs = forest(0, {"right": 1.0, "wrong": 2.0}), forest(1, {"bad": 5.0, "left": 3.0})
     Path("forests").mkdir()
-    write_all(find_format("cdec-json-hypergraph"), [one.to_columns() for one in graphs], "forests/")
+    write_all(find_format("cdec-json-hypergraph"), [graph.to_columns() for graph in graphs], "forests/")
 
 
 def test_the_best_derivations_are_judged(host: Host) -> None:
@@ -93,28 +93,28 @@ def test_statistics_are_the_metrics_and_each_text_is_shown_once(host: Host) -> N
 
     streams = [texts_of(REFS), texts_of(["z"] * 5)]
     for judge in (Statistics(metric, streams), Statistics(Watched(), streams)):  # type: ignore[arg-type]
-        found = list(judge.each([(["a cat", "we saw", "a cat"], 3), (["he"], 2)]))
-        for rows, texts, at in zip(found, (["a cat", "we saw", "a cat"], ["he"]), (3, 2), strict=True):
+        stats = list(judge.each([(["a cat", "we saw", "a cat"], 3), (["he"], 2)]))
+        for rows, texts, at in zip(stats, (["a cat", "we saw", "a cat"], ["he"]), (3, 2), strict=True):
             wanted = metric.stats(texts, [[REFS[at]] * len(texts), ["z"] * len(texts)])
             assert rows.tolist() == np.asarray(wanted).tolist()
     assert shown == ["a cat", "we saw", "he"]
 
 
 def test_lists_of_several_decodings() -> None:
-    def one(key: str, *rows: tuple[str, float]) -> Candidates:
+    def nbest(key: str, *rows: tuple[str, float]) -> Candidates:
         layouts = [("f",) if value else ("f", "zero") for _, value in rows]
         values = [[value] if value else [value, 0.0] for _, value in rows]
         return Candidates(key, [text for text, _ in rows], layouts, values, [1.0] * len(rows))
 
-    first = [one("0", ("a", 1.0), ("b", 1.0), ("a", 1.0)), one("1", ("c", 0.0))]
-    second = [one("1", ("c", 0.0), ("c", 2.0)), one("0", ("a", 2.0)), one("2", ("d", 1.0))]
-    found = list(union([ListStream(lambda given=given: iter(given), "x") for given in (first, second)]))  # type: ignore[misc]
-    assert [(c.id, c.texts, [row[0] for row in c.values]) for c in found] == [
+    first = [nbest("0", ("a", 1.0), ("b", 1.0), ("a", 1.0)), nbest("1", ("c", 0.0))]
+    second = [nbest("1", ("c", 0.0), ("c", 2.0)), nbest("0", ("a", 2.0)), nbest("2", ("d", 1.0))]
+    lists = list(union([ListStream(lambda given=given: iter(given), "x") for given in (first, second)]))  # type: ignore[misc]
+    assert [(c.id, c.texts, [row[0] for row in c.values]) for c in lists] == [
         ("0", ["a", "b", "a"], [1, 1, 2]),
         ("1", ["c", "c"], [0, 2]),
         ("2", ["d"], [1]),
     ]
-    assert found[0].totals == [1.0] * 3
+    assert lists[0].totals == [1.0] * 3
     seen: set[bytes] = set()
     assert select_unseen(first[0], seen) is not None
     # A feature that is 0 is none.

@@ -22,14 +22,14 @@ def by_name(*values: float) -> dict[str, float]:
 
 def test_distance_is_of_directions_in_the_unit_that_makes_it_longest() -> None:
     units = np.array([[1.0, 1.0], [0.0, 1.0]])
-    one = np.array([1.0, 0.5])
-    assert distance(one, 7 * one, units) == 0
-    assert distance(one, -one, units) == pytest.approx(2)
+    weights = np.array([1.0, 0.5])
+    assert distance(weights, 7 * weights, units) == 0
+    assert distance(weights, -weights, units) == pytest.approx(2)
     across = np.array([-0.5, 1.0])
-    assert distance(one, across, units) == pytest.approx(math.sqrt(2))
+    assert distance(weights, across, units) == pytest.approx(math.sqrt(2))
     # In the second unit, only the second feature counts, and its sign is the same.
-    assert distance(one, across, units[1:]) == 0
-    assert distance(one, 0 * one, units) == distance(one, np.array([1.0, 0.0]), units) == 2
+    assert distance(weights, across, units[1:]) == 0
+    assert distance(weights, 0 * weights, units) == distance(weights, np.array([1.0, 0.0]), units) == 2
 
 
 weights = st.lists(st.floats(-5, 5).filter(lambda x: abs(x) > 0.01), min_size=3, max_size=3)
@@ -47,20 +47,20 @@ def test_a_way_goes_as_far_as_the_radius(
         assert way.distance(share) <= radius + 1e-6
         if share < 1:
             assert way.distance(share) == pytest.approx(radius, abs=1e-5)
-        found = np.array(list(way.weights(share).values()))
+        weights = np.array(list(way.weights(share).values()))
         if scaled:
             units = np.array(list(scales.spread.values()))
-            assert np.linalg.norm(found * units) == pytest.approx(float(np.linalg.norm(np.array(base) * units)))
+            assert np.linalg.norm(weights * units) == pytest.approx(float(np.linalg.norm(np.array(base) * units)))
         elif share == 1:
-            assert found == pytest.approx(np.array(learnt))
+            assert weights == pytest.approx(np.array(learnt))
 
 
 def test_weights_of_features_that_do_not_vary_stay() -> None:
     scales = Scales({"a": 1.0, "b": 1.0, "same": 0.0}, {"a": 1.0, "b": 1.0, "same": 40.0})
     way = Way({"a": 1.0, "b": 1.0, "same": 0.5, "absent": 2.0}, {"a": 1.0, "b": 0.9, "same": -3.0, "new": 4.0}, scales)
-    found = way.weights(way.share(1.0))
-    assert (found["same"], found["absent"], found["new"]) == (0.5, 2.0, 4.0)
-    assert found["b"] < found["a"]
+    weights = way.weights(way.share(1.0))
+    assert (weights["same"], weights["absent"], weights["new"]) == (0.5, 2.0, 4.0)
+    assert weights["b"] < weights["a"]
 
 
 def test_without_weights_there_is_no_distance() -> None:

@@ -25,7 +25,7 @@ def host() -> Host:
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("ref").write_text("".join(f"{one}\n" for one in REFS))
+    Path("ref").write_text("".join(f"{ref}\n" for ref in REFS))
 
 
 class TestLists:
@@ -43,15 +43,15 @@ class TestLists:
         assert judged.signature + "|in-sample" == done.signature
 
     def test_same_seed_same_bytes_for_any_number_of_jobs(self, host: Host) -> None:
-        found = [
+        results = [
             host.tune(lists(), [REFS], learner="toy-perceptron", metric=BLEU, runs=3, jobs=jobs)
             for jobs in (1, 1, 2, 4)
         ]
-        assert all(dict(one) == dict(found[0]) and one.runs == found[0].runs for one in found)
+        assert all(dict(result) == dict(results[0]) and result.runs == results[0].runs for result in results)
 
     def test_several_references_and_files(self, host: Host) -> None:
-        first = [one.select(list(range(3))) for one in lists()]
-        second = [one.select(list(range(2, len(one)))) for one in lists()]
+        first = [nbest.select(list(range(3))) for nbest in lists()]
+        second = [nbest.select(list(range(2, len(nbest)))) for nbest in lists()]
         write("a", first)
         write("b.gz", second)
         joined = host.tune(["a", "b.gz"], [REFS, ["z"] * 5], learner="toy-perceptron", metric=BLEU, start={"good": 0.1})
@@ -62,7 +62,7 @@ class TestLists:
     def test_start_is_what_explains_the_totals(self, host: Host) -> None:
         truth = {"good": -0.75, "noise": 0.25}
         weigher = Weigher(truth)
-        given = [one.with_totals(weigher.totals(one)) for one in lists()]
+        given = [nbest.with_totals(weigher.totals(nbest)) for nbest in lists()]
         done = host.tune(given, [REFS], learner="given,value=2", metric=BLEU)
         assert done.begun == host.tune(lists(), [REFS], learner="given", metric=BLEU, start=truth).begun
         assert dict(done) == pytest.approx({"good": 2, "noise": 0.25}, abs=1e-6)
@@ -97,7 +97,7 @@ class TestLists:
 class TestRuns:
     def test_average_and_deviation(self, host: Host) -> None:
         done = host.tune(lists(), [REFS], learner="given,by_seed=1", metric=BLEU, runs=3, seed=5)
-        assert [one.seed for one in done.runs] == [5, 6, 7]
+        assert [run.seed for run in done.runs] == [5, 6, 7]
         assert done["good"] == pytest.approx(7)
         assert done.chosen == "average of 3 runs"
         assert done.spread() == pytest.approx((100, 0))
@@ -166,7 +166,7 @@ def test_wrong_calls(host: Host) -> None:
 def test_steps_are_kept_and_gone_on_with(host: Host, tmp_path: Path) -> None:
     folder = tmp_path / "kept"
     first = host.tune(lists(), [REFS], learner="given,steps=2", metric=BLEU, folder=folder, runs=2)
-    assert sorted(one.name for one in folder.iterdir()) == ["run-1", "run-2", "weights"]
+    assert sorted(path.name for path in folder.iterdir()) == ["run-1", "run-2", "weights"]
     assert host.read_weights(folder / "weights") == dict(first)
     assert not (folder / "run-1/step-0001/state").exists()
     longer = host.tune(lists(), [REFS], learner="given,steps=4,value=3", metric=BLEU, folder=folder, runs=2)

@@ -20,7 +20,7 @@ def host() -> Host:
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("ref").write_text("".join(f"{one}\n" for one in REFS))
+    Path("ref").write_text("".join(f"{ref}\n" for ref in REFS))
 
 
 def test_no_lists(host: Host) -> None:
