@@ -1,4 +1,4 @@
-"""``smt`` in this process and in one of its own; lists, sources and plugins to give to it."""
+"""``smt`` in this process and in its own; lists, sources and plugins as input."""
 
 from __future__ import annotations
 

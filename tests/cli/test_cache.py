@@ -1,4 +1,4 @@
-"""``smt cache``: what is kept of grammars between runs, and its removal."""
+"""``smt cache``: cached grammars listed and removed."""
 
 from __future__ import annotations
 

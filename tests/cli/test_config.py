@@ -1,4 +1,4 @@
-"""``smt config show``: what a run.yaml, or the configuration of a toolkit, amounts to."""
+"""``smt config show`` on a run.yaml and on toolkits' configurations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding commands, help for everything, exit codes, and what a run leaves behind."""
+"""Finding commands, help pages, exit codes, and files left behind by a run."""
 
 from __future__ import annotations
 

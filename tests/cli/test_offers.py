@@ -1,4 +1,4 @@
-"""``smt features`` and its kin: what is there, and what one of them takes."""
+"""``smt features`` and its kin: lists of offers, and the options of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``smt plugins``: where everything comes from, and what is the matter with it."""
+"""``smt plugins``: origins and states of plugins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plugins as files, as modules and as installed distributions; and the host of an ordinary run."""
+"""Plugins as files, modules and installed distributions; and a host with the usual plugins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that are killed at any moment: a child is stopped at one of its events, and leaves its folder behind."""
+"""Runs killed at any moment: a child process is stopped at one of its events and leaves its folder behind."""
 
 from __future__ import annotations
 

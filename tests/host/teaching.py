@@ -1,4 +1,4 @@
-"""What tests of learning share: lists from which something can be learnt, and learners that do what they are told."""
+"""Shared by tests of learning: lists that can be learnt from, and scripted learners."""
 
 from __future__ import annotations
 

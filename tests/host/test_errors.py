@@ -1,4 +1,4 @@
-"""Which exceptions are the user's business, with what exit code and words."""
+"""Exit codes and messages of exceptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The host's jobs, each a call of what the other modules test."""
+"""The methods of the host."""
 
 from __future__ import annotations
 

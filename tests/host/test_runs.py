@@ -1,4 +1,4 @@
-"""Manifests that say the same for the same run, and folders that hold finished steps only."""
+"""Manifests are equal for equal runs; folders hold finished steps only."""
 
 from __future__ import annotations
 

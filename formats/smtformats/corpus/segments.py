@@ -59,7 +59,9 @@ class Ids:
         normal = str(int(key)) if is_id(key) else key
         before = self._known.setdefault(normal, line)
         if before != line:
-            raise self._lines.error("each id once", f"{quote(key)} again, that of {self._lines.name}:{before}", 1, line)
+            raise self._lines.error(
+                "each id once", f"{quote(key)} again (first at {self._lines.name}:{before})", 1, line
+            )
         return (int(key), None) if is_id(key) else (self._count - 1, key)
 
 

@@ -1,4 +1,4 @@
-"""``smt best``: one line for each list."""
+"""``smt best``: a line per list."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_an_id_twice_is_refused_with_both_places(smt: Smt) -> None:
     for command in (("best",), ("mbr",), ("convert", "--to", "moses-nbest"), ("dedup",)):
         result = smt(*command, stdin=LINES + LINES)
         assert result.code == 1
-        assert "<stdin>:4: field 1: expected each id once, found '2' again, that of <stdin>:1" in result.err
+        assert "<stdin>:4: field 1: expected each id once, found '2' again (first at <stdin>:1)" in result.err
 
 
 def test_lowest_score_of_sockeye_is_the_best(smt: Smt) -> None:

@@ -1,4 +1,4 @@
-"""``smt mbr``: consensus of lists and of samples of forests."""
+"""``smt mbr`` on lists and on samples of forests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``smt oracle``: the room there is in lists."""
+"""``smt oracle``: oracle scores of lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``smt report``: pages of lists and of runs, and what is said when something is missing."""
+"""``smt report``: pages of lists and of runs, and missing inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``smt rerank``: one command and the chain of commands it stands for, byte for byte."""
+"""``smt rerank`` equals its chain of commands, byte for byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``smt rescore``: new totals, sorted, everything else as it was."""
+"""``smt rescore``: new totals, sorted lists, all else unchanged."""
 
 from __future__ import annotations
 

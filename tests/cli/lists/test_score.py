@@ -1,4 +1,4 @@
-"""``smt score``: a column more and nothing else, whatever the way; nothing at all from bad input."""
+"""``smt score``: one more column and no other change; no output from bad input."""
 
 from __future__ import annotations
 

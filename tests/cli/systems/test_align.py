@@ -1,4 +1,4 @@
-"""``smt align``: links of a text, and out of files."""
+"""``smt align``: alignments of a text and from files."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def test_without_ids_lines_count() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"id": 1, "ref": "a"}\n{"id": "01", "ref": "b"}\n', "2: field 1: expected each id once, found '01' again, "),
+        ('{"id": 1, "ref": "a"}\n{"id": "01", "ref": "b"}\n', "2: field 1: expected each id once, found '01' again ("),
         ('{"id": 1, "ref": "a"}\n{"ref": "b"}\n', "2: field 1: expected an id, as on the lines before, found none"),
         ('{"ref": "a"}\n{"id": 1, "ref": "b"}\n', "2: field 1: expected no id, as on the lines before, found '1'"),
         ('{"id": 1, "n": "a"}\n', "1: field 1: expected a text named source, src, text, sentence, reference, "),

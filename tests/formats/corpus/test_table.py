@@ -59,7 +59,7 @@ def test_shape(text: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("id\tref\n1\ta\n1\tb\n", "3: field 1: expected each id once, found '1' again, that of x:2"),
+        ("id\tref\n1\ta\n1\tb\n", "3: field 1: expected each id once, found '1' again (first at x:2)"),
         ("id\tref\n1\ta\tb\n", "2: field 3: expected 2 columns, id, ref, found 3"),
         ("id\tref\n\ta\n", "2: field 1: expected an id, found ''"),
         ("s1\ta\nthe\tb\n", "2: field 1: expected an id, found 'the'"),

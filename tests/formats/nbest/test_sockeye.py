@@ -179,7 +179,7 @@ def test_sentences_count_from_one() -> None:
 
 
 def test_each_id_once() -> None:
-    with pytest.raises(FormatError, match="x:3: field 1: expected each id once, found '00' again, that of x:1"):
+    with pytest.raises(FormatError, match=r"x:3: field 1: expected each id once, found '00' again \(first at x:1\)"):
         read(GOOD + "\n" + GOOD.replace("{", '{"id": "00", '))
 
 

@@ -1,4 +1,4 @@
-"""Word alignments of a text, and out of files of both directions."""
+"""Word alignments of a text, and from files of both directions."""
 
 from __future__ import annotations
 

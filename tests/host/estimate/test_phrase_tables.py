@@ -1,4 +1,4 @@
-"""Extraction into a folder: errors that name the file, outputs that come up together, what is given back."""
+"""Extraction into a folder: errors that name the file, outputs that appear together, counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two directions made one: against the definition written out, and against what symal made of its own example."""
+"""Symmetrisation against its definition, and against symal's output on its own example."""
 
 from __future__ import annotations
 

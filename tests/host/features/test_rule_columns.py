@@ -1,4 +1,4 @@
-"""What features say of rules as columns: sparse ones of an open namespace give what written-out ones give."""
+"""Feature values of rules as columns: sparse blocks agree with dense ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Features on lists: one number for a hypothesis whatever the contract, and every wrong answer named."""
+"""Features on lists: each contract gives one number per hypothesis, and wrong results are named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders that commands write: complete or not there, and none that is used replaced unasked."""
+"""Output folders of commands: complete or absent, and replaced only on request."""
 
 from __future__ import annotations
 

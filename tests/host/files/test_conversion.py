@@ -1,4 +1,4 @@
-"""Files in other formats of their kind, and weights put where they belong."""
+"""Conversion between formats of a kind, and updates of weights inside files."""
 
 from __future__ import annotations
 

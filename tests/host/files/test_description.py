@@ -1,4 +1,4 @@
-"""What `info` knows of a file of each kind."""
+"""`smt info` on a file of each kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphs in a folder: names of files, and the order of features that Moses' formats want."""
+"""Graphs in a folder: file names, and the feature order of Moses' formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts and lists side by side, whatever order they are in."""
+"""Joining texts and lists by id, in any order."""
 
 from __future__ import annotations
 

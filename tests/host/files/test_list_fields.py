@@ -1,4 +1,4 @@
-"""Segmentations, alignments and words of the input, from the derivations of a phrase decoder."""
+"""Segmentations, alignments and input words from derivations of a phrase decoder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists as streams: joined by id, weighed, sorted, merged, read again, written."""
+"""Streams of lists: joined by id, rescored, sorted, merged, read again, written."""
 
 from __future__ import annotations
 

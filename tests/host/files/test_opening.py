@@ -1,4 +1,4 @@
-"""Opening and writing by format: names, options, limits, folders of files and folders that are one thing."""
+"""Opening and writing by format: names, options, limits, folders of files and folder formats."""
 
 from __future__ import annotations
 

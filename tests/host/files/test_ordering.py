@@ -1,4 +1,4 @@
-"""Lists in the order of their ids."""
+"""Sorting lists by id."""
 
 from __future__ import annotations
 

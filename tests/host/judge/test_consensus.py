@@ -1,4 +1,4 @@
-"""Consensus against its definition, hypothesis by hypothesis."""
+"""Minimum Bayes-risk decoding against its definition, hypothesis by hypothesis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judging systems: joined by id, scored alike whatever they come as, compared with the first."""
+"""Evaluation of systems: joined by id, scored alike in any form, compared with the first."""
 
 from __future__ import annotations
 

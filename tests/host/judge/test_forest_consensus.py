@@ -1,4 +1,4 @@
-"""Consensus of forests: what is drawn, and linear gains against all outputs one by one."""
+"""Minimum Bayes-risk decoding of forests: sampled texts, and linear gains against enumeration of all outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Curves and weights are read from the folders that runs leave."""
+"""Curves and weights read from the folders of runs."""
 
 from __future__ import annotations
 

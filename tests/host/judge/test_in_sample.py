@@ -1,4 +1,4 @@
-"""Whether systems are judged on what they were tuned on."""
+"""Detection of systems judged on their tuning data."""
 
 from __future__ import annotations
 

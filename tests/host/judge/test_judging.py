@@ -1,4 +1,4 @@
-"""Lists judged: order, oracles, depths and baselines are what plain loops over the candidates find."""
+"""Judged lists: order, oracles, depths and baselines against plain loops over the candidates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Oracle scores against a choice made by hand for every size."""
+"""Oracle scores against a plain search for every size."""
 
 from __future__ import annotations
 

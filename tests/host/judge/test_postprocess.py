@@ -1,4 +1,4 @@
-"""Hypotheses before they are judged."""
+"""Postprocessing of hypotheses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of significance: sacrebleu's p-values, and what p-values have to be: uniform if nothing differs, else small."""
+"""Significance tests against sacrebleu, and the distribution of p-values: uniform under the null, else small."""
 
 from __future__ import annotations
 

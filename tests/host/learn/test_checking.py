@@ -1,4 +1,4 @@
-"""Lists from which nothing can be learnt are told before anything is."""
+"""Lists that cannot be learnt from are refused before learning."""
 
 from __future__ import annotations
 

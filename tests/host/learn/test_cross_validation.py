@@ -1,4 +1,4 @@
-"""Folds: no list is sorted by weights that were learnt from it."""
+"""Cross-validation: no list is sorted by weights learnt from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The learner contract, tried by two toys: linear and not, stopped, killed and resumed."""
+"""The learner contract on two toys, linear and not: stopped, killed and resumed."""
 
 from __future__ import annotations
 

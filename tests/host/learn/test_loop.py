@@ -1,4 +1,4 @@
-"""Decoding and learning in turns: why it ends, what is left behind, and that a killed run ends in the same bytes."""
+"""Tuning a decoder: reasons to stop, files of a run, and a killed run ends in the same bytes."""
 
 from __future__ import annotations
 

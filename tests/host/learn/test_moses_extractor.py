@@ -1,4 +1,4 @@
-"""Files of Moses' extractor: joined, named as lists are, judged without texts."""
+"""Files of Moses' extractor: joined, renamed, scored without texts."""
 
 from __future__ import annotations
 

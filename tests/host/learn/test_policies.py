@@ -1,4 +1,4 @@
-"""Policies of decoders learnt in a folder: results, what is refused, and that a killed run ends in the same bytes."""
+"""Learning a decoder's policy in a folder: results, errors, and a killed run ends in the same bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists as a matrix: how much features vary within lists, and how large they are."""
+"""Lists as a matrix: spread within lists, and size of features."""
 
 from __future__ import annotations
 

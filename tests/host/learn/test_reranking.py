@@ -1,4 +1,4 @@
-"""Reranking from Python: the same as its parts, whatever the lists are."""
+"""Reranking from Python equals its single steps, for any form of lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policies followed on search tasks: paths, sums of features and rewards against what is written out by hand."""
+"""Policies on search tasks: paths and sums of features and rewards against plain loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists and forests joined with references; lists of several decodings joined with each other."""
+"""Lists and forests joined with references; lists of several decodings merged."""
 
 from __future__ import annotations
 

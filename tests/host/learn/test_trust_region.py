@@ -1,4 +1,4 @@
-"""Distances of weights, the way to learnt ones, and the radius that decodings widen and narrow."""
+"""Distances of weights, the line to learnt ones, and how decodings change the radius."""
 
 from __future__ import annotations
 

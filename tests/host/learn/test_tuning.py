@@ -1,4 +1,4 @@
-"""Learning from lists: runs over seeds, what they amount to, weights that are no use."""
+"""Learning from lists: several seeds, combined runs, useless weights."""
 
 from __future__ import annotations
 

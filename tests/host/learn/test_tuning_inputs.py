@@ -1,4 +1,4 @@
-"""Which kind of input there is, and references that have to be there."""
+"""Kinds of input to learn from, and missing references."""
 
 from __future__ import annotations
 

@@ -276,7 +276,7 @@ def lists_of(
             nbest.extras = {**rest, **nbest.extras}
             before = known.setdefault(_normal(nbest.id), lines.number) if nbest.texts else lines.number
             if before != lines.number:
-                raise BadField("each id once", f"{quote(nbest.id)} again, that of {lines.name}:{before}")
+                raise BadField("each id once", f"{quote(nbest.id)} again (first at {lines.name}:{before})")
         except BadMember as bad:
             raise lines.locate(bad, bad.field) from None
         except BadField as bad:
