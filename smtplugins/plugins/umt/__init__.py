@@ -14,56 +14,56 @@ PAPER = "Gesmundo and Henderson (2014)"
 
 @hookimpl
 def smt_features() -> Iterator[Offer]:
-    """The features that an undirected decoder alone can have."""
+    """Features that only an undirected decoder can use."""
     from smtplugins.plugins.umt.features.cff import Cff
     from smtplugins.plugins.umt.features.language_model import UndirectedLm
-    from smtplugins.plugins.umt.features.shape import Shape
+    from smtplugins.plugins.umt.features.shape import UndirectedShape
 
     yield Offer(
         name="cff",
         make=Cff,
-        summary="bounds of what a growing tree misses, for the decoder umt; adds nothing to scores",
+        summary="bounds on the missing branches of a growing tree, for the decoder umt; not part of scores",
         needs=frozenset({"target", "grammar"}),
         reference=PAPER,
     )
     yield Offer(
         name="undirected-lm",
         make=UndirectedLm,
-        summary="a language model (ARPA or KenLM file) that scores words wherever their neighbours are known",
+        summary="a language model (ARPA or KenLM file) that scores words as soon as their neighbours are known",
         needs=frozenset({"target"}),
         trial=_tiny_arpa,
         reference=PAPER,
     )
     yield Offer(
         name="undirected-shape",
-        make=Shape,
-        summary="how rules are put and how many gaps they have, for the decoder umt; not in the paper",
+        make=UndirectedShape,
+        summary="attachment (above, below) and number of gaps of rules, for the decoder umt; not in the paper",
         needs=frozenset({"target", "grammar"}),
     )
 
 
 @hookimpl
 def smt_decoders() -> Iterator[Offer]:
-    """The decoder."""
+    """The decoder `umt`."""
     from smtplugins.plugins.umt.growing.decoder import Umt
 
     yield Offer(
         name="umt",
         make=Umt,
-        summary="hierarchical translation by one tree that grows in any order, greedily: fast, with any features",
+        summary="hierarchical translation by greedily growing a tree in any order: fast, with any features",
         reference=PAPER,
     )
 
 
 @hookimpl
 def smt_learners() -> Iterator[Offer]:
-    """The learner."""
+    """The learner `drl`."""
     from smtplugins.plugins.umt.learning.drl import Drl
 
     yield Offer(
         name="drl",
         make=Drl,
-        summary="a decoder's policy learnt by discriminative reinforcement: other actions tried, results compared",
+        summary="discriminative reinforcement learning of a decoder's policy: tries other actions, compares rewards",
         reference=PAPER,
     )
 

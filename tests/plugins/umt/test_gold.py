@@ -17,7 +17,7 @@ from smtplugins.core.search.stateful_search import forest_of_parse, lm_scorer, s
 from smtplugins.host.config.run_yaml import load_config
 from smtplugins.host.decode.decoding import make_translator, read_sentences
 from smtplugins.plugins.umt.growing.search import Searcher, lm_part
-from smtplugins.plugins.umt.growing.trees import Tree
+from smtplugins.plugins.umt.growing.trees import GrownTree
 
 from .oracle import Cff, Lm, Oracle, Plain
 
@@ -83,7 +83,7 @@ def test_actions_make_a_derivation_whose_lm_values_are_its_score(real: list[Real
     for one in real:
         for joins in (False, True):
             found = one.searcher(1.0, 1.0, joins).follow()
-            tree = Tree.of(one.forest, found.actions)
+            tree = GrownTree.of(one.forest, found.actions)
             # Every step is in the tree once, and every child leads to the node that it stands for.
             assert sorted(tree.upwards()) == list(range(len(found)))
             heads, native = tree.heads(), one.forest.native

@@ -1,8 +1,8 @@
-"""Features in Python while a tree grows in any order: what the kernel calls for each place and its candidates.
+"""Python features of a tree that grows in any order: the kernel's callbacks to score and attach edges.
 
-A. Gesmundo and J. Henderson, "Undirected Machine Translation with Discriminative Reinforcement Learning" (2014): what
-a carry is there, the context of an open place, is here what an edge shows to its neighbour on each of its links. An
-edge that comes makes its neighbour show something else to its other neighbours, and so on as far as contexts change.
+A. Gesmundo and J. Henderson, "Undirected Machine Translation with Discriminative Reinforcement Learning" (2014): their
+carry, the context of an open place, is here the context that an edge passes to its neighbour over each of its links.
+Attaching an edge updates its neighbour's contexts; updates propagate through the tree as long as contexts change.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 Place = tuple[int, int]
-"""A step, and a link of its edge: 0 is its head, k its k-th tail in the order of the bundle."""
+"""A step and a link of its edge: 0 is the head, k the k-th tail in bundle order."""
 
 
 @dataclass(frozen=True)
-class Part:
-    """A scorer at work on the sentence, and how many values it gives an edge."""
+class ScorerPart:
+    """A scorer started on a sentence, and its number of values for each edge."""
 
     scorer: UndirectedScorer[Any]
     components: int = 1
@@ -37,7 +37,7 @@ class Part:
 
 @dataclass
 class _Step:
-    """An edge of the tree: whether the goal is above it, and what is beside it at each of its links."""
+    """An edge of the tree: its rule, whether it leads to the goal, and its neighbour at each link."""
 
     rule: int
     top: bool
@@ -45,35 +45,35 @@ class _Step:
 
 
 class Carries:
-    """Features in Python for ``python_part`` of ``growing/search.py``; words of target sides are ids of ``vocabulary``.
+    """Python features for ``python_part`` of ``growing/search.py``; target words are ids of ``vocabulary``.
 
-    ``start`` has to be called with the scorers of a sentence before the kernel begins it. Values of several parts are
-    in their order. Links are counted as in actions (see ``growing/search.py``); features see children in target order.
+    Call ``start`` with a sentence's scorers before the kernel begins the sentence. Values follow the order of parts.
+    Links are numbered as in actions (see ``growing/search.py``); features see children in target order.
     """
 
-    def __init__(self, vocabulary: Vocabulary, parts: Sequence[Part] = ()) -> None:
+    def __init__(self, vocabulary: Vocabulary, parts: Sequence[ScorerPart] = ()) -> None:
         self._vocabulary = vocabulary
         self.start(parts)
 
     @property
     def components(self) -> int:
-        """How many values an edge gets."""
+        """The number of values for each edge."""
         return sum(part.components for part in self._parts)
 
-    def start(self, parts: Sequence[Part]) -> None:
-        """The next sentence's scorers."""
+    def start(self, parts: Sequence[ScorerPart]) -> None:
+        """Set the next sentence's scorers."""
         self._parts = tuple(parts)
         self.reset()
 
     def begin(self, targets: Array, offsets: Array) -> None:
-        """The target sides of the sentence's rules: words, or -1 - k for the k-th tail."""
+        """Set the target sides of the sentence's rules: word ids, or -1 - k for the k-th tail."""
         import numpy as np
 
         from smtplugins.core.grammar.rules import Rules
 
         self._targets = Rules(self._vocabulary, targets, offsets, ordered=False).target
         self._offsets = offsets
-        # Of each rule: which tail each child is.
+        # For each rule, the tail of each child.
         gaps = targets < 0
         self._children: list[int] = (-1 - targets[gaps]).tolist()
         self._child_offsets = np.concatenate([[0], np.cumsum(gaps)])[offsets].tolist()
@@ -81,22 +81,22 @@ class Carries:
         self.reset()
 
     def reset(self) -> None:
-        """No edge is there."""
+        """Clear the tree."""
         self._steps: list[_Step] = []
-        # Of each part: what each step shows at each of its links.
+        # For each part, the context that each step shows at each of its links.
         self._shown: list[list[list[Any]]] = [[] for _ in self._parts]
 
     def score(
         self, step: int, link: int, edges: Array, rules: Array, widths: Array, slots: Array, tops: Array
     ) -> Array:
-        """What each of these edges would add at a place, one row of values behind the other.
+        """Score candidate edges at a place; returns their rows of values, concatenated.
 
-        An edge is told by its number, its rule, how many tails it has, by which of them it would be put there (-1: by
-        its head), and whether the goal is above it.
+        An edge is given by its number, its rule, its number of tails, the tail it would be attached by (-1: its head),
+        and whether it leads to the goal.
         """
         import numpy as np
 
-        # Nothing else than this tells edges at one place apart.
+        # Edges at a place with equal keys have equal scores.
         keys = (rules.astype(np.int64) * (int(slots.max(initial=0)) + 2) + slots + 1) * 2 + tops
         _, firsts, rows = np.unique(keys, return_index=True, return_inverse=True)
         chosen = rules[firsts].tolist()
@@ -111,12 +111,12 @@ class Carries:
         return np.ascontiguousarray(np.concatenate(blocks, axis=1)[rows.reshape(-1)]).reshape(-1)
 
     def attach(self, step: int, link: int, edge: int, rule: int, width: int, slot: int, top: bool) -> list[Place]:
-        """Puts an edge at a place; gives the other places that are shown something else now."""
+        """Attach an edge at a place; returns the other places whose context has changed."""
         new = len(self._steps)
-        made = _Step(rule, top, [None] * (1 + width))
-        self._steps.append(made)
+        added = _Step(rule, top, [None] * (1 + width))
+        self._steps.append(added)
         if step >= 0:
-            made.beside[slot + 1] = (step, link)
+            added.beside[slot + 1] = (step, link)
             self._steps[step].beside[link] = (new, slot + 1)
         changed: set[Place] = set()
         for part, shown in zip(self._parts, self._shown, strict=True):
@@ -126,43 +126,43 @@ class Carries:
                 self._spread(part, shown, (step, link), changed)
         return sorted(changed)
 
-    def _spread(self, part: Part, shown: list[list[Any]], place: Place, changed: set[Place]) -> None:
-        """Something else is shown to a place: its edge tells its other neighbours, never the one it is told by."""
+    def _spread(self, part: ScorerPart, shown: list[list[Any]], place: Place, changed: set[Place]) -> None:
+        """Propagate a changed context from a place through the tree, never back to where it came from."""
         waiting = [place]
         while waiting:
             step, came = waiting.pop()
             known = shown[step]
-            one = self._steps[step]
+            edge = self._steps[step]
             for link, context in enumerate(self._contexts(part, shown, step)):
                 if link == came or known[link] == context:
                     continue
                 known[link] = context
-                beside = one.beside[link]
+                beside = edge.beside[link]
                 if beside is not None:
                     waiting.append(beside)
-                elif link or not one.top:
+                elif link or not edge.top:
                     changed.add((step, link))
 
-    def _contexts(self, part: Part, shown: list[list[Any]], step: int) -> list[Any]:
-        """What a step's edge shows at each of its links, by what its neighbours show it."""
-        one = self._steps[step]
-        known = [None if beside is None else shown[beside[0]][beside[1]] for beside in one.beside]
-        if one.top:
+    def _contexts(self, part: ScorerPart, shown: list[list[Any]], step: int) -> list[Any]:
+        """Compute the context that a step's edge shows at each link from the contexts of its neighbours."""
+        edge = self._steps[step]
+        known = [None if beside is None else shown[beside[0]][beside[1]] for beside in edge.beside]
+        if edge.top:
             known[0] = OUTSIDE
-        children = self._children_of(one.rule)
-        _, results = part.scorer.attach(self._edge(one.rule), [[known[0], *(known[1 + child] for child in children)]])
+        children = self._children_of(edge.rule)
+        _, results = part.scorer.attach(self._edge(edge.rule), [[known[0], *(known[1 + child] for child in children)]])
         (contexts,) = results
         if len(contexts) != 1 + len(children):
             raise ValueError(f"expected {1 + len(children)} contexts, one for each link, found {len(contexts)}")
-        # Beside a tail that the target side does not have nothing is known.
-        made: list[Any] = [None] * len(one.beside)
-        made[0] = contexts[0]
+        # A tail that is not on the target side has no context.
+        by_link: list[Any] = [None] * len(edge.beside)
+        by_link[0] = contexts[0]
         for child, context in zip(children, contexts[1:], strict=True):
-            made[1 + child] = context
-        return made
+            by_link[1 + child] = context
+        return by_link
 
     def _links(self, rule: int, slot: int, top: int, known: Any) -> list[Any]:
-        """The contexts around a candidate of which one neighbour is there."""
+        """Return the contexts around a candidate edge with a single known neighbour."""
         children = self._children_of(rule)
         if slot < 0 and known is not None:
             return [known, *[None] * len(children)]
@@ -189,13 +189,13 @@ class Carries:
 
 
 class _Done(NamedTuple):
-    """The state of a subtree of which all is known."""
+    """The state of a complete subtree."""
 
     state: Any
 
 
 class _Above(NamedTuple):
-    """An edge that is complete when one of its children is: its target side, and the states of the others."""
+    """An edge that lacks a single child: its target side, and the states of the other children."""
 
     target: tuple[int, ...]
     before: tuple[Any, ...]
@@ -206,11 +206,11 @@ _UNDONE = ()
 
 
 class Completed:
-    """A scorer of a feature with states as an undirected one: an edge counts when all below it is known.
+    """Adapt a stateful scorer to an undirected one: an edge is scored once its subtree is complete.
 
-    An action is worth what the edges are whose subtrees it completes, and what the whole sentence adds if that is
-    complete. Upwards is shown the state of a complete subtree; downwards the edges that are complete as soon as the
-    place is, from the lowest one on, with ``OUTSIDE`` behind them if the whole tree is.
+    An action's score is the sum over the edges whose subtrees it completes, plus the sentence-end score if it completes
+    the tree. The context upwards is the state of a complete subtree. The context downwards lists the edges that the
+    place would complete, lowest first, followed by ``OUTSIDE`` if it would complete the whole tree.
     """
 
     def __init__(self, scorer: Scorer[Any], components: int = 1) -> None:
@@ -222,53 +222,57 @@ class Completed:
     def attach(
         self, edges: Edges, links: Sequence[Sequence[Any | Outside | None]]
     ) -> tuple[Array, list[list[tuple[Any, ...]]]]:
-        """What these edges complete, and what they show."""
+        """Score the subtrees that these edges complete; returns scores and contexts."""
         import numpy as np
 
         symbols, offsets = edges.rules.target.tolist(), edges.rules.offsets.tolist()
         targets = [tuple(symbols[first:last]) for first, last in itertools.pairwise(offsets)]
         scores = np.zeros((len(targets), self._components))
-        tops = [_chain(one[0]) for one in links]
-        # Edges whose children are complete, and what is complete above each when it is.
-        ready = [_Rise(i, targets[i], _states(one[1:]), tops[i]) for i, one in enumerate(links) if _all_done(one[1:])]
+        tops = [_chain(contexts[0]) for contexts in links]
+        # Edges with complete children, each with the chain of edges that it completes above.
+        ready = [
+            _Rise(i, targets[i], _states(contexts[1:]), tops[i])
+            for i, contexts in enumerate(links)
+            if _all_done(contexts[1:])
+        ]
         results: list[tuple[Any, ...]] = [_UNDONE] * len(targets)
-        for one, (own, state) in zip(ready, self._combined(edges, ready), strict=True):
-            scores[one.row] += own
-            results[one.row] = _Done(state)
-            one.state = state
+        for rise, (own, state) in zip(ready, self._combined(edges, ready), strict=True):
+            scores[rise.row] += own
+            results[rise.row] = _Done(state)
+            rise.state = state
         while ready := self._risen(ready, scores):
-            for one, (own, state) in zip(ready, self._combined(edges, ready), strict=True):
-                scores[one.row] += own
-                one.state = state
+            for rise, (own, state) in zip(ready, self._combined(edges, ready), strict=True):
+                scores[rise.row] += own
+                rise.state = state
         shown = [
-            [result, *(_below(target, one[1:], k, top) for k in range(len(one) - 1))]
-            for target, one, result, top in zip(targets, links, results, tops, strict=True)
+            [result, *(_below(target, contexts[1:], k, top) for k in range(len(contexts) - 1))]
+            for target, contexts, result, top in zip(targets, links, results, tops, strict=True)
         ]
         return scores, shown
 
     def _risen(self, ready: Sequence[_Rise], scores: Array) -> list[_Rise]:
-        """The next edges above, where the ones above are complete."""
-        found = []
-        for one in ready:
-            if one.at == len(one.chain):
+        """Move each edge up its chain; returns those with another complete edge above."""
+        complete = []
+        for rise in ready:
+            if rise.at == len(rise.chain):
                 continue
-            above = one.chain[one.at]
-            one.at += 1
+            above = rise.chain[rise.at]
+            rise.at += 1
             if above is OUTSIDE:
-                scores[one.row] += self._end(one.state)
+                scores[rise.row] += self._end(rise.state)
             else:
-                one.target = above.target
-                one.states = (*above.before, one.state, *above.after)
-                found.append(one)
-        return found
+                rise.target = above.target
+                rise.states = (*above.before, rise.state, *above.after)
+                complete.append(rise)
+        return complete
 
     def _combined(self, edges: Edges, ready: Sequence[_Rise]) -> list[tuple[Array, Any]]:
-        """Scores and states of complete edges; equal ones are asked for once."""
+        """Return scores and states of complete edges; equal edges are scored once and cached."""
         import numpy as np
 
         from smtplugins.core.grammar.rules import Edges, Rules
 
-        keys = [(one.target, one.states) for one in ready]
+        keys = [(rise.target, rise.states) for rise in ready]
         new = list(dict.fromkeys(key for key in keys if key not in self._known))
         if new:
             flat = np.array([symbol for target, _ in new for symbol in target], dtype=np.int32)
@@ -288,7 +292,7 @@ class Completed:
 
 @dataclass
 class _Rise:
-    """A complete edge of a batch, on its way up through those that it completes."""
+    """A complete edge of a batch, moving up the chain of edges that it completes."""
 
     row: int
     target: tuple[int, ...]
@@ -313,7 +317,7 @@ def _states(children: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _below(target: tuple[int, ...], children: Sequence[Any], k: int, above: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What an edge shows its child k."""
+    """Return the context that an edge shows its child k."""
     before, after = children[:k], children[k + 1 :]
     if not (_all_done(before) and _all_done(after)):
         return _UNDONE

@@ -1,7 +1,7 @@
-"""Context-free-factor features: bounds of the branches that a growing tree misses.
+"""Context-free-factor features: bounds on the missing branches of a growing tree.
 
-A. Gesmundo and J. Henderson (2014), section 4: by (max,+) inside and outside over the context-free forest, with the
-weights of the first pass and not those that are learnt.
+A. Gesmundo and J. Henderson (2014), section 4: Viterbi inside and outside scores of the context-free forest, with
+first-pass weights instead of the learnt ones.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 
 class Cff:
-    """How the decoder `umt` bounds what is missing; in a score the bounds do not count.
+    """Bounds on missing branches for the decoder `umt`; they guide the search and are not part of scores.
 
-    ``mode``: ``sum`` is one feature, ``slots`` one for each link of a rule, ``difference`` the sum less the bound of
-    the branch that the rule fills, ``none`` no feature. Bounds are divided by ``scale``. ``first_pass_path`` is a file
-    of the weights they are made with, else those of the configuration are taken. ``lm`` is how much of what a language
-    model says of a rule's words alone is in the bounds, and with ``joins`` of what it says where the best branches
-    join, which makes guesses of them. ``weight`` counts where the run has none.
+    ``mode``: ``sum`` is one feature, ``slots`` one for each link of a rule, ``difference`` the sum minus the bound of
+    the branch that the rule fills, ``none`` no feature. Bounds are divided by ``scale``. ``first_pass_path`` names a
+    file of first-pass weights (default: the weights of the configuration). ``lm`` is the share of the language
+    model's rule-alone score in the bounds; with ``joins`` its score where the best branches join is added, too, which
+    turns bounds into estimates. ``weight`` is the feature weight if the run has none.
 
-    The paper's bounds are context-free, ``lm=0``; ``scale=8.5`` is of its author's earlier code.
+    The paper's bounds are context-free, ``lm=0``; ``scale=8.5`` is from its author's earlier code.
     """
 
     def __init__(
@@ -55,19 +55,19 @@ class Cff:
 
     @property
     def components(self) -> int:
-        """How many features the bounds become."""
+        """The number of features."""
         return {"sum": 1, "difference": 1, "slots": SLOTS, "none": 0}[self.mode]
 
     def column_names(self, label: str) -> tuple[str, ...]:
-        """Lists and graphs have no column of them."""
+        """Return no names: lists and hypergraphs have no column for them."""
         return ()
 
     def names(self, label: str) -> tuple[str, ...]:
-        """Their names, which have weights."""
+        """Return the names of the weights."""
         return (label,) if self.components == 1 else tuple(f"{label}[{k}]" for k in range(self.components))
 
     def score_rules(self, rules: Rules) -> NDArray[Any]:
-        """Nothing: bounds guide a search, and other decoders have their own."""
+        """Return no columns: bounds guide the search only, and other decoders have their own."""
         import numpy as np
 
         return np.empty((len(rules), 0))
@@ -75,14 +75,14 @@ class Cff:
     def first_pass(
         self, label: str, weights: Mapping[str, float], configured: Mapping[str, float] | None
     ) -> Mapping[str, float]:
-        """The weights that bounds are made with.
+        """Return the first-pass weights that bounds are computed with.
 
-        They are those of the file named; else those that came with the run's as ``LABEL:NAME``, as learning leaves
-        them; else the configuration's; else the run's own.
+        In order of preference: the file ``first_pass_path``; the run's weights named ``LABEL:NAME``, as learning
+        writes them; the configuration's weights; the run's own weights.
         """
         if self.first_pass_path is not None:
             from smtplugins.host.files.lists import read_weights
 
             return read_weights(self.first_pass_path)
-        brought = {name[len(label) + 1 :]: one for name, one in weights.items() if name.startswith(f"{label}:")}
-        return brought or (weights if configured is None else configured)
+        prefixed = {name[len(label) + 1 :]: weight for name, weight in weights.items() if name.startswith(f"{label}:")}
+        return prefixed or (weights if configured is None else configured)

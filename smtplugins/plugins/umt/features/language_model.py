@@ -1,8 +1,8 @@
-"""A language model as an undirected feature: scored where its words' neighbours are known, corrected when more are.
+"""A language model as an undirected feature: words are scored with the known context and rescored when it grows.
 
-A. Gesmundo and J. Henderson (2014), section 4: around a part of a tree its words at both ends are known, and around a
-gap those before and behind it. The decoder ``umt`` has all this in native code; here it is plain Python, for features
-that are checked or read, and for decoders that call features one by one.
+A. Gesmundo and J. Henderson (2014), section 4: a partial tree has boundary words at both ends, a gap has known words
+before and after it. The decoder ``umt`` computes this in native code; this Python version serves tests, readers, and
+decoders that call features one at a time.
 """
 
 from __future__ import annotations
@@ -27,14 +27,17 @@ BEGIN, END = "<s>", "</s>"
 
 
 class Around(NamedTuple):
-    """What stands before and behind a gap, as far as it is known and matters."""
+    """The known words before and after a gap, up to the model's order - 1."""
 
     before: Words
     behind: Words
 
 
 class Ends(NamedTuple):
-    """What a part begins and ends with; if it is ``closed``, no gap is in it. A short one begins and ends with all."""
+    """The boundary words of a partial translation; ``closed`` means that it has no gap.
+
+    If it is shorter than the model's context, both ends hold all of its words.
+    """
 
     first: Words
     last: Words
@@ -42,10 +45,10 @@ class Ends(NamedTuple):
 
 
 class _Token(NamedTuple):
-    """A word of a text that an edge makes; ``None`` where something is unknown, or known and of no matter here."""
+    """A word of the text around an edge; ``None`` marks a gap or words that do not matter."""
 
     word: str | None
-    run: int  # 0: the edge's own words; words that have a score already: one number for each neighbour they are of
+    run: int  # 0: the edge's own words; other numbers: words of a neighbour, which already have a score
     counts: bool = True
 
 
@@ -53,11 +56,12 @@ _GAP = _Token(None, 0)
 
 
 class UndirectedLm(SimpleStateful, SimpleUndirected):
-    """Log probability of a text with sentence ends, for the decoder ``umt`` in one of its modes.
+    """Language model log probability including sentence boundaries, for the decoder ``umt``.
 
-    ``mode``: ``delta``, the change of what is known; ``rescored``, the new words and anew those behind them; ``split``,
-    these by length of context. Any other decoder has the model's score of the whole, as lists have. ``base=e`` is
-    natural, ``base=10`` is cdec's; ``markers=rules`` says that rules of the grammar hold ``<s>`` and ``</s>``.
+    ``mode``: ``delta``, the change of the known score; ``rescored``, the score of new words and of those whose context
+    they extend; ``split``, the latter by context length. Other decoders and n-best lists use the score of the whole
+    sentence. ``base=e`` is the natural logarithm, ``base=10`` is cdec's. ``markers=rules``: the grammar's rules
+    contain ``<s>`` and ``</s>``.
     """
 
     def __init__(
@@ -78,13 +82,13 @@ class UndirectedLm(SimpleStateful, SimpleUndirected):
         self._numbers: weakref.WeakKeyDictionary[Vocabulary, NDArray[Any]] = weakref.WeakKeyDictionary()
 
     def native(self) -> Any:
-        """The model at work in native searches."""
+        """Return the model's scorer for native searches."""
         from smtplugins.core.search.stateful_search import lm_scorer
 
         return lm_scorer(self._model, (), markers=self._markers, scale=self._scale)
 
     def numbers(self, vocabulary: Vocabulary) -> NDArray[Any]:
-        """The model's numbers of all words of a vocabulary; those asked for before are kept."""
+        """Return the model's word ids for a vocabulary; cached for each vocabulary."""
         import numpy as np
 
         known = self._numbers.get(vocabulary, np.empty(0, dtype=np.int32))
@@ -94,44 +98,44 @@ class UndirectedLm(SimpleStateful, SimpleUndirected):
         return known
 
     def score_candidates(self, source: str | None, candidates: Candidates) -> NDArray[Any]:
-        """One call of the model for the whole list."""
+        """Score a whole list in a single call of the model."""
         import numpy as np
 
         scores, _ = self._model.score_sentences(candidates.texts)
         return np.asarray(scores) * self._scale
 
     def combine_one(self, target: Sequence[str | int], tails: Sequence[Any]) -> tuple[float, Any]:
-        """An edge whose children are all known."""
+        """Score an edge whose children are all known."""
         score, contexts = self.attach_one(target, [None, *tails])
         return score, contexts[0]
 
     def finish_one(self, state: Any) -> float:
-        """The ends of the sentence."""
+        """Score the sentence boundaries."""
         return 0.0 if self._markers else self.attach_one([0], [OUTSIDE, state])[0]
 
     def estimate_one(self, target: Sequence[str | int]) -> float:
-        """The words of the edge alone."""
-        return self.attach_one(target, [None] * (1 + sum(isinstance(one, int) for one in target)))[0]
+        """Score the edge's own words out of context."""
+        return self.attach_one(target, [None] * (1 + sum(isinstance(symbol, int) for symbol in target)))[0]
 
     def attach_one(self, target: Sequence[str | int], links: Sequence[Any]) -> tuple[float, Sequence[Any]]:
-        """What the edge adds beside those of its neighbours that are known, and what each of them is shown."""
+        """Score an edge beside its known neighbours; returns the score and the context shown at each link."""
         above, *children = links
         places: dict[int, tuple[int, int]] = {}
         inner: list[_Token] = []
         begun = self._markers and target[:1] == [BEGIN]
-        for at, one in enumerate(target):
-            if isinstance(one, str):
-                inner.append(_Token(one, 0, counts=not (begun and at == 0)))
+        for at, symbol in enumerate(target):
+            if isinstance(symbol, str):
+                inner.append(_Token(symbol, 0, counts=not (begun and at == 0)))
             else:
                 first = len(inner)
-                inner += self._of_child(children[one], 1 + one)
-                places[one] = (first, len(inner))
+                inner += self._of_child(children[symbol], 1 + symbol)
+                places[symbol] = (first, len(inner))
         before, behind = [_GAP], [_GAP]
         if above is OUTSIDE:
             edge = [] if self._markers else [_Token(BEGIN, 0, counts=False)]
             before, behind = edge, [] if self._markers else [_Token(END, 0)]
         elif above is not None:
-            # The run of what is behind ends the text: no child has its number.
+            # Words after the gap get a run number that no child has.
             before = [_Token(word, -1, counts=False) for word in above.before]
             behind = [_Token(word, len(children) + 1) for word in above.behind]
         tokens = [*before, *inner, *behind]
@@ -151,7 +155,7 @@ class UndirectedLm(SimpleStateful, SimpleUndirected):
         first = [_Token(word, run) for word in child.first]
         if child.closed and len(child.first) < self._context:
             return first
-        # What the part ends with has its score, whatever stands before the part.
+        # The last words of the part have their full context, so their scores do not change.
         return [*first, _GAP, *(_Token(word, run, counts=False) for word in child.last)]
 
     def _ends(self, inner: Sequence[_Token], children: Sequence[Ends | None]) -> Ends:
@@ -160,7 +164,7 @@ class UndirectedLm(SimpleStateful, SimpleUndirected):
         return Ends(first, last, closed)
 
     def _score(self, tokens: Sequence[_Token]) -> float:
-        """New words count, words that have a score already by how much it changes."""
+        """Sum the scores of new words and the score changes of known words."""
         total = 0.0
         for piece in _pieces(tokens):
             for token, now in zip(piece, self._probabilities(piece), strict=True):
@@ -178,17 +182,17 @@ class UndirectedLm(SimpleStateful, SimpleUndirected):
 
 
 def _known(tokens: Sequence[_Token], most: int) -> Words:
-    """The words up to the first gap."""
-    found: list[str] = []
+    """Return the words up to the first gap."""
+    words: list[str] = []
     for token in tokens[:most]:
         if token.word is None:
             break
-        found.append(token.word)
-    return tuple(found)
+        words.append(token.word)
+    return tuple(words)
 
 
 def _pieces(tokens: Sequence[_Token]) -> list[list[_Token]]:
-    """What stands between gaps."""
+    """Split tokens at gaps; drops empty pieces."""
     pieces: list[list[_Token]] = [[]]
     for token in tokens:
         if token.word is None:

@@ -1,4 +1,4 @@
-"""How a tree grows, as features: whether a rule is put above or below, and how many gaps it has. Not in the paper."""
+"""Tree-shape features: whether a rule is attached above or below, and its number of gaps. Not in the paper."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ if TYPE_CHECKING:
     from smtplugins.core.grammar.rules import Rules
 
 KINDS = ("above", "below", "arity[0]", "arity[1]", "arity[2]")
-"""Rules with more gaps than two count with those that have two."""
+"""Rules with more than two gaps count as ``arity[2]``."""
 
 
-class Shape:
-    """Indicators of the decoder `umt`: each rule is put above or below another, and has no gap, one, or more.
+class UndirectedShape:
+    """Indicators of the decoder `umt`: rule attached above or below another, with no gap, one, or more.
 
-    They are of the author's earlier code, not of the paper. In a score they do not count.
+    They come from the author's earlier code, not the paper. They guide the search only and are not part of scores.
     """
 
     def column_names(self, label: str) -> tuple[str, ...]:
-        """Lists and graphs have no column of them."""
+        """Return no names: lists and hypergraphs have no column for them."""
         return ()
 
     def names(self, label: str) -> tuple[str, ...]:
-        """Their names, which have weights."""
+        """Return the names of the weights."""
         return tuple(f"{label}-{kind}" for kind in KINDS)
 
     def score_rules(self, rules: Rules) -> NDArray[Any]:
-        """Nothing: another decoder puts all rules in one way."""
+        """Return no columns: other decoders attach rules in a fixed order."""
         import numpy as np
 
         return np.empty((len(rules), 0))

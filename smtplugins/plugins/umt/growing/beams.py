@@ -1,6 +1,6 @@
-"""Several trees at once: at each step those are kept whose score so far, bounds of missing branches included, is best.
+"""Beam search over growing trees, ranked by score so far plus the bounds of missing branches.
 
-Not in the paper, which keeps one tree: a wider search for lists, and to tell a policy's errors from the search's.
+Not in the paper, which keeps one tree. Used for n-best lists and to tell model errors from search errors.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ class _Item:
 
 
 def beams(searcher: Searcher, size: int) -> list[Grown]:
-    """The complete trees that a beam of this size leads to, the best first."""
+    """Return the complete trees of a beam of this size, best first."""
     import numpy as np
 
     items = [_Item(0.0, np.empty((0, 4), dtype=np.int64), frozenset())]
     complete: list[_Item] = []
     scored = 0
     while items:
-        found: dict[frozenset[int], _Item] = {}
+        best: dict[frozenset[int], _Item] = {}
         for item in items:
             actions, scores = searcher.expanded(item.actions)
             scored += len(actions)
@@ -41,10 +41,10 @@ def beams(searcher: Searcher, size: int) -> list[Grown]:
             for at in np.argsort(-scores, kind="stable")[:size].tolist():
                 edges = item.edges | {int(actions[at, 0])}
                 total = item.score + float(scores[at])
-                # The same tree may have been grown in another order.
-                if edges not in found or found[edges].score < total:
-                    found[edges] = _Item(total, np.concatenate([item.actions, actions[at : at + 1]]), edges)
-        items = sorted(found.values(), key=lambda one: (-one.score, sorted(one.edges)))[:size]
-    complete.sort(key=lambda one: (-one.score, sorted(one.edges)))
-    first, *rest = (searcher.follow(one.actions) for one in complete)
+                # Recombination: the same edges may have been added in another order.
+                if edges not in best or best[edges].score < total:
+                    best[edges] = _Item(total, np.concatenate([item.actions, actions[at : at + 1]]), edges)
+        items = sorted(best.values(), key=lambda item: (-item.score, sorted(item.edges)))[:size]
+    complete.sort(key=lambda item: (-item.score, sorted(item.edges)))
+    first, *rest = (searcher.follow(item.actions) for item in complete)
     return [replace(first, scored=scored), *rest]

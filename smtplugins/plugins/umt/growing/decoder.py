@@ -20,7 +20,7 @@ from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.plugins.umt.features.cff import Cff
 from smtplugins.plugins.umt.growing.beams import beams
 from smtplugins.plugins.umt.growing.search import CffMode, LmMode
-from smtplugins.plugins.umt.growing.trees import Tree, built, kept, traced
+from smtplugins.plugins.umt.growing.trees import GrownTree, built, kept, traced
 from smtplugins.plugins.umt.growing.working import Working
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class Derivation:
     """A tree that was grown; scores of its edges and the columns that lists show, a row for each step."""
 
     grown: Grown
-    tree: Tree
+    tree: GrownTree
     scores: Array
     shown: Array
 
@@ -272,7 +272,7 @@ class _Worker:
     def _derivation(self, grown: Grown, forest: SentenceForest, given: SearchForest) -> Derivation:
         import numpy as np
 
-        tree = Tree.of(forest.forest, grown.actions)
+        tree = GrownTree.of(forest.forest, grown.actions)
         shown = self._working.told(grown, given, len(forest.scores))
         scores = forest.scores[tree.rules()].astype(np.float64) + shown @ np.array(self._shown, dtype=np.float64)
         return Derivation(grown, tree, scores, shown)

@@ -1,8 +1,8 @@
-"""Growing trees in forests: the Python face of the native kernel (``native/growth.hpp``).
+"""Growing trees in forests: the Python interface of the native kernel (``native/growth.hpp``).
 
-An action is a row of four numbers: an edge of the forest; the step beside whose edge it is put, -1 for the first of
-all; the link there, 0 for that edge's head and k for its k-th tail; and by what the new edge is put there, -1 for its
-head, else which of its tails, from 0.
+An action is a row of four numbers: an edge of the forest; the step whose edge it is attached to, -1 for the first
+action; the link of that edge, 0 for its head and k for its k-th tail; and the slot of the new edge, -1 for its head,
+else its tail, counted from 0.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 LmMode = Literal["delta", "rescored", "split"]
-"""How a language model scores: the change of what is known, words anew, or these by length of context."""
+"""Language model features: the change of the known score, rescored words, or rescored words by context length."""
 CffMode = Literal["sum", "slots", "difference", "none"]
 
 SLOTS = 3
-"""Bounds of an edge's head, its first and its second tail; further tails count with the second."""
+"""Bounds for an edge's head, first tail and second tail; further tails count with the second."""
 
 
 @dataclass(frozen=True)
 class Grown:
-    """A complete tree: its actions, the score of each when it was taken, and its values.
+    """A complete tree: its actions with the score of each when it was taken, and their feature values.
 
-    The columns of ``values`` are those of the bounds, then of each part. ``scored`` counts candidates.
+    The columns of ``values`` are the bounds, then those of each part. ``scored`` is the number of scored candidates.
     """
 
     actions: Array
@@ -44,11 +44,12 @@ class Grown:
 
 
 class Searcher:
-    """Grows trees, one sentence after another, in one thread at a time.
+    """Grows trees, sentence after sentence, in a single thread.
 
-    ``parts`` are features at work there. ``cff`` says how the bounds of missing branches become features, each divided
-    by ``scale``: their sum, that less the bound of the branch which the edge fills, one for each link of an edge, or
-    none at all. With ``joins`` they are guesses: what parts with estimates add where best branches join is in them.
+    ``parts`` are the contextual features. ``cff`` says how the bounds of missing branches become features, each divided
+    by ``scale``: ``sum``, ``difference`` (the sum minus the bound of the branch that the edge fills), ``slots`` (one
+    for each link of an edge), or ``none``. With ``joins`` they are estimates that include the scores of parts where
+    best branches join.
     """
 
     def __init__(
@@ -62,15 +63,15 @@ class Searcher:
 
     @property
     def components(self) -> int:
-        """How many weights there are: those of the bounds, then those of each part."""
+        """The number of weights: those of the bounds, then those of each part."""
         return self._growth.components
 
     def begin(
         self, forest: SearchForest, scores: Any, bounds: Any, weights: Any, estimates: Sequence[float] | None = None
     ) -> None:
-        """The next sentence: scores of its rules, those that bounds are made of, and the weights of values.
+        """Begin a sentence with its rule scores, the rule scores for bounds, and the weights of values.
 
-        ``estimates`` are a weight for each part: what it expects of a rule alone, times that, is in the bounds, too.
+        ``estimates`` holds, for each part, the weight in the bounds of its estimate for a rule out of context.
         """
         import numpy as np
 
@@ -83,43 +84,43 @@ class Searcher:
         )
 
     def follow(self, prefix: Any = ()) -> Grown:
-        """Replays actions, and goes on with the best ones until the tree is complete."""
+        """Replay a prefix of actions, then take the best action until the tree is complete."""
         return Grown(*self._growth.follow(rows(prefix)))
 
     def draw(self, prefix: Any = (), *, temperature: float, seed: int) -> Grown:
-        """The same, drawing actions: each as likely as exp(score / temperature) makes it."""
+        """Replay a prefix, then sample actions with probability proportional to exp(score / temperature)."""
         return Grown(*self._growth.draw(rows(prefix), temperature, seed))
 
     def ranked(self, prefix: Any = ()) -> tuple[Array, Array]:
-        """What could be done after these actions, with scores: the best first, equal ones by edge, slot and place.
+        """Return the possible actions after a prefix and their scores, best first, ties by edge, slot and place.
 
-        Scores that differ by less than 1e-5 may count as equal.
+        Scores that differ by less than 1e-5 may count as ties.
         """
         return self._growth.ranked(rows(prefix))[:2]
 
     def values(self, prefix: Any, actions: Any) -> Array:
-        """What each of these actions would have after the prefix: a row as in :class:`Grown`."""
+        """Return the values of each action after the prefix, in rows as in :class:`Grown`."""
         return self._growth.values(rows(prefix), rows(actions))
 
     def expanded(self, prefix: Any) -> tuple[Array, Array]:
-        """The same, with what each action changes: of what was counted for a missing branch it takes the place."""
+        """Return possible actions as `ranked` does, with their scores minus the bound of the branch they replace."""
         actions, scores, filled = self._growth.ranked(rows(prefix))
         return actions, scores - filled
 
 
 def rows(actions: Any) -> Array:
-    """Actions as the kernel takes them."""
+    """Return actions as the kernel's array of four columns."""
     import numpy as np
 
     return np.ascontiguousarray(actions, dtype=np.int64).reshape(-1, 4)
 
 
 def lm_part(scorer: Any, mode: LmMode = "delta") -> _umt.Part:
-    """A language model's scorer (``lm_scorer`` of ``core/search/stateful_search.py``) at work on a tree that grows.
+    """Return the part of a language model's scorer (``lm_scorer`` of ``core/search/stateful_search.py``).
 
-    ``delta`` is the change of the sum of the scores of all pieces of text, each with an unknown left context: over a
-    path it adds up to the score of the translation. ``rescored`` are the scores of the new words and of those whose
-    left context they become. ``split`` are these by words of context: sums, counts and means, in three blocks.
+    ``delta`` is the change of the summed scores of all pieces of text, each with an unknown left context; over a path
+    it adds up to the score of the translation. ``rescored`` is the score of the new words and of the words whose left
+    context they extend. ``split`` is the same by context length in words: blocks of sums, counts and means.
     """
     from smtplugins.plugins.umt._umt import lm_part as native
 
@@ -127,14 +128,14 @@ def lm_part(scorer: Any, mode: LmMode = "delta") -> _umt.Part:
 
 
 def shape_part() -> _umt.Part:
-    """How an edge is put (above, below) and whether it has no tails, one, or more: five indicators."""
+    """Return the part of five indicators: edge attached above, below; with no tail, one, or more."""
     from smtplugins.plugins.umt._umt import shape_part as native
 
     return native()
 
 
 def python_part(carries: Any, components: int) -> _umt.Part:
-    """Features in Python (``features/carries.py``)."""
+    """Return the part that calls Python features (``features/carries.py``)."""
     from smtplugins.plugins.umt._umt import CallbackPart
 
     return CallbackPart(carries, components)

@@ -1,7 +1,7 @@
-"""Translating as a search task: states are the actions taken so far, the reward is that of the finished translation.
+"""Translation as a search task: a state is the actions taken so far, the reward is the sentence-level metric.
 
-A. Gesmundo and J. Henderson (2014), 3.2: transitions are the connections of rules, rewards are 0 but at the end, where
-they are the sentence's score by the metric.
+A. Gesmundo and J. Henderson (2014), 3.2: transitions connect rules; all rewards are 0 except the last, which is the
+metric's score of the complete translation.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from smtplugins.contracts.contracts import Task
 from smtplugins.host.learn.search_tasks import Path, Weights
 from smtplugins.plugins.umt.growing.search import rows
-from smtplugins.plugins.umt.growing.trees import Tree
+from smtplugins.plugins.umt.growing.trees import GrownTree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 KEPT_EDGES = 50_000_000
-"""Forests are kept as long as they have no more edges than these (about 20 bytes each); others are made again."""
+"""Maximum total edges of cached forests (about 20 bytes each); other forests are parsed again when needed."""
 
 
 def make_task(
@@ -38,14 +38,14 @@ def make_task(
     metric: Metric,
     weights: Mapping[str, float],
 ) -> Task:
-    """The task of a decoder; an example is the number of a sentence."""
-    search = Translating(decoder, sentences, references, metric, weights)
+    """Return the decoder's search task; an example is a sentence number."""
+    search = TranslationSearch(decoder, sentences, references, metric, weights)
     return Task(search, range(len(sentences)), search.starts)
 
 
 @dataclass(frozen=True)
-class State:
-    """A sentence, and the actions taken for it."""
+class GrowingState:
+    """A sentence number and the actions taken for it."""
 
     sentence: int
     actions: Array
@@ -53,11 +53,11 @@ class State:
 
 @dataclass(frozen=True)
 class _Example:
-    """A sentence's forest, bounds, and the features of its rules with numbers of ``names``."""
+    """A sentence's forest, bounds, and sparse rule features; ``ids`` index ``names``."""
 
     sentence: Sentence
     forest: SentenceForest
-    given: SearchForest
+    search_forest: SearchForest
     bounds: Array
     names: tuple[str, ...]
     offsets: Array
@@ -65,8 +65,8 @@ class _Example:
     values: Array
 
 
-class _States(Sequence[State]):
-    """The states of a path, made when they are asked for."""
+class _States(Sequence[GrowingState]):
+    """The states of a path, created on access."""
 
     def __init__(self, sentence: int, actions: Array, first: int) -> None:
         self._sentence, self._actions, self._first = sentence, actions, first
@@ -79,11 +79,11 @@ class _States(Sequence[State]):
             return [self[i] for i in range(*at.indices(len(self)))]
         if not -len(self) <= at < len(self):
             raise IndexError(at)
-        return State(self._sentence, self._actions[: self._first + at % len(self)])
+        return GrowingState(self._sentence, self._actions[: self._first + at % len(self)])
 
 
 class _Rows(Sequence[Any]):
-    """Actions as tuples: of the many that could be taken few are looked at."""
+    """Actions as tuples, created on access because few of the many candidates are read."""
 
     def __init__(self, actions: Array) -> None:
         self._actions = actions
@@ -95,8 +95,8 @@ class _Rows(Sequence[Any]):
         return tuple(self._actions[at].tolist())
 
 
-class Translating:
-    """Decisions of the decoder ``umt``, for learners of policies; it follows policies by itself."""
+class TranslationSearch:
+    """The decisions of the decoder ``umt`` as a ``GuidedTask``: policies are followed in native code."""
 
     def __init__(
         self,
@@ -121,46 +121,46 @@ class Translating:
         self._searcher: Searcher | None = None
         self.starts = {**self._working.starts(weights), **decoder.kept_first_pass(weights)}
 
-    def begin(self, example: int) -> State:
-        """No action is taken yet."""
-        return State(example, rows(()))
+    def begin(self, example: int) -> GrowingState:
+        """Return the state without actions."""
+        return GrowingState(example, rows(()))
 
-    def actions(self, state: State) -> Sequence[Any]:
-        """What can be done, by edge, slot and place."""
+    def actions(self, state: GrowingState) -> Sequence[Any]:
+        """Return the possible actions, ordered by edge, slot and place."""
         return self.ranked(state, Weights())[0]
 
-    def features(self, state: State, actions: Sequence[Any]) -> Columns:
-        """A row for each action: the features of its rule, bounds, and what looks beyond the rule."""
+    def features(self, state: GrowingState, actions: Sequence[Any]) -> Columns:
+        """Return a row for each action: its rule's features, bounds, and contextual features."""
         from smtformats import Columns
 
         weights = Weights()
-        searcher, one = self._ready(state.sentence, weights)
+        searcher, prepared = self._ready(state.sentence, weights)
         taken = rows([*actions])
-        found = self._rows(one, weights, taken, searcher.values(state.actions, taken))
-        return Columns(tuple(weights.names), *found)
+        features = self._rows(prepared, weights, taken, searcher.values(state.actions, taken))
+        return Columns(tuple(weights.names), *features)
 
-    def after(self, state: State, action: Any) -> State:
-        """One action more."""
+    def after(self, state: GrowingState, action: Any) -> GrowingState:
+        """Return the state after an action."""
         import numpy as np
 
-        return State(state.sentence, np.concatenate([state.actions, rows(action)]))
+        return GrowingState(state.sentence, np.concatenate([state.actions, rows(action)]))
 
-    def reward(self, state: State) -> float:
-        """That of the translation, if the tree is complete."""
+    def reward(self, state: GrowingState) -> float:
+        """Return the translation's metric score if the tree is complete, else 0; higher is better."""
         if not len(state.actions) or len(self.ranked(state, Weights())[0]):
             return 0.0
         return self._reward(state.sentence, state.actions)
 
-    def follow(self, state: State, weights: Weights, first: Any = None) -> Path:
-        """What the policy does from a state on."""
+    def follow(self, state: GrowingState, weights: Weights, first: Any = None) -> Path:
+        """Follow the policy from a state to the end, after the action ``first`` if one is given."""
         import numpy as np
 
-        searcher, one = self._ready(state.sentence, weights)
+        searcher, prepared = self._ready(state.sentence, weights)
         taken = len(state.actions)
         prefix = state.actions if first is None else np.concatenate([state.actions, rows(first)])
         grown = searcher.follow(prefix)
         own = grown.actions[taken:]
-        offsets, ids, values = self._rows(one, weights, own, grown.values[taken:])
+        offsets, ids, values = self._rows(prepared, weights, own, grown.values[taken:])
         rewards = [0.0] * len(own)
         if len(own):
             rewards[-1] = self._reward(state.sentence, grown.actions)
@@ -168,70 +168,70 @@ class Translating:
             _States(state.sentence, grown.actions, taken), [*map(tuple, own.tolist())], offsets, ids, values, rewards
         )
 
-    def ranked(self, state: State, weights: Weights) -> tuple[Sequence[Any], Array]:
-        """All actions of a state, the best first."""
+    def ranked(self, state: GrowingState, weights: Weights) -> tuple[Sequence[Any], Array]:
+        """Return all actions of a state and their scores, best first."""
         searcher, _ = self._ready(state.sentence, weights)
         actions, scores = searcher.ranked(state.actions)
         return _Rows(actions), scores
 
-    def _rows(self, one: _Example, weights: Weights, actions: Array, values: Array) -> tuple[Array, Array, Array]:
-        """The features of actions: those of their rules, then the columns of the search."""
+    def _rows(self, prepared: _Example, weights: Weights, actions: Array, values: Array) -> tuple[Array, Array, Array]:
+        """Return the sparse features of actions: their rules' features, then the search's columns."""
         import numpy as np
 
         from smtplugins.core.grammar.tables import gathered
 
-        rules = one.forest.forest.native.rules[actions[:, 0]]
-        starts, places = gathered(one.offsets, rules)
+        rules = prepared.forest.forest.native.rules[actions[:, 0]]
+        starts, places = gathered(prepared.offsets, rules)
         columns = values.shape[1]
         widths = np.diff(starts)
         offsets = np.concatenate([[0], np.cumsum(widths + columns)]).astype(np.int64)
         ids = np.empty(offsets[-1], dtype=np.int64)
-        found = np.empty(offsets[-1])
+        features = np.empty(offsets[-1])
         searched = np.zeros(offsets[-1], dtype=bool)
         if columns:
             searched[(offsets[1:, None] - np.arange(columns, 0, -1)).reshape(-1)] = True
-        ids[~searched] = weights.numbers(one.names)[one.ids[places]]
-        found[~searched] = one.values[places]
+        ids[~searched] = weights.numbers(prepared.names)[prepared.ids[places]]
+        features[~searched] = prepared.values[places]
         ids[searched] = np.tile(weights.numbers(self._working.names), len(actions))
-        found[searched] = values.reshape(-1)
-        return offsets, ids, found
+        features[searched] = values.reshape(-1)
+        return offsets, ids, features
 
     def _reward(self, sentence: int, actions: Array) -> float:
-        text = self._shown(Tree.of(self._example(sentence).forest.forest, actions).text())
+        text = self._shown(GrownTree.of(self._example(sentence).forest.forest, actions).text())
         stats = self._references.stats([text], [sentence])
         score = float(self._metric.sentence(stats)[0])
         return score if self._metric.higher_is_better else -score
 
     def _ready(self, sentence: int, weights: Weights) -> tuple[Searcher, _Example]:
-        """The search at the sentence, with these weights."""
+        """Set up the search for the sentence and weights, unless it is already set up."""
         import numpy as np
 
         from smtplugins.core.grammar.tables import row_scores
 
-        one = self._example(sentence)
-        local = weights.column(one.names)
+        prepared = self._example(sentence)
+        local = weights.column(prepared.names)
         column = weights.column(self._working.names)
         begun = self._begun
         same = begun is not None and begun[0] == sentence
         if same and begun is not None and np.array_equal(begun[1], local) and np.array_equal(begun[2], column):
             assert self._searcher is not None
-            return self._searcher, one
-        searcher = self._working.searcher(one.sentence, one.forest.forest.tables.words)
-        scores = row_scores(one.ids, one.values, one.offsets, local)
-        searcher.begin(one.given, scores, one.bounds, column, self._estimates)
+            return self._searcher, prepared
+        searcher = self._working.searcher(prepared.sentence, prepared.forest.forest.tables.words)
+        scores = row_scores(prepared.ids, prepared.values, prepared.offsets, local)
+        searcher.begin(prepared.search_forest, scores, prepared.bounds, column, self._estimates)
         self._searcher, self._begun = searcher, (sentence, local, column)
-        return searcher, one
+        return searcher, prepared
 
     def _example(self, sentence: int) -> _Example:
         known = self._kept.get(sentence)
         if known is None:
-            known = self._made(self._sentences[sentence])
+            known = self._prepare(self._sentences[sentence])
             if self._edges + known.forest.forest.edges <= KEPT_EDGES:
                 self._edges += known.forest.forest.edges
                 self._kept[sentence] = known
         return known
 
-    def _made(self, sentence: Sentence) -> _Example:
+    def _prepare(self, sentence: Sentence) -> _Example:
         import numpy as np
 
         from smtplugins.core.search.stateful_search import forest_of_parse

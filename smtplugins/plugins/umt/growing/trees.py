@@ -1,4 +1,4 @@
-"""The trees that actions make: their text, their edges as a graph, and the steps in which they grew."""
+"""Trees built from actions: their text, their edges as a graph, and the steps in which they grew."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Tree:
-    """A complete tree: the edge of each step, and the steps that are its children, in the order of the tails."""
+class GrownTree:
+    """A complete tree: the edge of each step, and its child steps in tail order."""
 
     forest: Forest
     edges: list[int]
@@ -27,8 +27,8 @@ class Tree:
     top: int
 
     @classmethod
-    def of(cls, forest: Forest, actions: Array) -> Tree:
-        """The tree that actions (see ``growing/search.py``) make."""
+    def of(cls, forest: Forest, actions: Array) -> GrownTree:
+        """Build the tree from actions (see ``growing/search.py``)."""
         import numpy as np
 
         native = forest.native
@@ -52,11 +52,11 @@ class Tree:
         return rules
 
     def text(self) -> str:
-        """The words of the target side."""
+        """The target-side words."""
         native, word = self.forest.native, self.forest.tables.words.word
         rules = self.rules().tolist()
         words: list[str] = []
-        # Steps as they are entered and, behind each, the rest of what was begun.
+        # The path of open steps, each with the rest of its target side.
         stack: list[Iterator[tuple[int, int]]] = [self._symbols(native, rules, self.top)]
         while stack:
             for symbol, step in stack[-1]:
@@ -74,7 +74,7 @@ class Tree:
         return zip(native.targets[first:last].tolist(), itertools.repeat(step), strict=False)
 
     def upwards(self) -> list[int]:
-        """The steps, children before parents."""
+        """The steps in bottom-up order."""
         order, stack = [], [self.top]
         while stack:
             order.append(stack.pop())
@@ -82,19 +82,18 @@ class Tree:
         return order[::-1]
 
     def heads(self) -> Array:
-        """The node of the forest that each step's edge leads to."""
+        """The forest node at the head of each step's edge."""
         import numpy as np
 
         native = self.forest.native
         ends = native.rule_offsets[native.node_bundles]
-        found: Array = np.searchsorted(ends, self.edges, side="right") - 1
-        return found
+        nodes: Array = np.searchsorted(ends, self.edges, side="right") - 1
+        return nodes
 
 
 @dataclass(frozen=True)
-class Kept:
-    """Trees as a search keeps edges (``Kept`` of ``core/search/refining.py``): apart from each other but for the
-    goal."""
+class KeptTrees:
+    """Trees in the layout of ``Kept`` (``core/search/refining.py``); they share only the goal node."""
 
     node_of: Array
     node_bundles: Array
@@ -106,8 +105,8 @@ class Kept:
     values: Array
 
 
-def kept(trees: Iterable[tuple[Tree, Array, Array]]) -> Kept:
-    """Trees, with the scores of their edges and the rows of their values."""
+def kept(trees: Iterable[tuple[GrownTree, Array, Array]]) -> KeptTrees:
+    """Pack trees, each with the scores and the feature values of its steps."""
     import numpy as np
 
     nodes: list[int] = []
@@ -139,10 +138,10 @@ def kept(trees: Iterable[tuple[Tree, Array, Array]]) -> Kept:
         edges.append(edge)
         scores.append(score)
         rows.append(row)
-    return Kept(
+    return KeptTrees(
         node_of=np.array(nodes, dtype=np.int32),
         node_bundles=np.cumsum([0, *bundles], dtype=np.int64),
-        tails=np.array([one for row in tails for one in row], dtype=np.int32),
+        tails=np.array([tail for row in tails for tail in row], dtype=np.int32),
         tail_offsets=np.cumsum([0, *map(len, tails)], dtype=np.int64),
         rule_offsets=np.arange(len(edges) + 1, dtype=np.int64),
         edge_of=np.array(edges, dtype=np.int64),
@@ -151,7 +150,7 @@ def kept(trees: Iterable[tuple[Tree, Array, Array]]) -> Kept:
     )
 
 
-def built(tree: Tree, grown: Grown) -> list[Built]:
+def built(tree: GrownTree, grown: Grown) -> list[Built]:
     """The steps in which the tree grew."""
     from smtplugins.contracts.contracts import Built
     from smtplugins.host.decode.built_steps import rule_text
@@ -167,11 +166,11 @@ def built(tree: Tree, grown: Grown) -> list[Built]:
     return steps
 
 
-def traced(tree: Tree, grown: Grown, names: Sequence[str]) -> Iterator[str]:
-    """A line for each step: its number, where it was put, the span, the rule, its score, and what made the score."""
-    for step, one in enumerate(built(tree, grown)):
-        where = "first" if one.beside < 0 else f"{'above' if one.above else 'below'} {one.beside}"
-        values = " ".join(
-            f"{name}={value:.4g}" for name, value in zip(names, grown.values[step].tolist(), strict=True) if value
-        )
-        yield f"{step}  {where}  [{one.first}, {one.last}) {one.rule}  {one.score:.4f}{'  ' + values if values else ''}"
+def traced(tree: GrownTree, grown: Grown, names: Sequence[str]) -> Iterator[str]:
+    """Yield a line for each step: number, attachment, span, rule, score, and nonzero feature values."""
+    for number, step in enumerate(built(tree, grown)):
+        where = "first" if step.beside < 0 else f"{'above' if step.above else 'below'} {step.beside}"
+        pairs = zip(names, grown.values[number].tolist(), strict=True)
+        values = " ".join(f"{name}={value:.4g}" for name, value in pairs if value)
+        tail = f"  {values}" if values else ""
+        yield f"{number}  {where}  [{step.first}, {step.last}) {step.rule}  {step.score:.4f}{tail}"

@@ -1,4 +1,4 @@
-"""Features at work while trees grow: which columns they have, what they are weighed with, what lists show of them."""
+"""The features of a growing tree: their columns, their weights, and the columns shown in n-best lists."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from smtplugins.contracts.contracts import UndirectedFeature
 from smtplugins.host.errors import UsageError
 from smtplugins.host.features.rule_columns import column_names
-from smtplugins.plugins.umt.features.carries import Carries, Completed, Part
-from smtplugins.plugins.umt.features.shape import KINDS, Shape
+from smtplugins.plugins.umt.features.carries import Carries, Completed, ScorerPart
+from smtplugins.plugins.umt.features.shape import KINDS, UndirectedShape
 from smtplugins.plugins.umt.growing.search import Grown, LmMode, Searcher, lm_part, python_part, shape_part
 
 if TYPE_CHECKING:
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Native:
-    """A language model: its scorer, its part, and what lists show if the part's values are something else."""
+    """A native language model: its scorer, its part of the search, and the column shown in n-best lists.
+
+    ``told`` recomputes that column if the part's own values differ from it.
+    """
 
     feature: Any
     scorer: Any
@@ -40,91 +43,95 @@ class _Native:
 
 @dataclass
 class _Python:
-    """A feature in Python, undirected itself or made so."""
+    """A Python feature, undirected or adapted by :class:`Completed`."""
 
-    one: Active
+    active: Active
     names: tuple[str, ...]
 
-    def part(self, sentence: Sentence) -> Part:
-        """It at work on a sentence."""
-        if isinstance(self.one.feature, UndirectedFeature):
-            return Part(self.one.feature.undirected(sentence), len(self.names))
-        return Part(Completed(self.one.start(sentence), len(self.names)), len(self.names))
+    def part(self, sentence: Sentence) -> ScorerPart:
+        """Start the feature's scorer for a sentence."""
+        if isinstance(self.active.feature, UndirectedFeature):
+            return ScorerPart(self.active.feature.undirected(sentence), len(self.names))
+        return ScorerPart(Completed(self.active.start(sentence), len(self.names)), len(self.names))
 
 
 class Working:
-    """The features of a run in one thread; language models keep what they learnt of joins from sentence to sentence."""
+    """The features of a run in one thread; language models cache the scores of joins across sentences."""
 
     def __init__(
         self, features: Sequence[Active], stateful: Sequence[Active], cff: Cff, cff_label: str, mode: LmMode
     ) -> None:
         self._cff = cff
-        self._shapes = [one for one in features if isinstance(one.feature, Shape)]
+        self._shapes = [active for active in features if isinstance(active.feature, UndirectedShape)]
         self._own = cff.names(cff_label)
         self._natives: list[_Native] = []
         self._pythons: list[_Python] = []
-        for one in stateful:
-            native = _native(one, mode)
+        for active in stateful:
+            native = _native(active, mode)
             if native is not None:
                 self._natives.append(native)
-            elif hasattr(one.feature, "undirected") or hasattr(one.feature, "start"):
-                width = getattr(one.feature, "components", 1)
-                self._pythons.append(_Python(one, column_names(one, width)[:width]))
+            elif hasattr(active.feature, "undirected") or hasattr(active.feature, "start"):
+                width = getattr(active.feature, "components", 1)
+                self._pythons.append(_Python(active, column_names(active, width)[:width]))
             else:
                 raise UsageError(
-                    f"feature {one.label!r} has neither `undirected` nor `start`: decoder umt cannot use it"
+                    f"decoder umt cannot use feature {active.label!r}: expected a method `undirected` or `start`"
                 )
-        python = tuple(name for one in self._pythons for name in one.names)
-        models = (name for one in self._natives for name in one.names)
-        shapes = (name for one in self._shapes for name in one.feature.names(one.label))
+        python = tuple(name for feature in self._pythons for name in feature.names)
+        models = (name for feature in self._natives for name in feature.names)
+        shapes = (name for active in self._shapes for name in active.feature.names(active.label))
         self.names: tuple[str, ...] = (*self._own, *models, *shapes, *python)
-        """The columns of values: bounds, then language models, then shapes, then features in Python."""
-        self.shown: tuple[str, ...] = (*(name for one in self._natives for name in one.shown), *python)
-        """The columns that lists show: those whose sums over a tree are what they are in any decoder."""
+        """Names of the value columns: bounds, language models, shapes, then Python features."""
+        self.shown: tuple[str, ...] = (*(name for feature in self._natives for name in feature.shown), *python)
+        """Names of the columns shown in n-best lists: those whose sum over a tree is the same in any decoder."""
         self._searcher: Searcher | None = None
         self._teller: Searcher | None = None
 
     @property
     def completed(self) -> list[str]:
-        """Features that count only when all below a rule is known, as they have no undirected form."""
-        return [one.one.label for one in self._pythons if not isinstance(one.one.feature, UndirectedFeature)]
+        """Labels of features without an undirected form: they score a rule once its whole subtree is known."""
+        return [
+            feature.active.label
+            for feature in self._pythons
+            if not isinstance(feature.active.feature, UndirectedFeature)
+        ]
 
     def starts(self, weights: Mapping[str, float]) -> dict[str, float]:
-        """What columns count that have no weight: the bounds their own, a split language model that of the whole."""
-        found = dict.fromkeys(self._own, self._cff.weight)
-        for one in self._natives:
-            found |= {name: weights.get(other, 0.0) for name, other in one.starts.items()}
-        return {name: value for name, value in found.items() if name not in weights}
+        """Default weights of columns without one: ``Cff.weight`` for bounds, the model's own for a split model."""
+        weighted = dict.fromkeys(self._own, self._cff.weight)
+        for model in self._natives:
+            weighted |= {name: weights.get(other, 0.0) for name, other in model.starts.items()}
+        return {name: value for name, value in weighted.items() if name not in weights}
 
     def column(self, weights: Mapping[str, float]) -> Array:
-        """A weight for each column."""
+        """Return the weight of each column."""
         import numpy as np
 
         both = {**self.starts(weights), **weights}
         return np.array([both.get(name, 0.0) for name in self.names], dtype=np.float64)
 
     def estimates(self, first_pass: Mapping[str, float]) -> list[float]:
-        """How much of what parts know of a rule alone is in the bounds."""
-        found = [self._cff.lm * first_pass.get(one.shown[0], 0.0) for one in self._natives]
-        return found + [0.0] * (len(self._shapes) + bool(self._pythons))
+        """Return, for each part, the weight of its rule-alone estimate in the bounds."""
+        weighted = [self._cff.lm * first_pass.get(model.shown[0], 0.0) for model in self._natives]
+        return weighted + [0.0] * (len(self._shapes) + bool(self._pythons))
 
     def searcher(self, sentence: Sentence, vocabulary: Vocabulary) -> Searcher:
-        """The search with the features ready for a sentence."""
-        for one in self._natives:
-            one.scorer.set_words(one.feature.numbers(vocabulary))
+        """Return the search with all features set up for a sentence."""
+        for model in self._natives:
+            model.scorer.set_words(model.feature.numbers(vocabulary))
         if self._searcher is None or self._pythons:
-            parts = [one.part for one in self._natives] + [shape_part() for _ in self._shapes]
+            parts = [model.part for model in self._natives] + [shape_part() for _ in self._shapes]
             if self._pythons:
-                carries = Carries(vocabulary, [one.part(sentence) for one in self._pythons])
+                carries = Carries(vocabulary, [feature.part(sentence) for feature in self._pythons])
                 parts.append(python_part(carries, carries.components))
             self._searcher = Searcher(parts, self._cff.mode, self._cff.scale, self._cff.joins)
         return self._searcher
 
     def told(self, grown: Grown, forest: SearchForest, rules: int) -> Array:
-        """The columns that lists show, a row for each step."""
+        """Return the columns shown in n-best lists, a row for each step."""
         import numpy as np
 
-        replayed = [one.told for one in self._natives if one.told is not None]
+        replayed = [model.told for model in self._natives if model.told is not None]
         again: Iterator[Array] = iter(())
         if replayed:
             if self._teller is None:
@@ -133,26 +140,26 @@ class Working:
             self._teller.begin(forest, blank, blank, np.zeros(len(replayed)))
             again = iter(self._teller.follow(grown.actions).values.T)
         at, columns = len(self._own), []
-        for one in self._natives:
-            columns.append(grown.values[:, at] if one.told is None else next(again))
-            at += len(one.names)
+        for model in self._natives:
+            columns.append(grown.values[:, at] if model.told is None else next(again))
+            at += len(model.names)
         at += len(self._shapes) * len(KINDS)
         return np.column_stack([*columns, grown.values[:, at:]]) if columns else grown.values[:, at:]
 
 
-def _native(one: Active, mode: LmMode) -> _Native | None:
+def _native(active: Active, mode: LmMode) -> _Native | None:
     from smtplugins.core.search.stateful_search import is_lm_scorer
 
-    scorer = one.feature.native() if hasattr(one.feature, "native") else None
+    scorer = active.feature.native() if hasattr(active.feature, "native") else None
     if scorer is None or not is_lm_scorer(scorer):
         return None
-    shown = column_names(one, 1)[:1]
-    mode = getattr(one.feature, "lm_mode", mode)
+    shown = column_names(active, 1)[:1]
+    mode = getattr(active.feature, "lm_mode", mode)
     part = lm_part(scorer, mode)
     told = None if mode == "delta" else lm_part(scorer, "delta")
     if mode != "split":
-        return _Native(one.feature, scorer, part, shown, shown, told)
+        return _Native(active.feature, scorer, part, shown, shown, told)
     lengths = range(part.components // 3)
     kinds = {kind: [f"{shown[0]}-{kind}[{n}]" for n in lengths] for kind in ("sum", "count", "mean")}
     names = tuple(name for some in kinds.values() for name in some)
-    return _Native(one.feature, scorer, part, names, shown, told, dict.fromkeys(kinds["sum"], shown[0]))
+    return _Native(active.feature, scorer, part, names, shown, told, dict.fromkeys(kinds["sum"], shown[0]))

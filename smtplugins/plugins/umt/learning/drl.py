@@ -1,10 +1,10 @@
 """``drl``: discriminative reinforcement learning of a linear policy for any search task.
 
 A. Gesmundo and J. Henderson, "Undirected Machine Translation with Discriminative Reinforcement Learning" (2014),
-algorithm 2 and section 3.2: from a state of the policy's own path, another action is tried and the policy followed from
-there. If that ends with a higher reward, the weights move by the features of the better path less those of the path
-taken. Averages are kept as in H. Daume III, "Practical Structured Learning Techniques" (2006), 2.1.1. Learning from
-alternatives that were worse, too, with logistic steps and scaled features is ours (``learning/updates.py``).
+algorithm 2 and section 3.2: from a state on the policy's own path, try another action and follow the policy from there.
+If that path ends with a higher reward, the weights move by its features minus those of the path taken. Weights are
+averaged as in H. Daume III, "Practical Structured Learning Techniques" (2006), 2.1.1. Learning from worse alternatives,
+too, with logistic steps and scaled features is ours (``learning/updates.py``).
 """
 
 from __future__ import annotations
@@ -32,32 +32,35 @@ if TYPE_CHECKING:
 
 
 _LEAST = 1e-200
-"""Sums of features whose difference is no longer than the root of this are taken for equal."""
+"""Feature differences with a smaller squared norm count as zero."""
 
 
 class Drl:
-    """A policy learnt by trying other actions, one for each example and epoch, and comparing where paths end.
+    """Learn a policy by trying another action once per example and epoch and comparing the rewards of both paths.
 
-    ``state`` says from which state of the path: ``uniform`` any that has an action, ``first``, ``last``. ``action``
-    says which other action: ``zipf`` the one of rank k as likely as 1 / k^``exponent``, ``uniform``, ``second`` the
-    next to the best, ``softmax`` as likely as exp(score / ``temperature``). ``update``: ``perceptron`` a step of length
-    ``rate``, small for weights that are good already, while it does not matter for such as begin at 0; ``aggressive``
-    as many of these as the better path needs to be preferred; ``pa`` the shortest step that makes it preferred by 1;
-    ``mira`` the shortest that makes it preferred by ``scale`` times the difference of rewards, at most ``c`` long.
-    ``logistic`` follows the reward to be expected if the better path were chosen with the probability
-    1 / (1 + exp(-margin / ``width``)): a step of ``rate`` times the difference of rewards, shorter the surer the policy
-    is of either path. ``both``: the weights also move if what the policy took was better. ``scaling``: with
-    ``variance`` each feature's step is divided by the mean square of its differences so far, so that its unit does not
-    matter. These three are not the paper's; they go together, as ``update=logistic,both=true,scaling=variance``.
-    ``features``: those of the rest of the ``path``, or of the ``first`` action only. What an action is worth is the
-    reward to come, each later one counting ``discount`` times as much as the one before. ``counter``: the average is
-    over the weights after all ``examples``, or after ``updates`` only, as in the author's earlier code.
-    ``fixed``: names, or patterns as of a shell, of weights that are not learnt.
+    ``state`` samples the state on the path: ``uniform`` (any with an action), ``first`` or ``last``. ``action`` samples
+    the other action: ``zipf`` (rank k with probability proportional to 1 / k^``exponent``), ``uniform``, ``second``
+    (the second best) or ``softmax`` (proportional to exp(score / ``temperature``)).
+
+    ``update``: ``perceptron`` takes a step of size ``rate``; keep it small if the start weights are good, while its
+    size does not matter if they are 0. ``aggressive`` takes as many of these steps as the better path needs to be
+    preferred. ``pa`` takes the shortest step to a margin of 1. ``mira`` takes the shortest step to a margin of
+    ``scale`` times the difference of rewards, at most ``c``. ``logistic`` follows the gradient of the expected reward
+    if the better path is chosen with probability 1 / (1 + exp(-margin / ``width``)): a step of ``rate`` times the
+    difference of rewards, shorter the more certain the policy is of either path. ``both`` also updates if the policy's
+    own path was better. ``scaling=variance`` divides each feature's step by the mean square of its differences so far,
+    which makes its unit irrelevant. These three are not in the paper and are meant to be used together:
+    ``update=logistic,both=true,scaling=variance``.
+
+    ``features``: those of the rest of the ``path``, or of the ``first`` action only. An action's value is the sum of
+    later rewards, discounted by ``discount`` per action. ``counter``: average the weights after all ``examples``, or
+    after ``updates`` only, as in the author's earlier code. ``fixed``: names or shell patterns, separated by spaces, of
+    weights that are not learnt.
 
     In Python ``state``, ``action`` and ``update`` may also be functions: a ``StateSampler`` or ``ActionSampler`` of
-    ``learning/samplers.py``, an ``Update`` of this module. A sampler takes its random numbers from the generator it is
-    given, and keeps none: runs that are resumed go on with it. ``Drl(action=lambda scores, random: len(scores) - 1)``
-    always tries the worst action.
+    ``learning/samplers.py``, an ``Update`` of ``learning/updates.py``. A sampler must draw its random numbers from the
+    generator it is passed, so that resumed runs continue identically. ``Drl(action=lambda scores, random:
+    len(scores) - 1)`` always tries the worst action.
     """
 
     accepts = frozenset({Task})
@@ -84,7 +87,7 @@ class Drl:
         shuffle: bool = True,
         fixed: str = "",
     ) -> None:
-        if epochs < 1 or not all(one > 0 for one in (rate, c, scale, width)):
+        if epochs < 1 or not all(value > 0 for value in (rate, c, scale, width)):
             raise UsageError("drl: expected epochs of 1 or more, and rate, c, scale and width above 0")
         if not 0 <= discount <= 1:
             raise UsageError(f"drl: discount: expected a number from 0 to 1, found {discount}")
@@ -98,7 +101,7 @@ class Drl:
     def learn(
         self, problem: Task, start: Model, *, resume: State | None = None, seed: int = 1, runner: Runner | None = None
     ) -> Iterator[Step]:
-        """A step for each epoch; the objective is the mean reward of the paths of its examples."""
+        """Yield a step for each epoch; its objective is the mean reward of the policy's paths."""
         from smtplugins.host.progress import progress
 
         examples = problem.examples
@@ -112,12 +115,12 @@ class Drl:
                 self._example(problem.search, examples[index], run, epoch)
             run.done += 1
             if not epoch.actions:
-                raise SmtError("drl: expected examples with actions to choose from, found ends only")
+                raise SmtError("drl: expected examples with actions to choose from, found final states only")
             run.check_fixed()
             yield Step(run.model(start, self.average), _mean(epoch.totals), epoch.metrics(), run.state())
 
     def _example(self, search: SearchTask, example: Any, run: _Learnt, epoch: _Epoch) -> None:
-        """One sample, and a move of the weights if the policy was wrong in it."""
+        """Sample an alternative and update the weights if it was better (or, with ``both``, worse)."""
         path = follow(search, search.begin(example), run.weights)
         epoch.actions += len(path)
         epoch.totals.append(path.value(0, self.discount))
@@ -143,7 +146,7 @@ class Drl:
 
 @dataclass
 class _Epoch:
-    """What happened in an epoch: rewards of whole paths, and of both sides of each sample."""
+    """The statistics of an epoch: rewards of whole paths, and of both paths of each sample."""
 
     totals: list[float] = field(default_factory=list)
     taken: list[float] = field(default_factory=list)
@@ -162,7 +165,7 @@ class _Epoch:
 
 def _inside(number: int, count: int, what: str) -> int:
     if not 0 <= number < count:
-        raise UsageError(f"drl: {what}: expected the sampler to give a number from 0 to {count - 1}, found {number}")
+        raise UsageError(f"drl: {what}: expected the sampler to return a number from 0 to {count - 1}, found {number}")
     return number
 
 
@@ -172,7 +175,7 @@ def _mean(values: Sequence[float]) -> float:
 
 @dataclass
 class _Learnt:
-    """Where a run stands: weights, what their average is made of, and all else that is needed to go on."""
+    """The state of a run: weights, sums for their average, and everything else needed to resume."""
 
     weights: Weights
     total: Array
@@ -185,7 +188,7 @@ class _Learnt:
 
     @classmethod
     def begin(cls, start: Model, fixed: str, seed: int, resume: State | None, scaled: bool) -> _Learnt:
-        """From the start weights, or behind the step that had a state."""
+        """Begin with the start weights, or resume after the step that left a state."""
         import numpy as np
 
         random = np.random.default_rng(seed)
@@ -201,7 +204,7 @@ class _Learnt:
         return cls(weights, arrays["total"].copy(), values["count"], random, patterns, values["done"], scale)
 
     def move(self, good: tuple[Array, Array], bad: tuple[Array, Array], update: Update, gain: float) -> bool:
-        """Towards one sum of features, away from the other; returns whether the weights moved."""
+        """Move the weights towards the features ``good``, away from ``bad``; returns whether they changed."""
         import numpy as np
 
         from smtplugins.core.learn.objectives import difference
@@ -224,22 +227,22 @@ class _Learnt:
         self.total = longer(self.total, len(self.weights))
         with np.errstate(over="ignore", invalid="ignore"):
             self.weights.array[ids] += step * along
-            # Counts for the weights behind this example and all after it.
+            # The update applies to the weights after this example and all later ones.
             self.total[ids] += self.count * (step * along)
         if not np.isfinite(self.weights.array[ids]).all():
             self._refuse(self.weights.array)
         return True
 
     def _free_of(self, ids: Array) -> Array:
-        """Which of these weights may change."""
+        """Return a mask of the weights that are not fixed."""
         import numpy as np
 
         if self._free is None or len(self._free) < len(self.weights):
             self._free = np.ones(len(self.weights), dtype=bool)
             for pattern in self.fixed:
                 self._free[self._matching(pattern)] = False
-        found: Array = self._free[ids]
-        return found
+        free: Array = self._free[ids]
+        return free
 
     def _matching(self, pattern: str) -> list[int]:
         names = self.weights.names
@@ -247,7 +250,7 @@ class _Learnt:
         return exact or [at for at, name in enumerate(names) if fnmatch.fnmatchcase(name, pattern)]
 
     def check_fixed(self) -> None:
-        """After an epoch it is known which features there are: patterns that name none of them are errors."""
+        """Raise UsageError for patterns that match no feature; called after an epoch, when all features are known."""
         import numpy as np
 
         for pattern in self.fixed:
@@ -261,10 +264,10 @@ class _Learnt:
 
         bad = [name for name, value in zip(self.weights.names, values.tolist(), strict=True) if not np.isfinite(value)]
         shown = ", ".join(sorted(bad)[:5])
-        raise SmtError(f"drl: learning led to weights that are no numbers ({shown}): scale these features")
+        raise SmtError(f"drl: expected finite weights, found infinity or NaN ({shown}): scale these features")
 
     def model(self, start: Model, average: bool) -> Model:
-        """The model of a step: averaged weights, or those of now."""
+        """Return the model of a step, with averaged or current weights."""
         import numpy as np
 
         values = self.weights.array.copy()
@@ -272,11 +275,11 @@ class _Learnt:
             values[: len(self.total)] -= self.total / self.count
         if not np.isfinite(values).all():
             self._refuse(values)
-        found = {**start.weights, **Weights(self.weights.names, values).mapping()}
-        return start.with_weights({name: found[name] for name in sorted(found)})
+        weights = {**start.weights, **Weights(self.weights.names, values).mapping()}
+        return start.with_weights({name: weights[name] for name in sorted(weights)})
 
     def state(self) -> State:
-        """All that is needed to go on."""
+        """Return everything needed to resume."""
         arrays = {"weights": self.weights.array.copy(), "total": self.total.copy()}
         if self.scale is not None:
             arrays |= {"squares": self.scale.squares.copy(), "counts": self.scale.counts.copy()}

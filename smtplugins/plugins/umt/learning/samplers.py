@@ -1,8 +1,8 @@
-"""Where discriminative reinforcement learning looks: which state of a path, and which action instead of the best.
+"""Samplers of discriminative reinforcement learning: which state of a path, and which action instead of the best.
 
 A. Gesmundo and J. Henderson, "Undirected Machine Translation with Discriminative Reinforcement Learning" (2014), 3.2:
-states uniformly from the path, actions from a Zipfian distribution over the ranks of the others. The exponent is not
-told there; it is 1 here unless given. All else in this module is ours.
+states uniformly from the path, actions from a Zipfian distribution over the ranks of the other actions. The paper does
+not give the exponent; the default here is 1. The other samplers are ours.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 
 class StateSampler(Protocol):
-    """Chooses a state of a path, by the number of the action taken there; there is at least one."""
+    """Chooses a state of a nonempty path, by the number of the action taken there."""
 
     def __call__(self, path: Path, random: Generator) -> int: ...
 
 
 class ActionSampler(Protocol):
-    """Chooses among actions that the policy does not take, given their scores, best first; there is at least one."""
+    """Chooses an action that the policy does not take, from a nonempty array of scores, best first."""
 
     def __call__(self, scores: NDArray[Any], random: Generator) -> int: ...
 
 
 class Zipf:
-    """Ranks, the k-th as likely as 1 / k^exponent: the inverse of the distribution function on its prefix sums."""
+    """Samples rank k with probability proportional to 1 / k^exponent, by binary search in prefix sums."""
 
     def __init__(self, exponent: float = 1.0) -> None:
         import numpy as np
@@ -48,13 +48,13 @@ class Zipf:
 
         count = len(scores)
         if len(self._sums) < count:
-            # Sums are added up one by one, so that each is the same however many there are.
+            # A running sum: each prefix sum is the same whatever the array's length.
             self._sums = np.cumsum(np.arange(1, 2 * count + 1, dtype=np.float64) ** -self._exponent)
         return _drawn(self._sums[:count], random)
 
 
 class Softmax:
-    """Actions by their scores: as likely as exp(score / temperature)."""
+    """Samples actions with probability proportional to exp(score / temperature)."""
 
     def __init__(self, temperature: float = 1.0) -> None:
         if not 0 < temperature < float("inf"):
@@ -64,38 +64,38 @@ class Softmax:
     def __call__(self, scores: NDArray[Any], random: Generator) -> int:
         import numpy as np
 
-        # The first score is the highest: nothing overflows.
+        # The first score is the highest, so nothing overflows.
         return _drawn(np.cumsum(np.exp((scores - scores[0]) / self._temperature)), random)
 
 
 def _drawn(sums: NDArray[Any], random: Generator) -> int:
-    """A number drawn from masses whose prefix sums these are."""
-    found = int(sums.searchsorted(random.random() * sums[-1], side="right"))
-    return min(found, len(sums) - 1)
+    """Draw an index from a distribution given by its prefix sums."""
+    number = int(sums.searchsorted(random.random() * sums[-1], side="right"))
+    return min(number, len(sums) - 1)
 
 
 def uniform_state(path: Path, random: Generator) -> int:
-    """Any state of the path but its end, which has no action."""
+    """Choose any state of the path except its end, which has no action."""
     return int(random.integers(len(path)))
 
 
 def first_state(path: Path, random: Generator) -> int:
-    """The state that the path began with."""
+    """Choose the first state of the path."""
     return 0
 
 
 def last_state(path: Path, random: Generator) -> int:
-    """The state of the last action."""
+    """Choose the state of the last action."""
     return len(path) - 1
 
 
 def uniform_action(scores: NDArray[Any], random: Generator) -> int:
-    """Any action."""
+    """Choose any action."""
     return int(random.integers(len(scores)))
 
 
 def second_action(scores: NDArray[Any], random: Generator) -> int:
-    """The one that comes next to the best."""
+    """Choose the second-best action."""
     return 0
 
 
@@ -104,7 +104,7 @@ ACTIONS = ("zipf", "uniform", "second", "softmax")
 
 
 def state_sampler(which: str | StateSampler) -> StateSampler:
-    """A state sampler by name, or the one given."""
+    """Look up a state sampler by name; functions pass through."""
     if not isinstance(which, str):
         return which
     if which not in STATES:
@@ -113,7 +113,7 @@ def state_sampler(which: str | StateSampler) -> StateSampler:
 
 
 def action_sampler(which: str | ActionSampler, exponent: float, temperature: float) -> ActionSampler:
-    """An action sampler by name, or the one given."""
+    """Look up an action sampler by name; functions pass through."""
     if not isinstance(which, str):
         return which
     if which not in ACTIONS:

@@ -1,8 +1,9 @@
-"""How far weights move along a difference of features, and in which proportions.
+"""Updates: the step size along a difference of features, and per-feature scaling.
 
-The perceptron is that of A. Gesmundo and J. Henderson (2014); the updates that they found worse: K. Crammer et al.,
-"Online Passive-Aggressive Algorithms" (2006); of L. Shen et al., "Guided Learning for Bidirectional Sequence
-Classification" (2007), they give the name alone: ``aggressive`` is our reading. ``logistic`` and scaling are ours.
+The perceptron is the update of A. Gesmundo and J. Henderson (2014). They found two others worse: K. Crammer et al.,
+"Online Passive-Aggressive Algorithms" (2006), and L. Shen et al., "Guided Learning for Bidirectional Sequence
+Classification" (2007), of which they give only the name; ``aggressive`` is our reading. ``logistic`` and scaling are
+ours.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
 
 
 class Update(Protocol):
-    """How far the weights move along the difference of two sums of features; 0 is not at all.
+    """Computes the step size along the difference of two feature vectors; 0 leaves the weights unchanged.
 
-    ``margin`` is the weighted sum of the difference, how much better the policy thinks of the better path; ``norm`` how
-    much a step of 1 adds to it, the square of its length if it is not scaled; ``gain`` how much higher the reward is.
+    ``margin`` is the weighted difference: the score of the better path minus that of the worse path. ``norm`` is how
+    much a step of size 1 adds to the margin: the squared norm of the difference if it is not scaled. ``gain`` is the
+    difference of rewards.
     """
 
     def __call__(self, margin: float, norm: float, gain: float) -> float: ...
@@ -34,7 +36,7 @@ UPDATES = ("perceptron", "pa", "mira", "aggressive", "logistic")
 
 
 def update_of(which: str | Update, rate: float, c: float, scale: float, width: float = 1.0) -> Update:
-    """An update by name, or the one given."""
+    """Look up an update by name; functions pass through."""
 
     def perceptron(margin: float, norm: float, gain: float) -> float:
         return rate
@@ -46,12 +48,12 @@ def update_of(which: str | Update, rate: float, c: float, scale: float, width: f
         return min(c, max(0.0, scale * gain - margin) / norm)
 
     def aggressive(margin: float, norm: float, gain: float) -> float:
-        # A step adds rate * norm to the margin: as many as it takes to be above 0, and at least one.
+        # A perceptron step adds rate * norm to the margin: take as many as it needs to be above 0, at least one.
         lacking = -margin / (rate * norm)
         return rate * max(1.0, math.floor(lacking) + 1.0) if math.isfinite(lacking) else math.nan
 
     def logistic(margin: float, norm: float, gain: float) -> float:
-        # The slope of 1 / (1 + exp(-margin / width)), times 4 * width: 1 where it is steepest.
+        # The derivative of 1 / (1 + exp(-margin / width)), times 4 * width so that its maximum is 1.
         small = math.exp(-abs(margin) / width)
         return rate * gain * 4.0 * small / (1.0 + small) ** 2
 
@@ -64,52 +66,52 @@ def update_of(which: str | Update, rate: float, c: float, scale: float, width: f
 
 
 _SIDES = 1e-4
-"""No feature is scaled as if its differences were less than a hundredth of its sums."""
+"""Lower bound of a feature's scale: its differences count as at least a hundredth of its sums."""
 
 
 @dataclass
 class Scale:
-    """What is known of the size of each feature's differences: sums of their squares, and how many they are."""
+    """The scale of each feature's differences: sums of squares and counts."""
 
     squares: Array
     counts: Array
 
     @classmethod
     def blank(cls, size: int) -> Scale:
-        """No difference was seen."""
+        """Return the scale before any difference."""
         import numpy as np
 
         return cls(np.zeros(size), np.zeros(size))
 
     def along(self, ids: Array, values: Array, sides: Array, size: int) -> Array:
-        """Differences, each divided by the mean square of those of its feature so far, itself among them.
+        """Divide each difference by the mean square of its feature's differences so far, including this one.
 
-        ``sides`` are the sums of squares of what they are the differences of: what cancels out but for rounding has
-        hardly any difference, and is not made larger. ``size`` is how many features there are now.
+        ``sides`` holds the sums of squares of both sides of each difference, which keep rounding errors of features
+        that cancel out from being scaled up. ``size`` is the current number of features.
         """
         self.squares, self.counts = longer(self.squares, size), longer(self.counts, size)
         self.squares[ids] += values * values + _SIDES * sides
         self.counts[ids] += 1.0
         mean = self.squares[ids] / self.counts[ids]
         mean[mean == 0.0] = 1.0
-        found: Array = values / mean
-        return found
+        scaled: Array = values / mean
+        return scaled
 
 
 def squares_of(ids: Array, row: tuple[Array, Array]) -> Array:
-    """The squares of a sparse row's values, for each of these numbers."""
+    """Return the squares of a sparse row's values at ``ids``, 0 where it has none."""
     import numpy as np
 
     own, values = row
     if not len(own):
         return np.zeros(len(ids))
     at = np.minimum(np.searchsorted(own, ids), len(own) - 1)
-    found: Array = np.where(own[at] == ids, values[at], 0.0) ** 2
-    return found
+    squares: Array = np.where(own[at] == ids, values[at], 0.0) ** 2
+    return squares
 
 
 def longer(values: Array, size: int) -> Array:
-    """With zeros behind them, so that there are as many."""
+    """Pad with zeros to ``size``."""
     import numpy as np
 
     return values if len(values) >= size else np.concatenate([values, np.zeros(size - len(values))])

@@ -11,7 +11,7 @@ import pytest
 
 from smtplugins.contracts.contracts import Sentence, SimpleStateful
 from smtplugins.core.vocabulary import Vocabulary
-from smtplugins.plugins.umt.features.carries import Carries, Completed, Part
+from smtplugins.plugins.umt.features.carries import Carries, Completed, ScorerPart
 from tests.plugins.umt.made import loose_forest, random_forest, span_forest
 from tests.plugins.umt.ngrams import HOLE, Ngrams, count, total
 from tests.plugins.umt.oracle import Action, Oracle, Plain, Tree
@@ -68,20 +68,20 @@ class Depth(SimpleStateful):
         return float(100 * state)
 
 
-def parts(n: int) -> tuple[list[Part], list[Totals]]:
+def parts(n: int) -> tuple[list[ScorerPart], list[Totals]]:
     """One that is undirected by itself, and two that are not."""
     feature = Ngrams(n)
     return (
         [
-            Part(feature.undirected(SENTENCE), 2),
-            Part(Completed(Depth().start(SENTENCE))),
-            Part(Completed(feature.start(SENTENCE), 2), 2),
+            ScorerPart(feature.undirected(SENTENCE), 2),
+            ScorerPart(Completed(Depth().start(SENTENCE))),
+            ScorerPart(Completed(feature.start(SENTENCE), 2), 2),
         ],
         [known_ngrams(n), completed(Depth()), completed(feature)],
     )
 
 
-def begun(plain: Plain, given: Sequence[Part]) -> Carries:
+def begun(plain: Plain, given: Sequence[ScorerPart]) -> Carries:
     carries = Carries(Vocabulary(plain.words), given)
     carries.begin(*plain.target_columns())
     return carries
@@ -170,7 +170,7 @@ def test_a_tree_is_begun_again() -> None:
         values.append(found)
     assert values[0] == values[1]
     other = loose_forest(rng)
-    carries.start([Part(Ngrams(2).undirected(SENTENCE), 2)])
+    carries.start([ScorerPart(Ngrams(2).undirected(SENTENCE), 2)])
     assert carries.components == 2
     carries.begin(*other.target_columns())
     leaves = Oracle(other).actions(Tree(other.goal))
@@ -189,7 +189,7 @@ def test_a_place_takes_one_call_for_all_its_candidates() -> None:
             return self.inner.attach(edges, links)
 
     plain = span_forest(random.Random(5), 4)
-    carries = begun(plain, [Part(Counted(), 2)])
+    carries = begun(plain, [ScorerPart(Counted(), 2)])
     actions = Oracle(plain).actions(Tree(plain.goal))
     scored(carries, plain, actions)
     assert calls == [
@@ -202,7 +202,7 @@ def test_a_tail_that_the_target_side_leaves_out() -> None:
     # 0 -> a | 1 -> b | goal 2 -> c [1], the other one is dropped.
     plain = Plain([[((), [0])], [((), [1])], [((0, 1), [2])]], [("a",), ("b",), ("c", 1)], [0.0] * 3, [0.0] * 3)
     feature = Depth()
-    carries = begun(plain, [Part(Completed(feature.start(SENTENCE)))])
+    carries = begun(plain, [ScorerPart(Completed(feature.start(SENTENCE)))])
     path: list[Action] = [(1, -1, 0, -1), (2, 0, 0, 1), (0, 1, 1, -1)]
     values = []
     for action in path:
@@ -225,8 +225,8 @@ def test_what_a_feature_gives_is_checked() -> None:
     plain = Plain([[((), [0])]], [("a",)], [0.0], [0.0])
     action = (0, -1, 0, -1)
     with pytest.raises(ValueError, match="expected 1 scores for each of 1 edges, found 2"):
-        scored(begun(plain, [Part(Wrong([1.0, 2.0], [[()]]))]), plain, [action])
+        scored(begun(plain, [ScorerPart(Wrong([1.0, 2.0], [[()]]))]), plain, [action])
     with pytest.raises(ValueError, match="expected finite scores"):
-        scored(begun(plain, [Part(Wrong([float("nan")], [[()]]))]), plain, [action])
+        scored(begun(plain, [ScorerPart(Wrong([float("nan")], [[()]]))]), plain, [action])
     with pytest.raises(ValueError, match="expected 1 contexts, one for each link, found 2"):
-        attached(begun(plain, [Part(Wrong([1.0], [[(), ()]]))]), plain, action)
+        attached(begun(plain, [ScorerPart(Wrong([1.0], [[(), ()]]))]), plain, action)

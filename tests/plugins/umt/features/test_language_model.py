@@ -11,7 +11,7 @@ import pytest
 from smtplugins.contracts.contracts import Sentence
 from smtplugins.core.search.stateful_search import lm_scorer
 from smtplugins.core.vocabulary import Vocabulary
-from smtplugins.plugins.umt.features.carries import Carries, Part
+from smtplugins.plugins.umt.features.carries import Carries, ScorerPart
 from smtplugins.plugins.umt.features.language_model import UndirectedLm
 from smtplugins.plugins.umt.growing.search import Searcher, lm_part, python_part
 from tests.plugins.umt.made import language_model, random_forest
@@ -25,7 +25,7 @@ def test_python_and_native_agree_on_every_action(order: int, tmp_path: Path) -> 
         model = language_model(rng, order, tmp_path)
         path = max(tmp_path.glob("*.arpa"), key=lambda one: one.stat().st_mtime_ns)
         feature = UndirectedLm(path, base="10")
-        carries = Carries(Vocabulary(plain.words), [Part(feature.undirected(Sentence("0", ("x",))))])
+        carries = Carries(Vocabulary(plain.words), [ScorerPart(feature.undirected(Sentence("0", ("x",))))])
         both = Searcher([lm_part(lm_scorer(model, plain.words)), python_part(carries, 1)], "sum", 2.0)
         both.begin(plain.native(), plain.scores, plain.bounds, [1.0, 0.5, 0.25])
         found = both.follow()

@@ -22,7 +22,7 @@ from smtplugins.host.errors import UsageError
 from smtplugins.host.features.scoring import Active
 from smtplugins.host.model import Model
 from smtplugins.plugins.umt.features.cff import Cff
-from smtplugins.plugins.umt.features.shape import Shape
+from smtplugins.plugins.umt.features.shape import UndirectedShape
 from smtplugins.plugins.umt.growing.decoder import Umt
 
 EXAMPLE = Path(__file__).resolve().parents[4] / "examples/decode-hiero"
@@ -179,7 +179,7 @@ def test_the_feature_cff_says_how_bounds_are_made(given_resources: Resources) ->
 
 
 def test_shapes_guide_and_do_not_count(given_resources: Resources) -> None:
-    shape = Active("shape", Offer(name="undirected-shape", make=Shape, summary="x"), Shape())
+    shape = Active("shape", Offer(name="undirected-shape", make=UndirectedShape, summary="x"), UndirectedShape())
     decoder = Umt(resources=Resources(given_resources.tables, (*given_resources.features, shape)))
     assert texts(decode(decoder)) == texts(decode(Umt(resources=given_resources)))
     upwards = decode(decoder, weights={**WEIGHTS, "shape-above": 50.0})

@@ -17,7 +17,7 @@ import pytest
 from smtplugins.contracts.contracts import Sentence
 from smtplugins.core.search.stateful_search import forest_of_parse, lm_scorer
 from smtplugins.core.vocabulary import Vocabulary
-from smtplugins.plugins.umt.features.carries import Carries, Completed, Part
+from smtplugins.plugins.umt.features.carries import Carries, Completed, ScorerPart
 from smtplugins.plugins.umt.growing.search import SLOTS, Searcher, lm_part, python_part
 from tests.plugins.umt.features.test_carries import Depth, completed, known_ngrams
 from tests.plugins.umt.made import dyadic, language_model, loose_forest, random_forest, span_forest
@@ -61,9 +61,9 @@ class Pair:
             carries = Carries(Vocabulary(plain.words))
             carries.start(
                 [
-                    Part(ngrams.undirected(SENTENCE), 2),
-                    Part(Completed(Depth().start(SENTENCE))),
-                    Part(Completed(ngrams.start(SENTENCE), 2), 2),
+                    ScorerPart(ngrams.undirected(SENTENCE), 2),
+                    ScorerPart(Completed(Depth().start(SENTENCE))),
+                    ScorerPart(Completed(ngrams.start(SENTENCE), 2), 2),
                 ]
             )
             parts.append(python_part(carries, carries.components))
@@ -357,7 +357,7 @@ def test_a_failure_in_python_comes_through() -> None:
             raise RuntimeError("no such thing")
 
     plain = loose_forest(random.Random(2))
-    carries = Carries(Vocabulary(plain.words), [Part(Fails())])
+    carries = Carries(Vocabulary(plain.words), [ScorerPart(Fails())])
     search = Searcher([python_part(carries, 1)])
     search.begin(plain.native(), plain.scores, plain.bounds, [1.0, dyadic(random.Random(1))])
     for _ in range(2):
@@ -373,7 +373,7 @@ def test_parsed_forests(tmp_path: Path) -> None:
     words = forest.tables.words
     model = language_model(rng, 3, tmp_path)
     ngrams = Ngrams(2)
-    carries = Carries(words, [Part(ngrams.undirected(SENTENCE), 2)])
+    carries = Carries(words, [ScorerPart(ngrams.undirected(SENTENCE), 2)])
     lm = lm_scorer(model, [words.word(i) for i in range(len(words))])
     search = Searcher([lm_part(lm, "delta"), python_part(carries, 2)], "slots", 2.0)
     for _ in range(20):

@@ -311,9 +311,9 @@ class TestParts:
         problem = samples.task_problem()
         by_function = list(Drl(state=state, action=worst, update=lambda *_: 1.0, shuffle=False).learn(problem, Model()))
         assert seen[: len(problem.examples)] == [len(words) for words, _ in problem.examples]
-        with pytest.raises(UsageError, match="action: expected the sampler to give a number from 0 to 1, found -1"):
+        with pytest.raises(UsageError, match="action: expected the sampler to return a number from 0 to 1, found -1"):
             list(Drl(action=lambda scores, random: -1).learn(problem, Model()))
-        with pytest.raises(UsageError, match=r"state: expected the sampler to give a number from 0 to \d, found \d"):
+        with pytest.raises(UsageError, match=r"state: expected the sampler to return a number from 0 to \d, found \d"):
             list(Drl(state=lambda path, random: len(path)).learn(problem, Model()))
         assert by_function
 
