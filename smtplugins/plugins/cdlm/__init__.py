@@ -12,7 +12,7 @@ PAPER = "Li, Wang, Khudanpur and Eisner (2010)"
 
 @hookimpl
 def smt_features() -> Iterator[Offer]:
-    """The model's features, and a trained model as one feature."""
+    """The model's features, and a trained model as a single feature."""
     from smtplugins.plugins.cdlm import trial
     from smtplugins.plugins.cdlm.features.blm import Baseline
     from smtplugins.plugins.cdlm.features.model import cdlm

@@ -1,4 +1,4 @@
-"""A tiny language model, class map and trained model, with which the conformance kit makes the features."""
+"""A tiny language model, class map and trained model, for the features' conformance tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WEIGHTS = {"blm": 0.5, "wp": -0.25, "tsrb:X_X": -1.0, "tsrb:X_<other>": 0.5, "ts
 
 
 def lm_trial(folder: Path) -> dict[str, Any]:
-    """For ``blm``."""
+    """Make the options of ``blm``."""
     (folder / "tiny.arpa").write_text(_ARPA, encoding="utf-8")
     return {"path": folder / "tiny.arpa"}
 
@@ -30,13 +30,13 @@ def _classes() -> ClassMap:
 
 
 def classes_trial(folder: Path) -> dict[str, Any]:
-    """For ``tsrb``."""
+    """Make the options of ``tsrb``."""
     _classes().write(folder / "classes.txt")
     return {"path": folder / "classes.txt"}
 
 
 def model_trial(folder: Path) -> dict[str, Any]:
-    """For ``cdlm``."""
+    """Make the options of ``cdlm``."""
     from smtplugins.plugins.cdlm.features.model import save_model
 
     save_model(folder / "model", WEIGHTS, _classes())

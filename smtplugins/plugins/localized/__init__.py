@@ -12,7 +12,7 @@ PAPER = "Tillmann and Zhang (2005)"
 
 @hookimpl
 def smt_features() -> Iterator[Offer]:
-    """The model's features in decoders of phrases and on lists that carry a segmentation."""
+    """The model's features, for phrase decoders and for lists with a segmentation."""
     from smtplugins.plugins.localized import trial
     from smtplugins.plugins.localized.model.block_model import BlockModel
     from smtplugins.plugins.localized.model.oriented import BlockBigram, Orientation
@@ -21,7 +21,7 @@ def smt_features() -> Iterator[Offer]:
     yield Offer(
         name="block-model",
         make=BlockModel,
-        summary="all features of the localized prediction model: blocks, their orientations, and pairs of them",
+        summary="all features of the localized prediction model: blocks, orientations and block bigrams",
         needs=needs,
         trial=trial.model_trial,
         reference=PAPER,
@@ -29,7 +29,7 @@ def smt_features() -> Iterator[Offer]:
     yield Offer(
         name="orientation",
         make=Orientation,
-        summary="how probable it is that a phrase pair stands right or left of the one before",
+        summary="log probability that a phrase pair is right or left of the previous one",
         needs=needs,
         trial=trial.orientation_trial,
         reference=PAPER,
@@ -37,7 +37,7 @@ def smt_features() -> Iterator[Offer]:
     yield Offer(
         name="block-bigram",
         make=BlockBigram,
-        summary="weights learnt for pairs of neighbouring phrase pairs",
+        summary="learnt weights of bigrams of phrase pairs",
         needs=needs,
         trial=trial.bigram_trial,
         reference=PAPER,
@@ -46,26 +46,26 @@ def smt_features() -> Iterator[Offer]:
 
 @hookimpl
 def smt_learners() -> Iterator[Offer]:
-    """The learner."""
+    """The learner `local-maxent`."""
     from smtplugins.plugins.localized.learning.maxent import LocalMaxent
 
     yield Offer(
         name="local-maxent",
         make=LocalMaxent,
-        summary="choices among alternatives: stochastic gradient descent over millions of events and features",
+        summary="maximum entropy choice among alternatives by stochastic gradient descent, for millions of events",
         reference=PAPER,
     )
 
 
 @hookimpl
 def smt_decoders() -> Iterator[Offer]:
-    """The decoder."""
+    """The decoder `swap`."""
     from smtplugins.plugins.localized.decoding.swap import Swap
 
     yield Offer(
         name="swap",
         make=Swap,
-        summary="phrase-based translation from left to right in which neighbouring phrases may change places",
+        summary="left-to-right phrase-based translation in which neighbouring phrases may swap places",
         reference=f"{PAPER}; Tillmann (2004)",
     )
 

@@ -1,4 +1,4 @@
-"""A tiny event list, language model and bigrams, with which the conformance kit makes the features."""
+"""A tiny event list, language model and bigrams, for the features' conformance tests."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def _listed(folder: Path) -> EventList:
 
 
 def orientation_trial(folder: Path) -> dict[str, Any]:
-    """For ``orientation``."""
+    """Make the options of ``orientation``."""
     _listed(folder)
     return {"path": folder / "events"}
 
 
 def bigram_trial(folder: Path) -> dict[str, Any]:
-    """For ``block-bigram``."""
+    """Make the options of ``block-bigram``."""
     import numpy as np
 
     from smtplugins.plugins.localized.model.bigrams import BigramWeights
@@ -50,7 +50,7 @@ def bigram_trial(folder: Path) -> dict[str, Any]:
 
 
 def model_trial(folder: Path) -> dict[str, Any]:
-    """For ``block-model``."""
+    """Make the options of ``block-model``."""
     (folder / "tiny.arpa").write_text(_ARPA, encoding="utf-8")
     bigrams = bigram_trial(folder)["path"]
     paths = {"events_path": folder / "events", "lm_path": folder / "tiny.arpa", "bigrams_path": bigrams}

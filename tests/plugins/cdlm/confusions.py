@@ -13,7 +13,7 @@ import numpy as np
 from smtformats.grammar.rules import NonTerminal
 from smtplugins.core.graph.hypergraph import Hypergraph
 from smtplugins.host.estimate.lm import estimate_file, write_model
-from smtplugins.plugins.cdlm.sets.confusing import Setting
+from smtplugins.plugins.cdlm.sets.confusing import ConfusionSetting
 
 FIGURE_1 = """\
 [X] ||| a cat ||| the cat
@@ -72,7 +72,7 @@ def grammar() -> str:
     return "".join(f"[X] ||| {source} ||| {target}\n" for source, target in rules)
 
 
-def write(folder: Path, train: int = 30, test: int = 20) -> Setting:
+def write(folder: Path, train: int = 30, test: int = 20) -> ConfusionSetting:
     """A setting of this language with ``train.txt`` and ``test.txt`` beside it."""
     (folder / "confusion.cdec").write_text(grammar(), encoding="utf-8")
     (folder / "train.txt").write_text("".join(f"{one}\n" for one in sentences(train, 1)), encoding="utf-8")
@@ -82,7 +82,7 @@ def write(folder: Path, train: int = 30, test: int = 20) -> Setting:
     classes = [(one, "N") for one in _NOUNS] + [(one, "V") for one in (*_VERBS, "see", "hear", "like")]
     classes += [("the", "D"), ("a", "D")] + [(one, "P") for one in (*_PLACES, "of")]
     (folder / "classes.txt").write_text("".join(f"{word}\t{name}\n" for word, name in classes), encoding="utf-8")
-    return Setting(folder / "confusion.cdec", folder / "lm.arpa")
+    return ConfusionSetting(folder / "confusion.cdec", folder / "lm.arpa")
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,7 @@ def test_the_nine_rows(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("events -t table -s train.fr -r short -o events", "short:3: expected as many sentences as in train.fr"),
         (f"events {BITEXT} --min-count 0 -o events", "min_count: expected 1 or more, found 0"),
-        (f"events {BITEXT} --min-count 1000 -o events", "table: expected pairs of phrases, found none that are kept"),
+        (f"events {BITEXT} --min-count 1000 -o events", "table: expected phrase pairs, found none"),
         ("events -t table -s train.fr -r train.en -a short.align -o events", "short.align:2: expected as many lines"),
         ("train --events nowhere --lm lm.arpa -o model", "nowhere: expected a folder of events, found no events.json"),
     ],

@@ -1,4 +1,4 @@
-"""``blm``: the baseline language model, any n-gram model, as a feature of its own (section 5.3 of the paper)."""
+"""``blm``: the baseline language model, any n-gram model, as a feature (section 5.3 of the paper)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 Words = tuple[str, ...]
 _BEGIN = ""
-"""Stands in histories for the beginning of the sentence: no word is empty."""
+"""The beginning of the sentence in histories; no word is empty."""
 
 
 class Baseline:
-    """Log probability with sentence ends under the baseline language model, an ARPA or KenLM file.
+    """Log probability, with sentence boundaries, under the baseline language model, an ARPA or KenLM file.
 
-    ``base=e`` is natural, ``base=10`` is cdec's. ``markers=rules`` says that rules of the grammar hold ``<s>`` and
-    ``</s>``, so that a decoder adds none. The model's values and the search are those of the feature ``lm``.
+    ``base=e`` is the natural logarithm, ``base=10`` is cdec's. ``markers=rules`` says that the grammar's rules contain
+    ``<s>`` and ``</s>``, so that decoders add none. Values and search are the same as for the feature ``lm``.
     """
 
     def __init__(
@@ -51,14 +51,14 @@ class Baseline:
         self._numbers: weakref.WeakKeyDictionary[Vocabulary, Array] = weakref.WeakKeyDictionary()
 
     def score_candidates(self, source: str | None, candidates: Candidates) -> Array:
-        """One call of the model for the whole list."""
+        """Score a whole list in a single call of the model."""
         import numpy as np
 
         scores, _ = self.model.score_sentences(candidates.texts)
         return np.asarray(scores) * self.scale
 
     def native(self, scale: float = 1.0) -> Any:
-        """The model at work in searches, its values times ``scale``."""
+        """Return the model's scorer for native searches, its values multiplied by ``scale``."""
         from smtplugins.core.search.stateful_search import lm_scorer
 
         if not hasattr(self.model, "ids"):
@@ -66,7 +66,7 @@ class Baseline:
         return lm_scorer(self.model, (), markers=self.markers, scale=self.scale * scale)
 
     def numbers(self, vocabulary: Vocabulary) -> Array:
-        """The model's numbers of all words of a vocabulary; those asked for before are kept."""
+        """Return the model's word ids for a vocabulary; cached for each vocabulary."""
         import numpy as np
 
         known = self._numbers.get(vocabulary)
@@ -77,21 +77,21 @@ class Baseline:
         return known
 
     def fragment_scores(self, columns: GrammarColumns) -> Array:
-        """What is known of each rule's score without its neighbours."""
+        """Score each rule out of context."""
         from smtplugins.core.grammar.tables import fragment_scores
 
         scores: Array = fragment_scores(self.model, columns, markers=self.markers) * self.scale
         return scores
 
-    def start(self, sentence: Sentence) -> Pieces:
-        """The model at work on a sentence, in plain Python."""
-        return Pieces(self)
+    def start(self, sentence: Sentence) -> PieceScorer:
+        """Return the model's scorer in plain Python."""
+        return PieceScorer(self)
 
 
-class Piece(NamedTuple):
-    """A piece of text: its first words, whose history is not complete, and its last ones.
+class LmPiece(NamedTuple):
+    """The language model state of a piece of text: its first words, which lack history, and its last words.
 
-    If it is ``closed``, there is a word with a complete history in it, and ``last`` is all that a next word sees.
+    If it is ``closed``, some word has a complete history, and ``last`` is the whole history of a next word.
     """
 
     first: Words
@@ -99,46 +99,46 @@ class Piece(NamedTuple):
     closed: bool
 
 
-class Pieces:
-    """The model's scorer: first words are scored by what is before them in the piece, then again where more is."""
+class PieceScorer:
+    """The model's scorer: the first words of a piece are scored with partial history and rescored in context."""
 
     def __init__(self, feature: Baseline) -> None:
         self._model, self._markers, self._scale = feature.model, feature.markers, feature.scale
         self._width: int = feature.model.order - 1
         self._known: dict[Words, float] = {}
 
-    def combine(self, edges: Edges, tails: Sequence[Sequence[Piece]]) -> tuple[list[float], list[Piece]]:
-        """Scores and pieces of edges."""
-        found = [self._joined(edges.rules.target_of(i), tails[i]) for i in range(len(edges))]
-        return [score * self._scale for score, _ in found], [piece for _, piece in found]
+    def combine(self, edges: Edges, tails: Sequence[Sequence[LmPiece]]) -> tuple[list[float], list[LmPiece]]:
+        """Return scores and states of edges."""
+        scored = [self._joined(edges.rules.target_of(i), tails[i]) for i in range(len(edges))]
+        return [score * self._scale for score, _ in scored], [piece for _, piece in scored]
 
-    def finish(self, states: Sequence[Piece]) -> list[float]:
-        """What the ends of the sentence add; nothing if rules hold them."""
-        return [0.0 if self._markers else self._finished(one) * self._scale for one in states]
+    def finish(self, states: Sequence[LmPiece]) -> list[float]:
+        """Score sentence boundaries; 0 if the rules contain them."""
+        return [0.0 if self._markers else self._finished(state) * self._scale for state in states]
 
     def estimate(self, edges: Edges) -> list[float]:
-        """The words between gaps by themselves."""
-        none = Piece((), (), True)
-        found = []
+        """Score the words between gaps out of context."""
+        none = LmPiece((), (), True)
+        scores = []
         for i in range(len(edges)):
             target = edges.rules.target_of(i)
-            found.append(self._joined(target, [none] * len(target))[0] * self._scale)
-        return found
+            scores.append(self._joined(target, [none] * len(target))[0] * self._scale)
+        return scores
 
-    def _joined(self, target: Sequence[str | int], tails: Sequence[Piece]) -> tuple[float, Piece]:
+    def _joined(self, target: Sequence[str | int], tails: Sequence[LmPiece]) -> tuple[float, LmPiece]:
         text = _Text(self._width)
         score = 0.0
-        for at, one in enumerate(target):
-            if isinstance(one, int):
-                score += self._put(text, tails[one])
-            elif at == 0 and self._markers and one == "<s>":
+        for at, symbol in enumerate(target):
+            if isinstance(symbol, int):
+                score += self._put(text, tails[symbol])
+            elif at == 0 and self._markers and symbol == "<s>":
                 text.begin()
             else:
-                score += self._log10(text.last, one)
-                text.add(one)
-        return score, Piece(tuple(text.first), text.last, text.closed)
+                score += self._log10(text.last, symbol)
+                text.add(symbol)
+        return score, LmPiece(tuple(text.first), text.last, text.closed)
 
-    def _put(self, text: _Text, piece: Piece) -> float:
+    def _put(self, text: _Text, piece: LmPiece) -> float:
         score = 0.0
         for k, word in enumerate(piece.first):
             score += self._log10(text.last, word) - self._log10(piece.first[:k], word)
@@ -147,7 +147,7 @@ class Pieces:
             text.last, text.closed = piece.last, True
         return score
 
-    def _finished(self, piece: Piece) -> float:
+    def _finished(self, piece: LmPiece) -> float:
         text = _Text(self._width)
         text.begin()
         score = self._put(text, piece)
@@ -155,16 +155,16 @@ class Pieces:
 
     def _log10(self, history: Words, word: str) -> float:
         key = (*history, word)
-        found = self._known.get(key)
-        if found is None:
+        score = self._known.get(key)
+        if score is None:
             begun = key[0] == _BEGIN
-            found = self._model.full_scores(" ".join(key[begun:]), begun, False)[-1][0]
-            self._known[key] = found
-        return found
+            score = self._model.full_scores(" ".join(key[begun:]), begun, False)[-1][0]
+            self._known[key] = score
+        return score
 
 
 class _Text:
-    """A piece while it grows to the right."""
+    """A piece that is extended to the right."""
 
     def __init__(self, width: int) -> None:
         self._width = width
@@ -173,11 +173,11 @@ class _Text:
         self.closed = width == 0
 
     def begin(self) -> None:
-        """The sentence begins here."""
+        """Begin the sentence."""
         self.last, self.closed = ((_BEGIN,) if self._width else ()), True
 
     def add(self, word: str) -> None:
-        """One more word."""
+        """Append a word."""
         if not self.closed:
             self.first.append(word)
         self.last = (*self.last, word)[-self._width :] if self._width else ()

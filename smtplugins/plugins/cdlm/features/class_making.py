@@ -1,4 +1,4 @@
-"""Class maps made from text: the most frequent words by themselves or by their tags, all others in a few classes."""
+"""Make class maps from text: frequent words as their own classes or by their tags, all others in a few classes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Tagged = Iterable[tuple[str, str]]
 
 
 def word_counts(texts: Iterable[str]) -> dict[str, int]:
-    """How often each word is there."""
+    """Count the words of texts."""
     from smtformats.tokens import blanks
 
     counts: collections.Counter[str] = collections.Counter()
@@ -31,12 +31,12 @@ def word_counts(texts: Iterable[str]) -> dict[str, int]:
 
 
 def ranked(counts: Mapping[str, int]) -> list[str]:
-    """Words, the most frequent ones first, equally frequent ones by name."""
+    """Sort words by decreasing frequency, ties by name."""
     return sorted(counts, key=lambda word: (-counts[word], word))
 
 
 def dominant(tagged: Tagged) -> tuple[dict[str, int], dict[str, str]]:
-    """How often each word is there, and the tag that it most often has (the first by name of equally frequent ones)."""
+    """Return the count of each word and its most frequent tag (ties: the first by name)."""
     tags: dict[str, collections.Counter[str]] = {}
     for word, tag in tagged:
         tags.setdefault(word, collections.Counter())[tag] += 1
@@ -54,12 +54,12 @@ def make_classes(
     tags: Mapping[str, str] | None = None,
     source: str = "",
 ) -> ClassMap:
-    """A class map from how often words are there.
+    """Make a class map from word counts.
 
-    The ``frequent`` most frequent words (``None``: all) are classes of their own, or with ``tags`` have the class that
-    it gives them. Other words, and those without a tag, are in ``one`` class; by their last letters (``suffix`` of
-    them), of which the endings of most words, so many as ``suffixes``, are classes; or by ``frequency``: words seen
-    1, 2-3, 4-7 times and so on. ``source`` is what ``made`` calls the text.
+    The ``frequent`` most frequent words (``None``: all) are their own classes or, with ``tags``, have the class of
+    their tag. Other words and words without a tag are classed by ``other``: ``one`` class; by ``suffix``, their last
+    ``suffix`` letters, where the ``suffixes`` most frequent endings are classes; or by ``frequency``: words seen
+    1, 2-3, 4-7 times and so on. ``source`` names the text in ``made``.
     """
     for name, value, least in (("frequent", frequent or 0, 0), ("suffix", suffix, 1), ("suffixes", suffixes, 1)):
         if value < least:
@@ -68,7 +68,7 @@ def make_classes(
         raise UsageError(f"other: expected one of {', '.join(OTHERS)}, found {other!r}")
     order = ranked(counts)
     chosen = order if frequent is None else order[:frequent]
-    # A word that is spelt like one of our classes has none of its own.
+    # A word that is spelt like a reserved class is not its own class.
     classes = {
         word: check_class(word if tags is None else tags[word])
         for word in chosen
@@ -76,7 +76,7 @@ def make_classes(
     }
     kind = "words" if tags is None else "words by their tags"
     shown = f"all {len(classes)} {kind}" if frequent is None else f"the {len(classes)} most frequent {kind}"
-    made = f"{shown}, others {_SAID[other].format(suffix=suffix)}" + (f", of {source}" if source else "")
+    made = f"{shown}, others {_DESCRIPTIONS[other].format(suffix=suffix)}" + (f", of {source}" if source else "")
     rest = [word for word in order if word not in classes]
     if other == "frequency":
         bands = {word: f"<seen-{1 << (counts[word].bit_length() - 1)}>" for word in rest}
@@ -89,13 +89,13 @@ def make_classes(
     return ClassMap(classes, OTHER, 0, made)
 
 
-_SAID = {"one": "one class", "suffix": "by their last {suffix} letters", "frequency": "by frequency"}
+_DESCRIPTIONS = {"one": "one class", "suffix": "by their last {suffix} letters", "frequency": "by frequency"}
 
 
 def read_tagged(
     path: str | os.PathLike[str], *, separator: str = "/", column: Literal["upos", "xpos"] = "upos"
 ) -> Iterator[tuple[str, str]]:
-    """Words and tags of a text, ``word/TAG`` or CoNLL-U, whichever the file is."""
+    """Yield the words and tags of a text in ``word/TAG`` or CoNLL-U format; the format is detected."""
     from smtformats.files import head, open_bytes, open_lines
     from smtformats.tree import conllu
 

@@ -1,12 +1,12 @@
-"""Class maps: which class each word belongs to, for features over pairs of classes (section 5.3 of the paper).
+"""Class maps from words to classes, for features over pairs of classes (section 5.3 of the paper).
 
-Z. Li, Z. Wang, S. Khudanpur and J. Eisner (COLING 2010) keep the 250 most frequent words, put all others into one
-class, and put the dominant part of speech in the place of a word.
+Z. Li, Z. Wang, S. Khudanpur and J. Eisner (COLING 2010) keep the 250 most frequent words, merge all others into a
+single class, and replace words by their dominant part of speech.
 
-A file of classes has a word and its class on each line, a tab or blanks between them: a lexicon of parts of speech,
-the output of mkcls. Brown clusters as P. Liang's program writes them (``bits word count``) are read, too. Files written
-here begin with a line ``# smt cdlm classes: ...`` that says how they were made, and one with the class of all words
-that have none.
+A class file has a word and its class on each line, separated by a tab or blanks, such as a part-of-speech lexicon or
+the output of mkcls. Brown clusters as written by P. Liang's program (``bits word count``) are read, too. Files written
+here begin with a line ``# smt cdlm classes: ...``, which says how they were made, and a line with the class of other
+words.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ _SPECIAL = re.compile("<.*>")
 
 
 def suffix_class(word: str, letters: int) -> str | None:
-    """The class of all longer words that end so; a word that is no longer has none."""
+    """Return the class of a word's last letters; None for words of at most that many letters."""
     return f"<-{word[-letters:]}>" if len(word) > letters else None
 
 
 def is_special(word: str) -> bool:
-    """Whether a word is spelt like a class that is no word's own."""
+    """Return whether a word is spelt like a reserved class, ``<...>``."""
     return _SPECIAL.fullmatch(word) is not None
 
 
 @dataclass(frozen=True)
 class ClassMap:
-    """Words and their classes; ``other`` is that of all other words.
+    """A map from words to classes; ``other`` is the class of all other words.
 
-    With ``suffix`` another word is of the class of its last letters if that is one of the map's. ``made`` says how the
-    map came to be. As an artefact of a model it is a folder with one file.
+    With ``suffix`` above 0 the class of another word is that of its last ``suffix`` letters, if the map has it.
+    ``made`` says how the map was made. As an artefact of a model it is a folder with a single file.
     """
 
     classes: Mapping[str, str]
@@ -58,12 +58,12 @@ class ClassMap:
     made: str = ""
 
     def __len__(self) -> int:
-        """How many words have a class of their own right."""
+        """The number of words in the map."""
         return len(self.classes)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """All classes, by name."""
+        """All classes, sorted by name."""
         return tuple(sorted({*self.classes.values(), self.other}))
 
     @cached_property
@@ -71,38 +71,38 @@ class ClassMap:
         return frozenset(self.names)
 
     def of(self, word: str) -> str:
-        """The class of a word."""
-        found = self.classes.get(word)
-        if found is None and self.suffix:
+        """Return the class of a word."""
+        name = self.classes.get(word)
+        if name is None and self.suffix:
             ending = suffix_class(word, self.suffix)
             return ending if ending is not None and ending in self._known else self.other
-        return self.other if found is None else found
+        return self.other if name is None else name
 
     def lines(self) -> Iterator[str]:
-        """The file that says all of it, words by name."""
+        """Yield the lines of the class file, sorted by word."""
         yield f"{TITLE}{self.made or 'given'}\n"
         yield f"# other words: {self.other}" + (f" by the last {self.suffix} letters\n" if self.suffix else "\n")
         yield from (f"{word}\t{name}\n" for word, name in sorted(self.classes.items()))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the file."""
+        """Write the class file."""
         from smtformats.files import open_write
 
         with open_write(path) as out:
             out.writelines(self.lines())
 
     def save(self, folder: Path) -> None:
-        """Write it into a folder, as a part of a model."""
+        """Save the map into a folder, as an artefact of a model."""
         folder.mkdir(parents=True, exist_ok=True)
         self.write(folder / FILE)
 
     def digest(self) -> str:
-        """The hash of the file."""
+        """Return the hash of the class file."""
         return hashlib.sha256("".join(self.lines()).encode()).hexdigest()
 
 
 def read_classes(path: str | os.PathLike[str]) -> ClassMap:
-    """The class map in a file."""
+    """Read a class map from a file."""
     from smtformats.files import open_lines, shown_name
 
     with open_lines(path) as lines:
@@ -110,7 +110,7 @@ def read_classes(path: str | os.PathLike[str]) -> ClassMap:
 
 
 class _Reader:
-    """A file while it is being read."""
+    """The state of reading a class file."""
 
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
@@ -120,7 +120,7 @@ class _Reader:
         self._rest = (OTHER, 0)
 
     def read(self, name: str) -> ClassMap:
-        """All of it."""
+        """Read the whole file; ``name`` is for ``ClassMap.made``."""
         notes = False
         for line in self._lines:
             body = line.rstrip("\r\n")
@@ -159,8 +159,8 @@ class _Reader:
             )
         word, name = cells
         if self._classes.setdefault(word, name) != name:
-            found = f"{quote(word)} in {self._classes[word]} and {name}"
-            raise self._lines.error("one class for each word", found, 1)
+            clash = f"{quote(word)} in {self._classes[word]} and {name}"
+            raise self._lines.error("one class for each word", clash, 1)
 
 
 def _is_brown(cells: list[str]) -> bool:
@@ -168,19 +168,19 @@ def _is_brown(cells: list[str]) -> bool:
 
 
 def load_classes(folder: Path, digest: str) -> ClassMap:
-    """The class map of a model, which has to be the one that was saved."""
+    """Load the class map of a model; raises SmtError if its hash is not ``digest`` (empty: any)."""
     from smtplugins.host.errors import SmtError
 
     if not (folder / FILE).is_file():
         raise SmtError(f"{folder}: expected {FILE}, the classes of a model, found none")
-    found = read_classes(folder / FILE)
-    if digest and found.digest() != digest:
+    classes = read_classes(folder / FILE)
+    if digest and classes.digest() != digest:
         raise SmtError(f"{folder / FILE}: expected the classes that the model was saved with, found others")
-    return found
+    return classes
 
 
 def check_class(name: str) -> str:
-    """A class as it may be called, or an error."""
+    """Return a class name; raises UsageError if it is empty or has blanks."""
     if not name or any(char in name for char in " \t\r\n"):
-        raise UsageError(f"expected a class without blanks, found {name!r}")
+        raise UsageError(f"expected a nonempty class name without blanks, found {name!r}")
     return name

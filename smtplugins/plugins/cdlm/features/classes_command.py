@@ -1,4 +1,4 @@
-"""``smt cdlm classes``: a class map of a text, for the features over pairs of classes."""
+"""``smt cdlm classes``: make a class map from a text, for features over pairs of classes."""
 
 from __future__ import annotations
 
@@ -24,60 +24,63 @@ def _frequent(text: str) -> int | None:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
-    parser.add_argument("-i", "--input", metavar="FILE", help="the text that words are counted in, a sentence a line")
+    """Add the options."""
+    parser.add_argument("-i", "--input", metavar="FILE", help="the text to count words in, a sentence per line")
     parser.add_argument(
         "--tagged",
         metavar="FILE",
-        help="a text with tags, word/TAG or CoNLL-U: words are of the class of their dominant tag "
-        "(without --input this text is counted)",
+        help="a tagged text, word/TAG or CoNLL-U: the class of a word is its most frequent tag "
+        "(without --input words are counted in this text)",
     )
     parser.add_argument(
         "--tags",
         metavar="FILE",
-        help="the same by a file of words and their tags, a lexicon of parts of speech or Brown clusters",
+        help="like --tagged, from a file of words and tags: a part-of-speech lexicon or Brown clusters",
     )
     parser.add_argument(
         "--frequent",
         type=_frequent,
         default=FREQUENT,
         metavar="N",
-        help="how many of the most frequent words have a class of their own, or with tags that of their tag; "
+        help="number of most frequent words with their own class or, with tags, the class of their tag; "
         "`all` for all words (default: %(default)s)",
     )
     parser.add_argument(
-        "--other", choices=OTHERS, default="one", help="classes of all other words (default: %(default)s)"
+        "--other",
+        choices=OTHERS,
+        default="one",
+        help="classes of other words: one class, by suffix, or by frequency (default: %(default)s)",
     )
     parser.add_argument(
-        "--suffix", type=int, default=3, metavar="K", help="--other suffix: how many letters (default: %(default)s)"
+        "--suffix", type=int, default=3, metavar="K", help="--other suffix: length in letters (default: %(default)s)"
     )
     parser.add_argument(
         "--suffixes",
         type=int,
         default=50,
         metavar="N",
-        help="--other suffix: how many endings, those of most words, are classes (default: %(default)s)",
+        help="--other suffix: number of most frequent suffixes that are classes (default: %(default)s)",
     )
     parser.add_argument(
-        "--separator", default="/", metavar="MARK", help="--tagged: what is between word and tag (default: %(default)s)"
+        "--separator", default="/", metavar="MARK", help="--tagged: separator of word and tag (default: %(default)s)"
     )
     parser.add_argument(
         "--column",
         choices=("upos", "xpos"),
         default="upos",
-        help="--tagged: which tag of CoNLL-U (default: %(default)s)",
+        help="--tagged: tag column of CoNLL-U (default: %(default)s)",
     )
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="the class map (default: standard output)")
 
 
 def run(host: Host, args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from smtplugins.host.files.lists import read_corpus
     from smtplugins.plugins.cdlm.features.class_making import dominant, make_classes, read_tagged, word_counts
     from smtplugins.plugins.cdlm.features.classes import read_classes
 
     if args.input is None and args.tagged is None:
-        raise UsageError("expected a text (--input) or one with tags (--tagged)")
+        raise UsageError("expected a text (--input) or a tagged text (--tagged)")
     if args.tagged is not None and args.tags is not None:
         raise UsageError("expected --tagged or --tags, found both")
     counts: dict[str, int] = {}
@@ -90,7 +93,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
         counts = word_counts(read_corpus(args.input))
     if not counts:
         raise UsageError(f"{args.input or args.tagged}: expected words, found none")
-    files = [Path(one).name for one in (args.input, args.tagged, args.tags) if one is not None]
+    files = [Path(path).name for path in (args.input, args.tagged, args.tags) if path is not None]
     made = make_classes(
         counts,
         frequent=args.frequent,
@@ -105,7 +108,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
 
 CLASSES = Command(
     name="classes",
-    summary="a class map of a text: the most frequent words or their tags, and classes of all other words",
+    summary="make a class map from a text: the most frequent words or their tags, and classes of other words",
     configure=configure,
     run=run,
 )

@@ -1,9 +1,9 @@
 """``tsrb``: bigrams of classes on the target sides of the rules of a derivation (section 5.3 of the paper).
 
 Z. Li, Z. Wang, S. Khudanpur and J. Eisner (COLING 2010): of the rule <X0 of X1, X0 of the X1> these are "X of",
-"of the" and "the X". A gap is X whatever its number and label; a rule counts as often as it is used, glue with its
-"X X" like any other; what stands above the goal has one symbol and thus no bigram. Marks of the sentence are no words:
-no bigram has one. All this shows in a rule's target side, so that decoders, forests and the trees of lists agree.
+"of the" and "the X". A gap is X whatever its number and label. A rule counts as often as it is used, glue rules with
+their "X X" included; the goal rule has a single symbol and thus no bigram. Sentence markers are not words and are in no
+bigram. All this is visible in a rule's target side, so decoders, forests and the trees of lists agree.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _UNSAFE = frozenset(' %_=|:#[]()"\\,')
 
 
 def spelt(name: str) -> str:
-    """A class in the name of a feature: characters that mean something in files are %XX."""
+    """Escape a class for feature names: characters with a meaning in files become %XX."""
     unsafe = name == GAP
-    return "".join(_percent(one) if unsafe or one in _UNSAFE or not one.isprintable() else one for one in name)
+    return "".join(_percent(char) if unsafe or char in _UNSAFE or not char.isprintable() else char for char in name)
 
 
 def _percent(char: str) -> str:
@@ -46,12 +46,12 @@ def _percent(char: str) -> str:
 
 
 def feature_name(left: str | None, right: str | None) -> str:
-    """``tsrb:LEFT_RIGHT``; ``None`` is a gap."""
-    return f"{NAMESPACE}:" + "_".join(GAP if one is None else spelt(one) for one in (left, right))
+    """Return ``tsrb:LEFT_RIGHT``; ``None`` is a gap."""
+    return f"{NAMESPACE}:" + "_".join(GAP if side is None else spelt(side) for side in (left, right))
 
 
 def bigram_of(name: str) -> tuple[str | None, str | None] | None:
-    """The bigram of such a name; nothing if it is another's."""
+    """Parse a name made by `feature_name`; None for other names."""
     space, mark, rest = name.partition(":")
     cells = rest.split("_")
     if space != NAMESPACE or not mark or len(cells) != 2 or not all(cells):
@@ -61,17 +61,17 @@ def bigram_of(name: str) -> tuple[str | None, str | None] | None:
 
 
 @dataclass(frozen=True)
-class Bigrams:
-    """Occurrences of bigrams: a row (a rule, or a hypothesis) and a pair of classes, whose number is its key."""
+class ClassBigrams:
+    """Occurrences of class bigrams: for each its row (a rule or hypothesis) and the key of the pair of classes."""
 
     rows: Array
     keys: Array
 
 
 class Alphabet:
-    """The classes of a map as numbers, with the gap behind them, and those of the words of vocabularies.
+    """Numbered classes of a map, the gap last; maps the words of vocabularies to them.
 
-    A pair's key is ``left * size + right``.
+    The key of a pair is ``left * size + right``.
     """
 
     def __init__(self, classes: ClassMap) -> None:
@@ -83,7 +83,7 @@ class Alphabet:
         self._known: weakref.WeakKeyDictionary[Vocabulary, Array] = weakref.WeakKeyDictionary()
 
     def numbers(self, vocabulary: Vocabulary) -> Array:
-        """The class of each word of a vocabulary, -1 for a mark of sentences; those asked for before are kept."""
+        """Return the class of each word of a vocabulary, -1 for sentence markers; cached for each vocabulary."""
         import numpy as np
 
         known = self._known.get(vocabulary)
@@ -95,58 +95,58 @@ class Alphabet:
         return known
 
     def of_words(self, words: Sequence[str]) -> Array:
-        """The class of each word, -1 for a mark of sentences."""
+        """Return the class of each word, -1 for sentence markers."""
         import numpy as np
 
         of, numbers = self.classes.of, self._numbers
-        found = (-1 if word in MARKS else numbers[of(word)] for word in words)
-        return np.fromiter(found, np.int32, len(words))
+        classes = (-1 if word in MARKS else numbers[of(word)] for word in words)
+        return np.fromiter(classes, np.int32, len(words))
 
-    def bigrams(self, rules: Rules) -> Bigrams:
-        """All occurrences of bigrams in target sides, by rule, in their order."""
+    def bigrams(self, rules: Rules) -> ClassBigrams:
+        """Return all class bigrams of the rules' target sides, in order."""
         return self.bigrams_of(self.numbers(rules.vocabulary), rules.symbols, rules.offsets)
 
-    def bigrams_of(self, numbers: Array, symbols: Array, offsets: Array) -> Bigrams:
-        """The same of columns: ``numbers`` are the classes of the words, by number; gaps are below 0."""
+    def bigrams_of(self, numbers: Array, symbols: Array, offsets: Array) -> ClassBigrams:
+        """Return the class bigrams of symbol columns; ``numbers`` are the classes by word id, gaps are below 0."""
         import numpy as np
 
         offsets = np.asarray(offsets, dtype=np.int64)
         first, last = (int(offsets[0]), int(offsets[-1])) if len(offsets) else (0, 0)
         if last - first < 2:
-            return Bigrams(np.empty(0, np.int64), np.empty(0, np.int64))
-        given = np.asarray(symbols[first:last])
-        # The class behind all words is that of gaps, which -1 then finds.
-        classes = np.append(numbers, self.gap).astype(np.int64)[np.maximum(given, -1)]
+            return ClassBigrams(np.empty(0, np.int64), np.empty(0, np.int64))
+        used = np.asarray(symbols[first:last])
+        # Index -1 is the gap's class, appended after those of all words.
+        classes = np.append(numbers, self.gap).astype(np.int64)[np.maximum(used, -1)]
         left, right = classes[:-1], classes[1:]
         good = (left >= 0) & (right >= 0)
-        # No bigram goes from one rule to the next.
+        # Bigrams do not cross rule boundaries.
         starts = offsets[1:-1] - first
         good[starts[(starts > 0) & (starts < last - first)] - 1] = False
         at = np.flatnonzero(good)
         rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[at]
-        return Bigrams(rows, left[at] * self.size + right[at])
+        return ClassBigrams(rows, left[at] * self.size + right[at])
 
     def name(self, key: int) -> str:
-        """The name of a pair's feature."""
-        left, right = (None if one == self.gap else self.names[one] for one in divmod(key, self.size))
+        """Return the feature name of a key."""
+        left, right = (None if side == self.gap else self.names[side] for side in divmod(key, self.size))
         return feature_name(left, right)
 
     def key(self, name: str) -> int | None:
-        """The key of a feature's name; nothing if one of its classes is not in the map."""
-        found = bigram_of(name)
-        if found is None:
+        """Return the key of a feature name; None if the map lacks one of its classes."""
+        bigram = bigram_of(name)
+        if bigram is None:
             return None
-        numbers = [self.gap if one is None else self._numbers.get(one, -1) for one in found]
+        numbers = [self.gap if side is None else self._numbers.get(side, -1) for side in bigram]
         return None if min(numbers) < 0 else numbers[0] * self.size + numbers[1]
 
-    def columns(self, found: Bigrams, rows: int) -> Columns:
-        """Counts as sparse columns, in each row by key."""
+    def columns(self, bigrams: ClassBigrams, rows: int) -> Columns:
+        """Count bigrams as sparse columns, sorted by key within a row."""
         import numpy as np
 
         from smtformats import Columns
 
         pairs = self.size * self.size
-        both, counts = np.unique(found.rows * pairs + found.keys, return_counts=True)
+        both, counts = np.unique(bigrams.rows * pairs + bigrams.keys, return_counts=True)
         keys, ids = np.unique(both % pairs, return_inverse=True)
         offsets = np.zeros(rows + 1, dtype=np.int64)
         np.cumsum(np.bincount(both // pairs, minlength=rows), out=offsets[1:])
@@ -154,7 +154,7 @@ class Alphabet:
         return Columns(names, offsets, ids.reshape(-1).astype(np.int32), counts.astype(np.float64))
 
     def weighted(self, weights: Mapping[str, float]) -> PairWeights:
-        """The weights of pairs. Names of classes that the map does not have are an error."""
+        """Return the weights by key; raises UsageError for classes that the map lacks."""
         import numpy as np
 
         keys = {}
@@ -164,29 +164,29 @@ class Alphabet:
                 raise UsageError(f"weight {name!r}: expected `{NAMESPACE}:` and two of the {self.gap} classes, or X")
             keys[key] = value
         order = sorted(keys)
-        return PairWeights(np.array(order, np.int64), np.array([keys[one] for one in order], np.float64))
+        return PairWeights(np.array(order, np.int64), np.array([keys[number] for number in order], np.float64))
 
 
 @dataclass(frozen=True)
 class PairWeights:
-    """The weights of pairs by key."""
+    """The weights of class pairs, sorted by key."""
 
     keys: Array
     values: Array
 
-    def sums(self, found: Bigrams, rows: int) -> Array:
-        """The weighted counts of each row, added up in the order of the occurrences."""
+    def sums(self, bigrams: ClassBigrams, rows: int) -> Array:
+        """Sum the weights of the bigrams of each row, in order of occurrence."""
         import numpy as np
 
         if not len(self.keys):
             return np.zeros(rows)
-        at = np.minimum(np.searchsorted(self.keys, found.keys), len(self.keys) - 1)
-        worth = np.where(self.keys[at] == found.keys, self.values[at], 0.0)
-        return np.bincount(found.rows, worth, rows).astype(np.float64)
+        at = np.minimum(np.searchsorted(self.keys, bigrams.keys), len(self.keys) - 1)
+        weights = np.where(self.keys[at] == bigrams.keys, self.values[at], 0.0)
+        return np.bincount(bigrams.rows, weights, rows).astype(np.float64)
 
 
 def rules_of_trees(trees: Iterable[Tree]) -> tuple[Rules, Array]:
-    """The target sides of all nodes of trees, and the number of the tree that each is of."""
+    """Return the target sides of all tree nodes, and the tree number of each."""
     import numpy as np
 
     from smtplugins.core.grammar.rules import Rules
@@ -211,8 +211,8 @@ def rules_of_trees(trees: Iterable[Tree]) -> tuple[Rules, Array]:
     return Rules.from_targets(targets), np.array(owners, dtype=np.int64)
 
 
-def bigrams_of_list(alphabet: Alphabet, candidates: Candidates, label: str) -> Bigrams:
-    """The bigrams of each hypothesis of a list, whose derivations it shows as trees."""
+def bigrams_of_list(alphabet: Alphabet, candidates: Candidates, label: str) -> ClassBigrams:
+    """Return the class bigrams of each hypothesis of a list with trees."""
     from smtformats.tokens import blanks
 
     trees = candidates.derivations
@@ -223,12 +223,12 @@ def bigrams_of_list(alphabet: Alphabet, candidates: Candidates, label: str) -> B
             place = f"{candidates.file or '<data>'}:{candidates.line}"
             raise UsageError(f"{place}: feature {label!r}: expected a tree for hypothesis {i}, found an empty one")
     rules, owners = rules_of_trees(trees)
-    found = alphabet.bigrams(rules)
-    return Bigrams(owners[found.rows], found.keys)
+    bigrams = alphabet.bigrams(rules)
+    return ClassBigrams(owners[bigrams.rows], bigrams.keys)
 
 
 def classes_at(classes: Path | None, path: Path | None) -> ClassMap:
-    """The class map of one of two options."""
+    """Read the class map from whichever of the two options is given."""
     if (classes is None) == (path is None):
         raise UsageError(
             "tsrb: expected a file of classes as `classes` or as `path`, found " + ("both" if path else "none")
@@ -237,11 +237,10 @@ def classes_at(classes: Path | None, path: Path | None) -> ClassMap:
 
 
 class Tsrb:
-    """Counts of bigrams on the target sides of the rules of a derivation, a column ``tsrb:LEFT_RIGHT`` for each.
+    """Counts of class bigrams on the target sides of a derivation's rules, a column ``tsrb:LEFT_RIGHT`` for each.
 
-    ``classes`` is a file of words and their classes (``smt cdlm classes`` makes one), or ``path``, which a
-    configuration takes to be beside itself. A gap is ``X``. In classes the characters that would mean something in a
-    file of weights are spelt as %XX.
+    ``classes`` is a class file (``smt cdlm classes`` makes one); so is ``path``, which configurations resolve relative
+    to themselves. A gap is ``X``. Characters of classes with a meaning in weights files are written as %XX.
     """
 
     def __init__(self, classes: Path | None = None, *, path: Path | None = None) -> None:
@@ -249,25 +248,25 @@ class Tsrb:
 
     @classmethod
     def of(cls, classes: ClassMap) -> Tsrb:
-        """The feature of a map in memory."""
-        made = cls.__new__(cls)
-        made._given = classes
-        return made
+        """Make the feature from a class map in memory."""
+        feature = cls.__new__(cls)
+        feature._given = classes
+        return feature
 
     @cached_property
     def alphabet(self) -> Alphabet:
-        """The classes as numbers."""
+        """The numbered classes."""
         return Alphabet(self._given)
 
     def column_names(self, label: str) -> tuple[str, ...]:
-        """None that each rule has."""
+        """Return no names: all columns are sparse."""
         return ()
 
     def score_rules(self, rules: Rules) -> Columns:
-        """The bigrams of each rule."""
+        """Count the bigrams of each rule."""
         return self.alphabet.columns(self.alphabet.bigrams(rules), len(rules))
 
     def score_candidates(self, source: str | None, candidates: Candidates) -> Columns:
-        """The bigrams of each hypothesis, by its tree."""
-        found = bigrams_of_list(self.alphabet, candidates, NAMESPACE)
-        return self.alphabet.columns(found, len(candidates))
+        """Count the bigrams of each hypothesis by its tree."""
+        bigrams = bigrams_of_list(self.alphabet, candidates, NAMESPACE)
+        return self.alphabet.columns(bigrams, len(candidates))

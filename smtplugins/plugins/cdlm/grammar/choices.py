@@ -1,4 +1,4 @@
-"""Which rules are confused, and what became of them."""
+"""Options that select the rules of a confusion grammar, and counts of what was read and written."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Literal
 from smtplugins.host.errors import UsageError
 
 OOV_FEATURES = r"(?i)(pass-?through|oov|unknown-?word)"
-"""What names of features begin with that mark rules minted for unknown words."""
+"""Regular expression for the beginning of feature names that mark unknown-word rules."""
 MOST = 2**32 - 1
 
 
 @dataclass(frozen=True)
 class Choices:
-    """Which rules are confused.
+    """Options that select confusion rules.
 
-    Of each source side ``cap`` target sides at most, if it is not 0: those that are ``best``, which is the ``order``
-    they come in, or their ``count`` in all that is read, or else a sum of features by these weights; the first of equal
-    ones. ``identity``: sides are confused with themselves. ``same_lhs``: left-hand sides are the same as well.
-    ``glue``: rules without source words count. ``wordless``: there are rules whose input is two or more gaps without a
-    word. ``gaps``: rules have at most as many. ``same_rule``: in a graph a rule is confused with itself; otherwise
-    identity comes from different rules alone. ``oov``: in a graph, rules minted for unknown words count; they are those
-    of one word at most with a feature that begins as ``oov_features`` says.
+    ``cap``: use at most so many target sides of each source side (0: all), chosen by ``best``: the first in ``order``
+    of reading, those with the highest ``count`` in all grammars, or those with the highest weighted sum of features;
+    ties go to the first. ``identity``: confuse target sides with themselves. ``same_lhs``: confuse only rules with the
+    same left-hand side. ``glue``: include rules without source words. ``wordless``: include rules whose input side has
+    two or more gaps and no word. ``gaps``: maximum number of gaps. For graphs: ``same_rule``: confuse a rule with
+    itself (otherwise identity rules come from different rules only); ``oov``: include unknown-word rules, which have
+    at most one word and a feature whose name begins with a match of ``oov_features``.
     """
 
     cap: int = 0
@@ -39,7 +39,7 @@ class Choices:
 
     def __post_init__(self) -> None:
         if not 0 <= self.cap <= MOST:
-            raise UsageError(f"cap: expected 1 or more, or 0 for none, found {self.cap}")
+            raise UsageError(f"cap: expected 1 or more, or 0 for no limit, found {self.cap}")
         if self.gaps is not None and not 0 <= self.gaps <= MOST:
             raise UsageError(f"gaps: expected 0 or more, found {self.gaps}")
         if isinstance(self.best, str) and self.best not in ("order", "count"):
@@ -47,20 +47,22 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class Report:
-    """What was read and found: ``sources`` are source sides, or sets of edges that are confused."""
+class GrammarCounts:
+    """Counts of what was read and written."""
 
     rules: int
-    """Read; of graphs, edges."""
+    """Rules read; for graphs, edges."""
     left_out: int
-    """Of these, for what they are: glue, unknown words, too many gaps, refinements."""
+    """Rules left out: glue, unknown words, too many gaps, refinements."""
     sources: int
+    """Source sides; for graphs, sets of competing edges."""
     uncapped: int
-    """Pairs of target sides, source by source."""
+    """Pairs of target sides, summed over sources."""
     capped: int
-    """The same, with the cap."""
+    """The same after applying the cap."""
     no_input: int
-    """Of these, pairs whose input side is empty or a gap alone: no rule can have it."""
+    """Capped pairs whose input side is empty or a single gap, which no rule can have."""
     pairs: int
-    """Different rules that were given out."""
+    """Distinct rules written."""
     spilled: bool = False
+    """Whether data beyond the memory limit were kept in a file."""

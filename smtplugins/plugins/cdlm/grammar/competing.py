@@ -1,4 +1,4 @@
-"""Rules of a hypergraph that competed: those on edges into the same node, or over the same source words."""
+"""Competing rules of a hypergraph: rules on edges into the same node, or over the same source span."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Scope = Literal["item", "cell"]
 def competing_rules(
     graph: GraphColumns, scope: Scope = "item", marks: str | None = None
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], int]:
-    """The rules of edges, group by group, where groups begin and end, and how many edges were left out.
+    """Return the rules of edges grouped by node or span, the group offsets, and the number of edges left out.
 
-    Edges without a rule are in none. Those left out have rules minted for unknown words: of one word at most, and with
-    a feature whose name begins as ``marks`` says, if that is told.
+    Edges without a rule are in no group. Edges left out are those of unknown-word rules: rules of at most one word with
+    a feature whose name begins with a match of ``marks`` (None: leave out none).
     """
     import numpy as np
 
@@ -33,7 +33,7 @@ def competing_rules(
         spans = graph.spans[edges].astype(np.int64)
         if (spans < 0).any():
             name = graph.file or f"graph {graph.id!r}"
-            raise UsageError(f"scope cell: expected edges with spans, found some without in {name} (item needs none)")
+            raise UsageError(f"scope cell: expected spans on all edges, found edges without in {name}; use scope item")
         keys = spans[:, 0] << 32 | spans[:, 1]
     else:
         keys = graph.heads[edges].astype(np.int64)
@@ -45,18 +45,18 @@ def competing_rules(
 
 
 def _minted(graph: GraphColumns, marks: str) -> NDArray[np.bool_]:
-    """Which edges have rules minted for unknown words."""
+    """Return a mask of the edges with unknown-word rules."""
     import numpy as np
 
     begins = re.compile(marks)
     marked = np.array([begins.match(name) is not None for name in graph.names[:]], dtype=bool)
-    found = np.zeros(len(graph), dtype=bool)
+    minted = np.zeros(len(graph), dtype=bool)
     if marked.any():
         here = marked[graph.features] & (graph.values != 0)
-        found[np.repeat(np.arange(len(graph)), np.diff(graph.feature_offsets))[here]] = True
-    if not found.any():
-        return found
+        minted[np.repeat(np.arange(len(graph)), np.diff(graph.feature_offsets))[here]] = True
+    if not minted.any():
+        return minted
     grammar = graph.grammar
     longest = np.maximum(np.diff(grammar.source_offsets), np.diff(grammar.target_offsets))
     single: NDArray[np.bool_] = np.append(longest <= 1, False)[graph.rules]
-    return found & single
+    return minted & single

@@ -1,13 +1,13 @@
-"""Confusion grammars: what a translation system confuses, as rules from its target language into itself.
+"""Confusion grammars: the confusable target sides of a translation system as rules from its target language to itself.
 
 Z. Li, Z. Wang, S. Khudanpur and J. Eisner, "Unsupervised Discriminative Language Model Training for Machine Translation
-using Simulated Confusion Sets" (2010), section 3.1. Every two target sides of one source side are a rule X -> <e1, e2>,
-a side with itself, too; of hypergraphs it is every two rules on edges into one node, or over one span, that have as
-many gaps. Gaps are numbered as they come on the input side; those of two rules with different source sides are the same
-by their places there, as in the authors' code.
+using Simulated Confusion Sets" (2010), section 3.1. Every two target sides of a source side make a rule X -> <e1, e2>,
+including a side with itself. In hypergraphs it is every two rules on edges into a node, or over a span, with the same
+number of gaps. Gaps are numbered in the order of the input side; gaps of rules with different source sides are matched
+by their positions on the source side, as in the authors' code.
 
-A rule comes once, with how many source sides (or pairs of edges) it was found in. Nothing in memory grows with the
-rules that come out: see ``native/pairs.hpp``.
+Each rule is written once, with the number of source sides (or pairs of edges) it comes from. Memory use does not grow
+with the number of rules written: see ``native/pairs.hpp``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.plugins.cdlm.grammar.choices import MOST, Choices, Report
+from smtplugins.plugins.cdlm.grammar.choices import MOST, Choices, GrammarCounts
 from smtplugins.plugins.cdlm.grammar.competing import Scope, competing_rules
 
 if TYPE_CHECKING:
@@ -33,22 +33,22 @@ if TYPE_CHECKING:
     from smtplugins.core.graph.hypergraph import Hypergraph
 
 COST = "Confusion"
-"""The feature of weighted rules: minus the natural logarithm of their relative frequency among those of their input."""
+"""The feature of weighted rules: minus the natural logarithm of the relative frequency given their input side."""
 LABEL = "X"
 NATIVE = {"cdec-grammar": 0, "joshua-grammar": 1, "moses-rules": 2}
-"""Formats that are written natively."""
+"""Formats with a native writer."""
 PROBABILITIES = ("moses-rules", "moses-phrases")
-"""Formats of probabilities instead of named features."""
+"""Formats with probabilities instead of named features."""
 Weighting = Literal["none", "relfreq"]
 _LABEL = re.compile(r"[^\s\[\],|]+")
 _SUSPECT = re.compile(r"\[.*\]|\|\|\||.*\s.*|", re.DOTALL)
 
 
 class Confusions:
-    """Takes grammars or graphs, and gives the rules of their confusions; to be closed, or used in a ``with``.
+    """Builds the confusion grammar of grammars or graphs; use it in a ``with`` or call ``close``.
 
-    ``memory`` bounds what is kept beside the sides of rules, in bytes; what is more goes into a file in ``folder``. The
-    rules are the same for any ``memory``. They are ordered by their input sides, then by their outputs.
+    ``memory`` limits what is kept in memory besides the sides of rules, in bytes; the rest goes into a file in
+    ``folder``. The rules are the same for any ``memory``, sorted by input side, then output side.
     """
 
     def __init__(
@@ -85,12 +85,12 @@ class Confusions:
         self.close()
 
     def close(self) -> None:
-        """Give up what lies on the disk."""
+        """Delete the temporary files."""
         del self._native
         self._aside.cleanup()
 
     def add(self, columns: GrammarColumns) -> None:
-        """The rules of a grammar, or of one more."""
+        """Add the rules of a grammar."""
         import numpy as np
 
         from smtplugins.core.grammar.tables import row_scores
@@ -102,12 +102,12 @@ class Confusions:
             weights = [self.choices.best.get(name, 0.0) for name in names]
             scores = row_scores(columns.features, columns.values, columns.feature_offsets, weights)
             if np.isnan(scores).any():
-                raise SmtError("expected scores that are numbers, to say which rules are best")
+                raise SmtError("best: expected rule scores that are numbers, found NaN")
         sides = self._sides(columns)
         self._native.add(level=np.ascontiguousarray(columns.level, np.uint8), scores=scores, **sides)
 
     def add_graph(self, graph: GraphColumns | Hypergraph, scope: Scope = "item") -> None:
-        """The rules of a graph's edges: confused at a node, or all over a span (``cell``)."""
+        """Add the rules of a graph's edges, confused within a node (``item``) or a span (``cell``)."""
         from smtplugins.core.graph.hypergraph import Hypergraph
 
         columns = graph.to_columns() if isinstance(graph, Hypergraph) else graph
@@ -129,7 +129,7 @@ class Confusions:
         return {**sides, "words": self._words.ids_of_table(columns.words), "labels": labels}
 
     def finish(self) -> None:
-        """All was added. What gives rules calls it."""
+        """End adding; methods that return rules call it."""
         import numpy as np
 
         from smtformats.columns import string_table
@@ -138,18 +138,18 @@ class Confusions:
             return
         choices = self.choices
         if not isinstance(choices.best, str) and choices.cap and not self._names & choices.best.keys():
-            found = ", ".join(sorted(self._names)) or "none"
-            raise UsageError(f"best: expected features of the grammar ({found}), found {', '.join(choices.best)}")
+            known = ", ".join(sorted(self._names)) or "none"
+            raise UsageError(f"best: expected features of the grammar ({known}), found {', '.join(choices.best)}")
         words = string_table(map(self._words.word, range(len(self._words))))
         text, offsets = np.frombuffer(words.blob, np.uint8), np.ascontiguousarray(words.offsets, np.int64)
         self._native.finish(choices.cap, choices.best == "count", choices.wordless, text, offsets)
         self._done = True
 
     @property
-    def report(self) -> Report:
-        """What was read, and given out so far."""
+    def report(self) -> GrammarCounts:
+        """Counts of what was read, and written so far."""
         native = self._native
-        return Report(
+        return GrammarCounts(
             rules=native.rules + self._left_out,
             left_out=native.left_out + self._left_out,
             sources=native.groups,
@@ -161,7 +161,7 @@ class Confusions:
         )
 
     def _pairs(self) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint64]]]:
-        """Pieces of the pairs: numbers of sides, whole inputs in each, and how often."""
+        """Yield batches of pairs: input and output side numbers and counts; an input's pairs are in a single batch."""
         self.finish()
         self._native.rewind()
         while True:
@@ -171,13 +171,13 @@ class Confusions:
             yield inputs, outputs, times
 
     def columns(self, weights: Weighting = "none") -> GrammarColumns:
-        """The rules as a grammar in memory."""
+        """Return the rules as a grammar in memory."""
         import numpy as np
 
         from smtformats.columns import GrammarColumns, string_table
         from smtplugins.core.grammar.tables import gathered
 
-        pieces = [(*one, _costs(one[0], one[2])) for one in self._pairs()]
+        pieces = [(*pair, _costs(pair[0], pair[2])) for pair in self._pairs()]
         symbols, offsets = self._native.sides()
 
         def joined(place: int, kind: Any) -> NDArray[Any]:
@@ -208,7 +208,7 @@ class Confusions:
         )
 
     def rules(self, weights: Weighting = "none", label: str = LABEL, *, probabilities: bool = False) -> Iterator[Rule]:
-        """The rules as records; for formats of ``probabilities`` with the logarithm of one, 0 if not weighted."""
+        """Yield the rules as records; for formats of ``probabilities`` with a log probability, 0 if not weighted."""
         from smtformats.grammar.rules import NonTerminal, Rule
         from smtplugins.host.files.opening import rounded
 
@@ -220,15 +220,15 @@ class Confusions:
                 symbols, offsets = self._native.sides()
 
             def side(number: int) -> tuple[str | NonTerminal, ...]:
-                found = symbols[offsets[number] : offsets[number + 1]].tolist()  # noqa: B023
-                return tuple(self._words.word(one) if one >= 0 else NonTerminal(label, -one) for one in found)
+                ids = symbols[offsets[number] : offsets[number + 1]].tolist()  # noqa: B023
+                return tuple(self._words.word(symbol) if symbol >= 0 else NonTerminal(label, -symbol) for symbol in ids)
 
             values = rounded((sign * _costs(inputs, times) + 0.0).tolist())
             for first, second, value in zip(inputs.tolist(), outputs.tolist(), values, strict=True):
                 yield Rule(label, side(first), side(second), names, (value,) if names else ())
 
     def lines(self, format: str = "cdec-grammar", weights: Weighting = "none", label: str = LABEL) -> Iterator[bytes]:
-        """Pieces of a file of rules; Moses' has a probability on each line, 1 for rules that are not weighted."""
+        """Yield a rule file in pieces; Moses' format has a probability on each line, 1 for rules without weights."""
         self.finish()
         self._check_words(format, label)
         self._native.rewind()
@@ -236,7 +236,7 @@ class Confusions:
         return iter(self._native.next_lines, b"")
 
     def _check_words(self, format: str, label: str) -> None:
-        """Refuse what the format would read as something else."""
+        """Raise an error for words or labels that the format cannot represent."""
         import io
 
         import numpy as np
@@ -264,10 +264,10 @@ def confusion_grammar(
     memory: int | None = None,
     **choices: Any,
 ) -> GrammarColumns:
-    """The confusion grammar of whole grammars; ``arity`` bounds the gaps of its rules, ``choices`` are further ones."""
+    """Return the confusion grammar of grammars; ``arity`` is the maximum number of gaps, ``choices`` as `Choices`."""
     with Confusions(Choices(cap=cap, identity=identity, gaps=arity, **choices), memory=memory) as confusions:
-        for one in columns:
-            confusions.add(one)
+        for grammar in columns:
+            confusions.add(grammar)
         return confusions.columns(weights)
 
 
@@ -279,15 +279,15 @@ def of_forests(
     memory: int | None = None,
     **choices: Any,
 ) -> GrammarColumns:
-    """The confusion grammar of graphs, which may be a stream; ``choices`` are those of :class:`Choices`."""
+    """Return the confusion grammar of graphs, which may be a stream; ``choices`` as :class:`Choices`."""
     with Confusions(Choices(**choices), memory=memory) as confusions:
-        for one in graphs:
-            confusions.add_graph(one, scope)
+        for graph in graphs:
+            confusions.add_graph(graph, scope)
         return confusions.columns(weights)
 
 
 def _costs(inputs: NDArray[np.uint32], times: NDArray[np.uint64]) -> NDArray[np.float32]:
-    """Minus the logarithms of relative frequencies; all pairs of an input are there."""
+    """Return negative log relative frequencies; an input's pairs must be complete."""
     import numpy as np
 
     if not len(inputs):

@@ -1,4 +1,4 @@
-"""``smt cdlm grammar``: a confusion grammar from the grammar of a system, or from what its searches kept."""
+"""``smt cdlm grammar``: make a confusion grammar from a system's grammar or its hypergraphs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from smtplugins.host.errors import UsageError
 
 if TYPE_CHECKING:
     from smtplugins.host.host import Host
-    from smtplugins.plugins.cdlm.grammar.choices import Choices, Report
+    from smtplugins.plugins.cdlm.grammar.choices import Choices, GrammarCounts
     from smtplugins.plugins.cdlm.grammar.confusion_grammar import Confusions
 
 DEFAULT = "cdec-grammar"
@@ -22,39 +22,43 @@ _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
-        "-i", "--input", nargs="+", metavar="GRAMMAR", help="grammars of the system: all target sides of a source side"
+        "-i",
+        "--input",
+        nargs="+",
+        metavar="GRAMMAR",
+        help="the system's grammars: confuse all target sides of a source side",
     )
     what.add_argument(
         "--forests",
         nargs="+",
         metavar="DIR|FILE",
-        help="hypergraphs, as `smt decode --forests` writes them: rules that competed",
+        help="the system's hypergraphs, as `smt decode --forests` writes them: confuse competing rules",
     )
     parser.add_argument(
-        "--from", dest="from_format", metavar="FORMAT", help="format of these, NAME[,key=value...] (default: by shape)"
+        "--from", dest="from_format", metavar="FORMAT", help="input format, NAME[,key=value...] (default: detected)"
     )
-    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="where to write (default: standard output)")
-    parser.add_argument("--to", dest="to_format", metavar="FORMAT", help=f"format of a grammar (default: {DEFAULT})")
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="output file (default: standard output)")
+    parser.add_argument("--to", dest="to_format", metavar="FORMAT", help=f"grammar format (default: {DEFAULT})")
     parser.add_argument(
         "--weights",
         choices=("none", "relfreq"),
         default="none",
-        help="no features, as in the paper, or Confusion, minus the logarithm of how often an input side has this "
-        "output; in Moses' formats a probability (default: none)",
+        help="no features, as in the paper, or a feature Confusion, minus the logarithm of the output's relative "
+        "frequency given the input side; in Moses' formats a probability (default: none)",
     )
-    parser.add_argument("--label", default="X", metavar="LABEL", help="of left-hand sides and gaps (default: X)")
+    parser.add_argument("--label", default="X", metavar="LABEL", help="label of left-hand sides and gaps (default: X)")
     _add_choices(parser)
     parser.add_argument(
         "--memory",
         metavar="SIZE",
-        help="beside the sides of rules: 500M, 8G (default: 50%% of the machine's; same output for any)",
+        help="memory besides the sides of rules: 500M, 8G (default: 50%% of the machine's; same output for any)",
     )
     parser.add_argument("--report", metavar="FILE", help="write counts as JSON")
     parser.add_argument(
-        "--cache", metavar="DIR|off", help="where columns of grammars are kept between runs (default: $SMT_CACHE)"
+        "--cache", metavar="DIR|off", help="cache of grammar columns, shared between runs (default: $SMT_CACHE)"
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress and no notes on standard error")
     parser.add_argument("-v", "--verbose", action="count", default=0, help="tracebacks of failures")
@@ -62,41 +66,43 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _add_choices(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("which rules")
-    group.add_argument("--no-identity", dest="identity", action="store_false", help="no rules whose sides are the same")
-    group.add_argument("--max-gaps", type=int, metavar="N", help="rules of at most N gaps (default: any)")
-    group.add_argument("--same-lhs", action="store_true", help="confuse rules of the same left-hand side alone")
+    group.add_argument("--no-identity", dest="identity", action="store_false", help="leave out rules with equal sides")
+    group.add_argument("--max-gaps", type=int, metavar="N", help="maximum number of gaps in a rule (default: any)")
+    group.add_argument("--same-lhs", action="store_true", help="confuse only rules with the same left-hand side")
     group.add_argument(
-        "--keep-glue", dest="glue", action="store_true", help="also rules without a word on their source side"
+        "--keep-glue", dest="glue", action="store_true", help="include rules without words on the source side"
     )
     group.add_argument(
         "--need-words",
         dest="wordless",
         action="store_false",
-        help="no rules whose input side is gaps alone, which apply everywhere",
+        help="leave out rules whose input side has only gaps, which apply everywhere",
     )
-    group = parser.add_argument_group("of grammars")
-    group.add_argument("--cap", type=int, default=0, metavar="N", help="at most N target sides of a source side")
+    group = parser.add_argument_group("which rules of grammars")
+    group.add_argument("--cap", type=int, default=0, metavar="N", help="use at most N target sides of a source side")
     group.add_argument(
         "--best",
         metavar="order|count|[-]FEATURE",
-        help="which these are: the first ones, those that come most often in all grammars, or those where a feature "
-        "is highest (with -: lowest; write --best=-NAME) (default: order)",
+        help="target sides that --cap keeps: the first, the most frequent in all grammars, or those with the highest "
+        "value of a feature (with -: lowest; write --best=-NAME) (default: order)",
     )
-    group.add_argument("--best-weights", metavar="FILE", help="the same by weights of several features")
-    group = parser.add_argument_group("of hypergraphs")
+    group.add_argument(
+        "--best-weights", metavar="FILE", help="target sides that --cap keeps: the best by a weighted sum of features"
+    )
+    group = parser.add_argument_group("which rules of hypergraphs")
     group.add_argument(
         "--scope",
         choices=("item", "cell"),
-        help="rules on edges into the same node, or over the same source words (default: item)",
+        help="competing rules: on edges into the same node (item), or over the same source span (cell) (default: item)",
     )
     group.add_argument(
-        "--no-same-rule", dest="same_rule", action="store_false", help="a rule is not confused with itself"
+        "--no-same-rule", dest="same_rule", action="store_false", help="do not confuse a rule with itself"
     )
-    group.add_argument("--keep-oov", dest="oov", action="store_true", help="also rules minted for unknown words")
+    group.add_argument("--keep-oov", dest="oov", action="store_true", help="include unknown-word rules")
 
 
 def run(host: Host, args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from dataclasses import asdict
 
     from smtplugins.host.learn.pools import write_json
@@ -107,7 +113,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
     memory = memory_of(args.memory)
     folder = os.path.dirname(os.path.abspath(args.output)) if args.output != "-" else None
     if folder is not None and not os.path.isdir(folder):
-        raise UsageError(f"--output: expected a folder that is there, found {folder!r}")
+        raise UsageError(f"--output: expected an existing folder, found {folder!r}")
     with hushed(args.quiet), Confusions(choices, memory=memory, folder=folder) as confusions:
         _read(host, args, confusions)
         _write(host, args, confusions)
@@ -120,7 +126,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
 
 
 def choices_of(host: Host, args: argparse.Namespace) -> Choices:
-    """Which rules are confused; options that say nothing about what is read are an error."""
+    """Build the choices from the command line; raises UsageError for options that do not apply to the input."""
     from smtplugins.plugins.cdlm.grammar.choices import Choices
 
     of_grammars = {"--cap": args.cap, "--best": args.best, "--best-weights": args.best_weights}
@@ -128,13 +134,13 @@ def choices_of(host: Host, args: argparse.Namespace) -> Choices:
     others, own = (of_grammars, "grammars") if args.forests is not None else (of_graphs, "hypergraphs")
     for option, value in others.items():
         if value:
-            raise UsageError(f"{option} is an option of {own}")
+            raise UsageError(f"{option} is an option for {own}")
     if args.cap < 0:
         raise UsageError(f"--cap: expected 1 or more, found {args.cap}")
     if args.best is not None and args.best_weights is not None:
-        raise UsageError("name one of --best and --best-weights")
+        raise UsageError("expected --best or --best-weights, found both")
     if (args.best is not None or args.best_weights is not None) and not args.cap:
-        raise UsageError("--best says which target sides --cap N keeps: say how many")
+        raise UsageError("--best selects the target sides that --cap keeps: add --cap N")
     if args.max_gaps is not None and args.max_gaps < 0:
         raise UsageError(f"--max-gaps: expected 0 or more, found {args.max_gaps}")
     best: Any = args.best or "order"
@@ -147,7 +153,7 @@ def choices_of(host: Host, args: argparse.Namespace) -> Choices:
 
 
 def memory_of(text: str | None) -> int | None:
-    """Bytes, of a size as 500M."""
+    """Parse a size such as 500M into bytes."""
     if text is None:
         return None
     parts = re.fullmatch(r"(\d{1,9})([KMGT]?)B?", text, re.ASCII | re.IGNORECASE)
@@ -187,7 +193,7 @@ def _write(host: Host, args: argparse.Namespace, confusions: Confusions) -> None
     name = args.to_format or DEFAULT
     record = find_format(name, "grammar", host.formats())
     if record.write is None:
-        raise UsageError(f"{record.name} can only be read")
+        raise UsageError(f"--to: expected a format that can be written, found {record.name}, which can only be read")
     if name in NATIVE:
         with open_binary_write(args.output) as out:
             for piece in progress(confusions.lines(name, args.weights, args.label), "writing, pieces"):
@@ -197,20 +203,20 @@ def _write(host: Host, args: argparse.Namespace, confusions: Confusions) -> None
     write_all(record, progress(rules, "rules"), args.output)
 
 
-def summary(report: Report, choices: Choices, graphs: bool) -> Iterator[str]:
-    """What was read and written, in words."""
+def summary(report: GrammarCounts, choices: Choices, graphs: bool) -> Iterator[str]:
+    """Describe what was read and written."""
     what, places = ("edges", "sets of competing edges") if graphs else ("rules", "source sides")
     left_out = f", {report.left_out} left out" if report.left_out else ""
     yield f"{report.rules} {what}{left_out}, {report.sources} {places}"
-    capped = f", {report.capped} with {choices.cap} of a source side" if choices.cap else ""
+    capped = f", {report.capped} with at most {choices.cap} for each source side" if choices.cap else ""
     yield f"{report.uncapped} pairs of target sides{capped}: {report.pairs} confusion rules"
     if report.no_input:
-        yield f"{report.no_input} pairs have no input side that a rule can have (empty, or gaps alone): left out"
+        yield f"{report.no_input} pairs left out: their input side is empty or has only gaps"
 
 
 GRAMMAR = Command(
     name="grammar",
-    summary="a confusion grammar, from a system's grammar or from its hypergraphs",
+    summary="make a confusion grammar from a system's grammar or its hypergraphs",
     configure=configure,
     run=run,
 )

@@ -1,4 +1,4 @@
-"""``smt cdlm pick``: what models pick from the confusion sets of a text: table 2, and with a system's lists table 4."""
+"""``smt cdlm pick``: evaluate models on the confusion sets of a text (table 2, with n-best lists also table 4)."""
 
 from __future__ import annotations
 
@@ -14,19 +14,23 @@ if TYPE_CHECKING:
 
     from smtplugins.contracts.contracts import Sentence
     from smtplugins.host.host import Host
-    from smtplugins.plugins.cdlm.picking.picking import Contender, Overlap, Picked
-    from smtplugins.plugins.cdlm.sets.confusing import Setting
+    from smtplugins.plugins.cdlm.picking.picking import Contender, NgramOverlap, Picked
+    from smtplugins.plugins.cdlm.sets.confusing import ConfusionSetting
 
 METRIC = "bleu,tokenize=none"
 
 
 def add_tables(parser: argparse.ArgumentParser) -> None:
-    """How picks are judged and tables printed: shared with ``compare``."""
+    """Add the options of evaluation and table output, shared with ``compare``."""
     parser.add_argument(
         "-m", "--metric", default=METRIC, metavar="NAME[,key=value...]", help=f"the metric (default: {METRIC})"
     )
     parser.add_argument(
-        "--nbest", type=int, default=100, metavar="N", help="strings of each set whose n-grams count (default: 100)"
+        "--nbest",
+        type=int,
+        default=100,
+        metavar="N",
+        help="size of the n-best lists whose n-grams are compared (default: 100)",
     )
     parser.add_argument(
         "-f", "--format", choices=("text", "json", "tsv", "latex"), default="text", help="how to print the tables"
@@ -37,35 +41,42 @@ def add_tables(parser: argparse.ArgumentParser) -> None:
         "--paper",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="the paper's figures beside ours (default: in text)",
+        help="print the paper's figures beside ours (default: with --format text)",
     )
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     from smtplugins.plugins.cdlm.sets.confuse_command import add_setting
 
-    parser.add_argument("-i", "--input", required=True, metavar="TEXT", help="sentences that no model was learnt from")
     parser.add_argument(
-        "-r", "--ref", action="append", default=[], metavar="FILE", help="paraphrases of them: further references"
+        "-i", "--input", required=True, metavar="TEXT", help="held-out sentences, one per line, tokenised"
+    )
+    parser.add_argument(
+        "-r",
+        "--ref",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="paraphrases of the sentences: further references (repeatable)",
     )
     parser.add_argument(
         "--model", action="append", default=[], metavar="DIR", help="a model of `smt cdlm train` (repeatable)"
     )
     parser.add_argument(
-        "--same-sets", action="store_true", help="let all pick from the sets that the language model made, too"
+        "--same-sets", action="store_true", help="also let all models pick from the baseline language model's sets"
     )
     parser.add_argument(
-        "--lists", metavar="FILE", help="what the system says for the source sentences, n-best lists: table 4"
+        "--lists", metavar="FILE", help="the system's n-best lists for the source sentences, for table 4"
     )
-    parser.add_argument("-o", "--output", metavar="DIR", help="write what was picked into this folder, a file for each")
+    parser.add_argument("-o", "--output", metavar="DIR", help="write each model's picks to a file in this folder")
     add_tables(parser)
     add_setting(parser)
 
 
 def pick_all(
     host: Host,
-    setting: Setting,
+    setting: ConfusionSetting,
     sentences: Sequence[Sentence],
     contenders: Sequence[Contender],
     same: bool,
@@ -73,59 +84,59 @@ def pick_all(
     cache: str | None,
     say: Callable[[str], None],
 ) -> list[tuple[Picked, Picked | None]]:
-    """What each one picks, searching by itself, and from the sets of the first one if that is wanted, too."""
+    """Return each model's picks from its own sets and, if ``same``, from the first model's sets."""
     from smtplugins.plugins.cdlm.picking import picking
 
     shared: dict[str, Picked] = {}
     if same:
         graphs = picking.sets_of(host, setting, sentences, contenders[0], jobs, cache)
         shared = picking.same_sets(graphs, sentences, contenders, setting.cost)
-    found = []
-    for one in contenders:
-        say(f"{one.name} picks from the sets of {len(sentences)} sentences")
-        graphs = picking.sets_of(host, setting, sentences, one, jobs, cache)
-        found.append((picking.picked(graphs, sentences), shared.get(one.name)))
-    return found
+    picks = []
+    for model in contenders:
+        say(f"{model.name} picks from the sets of {len(sentences)} sentences")
+        graphs = picking.sets_of(host, setting, sentences, model, jobs, cache)
+        picks.append((picking.picked(graphs, sentences), shared.get(model.name)))
+    return picks
 
 
 def rows_of(
     contenders: Sequence[Contender],
-    found: Sequence[tuple[Picked, Picked | None]],
+    picks: Sequence[tuple[Picked, Picked | None]],
     metric: Any,
     references: Sequence[Sequence[str]],
 ) -> list[dict[str, Any]]:
-    """The rows of table 2."""
+    """Return the rows of table 2."""
     from smtplugins.plugins.cdlm.picking.picking import judged
 
-    scores = judged(metric, [own.texts for own, _ in found], references)
-    same: list[dict[str, Any]] = [{} for _ in found]
-    if all(shared is not None for _, shared in found):
-        same = judged(metric, [shared.texts for _, shared in found if shared is not None], references)
+    scores = judged(metric, [own.texts for own, _ in picks], references)
+    same: list[dict[str, Any]] = [{} for _ in picks]
+    if all(shared is not None for _, shared in picks):
+        same = judged(metric, [shared.texts for _, shared in picks if shared is not None], references)
     words = max(sum(len(text.split()) for text in references[0]), 1)
     return [
         {
-            "name": one.name,
-            "features": list(one.features),
+            "name": model.name,
+            "features": list(model.features),
             **score,
             "same": other.get("score"),
             "words": sum(len(text.split()) for text in own.texts) / words,
             "own": own.own,
         }
-        for one, (own, _), score, other in zip(contenders, found, scores, same, strict=True)
+        for model, (own, _), score, other in zip(contenders, picks, scores, same, strict=True)
     ]
 
 
 def compared_ngrams(
     host: Host,
-    setting: Setting,
+    setting: ConfusionSetting,
     sentences: Sequence[Sentence],
     maker: Contender,
     real: Sequence[Sequence[str]],
     count: int,
     jobs: int,
     cache: str | None,
-) -> list[Overlap]:
-    """Table 4: the best strings of the sets by one model against a system's."""
+) -> list[NgramOverlap]:
+    """Return the rows of table 4: n-gram overlap of one model's sets with a system's n-best lists."""
     from smtplugins.plugins.cdlm.picking import picking
 
     graphs = picking.sets_of(host, setting, sentences, maker, jobs, cache)
@@ -134,7 +145,7 @@ def compared_ngrams(
 
 
 def run(host: Host, args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from smtplugins.host.errors import UsageError
     from smtplugins.host.files.opening import find_format, write_all
     from smtplugins.plugins.cdlm.picking import picking
@@ -149,23 +160,23 @@ def run(host: Host, args: argparse.Namespace) -> None:
     sentences = read_text(host, there(args.input))
     references = picking.references_of(host, there(args.input), list(map(there, args.ref)))
     contenders = [picking.baseline(), *(picking.contender(there(path)) for path in args.model)]
-    names = [one.name for one in contenders]
+    names = [model.name for model in contenders]
     if len(set(names)) < len(names):
         raise UsageError(f"--model: expected folders with different names, found {', '.join(sorted(names))}")
     metric = host.metric(args.metric)
-    found = pick_all(host, setting, sentences, contenders, args.same_sets, args.jobs, args.cache, say)
+    picks = pick_all(host, setting, sentences, contenders, args.same_sets, args.jobs, args.cache, say)
     if args.output:
         Path(args.output).mkdir(parents=True, exist_ok=True)
         record = find_format("text", "corpus", host.formats())
-        for one, (own, _) in zip(contenders, found, strict=True):
-            write_all(record, list(own.texts), Path(args.output) / f"{one.name.replace(' ', '-')}.txt")
-    rows = rows_of(contenders, found, metric, references)
+        for model, (own, _) in zip(contenders, picks, strict=True):
+            write_all(record, list(own.texts), Path(args.output) / f"{model.name.replace(' ', '-')}.txt")
+    rows = rows_of(contenders, picks, metric, references)
     tables = [compare_tables.picking(rows, metric.name, len(sentences), len(references))]
     if args.lists:
         real = picking.strings_of_lists(host, there(args.lists), args.nbest, len(sentences))
         overlap = compared_ngrams(host, setting, sentences, contenders[-1], real, args.nbest, args.jobs, args.cache)
         tables.append(compare_tables.ngrams(overlap, args.nbest, len(sentences)))
-    perplexity, unknown = picking.perplexity(setting.lm, [one.text for one in sentences])
+    perplexity, unknown = picking.perplexity(setting.lm, [sentence.text for sentence in sentences])
     settings = {"signature": metric.signature(), "perplexity": perplexity, "unknown": unknown}
     say(f"perplexity of {args.input} under the baseline LM: {perplexity:.1f}, {unknown} unknown words")
     paper = args.format == "text" if args.paper is None else args.paper
@@ -174,7 +185,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
 
 PICK = Command(
     name="pick",
-    summary="what the baseline language model and trained ones pick from the confusion sets of a text",
+    summary="evaluate language models by the sentences they pick from the confusion sets of a text",
     configure=configure,
     run=run,
 )

@@ -1,10 +1,10 @@
-"""Evaluation on confusion sets: the sentence a model picks from each, and how much the sets are like a system's lists.
+"""Evaluation on confusion sets: the sentence a model picks from each, and n-gram overlap with a system's n-best lists.
 
-Z. Li, Z. Wang, S. Khudanpur and J. Eisner (COLING 2010). Section 5.4, table 2: of the confusion set of a sentence a
-model picks what it likes best, and the score of what was picked, against the sentences themselves, says how good the
-model is. Each model searches by itself, in the whole set; besides, all can pick from the sets of the first one.
-Section 5.6, table 4: n-grams of the best strings of the sets (simulated) and of a system's lists for the source
-sentences (real): which share of the types of the one are among those of the other, summed over sentences.
+Z. Li, Z. Wang, S. Khudanpur and J. Eisner (COLING 2010). Section 5.4, table 2: a model picks the best sentence from
+each confusion set; the metric's score of the picks against the original sentences measures the model. Each model
+searches the whole set itself; optionally all models pick from the sets of the first. Section 5.6, table 4: precision
+and recall of the n-gram types of the sets' best strings (simulated) against those of a system's n-best lists for the
+source sentences (real), summed over sentences.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.plugins.cdlm.sets.confusing import BLM, OOV, TSRB, WP, Setting, confusion_sets
+from smtplugins.plugins.cdlm.sets.confusing import BLM, OOV, TSRB, WP, ConfusionSetting, confusion_sets
 
 if TYPE_CHECKING:
     from smtplugins.contracts.contracts import Metric, Sentence
@@ -28,7 +28,7 @@ ORDER = 4
 
 @dataclass(frozen=True)
 class Contender:
-    """Who picks: a name, weights, and the class map of its rule bigrams if it has any."""
+    """A model that picks: its name, weights, and the class map of its rule bigrams, if any."""
 
     name: str
     weights: Mapping[str, float]
@@ -36,18 +36,18 @@ class Contender:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The features that count, as the paper's tables name them."""
+        """The features with nonzero weights, as the paper's tables name them."""
         families = {name.partition(":")[0] for name, value in self.weights.items() if value}
-        return tuple(one for one in (BLM, WP, TSRB) if one in families)
+        return tuple(family for family in (BLM, WP, TSRB) if family in families)
 
 
 def baseline() -> Contender:
-    """The language model alone."""
+    """Return the baseline: the language model alone."""
     return Contender(BASELINE, {BLM: 1.0})
 
 
 def contender(folder: Path, name: str | None = None) -> Contender:
-    """A trained model."""
+    """Load a trained model."""
     from smtplugins.plugins.cdlm.features.classes import FILE
     from smtplugins.plugins.cdlm.features.model import CLASSES, load_model
 
@@ -58,7 +58,7 @@ def contender(folder: Path, name: str | None = None) -> Contender:
 
 @dataclass(frozen=True)
 class Picked:
-    """What was picked for each sentence, empty where there was nothing to pick, and how often it was the sentence."""
+    """The text picked for each sentence (empty for empty sets), and how many picks are the sentence itself."""
 
     texts: tuple[str, ...]
     own: int
@@ -66,19 +66,19 @@ class Picked:
 
 def sets_of(
     host: Host,
-    setting: Setting,
+    setting: ConfusionSetting,
     sentences: Sequence[Sentence],
-    one: Contender,
+    model: Contender,
     jobs: int = 1,
     cache: str | None = None,
 ) -> Iterator[Hypergraph]:
-    """The confusion sets that a contender searches, with its scores."""
-    own = replace(setting, classes=one.classes)
-    return confusion_sets(host, own, sentences, one.weights, threads=jobs, cache=cache)
+    """Yield the confusion sets that a model searches, with its scores."""
+    own = replace(setting, classes=model.classes)
+    return confusion_sets(host, own, sentences, model.weights, threads=jobs, cache=cache)
 
 
 def picked(graphs: Iterable[Hypergraph], sentences: Sequence[Sentence]) -> Picked:
-    """The best of each set by its scores."""
+    """Pick the best derivation of each set by its scores."""
     from smtplugins.core.graph.inference import viterbi
 
     texts = []
@@ -95,9 +95,9 @@ def same_sets(
     contenders: Sequence[Contender],
     cost: float,
 ) -> dict[str, Picked]:
-    """What each contender picks from the same sets, made by one of them; rule bigrams are those of each one's classes.
+    """Let each model pick from the same sets; rule bigrams are recomputed with each model's class map.
 
-    ``cost`` is what an unknown word costs, for all alike.
+    ``cost`` is the cost of an unknown word, the same for all models.
     """
     from smtplugins.core.graph.inference import viterbi
     from smtplugins.plugins.cdlm.features.classes import ClassMap, read_classes
@@ -105,43 +105,43 @@ def same_sets(
     from smtplugins.plugins.cdlm.sets.graphs import with_tsrb
 
     alphabets: dict[str, Alphabet] = {}
-    for one in contenders:
-        if TSRB in one.features:
-            classes: ClassMap = ClassMap({}) if one.classes is None else read_classes(one.classes)
-            alphabets[one.name] = Alphabet(classes)
-    texts: dict[str, list[str]] = {one.name: [] for one in contenders}
+    for model in contenders:
+        if TSRB in model.features:
+            classes: ClassMap = ClassMap({}) if model.classes is None else read_classes(model.classes)
+            alphabets[model.name] = Alphabet(classes)
+    texts: dict[str, list[str]] = {model.name: [] for model in contenders}
     for graph in graphs:
-        for one in contenders:
+        for model in contenders:
             if not len(graph):
-                texts[one.name].append("")
+                texts[model.name].append("")
                 continue
-            own = with_tsrb(graph, alphabets[one.name]) if one.name in alphabets else graph
+            own = with_tsrb(graph, alphabets[model.name]) if model.name in alphabets else graph
             names = set(own.names[:])
-            weights = {name: value for name, value in one.weights.items() if name in names}
+            weights = {name: value for name, value in model.weights.items() if name in names}
             best = viterbi(own, own.scores({**weights, **({OOV: -cost} if OOV in names else {})}))
-            texts[one.name].append("" if best is None else best.text)
+            texts[model.name].append("" if best is None else best.text)
     return {
-        name: Picked(tuple(found), sum(text == one.text for text, one in zip(found, sentences, strict=True)))
-        for name, found in texts.items()
+        name: Picked(tuple(picks), sum(text == sentence.text for text, sentence in zip(picks, sentences, strict=True)))
+        for name, picks in texts.items()
     }
 
 
 def judged(
     metric: Metric, outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
 ) -> list[dict[str, Any]]:
-    """Score and 95 % interval of each output, and p (bootstrap) that it differs from the first."""
+    """Score each output with a 95 % interval, and the bootstrap p-value of its difference from the first."""
     from smtplugins.host.judge.significance import Plan, judge
 
-    stats = [[metric.stats(list(one), [list(stream) for stream in references])] for one in outputs]
-    found = judge(metric, stats, Plan(("bootstrap",)))
+    stats = [[metric.stats(list(output), [list(stream) for stream in references])] for output in outputs]
+    results = judge(metric, stats, Plan(("bootstrap",)))
     return [
-        {"score": one.score, "low": one.low, "high": one.high, "p": one.p.get("bootstrap") if k else None}
-        for k, one in enumerate(found)
+        {"score": result.score, "low": result.low, "high": result.high, "p": result.p.get("bootstrap") if k else None}
+        for k, result in enumerate(results)
     ]
 
 
 def perplexity(path: Path, texts: Sequence[str]) -> tuple[float, int]:
-    """Perplexity of a text by a language model, sentence ends counted; and how many words the model does not know."""
+    """Return a text's perplexity under a language model, counting sentence ends, and its number of unknown words."""
     import numpy as np
 
     from smtplugins.core.lm.ngram_model import KenlmMissing, read_lm
@@ -153,27 +153,27 @@ def perplexity(path: Path, texts: Sequence[str]) -> tuple[float, int]:
     scores, unknown = model.score_sentences(list(texts))
     words = sum(len(text.split()) + 1 for text in texts)
     if not words:
-        raise SmtError("expected a text to take the perplexity of, found none")
+        raise SmtError("perplexity: expected a text with words, found none")
     return float(10 ** (-np.asarray(scores).sum() / words)), int(np.asarray(unknown).sum())
 
 
 NgramSets = tuple[frozenset[tuple[str, ...]], ...]
-"""For each length from 1 on, the n-grams that are there."""
+"""For each length from 1 on, the n-gram types."""
 
 
 def ngram_types(texts: Iterable[str], order: int = ORDER) -> NgramSets:
-    """The n-grams of several strings, each once."""
-    found: tuple[set[tuple[str, ...]], ...] = tuple(set() for _ in range(order))
+    """Return the n-gram types of several strings."""
+    types: tuple[set[tuple[str, ...]], ...] = tuple(set() for _ in range(order))
     for text in texts:
         words = tuple(text.split())
-        for n, own in enumerate(found, 1):
+        for n, own in enumerate(types, 1):
             own.update(words[i : i + n] for i in range(len(words) - n + 1))
-    return tuple(map(frozenset, found))
+    return tuple(map(frozenset, types))
 
 
 @dataclass(frozen=True)
-class Overlap:
-    """N-gram types of one length in simulated sets, in real ones, and in both, summed over sentences."""
+class NgramOverlap:
+    """Counts of n-gram types of one length in simulated sets, in real lists, and in both, summed over sentences."""
 
     simulated: int
     real: int
@@ -181,63 +181,63 @@ class Overlap:
 
     @property
     def precision(self) -> float:
-        """The share of simulated ones that are real."""
+        """The share of simulated types that are real."""
         return self.both / self.simulated if self.simulated else 0.0
 
     @property
     def recall(self) -> float:
-        """The share of real ones that are simulated."""
+        """The share of real types that are simulated."""
         return self.both / self.real if self.real else 0.0
 
     @property
     def agreement(self) -> float:
-        """Of all that are in either, the share that are in both."""
+        """The intersection divided by the union (Jaccard index)."""
         either = self.simulated + self.real - self.both
         return self.both / either if either else 0.0
 
 
-def overlaps(simulated: Iterable[NgramSets], real: Iterable[NgramSets], order: int = ORDER) -> list[Overlap]:
-    """For each length; sentence by sentence, both in the same order. Sentences that lack either set are left out."""
+def overlaps(simulated: Iterable[NgramSets], real: Iterable[NgramSets], order: int = ORDER) -> list[NgramOverlap]:
+    """Sum the overlap of each length over parallel sentences; sentences where either set is empty are skipped."""
     sums = [[0, 0, 0] for _ in range(order)]
-    for one, other in zip(simulated, real, strict=True):
-        if not one[0] or not other[0]:
+    for simulated_sets, real_sets in zip(simulated, real, strict=True):
+        if not simulated_sets[0] or not real_sets[0]:
             continue
-        for own, left, right in zip(sums, one, other, strict=True):
+        for own, left, right in zip(sums, simulated_sets, real_sets, strict=True):
             for k, count in enumerate((len(left), len(right), len(left & right))):
                 own[k] += count
-    return [Overlap(*own) for own in sums]
+    return [NgramOverlap(*own) for own in sums]
 
 
 def best_strings(graph: Hypergraph, count: int) -> list[str]:
-    """The best strings of a set, each once."""
+    """Return the best distinct strings of a set."""
     from smtplugins.core.graph.inference import kbest
 
     return kbest(graph, k=count, unique=True).texts() if len(graph) else []
 
 
 def strings_of_lists(host: Host, path: Path, count: int, sentences: int) -> list[list[str]]:
-    """The best strings of each list of a file, by its order; one list for each sentence, by its number."""
+    """Return the first distinct strings of each list of a file, indexed by sentence number."""
     from smtformats.tokens import is_id
 
-    found: dict[int, list[str]] = {}
-    for one in host.read(path):
-        if not is_id(one.id):
-            raise SmtError(f"{path}:{one.line}: expected the number of a sentence as id, found {one.id!r}")
-        number = int(one.id)
-        if number in found:
-            raise SmtError(f"{path}: expected a list for each sentence, found a second one of {number}")
-        found[number] = list(dict.fromkeys(one.texts))[:count]
-    beyond = [number for number in found if not 0 <= number < sentences]
+    lists: dict[int, list[str]] = {}
+    for nbest in host.read(path):
+        if not is_id(nbest.id):
+            raise SmtError(f"{path}:{nbest.line}: expected a sentence number as id, found {nbest.id!r}")
+        number = int(nbest.id)
+        if number in lists:
+            raise SmtError(f"{path}: expected one list for each sentence, found a second list of sentence {number}")
+        lists[number] = list(dict.fromkeys(nbest.texts))[:count]
+    beyond = [number for number in lists if not 0 <= number < sentences]
     if beyond:
         raise UsageError(f"{path}: expected lists of sentences 0 to {sentences - 1}, found {min(beyond)}")
-    return [found.get(number, []) for number in range(sentences)]
+    return [lists.get(number, []) for number in range(sentences)]
 
 
 def gain_shape(texts: Sequence[str], references: Sequence[Sequence[str]], order: int = ORDER) -> tuple[float, float]:
-    """Unigram precision, and by which factor precision falls with each longer n-gram, of what was picked.
+    """Return the unigram precision of the picked texts and the factor by which precision falls with n-gram length.
 
-    These are p and r of the linear gains, with which a text as good as these is worth the same however long it is. An
-    n-gram that a reference has is right however often it is there, as in the gains.
+    These are p and r of the linear gains, chosen so that the gain of a text of this quality does not depend on its
+    length. As in the gains, n-gram matches are not clipped.
     """
     right, total = [0] * order, [0] * order
     for index, text in enumerate(texts):
@@ -247,17 +247,17 @@ def gain_shape(texts: Sequence[str], references: Sequence[Sequence[str]], order:
             grams = [words[i : i + n] for i in range(len(words) - n + 1)]
             total[n - 1] += len(grams)
             right[n - 1] += sum(gram in known[n - 1] for gram in grams)
-    shares = [one / whole for one, whole in zip(right, total, strict=True) if one and whole]
+    shares = [hits / whole for hits, whole in zip(right, total, strict=True) if hits and whole]
     if not shares:
         raise SmtError("expected picked sentences that share words with the text, found none")
     return shares[0], (shares[-1] / shares[0]) ** (1 / max(len(shares) - 1, 1)) if len(shares) > 1 else 0.5
 
 
 def references_of(host: Host, text: Path, paraphrases: Sequence[Path]) -> list[list[str]]:
-    """The sentences and their paraphrases, stream by stream."""
+    """Read the sentences and their paraphrases as reference streams."""
     from smtplugins.plugins.cdlm.sets.confusing import read_text
 
-    streams = [[one.text for one in read_text(host, path)] for path in (text, *paraphrases)]
+    streams = [[sentence.text for sentence in read_text(host, path)] for path in (text, *paraphrases)]
     for path, stream in zip(paraphrases, streams[1:], strict=True):
         if len(stream) != len(streams[0]):
             raise SmtError(f"{path}: expected {len(streams[0])} lines as in {text}, found {len(stream)}")

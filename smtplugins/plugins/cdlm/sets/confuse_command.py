@@ -1,4 +1,4 @@
-"""``smt cdlm confuse``: the confusion set of each sentence of a text, a file each."""
+"""``smt cdlm confuse``: write the confusion set of each sentence of a text, a file each."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     import argparse
 
     from smtplugins.host.host import Host
-    from smtplugins.plugins.cdlm.sets.confusing import Setting
+    from smtplugins.plugins.cdlm.sets.confusing import ConfusionSetting
 
 
 def add_setting(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    """With what sentences are confused: shared with the other commands; one makes the grammar itself if need be."""
+    """Add the options of confusion sets, shared by several commands; ``required`` is for ``--grammar``."""
     group = parser.add_argument_group("confusion sets")
     group.add_argument(
         "-g", "--grammar", required=required, metavar="FILE", help="a confusion grammar (`smt cdlm grammar` makes one)"
@@ -30,28 +30,32 @@ def add_setting(parser: argparse.ArgumentParser, *, required: bool = True) -> No
         "--unknown",
         choices=("oov", "copy"),
         default="oov",
-        help="what a word becomes that no other rule fits: the word oov, as in the paper, or itself (default: oov)",
+        help="translation of words without a rule: the word oov, as in the paper, or a copy (default: oov)",
     )
     group.add_argument(
-        "--oov-cost", type=float, default=100.0, metavar="C", help="what that costs, for each word (default: 100)"
+        "--oov-cost", type=float, default=100.0, metavar="C", help="cost of each such word (default: 100)"
     )
     group.add_argument(
-        "--pop-limit", type=int, default=200, metavar="K", help="effort at each node of a set (default: 200)"
+        "--pop-limit", type=int, default=200, metavar="K", help="cube pruning: pop limit of each node (default: 200)"
     )
     group.add_argument(
-        "--beam", type=float, default=15.0, metavar="B", help="edges lack at most so much at a node (default: 15)"
+        "--beam",
+        type=float,
+        default=15.0,
+        metavar="B",
+        help="pruning threshold of each node, as a score difference (default: 15)",
     )
     group.add_argument("--max-span", type=int, default=10, metavar="N", help="the longest span of a rule (default: 10)")
     group.add_argument(
-        "--prune", type=float, metavar="B", help="keep edges whose best derivation lacks at most so much in all"
+        "--prune", type=float, metavar="B", help="keep edges whose best derivation is within B of the best of all"
     )
-    group.add_argument("--density", type=float, metavar="N", help="keep the N best edges for each word")
+    group.add_argument("--density", type=float, metavar="N", help="keep the N best edges per word of the sentence")
     group.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="another option of decoder hiero, as search=full (repeatable)",
+        help="another option of the decoder hiero, such as search=full (repeatable)",
     )
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
     parser.add_argument(
@@ -61,20 +65,20 @@ def add_setting(parser: argparse.ArgumentParser, *, required: bool = True) -> No
     parser.add_argument("-v", "--verbose", action="count", default=0, help="tracebacks of failures")
 
 
-def setting_of(args: argparse.Namespace, made: Path | None = None) -> Setting:
-    """The setting of a command line, with a grammar that will be ``made`` if none is named.
+def setting_of(args: argparse.Namespace, made: Path | None = None) -> ConfusionSetting:
+    """Build the setting from the command line; ``made`` is the grammar's future path if ``--grammar`` is not given.
 
-    Files that are not there are said now.
+    Raises an error at once for missing files.
     """
-    from smtplugins.plugins.cdlm.sets.confusing import Setting
+    from smtplugins.plugins.cdlm.sets.confusing import ConfusionSetting
 
     search: dict[str, Any] = {}
-    for one in args.set:
-        name, equals, value = one.partition("=")
+    for option in args.set:
+        name, equals, value = option.partition("=")
         if not equals or not name:
-            raise UsageError(f"--set: expected KEY=VALUE as search=full, found {one!r}")
+            raise UsageError(f"--set: expected KEY=VALUE, such as search=full, found {option!r}")
         search[name] = value
-    return Setting(
+    return ConfusionSetting(
         made if args.grammar is None and made is not None else there(args.grammar),
         there(args.lm),
         there(args.classes) if args.classes is not None else None,
@@ -90,7 +94,7 @@ def setting_of(args: argparse.Namespace, made: Path | None = None) -> Setting:
 
 
 def there(path: str) -> Path:
-    """A file's whole path; an error if it is not there."""
+    """Return a file's absolute path; raises OSError if it does not exist."""
     import os
 
     os.stat(path)
@@ -98,7 +102,7 @@ def there(path: str) -> Path:
 
 
 def sayer(quiet: bool, command: str) -> Callable[[str], None]:
-    """Where notes go."""
+    """Return a function that prints notes on standard error, unless ``quiet``."""
     import sys
 
     def say(text: str) -> None:
@@ -109,24 +113,26 @@ def sayer(quiet: bool, command: str) -> Callable[[str], None]:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
-    parser.add_argument("-i", "--input", required=True, metavar="TEXT", help="sentences, one on each line, tokenised")
+    """Add the options."""
+    parser.add_argument("-i", "--input", required=True, metavar="TEXT", help="sentences, one per line, tokenised")
     parser.add_argument(
         "-w",
         "--weights",
         metavar="FILE",
-        help="weights, or a model of `smt cdlm train`, by which sets are pruned (default: the language model alone)",
+        help="weights, or a model of `smt cdlm train`, for pruning the sets (default: the language model alone)",
     )
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the folder of sets, a file for each")
     parser.add_argument(
-        "--forests-format", metavar="FORMAT", help="NAME[,key=value...] of any hypergraphs (default: as `smt decode`)"
+        "-o", "--output", required=True, metavar="DIR", help="folder of the sets, a file for each sentence"
+    )
+    parser.add_argument(
+        "--forests-format", metavar="FORMAT", help="hypergraph format, NAME[,key=value...] (default: as `smt decode`)"
     )
     parser.add_argument("--stats", metavar="FILE", help="write counts and CPU seconds as JSON")
     add_setting(parser)
 
 
 def run(host: Host, args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from smtplugins.host.learn.pools import write_json
     from smtplugins.plugins.cdlm.sets.confusing import keep_sets, read_text, read_weights
 
@@ -149,14 +155,14 @@ def run(host: Host, args: argparse.Namespace) -> None:
         write_json(Path(args.stats), totals)
     say(
         "{sentences:.0f} sentences ({empty:.0f} without a set), {edges_per_sentence:.0f} edges and "
-        "{bytes_per_sentence:.0f} bytes each; {sentences_per_cpu_second:.3g} a CPU second; the sentence itself is in "
-        "its set for {own:.1f}%".format(**totals, own=100 * totals["own_in_set"])
+        "{bytes_per_sentence:.0f} bytes each; {sentences_per_cpu_second:.3g} sentences per CPU second; {own:.1f}% of "
+        "the sets contain their sentence".format(**totals, own=100 * totals["own_in_set"])
     )
 
 
 CONFUSE = Command(
     name="confuse",
-    summary="what a system might have said in place of each sentence of a text: a hypergraph each",
+    summary="confusion sets of sentences: hypergraphs of what a system might have said in their place",
     configure=configure,
     run=run,
 )

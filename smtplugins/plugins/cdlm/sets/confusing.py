@@ -1,8 +1,8 @@
-"""Confusion sets: sentences "translated" by a confusion grammar into what a system might have said in their place.
+"""Confusion sets: what a system might have said in place of a sentence, decoded with a confusion grammar.
 
 Z. Li, Z. Wang, S. Khudanpur and J. Eisner, "Unsupervised Discriminative Language Model Training for Machine Translation
-using Simulated Confusion Sets" (2010), section 3.2. The decoder is ``hiero``, asked for by name: glue rules are its
-own, and rules ``X -> <word, oov>`` for every word of the text are a second table with one feature, ``OOV``, whose
+using Simulated Confusion Sets" (2010), section 3.2. The decoder is ``hiero``, looked up by name. It adds glue rules
+itself; rules ``X -> <word, oov>`` for every word of the text are a second table with a single feature, ``OOV``, whose
 weight is minus a high cost.
 """
 
@@ -30,19 +30,19 @@ DECODER = "hiero"
 BLM, WP, TSRB, OOV = "blm", "wp", "tsrb", "OOV"
 UNKNOWN = "oov"
 RELATIVE = "Confusion"
-"""What weighted confusion grammars call minus the logarithm of a rule's relative frequency."""
+"""Feature of weighted confusion grammars: minus the logarithm of a rule's relative frequency."""
 WORDS = "words.gz"
 
 
 @dataclass(frozen=True)
-class Setting:
-    """With what sentences are confused.
+class ConfusionSetting:
+    """The model and search settings that make confusion sets.
 
-    ``unknown`` is what a word without any other rule becomes: the word ``oov``, as in the paper, or itself (``copy``);
-    that costs ``cost`` for each word. ``classes`` is the class map of ``tsrb``; without one there are the features
-    ``blm`` and ``wp`` alone. ``pop_limit`` and ``beam`` prune the search at each node, ``search`` are further options
-    of the decoder. A graph keeps the edges whose best derivation lacks at most ``prune`` against the best of all, or
-    ``density`` edges for each word, if either is given.
+    ``unknown`` is the translation of a word without any other rule: the word ``oov``, as in the paper, or a copy
+    (``copy``); each such word costs ``cost``. ``classes`` is the class map of ``tsrb``; without it the features are
+    ``blm`` and ``wp``. ``pop_limit`` and ``beam`` prune the search at each node; ``search`` holds further options of
+    the decoder. If given, ``prune`` keeps the edges of a graph whose best derivation is within that score of the best
+    of all, ``density`` keeps that many edges per word.
     """
 
     grammar: Path
@@ -61,23 +61,23 @@ class Setting:
         if self.unknown not in ("oov", "copy"):
             raise UsageError(f"unknown: expected oov or copy, found {self.unknown!r}")
         if not 0 <= self.cost < float("inf"):
-            raise UsageError(f"cost of unknown words: expected a number from 0 on, found {self.cost}")
+            raise UsageError(f"cost of unknown words: expected a finite number of 0 or more, found {self.cost}")
         if self.prune is not None and self.density is not None:
-            raise UsageError("expected graphs to be pruned by a beam or by density, found both")
+            raise UsageError("expected prune or density, found both")
 
     def features(self, host: Host) -> tuple[Spec, ...]:
-        """The features, called as trained models have them."""
+        """Return the features, named as in trained models."""
         known = host.registry.names("features")
         blm = Spec(BLM, {"path": str(self.lm)}) if BLM in known else Spec("lm", {"name": BLM, "path": str(self.lm)})
-        found = [blm, Spec("word-penalty", {"name": WP, "value": 1.0})]
+        features = [blm, Spec("word-penalty", {"name": WP, "value": 1.0})]
         if self.classes is not None:
-            found.append(Spec(TSRB, {"classes": str(self.classes)}))
-        return tuple(found)
+            features.append(Spec(TSRB, {"classes": str(self.classes)}))
+        return tuple(features)
 
     def config(self, host: Host, words: Path, source: Path | None = None, references: Sequence[Path] = ()) -> RunConfig:
-        """The run that confuses; ``words`` is the table of :func:`write_words`."""
+        """Return the decoding run; ``words`` is the table of :func:`write_words`."""
         if DECODER not in host.registry.names("decoders"):
-            raise UsageError(f"confusion sets are made by decoder:{DECODER}, and there is no such decoder")
+            raise UsageError(f"confusion sets need decoder:{DECODER}, but there is no such decoder")
         options: dict[str, Any] = {
             "pop_limit": self.pop_limit,
             "beam": self.beam,
@@ -98,7 +98,7 @@ class Setting:
         )
 
     def fixed(self, host: Host, cache: str | None = None) -> dict[str, float]:
-        """The weights that are no language model's: of unknown words and of the grammar's own features."""
+        """Return the fixed weights: those of unknown words and of the grammar's own features."""
         from smtplugins.host.files.opening import load_grammar
 
         names = load_grammar(self.grammar, cache=cache, formats=host.formats()).names[:]
@@ -107,47 +107,50 @@ class Setting:
     def weights(
         self, host: Host, given: Mapping[str, float] | None = None, cache: str | None = None
     ) -> dict[str, float]:
-        """Weights to confuse with: those given, or else the language model alone, and the fixed ones."""
-        found = {**self.fixed(host, cache), **({BLM: 1.0} if given is None else given)}
-        return {name: found[name] for name in sorted(found)}
+        """Return the decoding weights: ``given`` (default: the language model alone) and the fixed weights."""
+        weights = {**self.fixed(host, cache), **({BLM: 1.0} if given is None else given)}
+        return {name: weights[name] for name in sorted(weights)}
 
 
 def read_weights(host: Host, path: Path) -> dict[str, float]:
-    """Weights of a file, or of a model's folder."""
+    """Read weights from a file or a model's folder."""
     from smtplugins.host.model import Model
 
     return dict(Model.load(path).weights) if path.is_dir() else host.read_weights(path)
 
 
 def write_words(path: Path, sentences: Iterable[Sentence], unknown: str) -> int:
-    """The table of rules for unknown words: one for each word of these sentences; how many there are."""
+    """Write the table of unknown-word rules, one for each word of the sentences; returns their number."""
     from smtformats.grammar.rules import Rule
     from smtplugins.host.files.opening import find_format, write_all
 
-    words = sorted({word for one in sentences for word in one.tokens})
+    words = sorted({word for sentence in sentences for word in sentence.tokens})
     rules = (Rule("X", (word,), (UNKNOWN if unknown == "oov" else word,), (OOV,), (1.0,)) for word in words)
     return write_all(find_format("cdec-grammar", "grammar"), rules, path)
 
 
 def read_text(host: Host, path: Path) -> list[Sentence]:
-    """A sentence on each line, at least one of them with a word; its id is the number of the line, from 0 on."""
+    """Read sentences, one per line; ids are line numbers from 0. Raises SmtError if no line has a word."""
     from smtplugins.host.decode.decoding import read_sentences
 
-    found = list(read_sentences(host, path, "text"))
-    if not any(one.tokens for one in found):
+    sentences = list(read_sentences(host, path, "text"))
+    if not any(sentence.tokens for sentence in sentences):
         raise SmtError(f"{path}: expected sentences, found none with a word")
-    return found
+    return sentences
 
 
 def confuser(
     host: Host,
-    setting: Setting,
+    setting: ConfusionSetting,
     sentences: Sequence[Sentence],
     folder: Path,
     weights: Mapping[str, float] | None = None,
     cache: str | None = None,
 ) -> Translator:
-    """What confuses these sentences. The folder holds the rules for their words, which are read when work begins."""
+    """Return a translator that makes the confusion sets of these sentences.
+
+    Writes the unknown-word rules into ``folder``, which must exist until the translator has loaded its tables.
+    """
     from smtplugins.host.decode.decoding import make_translator
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -158,28 +161,31 @@ def confuser(
 
 def confusion_sets(
     host: Host,
-    setting: Setting,
+    setting: ConfusionSetting,
     sentences: Sequence[Sentence],
     weights: Mapping[str, float] | None = None,
     *,
     threads: int = 1,
     cache: str | None = None,
 ) -> Iterator[Hypergraph]:
-    """The confusion set of each sentence as a graph with scores, in their order; one without nodes is empty."""
+    """Yield the confusion set of each sentence as a scored graph, in order; an empty set has no nodes."""
     import tempfile
 
     from smtplugins.core.graph.compacting import compacted
 
     with tempfile.TemporaryDirectory(prefix="cdlm-") as name:
         translator = confuser(host, setting, sentences, Path(name), weights, cache)
-        for one in translator.decode(sentences, threads=threads, graphs=True):
-            assert one.graph is not None
-            yield compacted(one.graph())
+        for decoding in translator.decode(sentences, threads=threads, graphs=True):
+            assert decoding.graph is not None
+            yield compacted(decoding.graph())
 
 
 @dataclass(frozen=True)
 class Confused:
-    """What is told of a sentence's confusion set; ``own`` says whether the sentence itself is in it."""
+    """Statistics of a confusion set.
+
+    ``own``: the sentence itself is in it; ``copied``: it is the best string; ``seconds``: CPU time.
+    """
 
     id: str
     nodes: int = 0
@@ -192,7 +198,7 @@ class Confused:
 
 @dataclass
 class Totals:
-    """The sums of a text."""
+    """Statistics of a text, summed over its sentences."""
 
     sentences: int = 0
     empty: int = 0
@@ -203,19 +209,19 @@ class Totals:
     copied: int = 0
     cpu: float = 0.0
 
-    def add(self, one: Confused) -> None:
-        """One more sentence."""
+    def add(self, confused: Confused) -> None:
+        """Add a sentence."""
         self.sentences += 1
-        self.empty += not one.nodes
-        self.nodes += one.nodes
-        self.edges += one.edges
-        self.bytes += one.bytes
-        self.own += one.own
-        self.copied += one.copied
-        self.cpu += one.seconds
+        self.empty += not confused.nodes
+        self.nodes += confused.nodes
+        self.edges += confused.edges
+        self.bytes += confused.bytes
+        self.own += confused.own
+        self.copied += confused.copied
+        self.cpu += confused.seconds
 
     def record(self) -> dict[str, float]:
-        """Sums, and what they are for each sentence. ``cpu`` has a machine's seconds, all else is the same anywhere."""
+        """Return sums and averages per sentence; all but CPU times are the same on any machine."""
         count = max(self.sentences - self.empty, 1)
         return {
             "sentences": self.sentences,
@@ -235,7 +241,7 @@ class Totals:
 
 def keep_sets(
     host: Host,
-    setting: Setting,
+    setting: ConfusionSetting,
     sentences: Sequence[Sentence],
     folder: Path,
     weights: Mapping[str, float] | None = None,
@@ -246,7 +252,7 @@ def keep_sets(
     quiet: bool = True,
     note: Callable[[str], None] = lambda text: None,
 ) -> Totals:
-    """Write the confusion set of each sentence into a folder, as ``smt decode --forests`` does; what was written.
+    """Write the confusion set of each sentence into a folder, as ``smt decode --forests`` does; returns statistics.
 
     The files are the same for any number of jobs.
     """
@@ -268,47 +274,47 @@ def keep_sets(
         files = ForestFiles.of(host, folder, format, translator.features(), model, None)
         runner = host.registry.make("runners", default_runner(jobs))
         done = runner.map(partial(_kept, translator, files), sentences)
-        for one in progress(done, "sentences", total=len(sentences), quiet=quiet):
-            totals.add(one)
-            if not one.nodes:
-                note(f"sentence {one.id} has no confusion set")
+        for confused in progress(done, "sentences", total=len(sentences), quiet=quiet):
+            totals.add(confused)
+            if not confused.nodes:
+                note(f"sentence {confused.id} has no confusion set")
         folder.mkdir(parents=True, exist_ok=True)
     return totals
 
 
 def _kept(translator: Translator, files: ForestFiles, sentence: Sentence) -> Confused:
-    """Confuse a sentence and write its set."""
+    """Make and write the confusion set of a sentence."""
     import time
 
     from smtplugins.core.graph.compacting import compacted
 
     begun = time.process_time()
-    (one,) = translator.decode([sentence], graphs=True)
-    assert one.graph is not None
-    graph = compacted(one.graph())
-    files.write(graph, one.id)
-    # Time for what is told is none of the work.
+    (decoding,) = translator.decode([sentence], graphs=True)
+    assert decoding.graph is not None
+    graph = compacted(decoding.graph())
+    files.write(graph, decoding.id)
+    # The time for statistics is not counted.
     seconds = time.process_time() - begun
     if not graph.nodes:
-        return Confused(one.id, seconds=seconds)
-    size = sum(os.path.getsize(path) for path in Path(files.folder).glob(f"{one.id}.*"))
-    copied = one.best == sentence.text
+        return Confused(decoding.id, seconds=seconds)
+    size = sum(os.path.getsize(path) for path in Path(files.folder).glob(f"{decoding.id}.*"))
+    copied = decoding.best == sentence.text
     own = copied or holds(graph, sentence.text)
-    return Confused(one.id, graph.nodes, len(graph), size, own, copied, seconds)
+    return Confused(decoding.id, graph.nodes, len(graph), size, own, copied, seconds)
 
 
 def holds(graph: Hypergraph, text: str) -> bool:
-    """Whether a text is that of a derivation."""
+    """Return whether a text is the yield of a derivation of the graph."""
     from smtplugins.core.graph.inference import intersect
 
     return len(graph) > 0 and intersect(graph, text).graph.nodes > 0
 
 
 def read_sets(host: Host, folder: Path, format: str | None = None) -> Iterator[Hypergraph]:
-    """Kept confusion sets, one after the other in the order of their numbers; only one is in memory."""
+    """Stream saved confusion sets in the order of their numbers."""
     from smtplugins.core.graph.hypergraph import Hypergraph
     from smtplugins.host.files.opening import open_known
 
     with open_known(folder, "hypergraph", format, host.formats()) as opened:
-        for one in opened.records():
-            yield Hypergraph.from_columns(one)
+        for columns in opened.records():
+            yield Hypergraph.from_columns(columns)

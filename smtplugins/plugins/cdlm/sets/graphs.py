@@ -1,11 +1,11 @@
-"""Features of rules put on hypergraphs that are there already: rescoring, and training sets with another class map."""
+"""Add rule features to existing hypergraphs, for rescoring and for training with another class map."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.plugins.cdlm.features.tsrb import Alphabet, Bigrams
+from smtplugins.plugins.cdlm.features.tsrb import Alphabet, ClassBigrams
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
-def graph_bigrams(graph: Hypergraph, alphabet: Alphabet) -> Bigrams:
-    """The bigrams of each rule of a graph.
+def graph_bigrams(graph: Hypergraph, alphabet: Alphabet) -> ClassBigrams:
+    """Return the class bigrams of each rule of a graph.
 
-    Where derivations are made of phrases, the gap before a phrase is what was translated before it, no part of it.
+    In graphs of phrases the gap before a phrase stands for the partial translation and is not part of the phrase.
     """
     grammar = graph.grammar
-    found = alphabet.bigrams_of(alphabet.of_words(graph.words), *_sides(graph))
-    assert not len(found.rows) or int(found.rows[-1]) < len(grammar)
-    return found
+    bigrams = alphabet.bigrams_of(alphabet.of_words(graph.words), *_sides(graph))
+    assert not len(bigrams.rows) or int(bigrams.rows[-1]) < len(grammar)
+    return bigrams
 
 
 def _sides(graph: Hypergraph) -> tuple[Array, Array]:
-    """Symbols and offsets of the target sides, without the gaps before phrases."""
+    """Return symbols and offsets of the target sides, without the gaps before phrases."""
     import numpy as np
 
     from smtplugins.core.search.phrase_spans import NoPhrases, phrase_spans
@@ -44,9 +44,9 @@ def _sides(graph: Hypergraph) -> tuple[Array, Array]:
 
 
 def with_rule_columns(graph: Hypergraph, columns: Columns) -> Hypergraph:
-    """The graph with more features on its rules, a row for each rule; its scores are as they were.
+    """Add features, a row of ``columns`` for each rule of the graph; scores are not changed.
 
-    Rules that no edge has keep theirs, too. A name that the graph has already is an error.
+    Rules without edges get their features, too. Raises ValueError for a name that the graph already has.
     """
     import numpy as np
 
@@ -57,7 +57,7 @@ def with_rule_columns(graph: Hypergraph, columns: Columns) -> Hypergraph:
     own = graph.names[:]
     twice = set(own).intersection(columns.names)
     if twice:
-        raise ValueError(f"expected new names of features, found {min(twice)!r}, which the graph has already")
+        raise ValueError(f"expected new feature names, found {min(twice)!r}, which the graph already has")
     sizes = np.diff(graph.rule_feature_offsets), np.diff(columns.offsets)
     offsets = np.concatenate([[0], np.cumsum(sizes[0] + sizes[1])]).astype(np.int64)
     ids = np.empty(int(offsets[-1]), dtype=np.int32)
@@ -79,12 +79,12 @@ def with_rule_columns(graph: Hypergraph, columns: Columns) -> Hypergraph:
 
 
 def with_tsrb(graph: Hypergraph, alphabet: Alphabet) -> Hypergraph:
-    """The graph with the features ``tsrb:LEFT_RIGHT`` on its rules."""
+    """Add the features ``tsrb:LEFT_RIGHT`` to the rules of a graph."""
     return with_rule_columns(graph, alphabet.columns(graph_bigrams(graph, alphabet), len(graph.grammar)))
 
 
 def with_column(graph: Hypergraph, label: str, values: Array) -> Hypergraph:
-    """The graph with a number for each rule as the feature ``label``."""
+    """Add a feature ``label`` with a value for each rule of a graph."""
     import numpy as np
 
     from smtformats import Columns

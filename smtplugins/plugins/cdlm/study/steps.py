@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.errors import UsageError
 from smtplugins.plugins.cdlm.picking import picking as choosing
-from smtplugins.plugins.cdlm.sets.confusing import Setting, read_text
+from smtplugins.plugins.cdlm.sets.confusing import ConfusionSetting, read_text
 
 if TYPE_CHECKING:
     from smtplugins.contracts.contracts import Metric, Sentence
@@ -56,7 +56,7 @@ class Study:
 
     host: Host
     folder: Path
-    setting: Setting
+    setting: ConfusionSetting
     texts: Texts
     metric_name: str
     choices: Choices
@@ -256,10 +256,10 @@ class Study:
             write_all(record, list(own.texts), self.folder / "picked" / f"{key}.txt")
         return rows_of(contenders, found, self.metric, self.references)
 
-    def ngrams(self, maker: choosing.Contender) -> list[choosing.Overlap]:
+    def ngrams(self, maker: choosing.Contender) -> list[choosing.NgramOverlap]:
         """Table 4."""
         found = self.once("ngrams", lambda: self._ngrams(maker))
-        return [choosing.Overlap(*row) for row in found["rows"]]
+        return [choosing.NgramOverlap(*row) for row in found["rows"]]
 
     def _ngrams(self, maker: choosing.Contender) -> Mapping[str, Any]:
         from smtplugins.plugins.cdlm.picking.pick_command import compared_ngrams

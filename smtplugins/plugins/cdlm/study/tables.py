@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from smtplugins.host.printing import render
-from smtplugins.plugins.cdlm.picking.picking import Overlap
+from smtplugins.plugins.cdlm.picking.picking import NgramOverlap
 
 FEATURES = ("blm", "wp", "tsrb")
 SHOWN = {"blm": "BLM", "wp": "WP", "tsrb": "TsRB"}
@@ -97,7 +97,7 @@ def decoder(rows: Sequence[Mapping[str, Any]], metric: str, count: int, seeds: i
     return Table("decoder", title, {**columns, "weight": "weight of cdlm", "paper": "paper: BLEU"}, tuple(made))
 
 
-def ngrams(found: Sequence[Overlap], nbest: int, count: int) -> Table:
+def ngrams(found: Sequence[NgramOverlap], nbest: int, count: int) -> Table:
     """Table 4."""
     rows = []
     for n, one in enumerate(found, 1):

@@ -1,9 +1,8 @@
-"""Training on confusion sets: sets, weights of least risk, new sets by these weights, until that settles.
+"""Training on confusion sets: alternate between making sets and minimum-risk training until the weights converge.
 
-Z. Li, Z. Wang, S. Khudanpur and J. Eisner (2010), equations 5 and 6 and section 3.3.1: minimum risk over the confusion
-sets (Z. Li and J. Eisner, "First- and Second-Order Expectation Semirings", 2009) is learner ``minrisk``, asked for by
-name; the sets are made again with what was learnt by the host's loop of decoding and learning, which a killed run goes
-on with.
+Z. Li, Z. Wang, S. Khudanpur and J. Eisner (2010), equations 5 and 6 and section 3.3.1. Minimum risk over the confusion
+sets (Z. Li and J. Eisner, "First- and Second-Order Expectation Semirings", 2009) is the learner ``minrisk``, looked up
+by name; the host's loop of decoding and learning makes the sets anew with the learnt weights and resumes killed runs.
 """
 
 from __future__ import annotations
@@ -15,28 +14,28 @@ from typing import TYPE_CHECKING, Literal
 
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.plugins.cdlm.sets.confusing import BLM, TSRB, WORDS, WP, Setting, read_text, write_words
+from smtplugins.plugins.cdlm.sets.confusing import BLM, TSRB, WORDS, WP, ConfusionSetting, read_text, write_words
 
 if TYPE_CHECKING:
     from smtplugins.host.host import Host
     from smtplugins.host.learn.loop import Ended
 
 LEARNER = "minrisk,temperature=0,quenches=0"
-"""As the authors' code has it unless told: no annealing, and the published linear gains."""
+"""The defaults of the authors' code: no annealing, and the published linear gains."""
 RUN = "run"
 
 
 @dataclass(frozen=True)
 class Training:
-    """What is learnt from, and how long.
+    """Training data and options.
 
-    ``text`` are the sentences that are confused and, with the ``paraphrases`` of each, the references. ``rounds`` is
-    how many of the last rounds' sets are learnt from, 0 for the union of all; the paper takes the last one's.
-    ``select`` is which round's weights are the result: those that picked best from the sets of the text, or the last.
-    ``keep`` names features whose weights stay, as ``blm``.
+    ``text`` holds the sentences; they and their ``paraphrases`` are the references. Each iteration learns from the
+    sets of the last ``rounds`` iterations, 0 for all; the paper uses the last. ``select`` chooses the resulting
+    weights: those with the ``best`` metric score on the sets of the text, or the ``last``. ``keep`` names features
+    with fixed weights, such as ``blm``.
     """
 
-    setting: Setting
+    setting: ConfusionSetting
     text: Path
     paraphrases: tuple[Path, ...] = ()
     learner: Spec = field(default_factory=lambda: Spec.parse(LEARNER))
@@ -62,14 +61,14 @@ def train(
     told: Callable[[str], None] = lambda text: None,
     note: Callable[[str], None] = lambda text: None,
 ) -> Ended:
-    """Learn; the folder holds all that is needed to go on, and the same comes out for any number of jobs."""
+    """Train in ``folder``, which holds everything needed to resume; results are the same for any number of jobs."""
     from smtplugins.host.learn.loop import LoopPlan, tune_decoder
     from smtplugins.host.learn.tuning import plan_of
     from smtplugins.host.runs import prepared_folder
 
     setting = training.setting
     if training.learner.name not in host.registry.names("learners"):
-        raise UsageError(f"training needs learner:{training.learner.name}, and there is no such learner")
+        raise UsageError(f"training needs learner:{training.learner.name}, but there is no such learner")
     fixed = setting.fixed(host, cache)
     keep = sorted({*fixed, *training.keep})
     plan = plan_of(host, training.learner, keep, seed=training.seed, jobs=jobs)
@@ -84,9 +83,9 @@ def train(
     given = setting.weights(host, start, cache)
     sentences = read_text(host, training.text)
     for path in training.paraphrases:
-        found = len(read_text(host, path))
-        if found != len(sentences):
-            raise SmtError(f"{path}: expected {len(sentences)} lines as in {training.text}, found {found}")
+        count = len(read_text(host, path))
+        if count != len(sentences):
+            raise SmtError(f"{path}: expected {len(sentences)} lines as in {training.text}, found {count}")
     with prepared_folder(folder, RUN):
         write_words(folder / WORDS, sentences, setting.unknown)
         config = setting.config(host, folder / WORDS, training.text, (training.text, *training.paraphrases))
@@ -106,12 +105,12 @@ def train(
 
 
 def learnt(weights: Mapping[str, float]) -> dict[str, float]:
-    """The weights that are the language model's, without those of the confusion grammar."""
+    """Return the language model's weights, without those of the confusion grammar."""
     return {name: value for name, value in sorted(weights.items()) if name in (BLM, WP) or name.startswith(f"{TSRB}:")}
 
 
 def save(training: Training, ended: Ended, folder: Path) -> None:
-    """Write the model of a training that ended into a folder: its weights, its class map and how they came about."""
+    """Save the model of a finished training into a folder: weights, class map and a description of the training."""
     from smtplugins.plugins.cdlm.features.classes import read_classes
     from smtplugins.plugins.cdlm.features.model import save_model
 

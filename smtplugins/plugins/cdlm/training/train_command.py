@@ -1,4 +1,4 @@
-"""``smt cdlm train``: a language model that prefers sentences to their confusion sets."""
+"""``smt cdlm train``: train a language model to prefer sentences to their confusion sets."""
 
 from __future__ import annotations
 
@@ -14,59 +14,72 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     from smtplugins.plugins.cdlm.sets.confuse_command import add_setting
     from smtplugins.plugins.cdlm.training.rounds import LEARNER
 
-    parser.add_argument("-i", "--input", required=True, metavar="TEXT", help="sentences, one on each line, tokenised")
+    parser.add_argument("-i", "--input", required=True, metavar="TEXT", help="sentences, one per line, tokenised")
     parser.add_argument(
         "-r",
         "--ref",
         action="append",
         default=[],
         metavar="FILE",
-        help="paraphrases of the sentences, line by line: further references (repeatable)",
+        help="paraphrases of the sentences, line by line, as further references (repeatable)",
     )
-    parser.add_argument("-w", "--weights", metavar="FILE", help="weights, or a model, to begin with (default: blm 1)")
+    parser.add_argument(
+        "-w", "--weights", metavar="FILE", help="start weights: a file or a model's folder (default: blm 1)"
+    )
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the folder of the model")
     parser.add_argument(
-        "--dir", metavar="DIR", help="where sets and steps are kept, to resume from (default: `training` in the model)"
+        "--dir",
+        metavar="DIR",
+        help="folder of sets and steps, to resume from (default: `training` in the model's folder)",
     )
-    parser.add_argument("--resume", action="store_true", help="go on with the run in that folder")
+    parser.add_argument("--resume", action="store_true", help="resume the run in that folder")
     group = parser.add_argument_group("learning")
     group.add_argument(
-        "--learner", default=LEARNER, metavar="NAME[,key=value...]", help=f"a learner from forests (default: {LEARNER})"
+        "--learner",
+        default=LEARNER,
+        metavar="NAME[,key=value...]",
+        help=f"a learner that accepts forests (default: {LEARNER})",
     )
-    group.add_argument("--iterations", type=int, default=5, metavar="N", help="at most so many rounds (default: 5)")
     group.add_argument(
-        "--epsilon", type=float, default=1e-5, metavar="X", help="a change of weights that is none (default: 1e-5)"
+        "--iterations", type=int, default=5, metavar="N", help="maximum number of iterations (default: 5)"
+    )
+    group.add_argument(
+        "--epsilon",
+        type=float,
+        default=1e-5,
+        metavar="X",
+        help="stop if no weight changes by more than this (default: 1e-5)",
     )
     group.add_argument(
         "--rounds",
         type=int,
         default=1,
         metavar="N",
-        help="learn from the sets of the last N rounds, 0: of all (default: 1)",
+        help="learn from the sets of the last N iterations, 0: of all (default: 1)",
     )
     group.add_argument(
         "--select",
         choices=("best", "last"),
         default="best",
-        help="which round's weights are the result: those that pick best from the sets of the text, or the last ones",
+        help="result: the iteration's weights with the best score on the sets of the text, or the last (default: best)",
     )
     group.add_argument(
         "--keep",
         action="append",
         default=[],
         metavar="FEATURE",
-        help="a weight that is not learnt, as blm (repeatable)",
+        help="a fixed weight, such as blm (repeatable)",
     )
-    group.add_argument("--seed", type=int, default=1, metavar="N", help="for learners that draw (default: 1)")
+    group.add_argument("--seed", type=int, default=1, metavar="N", help="random seed of the learner (default: 1)")
     add_setting(parser)
 
 
 def run(host: Host, args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from smtplugins.contracts.spec import Spec
     from smtplugins.host import runs
     from smtplugins.plugins.cdlm.sets.confuse_command import sayer, setting_of, there
@@ -106,7 +119,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
 
 TRAIN = Command(
     name="train",
-    summary="a discriminative language model from plain text and a confusion grammar",
+    summary="train a discriminative language model on plain text with a confusion grammar",
     configure=configure,
     run=run,
 )

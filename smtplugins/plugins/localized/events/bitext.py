@@ -1,4 +1,4 @@
-"""The event list of a table and a bitext: what the commands share."""
+"""Event lists from a phrase table and a bitext: options and steps shared by commands."""
 
 from __future__ import annotations
 
@@ -19,24 +19,29 @@ if TYPE_CHECKING:
 
 
 def add_bitext(parser: argparse.ArgumentParser) -> None:
-    """What events are made of."""
-    parser.add_argument("-t", "--table", required=True, metavar="FILE", help="a table of phrase pairs: the blocks")
+    """Add the options of bitext and phrase table."""
+    parser.add_argument(
+        "-t", "--table", required=True, metavar="FILE", help="a phrase table: its phrase pairs are the blocks"
+    )
     parser.add_argument("-s", "--source", required=True, metavar="FILE", help="source sentences of the bitext")
-    parser.add_argument("-r", "--target", required=True, metavar="FILE", help="their translations")
+    parser.add_argument("-r", "--target", required=True, metavar="FILE", help="target sentences of the bitext")
     parser.add_argument(
-        "-a", "--alignment", metavar="FILE", help="word alignment: blocks that it contradicts are not taken there"
+        "-a",
+        "--alignment",
+        metavar="FILE",
+        help="word alignment: leave out places where a block is inconsistent with it",
     )
     parser.add_argument(
-        "--min-count", type=int, default=1, metavar="N", help="leave out blocks found at fewer places (default: 1)"
+        "--min-count", type=int, default=1, metavar="N", help="leave out blocks with fewer occurrences (default: 1)"
     )
-    parser.add_argument("--max-length", type=int, metavar="N", help="leave out blocks with more words on a side")
-    parser.add_argument("--cache", metavar="DIR|off", help="where columns of tables are kept between runs")
+    parser.add_argument("--max-length", type=int, metavar="N", help="leave out blocks with more than N words on a side")
+    parser.add_argument("--cache", metavar="DIR|off", help="cache of table columns, shared between runs")
 
 
 def listed_of(
     host: Host, args: argparse.Namespace, folder: Path, say: Callable[[str], None], quiet: bool, *, force: bool = False
 ) -> EventList:
-    """The event list that the options of :func:`add_bitext` ask for."""
+    """Make the event list from the options of :func:`add_bitext`."""
     from smtplugins.host.files.aligned_text import read_pairs
     from smtplugins.host.files.opening import load_grammar
     from smtplugins.host.progress import progress
@@ -49,21 +54,21 @@ def listed_of(
     blocks = BlockSet.from_grammar(grammar, args.max_length)
 
     def pairs(label: str) -> Iterator[Pair]:
-        found = read_pairs(args.source, args.target, args.alignment, formats=host.formats())
-        return progress(found, label, quiet=quiet)
+        sentence_pairs = read_pairs(args.source, args.target, args.alignment, formats=host.formats())
+        return progress(sentence_pairs, label, quiet=quiet)
 
     if args.min_count > 1:
         blocks = frequent(blocks, pairs("counting blocks"), args.min_count)
     if not len(blocks):
-        raise SmtError(f"{args.table}: expected pairs of phrases, found none that are kept")
+        raise SmtError(f"{args.table}: expected phrase pairs, found none within --min-count and --max-length")
     names = ("table", "source", "target", "alignment", "min_count", "max_length")
     settings = {name: getattr(args, name) for name in names}
     listed = collect(blocks, pairs("events"), folder, settings, force=force)
-    found = listed.record
+    record = listed.record
     counts = listed.counts
     say(
-        f"{found['blocks']} blocks at {found['occurrences']} places of {found['sentences']} sentence pairs: "
-        f"{found['bigrams']} events ({int(counts.left.sum())} left, {int(counts.right.sum())} right), "
-        f"{found['neutral']} neutral"
+        f"{record['blocks']} blocks at {record['occurrences']} places of {record['sentences']} sentence pairs: "
+        f"{record['bigrams']} events ({int(counts.left.sum())} left, {int(counts.right.sum())} right), "
+        f"{record['neutral']} neutral"
     )
     return listed

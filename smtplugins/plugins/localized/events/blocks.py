@@ -1,4 +1,4 @@
-"""Block sets: pairs of phrases, those of one source phrase together.
+"""Block sets: phrase pairs grouped by source phrase.
 
 C. Tillmann and T. Zhang, "A Localized Prediction Model for Statistical Machine Translation" (ACL 2005), section 2.
 """
@@ -33,9 +33,9 @@ _ARRAYS = {
 
 @dataclass(frozen=True)
 class BlockSet:
-    """Source phrase p has the blocks ``starts[p]`` to before ``starts[p + 1]``; b has target phrase ``target_of[b]``.
+    """A set of blocks: source phrase p has blocks [``starts[p]``, ``starts[p + 1]``), b target phrase ``target_of[b]``.
 
-    A phrase is a run of ``source_words`` or ``target_words`` between two offsets, numbers of ``words``.
+    A phrase is the range of ``source_words`` or ``target_words`` between two offsets; its items index ``words``.
     """
 
     words: StringTable
@@ -51,7 +51,7 @@ class BlockSet:
 
     @classmethod
     def from_grammar(cls, grammar: GrammarColumns, longest: int | None = None) -> BlockSet:
-        """The pairs of phrases of a table, each once; ``longest`` is how many words a side may have."""
+        """Make the set of a table's distinct phrase pairs; ``longest`` is the maximum number of words on a side."""
         import numpy as np
 
         from smtplugins.plugins.localized._localized import number_phrases
@@ -85,23 +85,20 @@ class BlockSet:
         """The source phrase of each block."""
         import numpy as np
 
-        found: Array = np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
-        return found
+        sources: Array = np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
+        return sources
 
     def phrase(self, side: str, number: int) -> str:
-        """The words of a phrase of the ``source`` or ``target`` side."""
+        """Return the words of a phrase of the ``source`` or ``target`` side."""
         words, offsets = getattr(self, f"{side}_words"), getattr(self, f"{side}_offsets")
-        return " ".join(self.words[one] for one in words[offsets[number] : offsets[number + 1]].tolist())
+        return " ".join(self.words[word] for word in words[offsets[number] : offsets[number + 1]].tolist())
 
     def block(self, number: int) -> tuple[str, str]:
-        """Source and target phrase of a block."""
+        """Return the source and target phrase of a block."""
         return self.phrase("source", int(self.source_of[number])), self.phrase("target", int(self.target_of[number]))
 
     def ranked(self, counts: Array) -> tuple[BlockSet, Array]:
-        """The same blocks, the most frequent of each source phrase first, and the new number of each.
-
-        Of equally frequent ones the one that came first stays first.
-        """
+        """Sort the blocks of each source phrase by decreasing count, ties in order; returns the new number of each."""
         import numpy as np
 
         order = np.lexsort((np.arange(len(self)), -counts, self.source_of))
@@ -110,14 +107,14 @@ class BlockSet:
         return self._with(self.starts, self.target_of[order]), numbers
 
     def chosen(self, kept: Array) -> BlockSet:
-        """The blocks that are marked; all phrases keep their numbers."""
+        """Return the selected blocks; phrases keep their numbers."""
         import numpy as np
 
         sizes = np.bincount(self.source_of[kept], minlength=len(self.starts) - 1)
         return self._with(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), self.target_of[kept])
 
     def gathered(self, sources: Array, starts: Array, rows: Array) -> BlockSet:
-        """Other blocks made of these: those of ``rows``, from ``starts[k]`` on with source phrase ``sources[k]``."""
+        """Return a set of the blocks ``rows``; those from ``starts[k]`` on have source phrase ``sources[k]``."""
         words, offsets = _runs(self.source_words, self.source_offsets, sources)
         targets = (self.target_words, self.target_offsets)
         return BlockSet(self.words, words, offsets, *targets, starts, self.target_of[rows])
@@ -127,7 +124,7 @@ class BlockSet:
         return BlockSet(self.words, *sides, starts, target_of)
 
     def arrays(self) -> tuple[Array, ...]:
-        """What native code takes, in its order."""
+        """Return the arrays that native code takes, in its order."""
         import numpy as np
 
         return tuple(np.ascontiguousarray(getattr(self, name), dtype=kind) for name, kind in _ARRAYS.items())
@@ -142,22 +139,22 @@ class BlockSet:
 
     @classmethod
     def load(cls, folder: Path) -> BlockSet:
-        """Read what was saved."""
+        """Load a block set from a folder."""
         text, offsets = read_array(folder, "words", "u"), read_array(folder, "word_offsets", "i")
-        made = cls(StringTable(text.tobytes(), offsets), *(read_array(folder, name, "i") for name in _ARRAYS))
+        blocks = cls(StringTable(text.tobytes(), offsets), *(read_array(folder, name, "i") for name in _ARRAYS))
         ends = (
             (offsets, len(text)),
-            (made.source_offsets, len(made.source_words)),
-            (made.target_offsets, len(made.target_words)),
-            (made.starts, len(made.target_of)),
+            (blocks.source_offsets, len(blocks.source_words)),
+            (blocks.target_offsets, len(blocks.target_words)),
+            (blocks.starts, len(blocks.target_of)),
         )
-        if any(not len(one) or one[-1] != end for one, end in ends):
-            raise SmtError(f"{folder}: expected the arrays of a block set, found some that do not fit together")
-        return made
+        if any(not len(values) or values[-1] != end for values, end in ends):
+            raise SmtError(f"{folder}: expected the arrays of a block set, found arrays of inconsistent lengths")
+        return blocks
 
 
 def _runs(words: Array, offsets: Array, rows: Array) -> tuple[Array, Array]:
-    """Some rows of a column, one behind the other."""
+    """Return selected rows of a ragged column, concatenated."""
     import numpy as np
 
     lengths = offsets[rows + 1] - offsets[rows]

@@ -1,8 +1,8 @@
-"""Events of a bitext: which blocks of a set stand beside each other in its sentence pairs.
+"""Collect events from a bitext: which blocks of a set are neighbours in its sentence pairs.
 
-C. Tillmann and T. Zhang (ACL 2005), section 2: all places where both sides of a block match, covered consistently
-or not; b' precedes b if it ends where b begins, on the target side below, on the source side to the left (b is right of
-b') or to the right (b is left of it). A block without a predecessor is neutral.
+C. Tillmann and T. Zhang (ACL 2005), section 2: all occurrences where both sides of a block match, whether or not they
+form a consistent segmentation. b' precedes b if it ends where b begins on the target side and is adjacent on the source
+side, to the left (b is right of b') or to the right (b is left of b'). A block without a predecessor is neutral.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _COLUMNS = {
     "neutral": "int32",
     "before": "int32",
 }
-# In the order of the finder's answer; None is what goes into offsets or sums.
+# Columns in the order of the finder's result; None marks those that go into offsets or sums.
 _ANSWER = (None, "predecessor", "successor", "orientation", None, "neutral", "before", None)
 
 
 class Finder:
-    """Finds the events of sentence pairs, block numbers as in the set."""
+    """Finds the events of sentence pairs, with the block numbers of the set."""
 
     def __init__(self, blocks: BlockSet) -> None:
         import numpy as np
@@ -51,25 +51,25 @@ class Finder:
         self._native = BlockFinder(text, offsets, *blocks.arrays())
 
     def counts(self) -> Array:
-        """How often each block was found so far."""
-        found: Array = self._native.counts()
-        return found
+        """Return each block's number of occurrences so far."""
+        counts: Array = self._native.counts()
+        return counts
 
     def answer(self, pairs: Sequence[Pair]) -> tuple[Array, ...]:
-        """The columns of a batch."""
+        """Find the events of a batch; returns their columns."""
         import numpy as np
 
         links, offsets = None, None
         if pairs and pairs[0][2] is not None:
-            each = [one.points if one is not None else () for _, _, one in pairs]
-            flat = list(itertools.chain.from_iterable(itertools.chain.from_iterable(each)))
+            points = [alignment.points if alignment is not None else () for _, _, alignment in pairs]
+            flat = list(itertools.chain.from_iterable(itertools.chain.from_iterable(points)))
             links = np.array(flat, dtype=np.int32)
-            offsets = np.concatenate([[0], np.cumsum([len(one) for one in each])]).astype(np.int64)
-        return self._native.collect([one[0] for one in pairs], [one[1] for one in pairs], links, offsets)
+            offsets = np.concatenate([[0], np.cumsum(list(map(len, points)))]).astype(np.int64)
+        return self._native.collect([pair[0] for pair in pairs], [pair[1] for pair in pairs], links, offsets)
 
 
 def frequent(blocks: BlockSet, pairs: Iterable[Pair], least: int) -> BlockSet:
-    """The blocks that are in these sentence pairs at so many places."""
+    """Return the blocks with at least ``least`` occurrences in these sentence pairs."""
     finder = Finder(blocks)
     for _, batch in _batches(pairs):
         finder.answer(batch)
@@ -84,9 +84,9 @@ def collect(
     *,
     force: bool = False,
 ) -> EventList:
-    """Write the event list of sentence pairs into a folder, with ``force`` in place of another, and open it.
+    """Write the event list of sentence pairs into a folder and open it; ``force`` replaces an existing list.
 
-    With a word alignment only those places count that agree with it. ``settings`` are put into the record.
+    With a word alignment only occurrences consistent with it count. ``settings`` are stored in the record.
     """
     finder = Finder(blocks)
     with new_folder(folder, RECORD, force=force) as aside:
@@ -105,35 +105,36 @@ def collect(
 
 
 class _Written:
-    """The columns of a list while it is written."""
+    """The columns of an event list being written."""
 
     def __init__(self, folder: Path, open_files: contextlib.ExitStack) -> None:
         import numpy as np
 
         def column(name: str, kind: str) -> Growing:
-            made = Growing(folder / f"{name}.npy", kind)
-            open_files.callback(made.close)
-            return made
+            growing = Growing(folder / f"{name}.npy", kind)
+            open_files.callback(growing.close)
+            return growing
 
         self._columns = {name: column(name, kind) for name, kind in _COLUMNS.items()}
         self._ends = {name: column(name, "int64") for name in ("bigram_offsets", "neutral_offsets")}
-        for one in self._ends.values():
-            one.append(np.zeros(1, dtype=np.int64))
+        for offsets in self._ends.values():
+            offsets.append(np.zeros(1, dtype=np.int64))
         self._occurrences = 0
 
-    def add(self, found: tuple[Array, ...]) -> None:
-        """A finder's answer."""
+    def add(self, columns: tuple[Array, ...]) -> None:
+        """Append a finder's result."""
         import numpy as np
 
-        for name, sizes, bound in (("bigram_offsets", found[0], "successor"), ("neutral_offsets", found[4], "neutral")):
+        parts = (("bigram_offsets", columns[0], "successor"), ("neutral_offsets", columns[4], "neutral"))
+        for name, sizes, bound in parts:
             self._ends[name].append(self._columns[bound].size + np.cumsum(sizes))
-        for key, values in zip(_ANSWER, found, strict=True):
+        for key, values in zip(_ANSWER, columns, strict=True):
             if key is not None:
                 self._columns[key].append(values)
-        self._occurrences += int(found[7].sum())
+        self._occurrences += int(columns[7].sum())
 
     def sizes(self) -> dict[str, int]:
-        """How many there are of everything."""
+        """Return the sizes for the record."""
         return {
             "sentences": self._ends["bigram_offsets"].size - 1,
             "occurrences": self._occurrences,
@@ -151,13 +152,15 @@ def _batches(pairs: Iterable[Pair]) -> Iterator[tuple[int, list[Pair]]]:
 
 
 def _rank(blocks: BlockSet, folder: Path) -> BlockSet:
-    """Order the blocks of each source phrase by their counts, and number them anew in the events."""
+    """Sort the blocks of each source phrase by count, and renumber them in the events."""
     import numpy as np
 
-    found = {name: np.load(folder / f"{name}.npy", mmap_mode="r+") for name in ("predecessor", "successor", "neutral")}
-    after, alone = (np.bincount(found[name], minlength=len(blocks)) for name in ("successor", "neutral"))
+    columns = {
+        name: np.load(folder / f"{name}.npy", mmap_mode="r+") for name in ("predecessor", "successor", "neutral")
+    }
+    after, alone = (np.bincount(columns[name], minlength=len(blocks)) for name in ("successor", "neutral"))
     ranked, numbers = blocks.ranked(after + alone)
-    for column in found.values():
+    for column in columns.values():
         for first in range(0, len(column), 1 << 20):
             part = slice(first, first + (1 << 20))
             column[part] = numbers[column[part]]

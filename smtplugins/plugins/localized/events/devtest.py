@@ -1,8 +1,8 @@
-"""The modified weight training: block sequences of good translations as events.
+"""Modified weight training: events from the block sequences of good translations.
 
-C. Tillmann and T. Zhang (ACL 2005), section 5.2 and equation 10: of the best translations in a sentence's translation
-graph (N. Ueffing, F. J. Och and H. Ney, 2002) the one with the highest sentence BLEU is what ought to have been, and
-the blocks of the others are the alternatives.
+C. Tillmann and T. Zhang (ACL 2005), section 5.2 and equation 10: of the n best translations in a sentence's translation
+graph (N. Ueffing, F. J. Och and H. Ney, 2002), the one with the highest sentence BLEU is the oracle, and the blocks of
+the others are the alternatives.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.plugins.localized.events.event_lists import BOUNDARY, LEFT, RIGHT, UNKNOWN, EventList
-from smtplugins.plugins.localized.learning.material import Material
+from smtplugins.plugins.localized.learning.material import BlockMaterial
 from smtplugins.plugins.localized.learning.problem import BlockEvents, bigram_problem, neutral_problem
 from smtplugins.plugins.localized.model.features import BoundaryLm
 from smtplugins.plugins.localized.model.spans import orientation
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 Step = tuple[tuple[int, int], int]
-"""Source words of a block, and its number; -1 for words that were copied."""
+"""Source span of a block, and its number; -1 for copied words."""
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The block sequence of a sentence's best translation, its words, and the blocks of all translations looked at."""
+    """The block sequence of a sentence's oracle translation, its words, and the blocks of the whole n-best list."""
 
     steps: tuple[Step, ...]
     words: tuple[str, ...]
@@ -43,9 +43,9 @@ class Chosen:
 
 @dataclass
 class Numbers:
-    """Numbers of blocks by their phrases."""
+    """Maps phrase pairs to block numbers."""
 
-    material: Material
+    material: BlockMaterial
     _sources: dict[str, int] = field(default_factory=dict)
     _known: dict[int, dict[str, int]] = field(default_factory=dict)
 
@@ -54,7 +54,7 @@ class Numbers:
         self._sources = {blocks.phrase("source", i): i for i in range(len(blocks.starts) - 1)}
 
     def number(self, source: str, target: str) -> int:
-        """The number of a block, -1 if there is none."""
+        """Return the number of a block, -1 if there is none."""
         at = self._sources.get(source)
         if at is None:
             return -1
@@ -68,38 +68,38 @@ class Numbers:
 def choose(
     decodings: Iterable[Decoding], references: Sequence[Sequence[str]], metric: Metric, numbers: Numbers, count: int
 ) -> list[Chosen]:
-    """For each sentence, of so many best translations the one with the highest score of its own."""
+    """Choose each sentence's oracle: of its ``count`` best translations the one with the highest metric score."""
     import numpy as np
 
     from smtplugins.core.graph.inference import kbest
 
-    found = []
-    for at, one in enumerate(decodings):
-        if not one.found or one.graph is None:
-            found.append(Chosen((), (), (), frozenset(), 0.0))
+    oracles = []
+    for at, decoding in enumerate(decodings):
+        if not decoding.found or decoding.graph is None:
+            oracles.append(Chosen((), (), (), frozenset(), 0.0))
             continue
-        graph = one.graph()
+        graph = decoding.graph()
         best = kbest(graph, k=count)
         texts = best.texts()
         different = dict.fromkeys(texts)
         stats = metric.stats(list(different), [[stream[at]] * len(different) for stream in references])
         scores = metric.sentence(stats) * (1 if metric.higher_is_better else -1)
         score = dict(zip(different, np.asarray(scores).tolist(), strict=True))
-        # Of equally good ones the one that the model likes best.
+        # Ties go to the highest model score.
         chosen = max(range(len(texts)), key=lambda k: (score[texts[k]], -k))
         names = _Edges(graph, numbers)
         allowed = frozenset(names.block(int(edge)) for edge in np.unique(best.edges)) - {-1}
-        # From the goal down: the last block comes first.
+        # Edges go from the goal down, so the last block comes first.
         edges = [edge for edge in reversed(best[chosen].edges.tolist()) if names.translates(edge)]
         steps = tuple((names.span(edge), names.block(edge)) for edge in edges)
         words = [names.words(edge) for edge in edges]
         flat = tuple(itertools.chain.from_iterable(words))
-        found.append(Chosen(steps, flat, tuple(map(len, words)), allowed, float(score[texts[chosen]])))
-    return found
+        oracles.append(Chosen(steps, flat, tuple(map(len, words)), allowed, float(score[texts[chosen]])))
+    return oracles
 
 
 class _Edges:
-    """What the edges of a graph of phrases stand for."""
+    """Spans, blocks and words of the edges of a phrase graph."""
 
     def __init__(self, graph: Hypergraph, numbers: Numbers) -> None:
         self._graph, self._numbers = graph, numbers
@@ -117,7 +117,8 @@ class _Edges:
         number = int(self._graph.rules[edge])
         if number not in self._rules:
             rule = self._graph.grammar.rule(number)
-            source, target = ([one for one in side if isinstance(one, str)] for side in (rule.source, rule.target))
+            source = [symbol for symbol in rule.source if isinstance(symbol, str)]
+            target = [symbol for symbol in rule.target if isinstance(symbol, str)]
             self._rules[number] = self._numbers.number(" ".join(source), " ".join(target)), tuple(target)
         return self._rules[number]
 
@@ -128,11 +129,11 @@ class _Edges:
         return self._rule(edge)[1]
 
 
-def events_of(chosen: Sequence[Chosen], material: Material) -> tuple[EventList, Array]:
-    """The events of block sequences, over a block set of its own for each sentence; and which block each one is.
+def events_of(chosen: Sequence[Chosen], material: BlockMaterial) -> tuple[EventList, Array]:
+    """Return the events of block sequences over per-sentence block sets, and the original number of each block.
 
-    So the alternatives of an event are blocks of the sentence's translations alone. What stands beside words that were
-    copied is no event with them.
+    Separate block sets restrict an event's alternatives to blocks of the sentence's own translations. Copied words
+    form no events with their neighbours.
     """
     import numpy as np
 
@@ -144,20 +145,20 @@ def events_of(chosen: Sequence[Chosen], material: Material) -> tuple[EventList, 
         name: [] for name in ("predecessor", "successor", "orientation", "neutral", "before")
     }
     ends: dict[str, list[int]] = {"bigrams": [0], "neutral": [0]}
-    for one in chosen:
-        own = sorted(one.allowed)
+    for sequence in chosen:
+        own = sorted(sequence.allowed)
         number = {block: len(rows) + k for k, block in enumerate(own)}
         for source, kin in itertools.groupby(own, key=lambda block: int(blocks.source_of[block])):
             sources.append(source)
             starts.append(starts[-1] + len(list(kin)))
         rows += own
         at, last = 0, None
-        for (span, block), length in zip(one.steps, one.lengths, strict=True):
+        for (span, block), length in zip(sequence.steps, sequence.lengths, strict=True):
             side = "N" if last is None else orientation(last[0], span)
             if block >= 0 and side == "N":
                 columns["neutral"].append(number[block])
                 columns["before"] += [
-                    words.get(one.words[at - back], UNKNOWN) if at >= back else BOUNDARY for back in (2, 1)
+                    words.get(sequence.words[at - back], UNKNOWN) if at >= back else BOUNDARY for back in (2, 1)
                 ]
             elif block >= 0 and last is not None and last[1] >= 0:
                 columns["predecessor"].append(number[last[1]])
@@ -166,13 +167,13 @@ def events_of(chosen: Sequence[Chosen], material: Material) -> tuple[EventList, 
             at, last = at + length, (span, block)
         ends["bigrams"].append(len(columns["successor"]))
         ends["neutral"].append(len(columns["neutral"]))
-    made = blocks.gathered(
+    own_blocks = blocks.gathered(
         np.array(sources, dtype=np.int64), np.array(starts, dtype=np.int64), np.array(rows, dtype=np.int64)
     )
     kinds = {"orientation": np.uint8}
     arrays = {name: np.array(values, dtype=kinds.get(name, np.int32)) for name, values in columns.items()}
     listed = EventList(
-        made,
+        own_blocks,
         np.array(ends["bigrams"], dtype=np.int64),
         arrays["predecessor"],
         arrays["successor"],
@@ -186,14 +187,14 @@ def events_of(chosen: Sequence[Chosen], material: Material) -> tuple[EventList, 
 
 @dataclass(frozen=True)
 class Modified:
-    """Events of block sequences, with features of the blocks they are made of: float weights are learnt from them."""
+    """The learning problems of block sequences, for float weights."""
 
     floats: BlockEvents
     neutral: BlockEvents
 
     @classmethod
-    def of(cls, chosen: Sequence[Chosen], material: Material) -> Modified:
-        """The problems."""
+    def of(cls, chosen: Sequence[Chosen], material: BlockMaterial) -> Modified:
+        """Make the problems from block sequences."""
         listed, rows = events_of(chosen, material)
         columns = material.columns.chosen(rows)
         lm = BoundaryLm(material.model, listed.blocks)

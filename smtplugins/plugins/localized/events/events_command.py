@@ -1,4 +1,4 @@
-"""``smt localized events``: the event list of a phrase table and a bitext."""
+"""``smt localized events``: make the event list of a phrase table and a bitext."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     from smtplugins.host.files.array_folders import add_output
     from smtplugins.plugins.localized.events.bitext import add_bitext
     from smtplugins.plugins.localized.learning.options import add_quiet
@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(host: Host, args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from smtplugins.host.files.array_folders import check_folder
     from smtplugins.plugins.localized.events.bitext import listed_of
     from smtplugins.plugins.localized.events.event_lists import RECORD
@@ -38,7 +38,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
 
 EVENTS = Command(
     name="events",
-    summary="which phrase pairs stand beside each other in a bitext, and how: what the model is learnt from",
+    summary="collect orientation events of neighbouring phrase pairs from a bitext, the model's training data",
     configure=configure,
     run=run,
 )

@@ -1,4 +1,4 @@
-"""What models are learnt from: an event list with its features and problems, made when they are asked for."""
+"""Training material: an event list with its features and learning problems, computed on first use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from smtplugins.plugins.localized.learning.problem import (
     BIGRAM,
     KEEP,
     NEUTRAL,
-    Bigrams,
+    BigramPairs,
     BlockEvents,
     bigram_problem,
     neutral_problem,
@@ -31,7 +31,7 @@ NEUTRAL_LETTERS = "acde"
 
 
 def check_letters(letters: str) -> str:
-    """Letters of table 1, each once."""
+    """Check a string of distinct letters of table 1."""
     if not letters or set(letters) - set(LETTERS) or len(set(letters)) < len(letters):
         raise UsageError(f"features: expected letters from {''.join(LETTERS)}, each once, found {letters!r}")
     return letters
@@ -39,19 +39,19 @@ def check_letters(letters: str) -> str:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How weights are learnt: passes over a portion of the events, and a rate."""
+    """Learning options: passes over a portion of the events, and the learning rate."""
 
     passes: int
     rate: float
     portion: float = 1.0
 
     def learner(self, fixed: str) -> LocalMaxent:
-        """A learner that keeps some weights."""
+        """Return a learner that keeps the weights in ``fixed``."""
         return LocalMaxent(passes=self.passes, rate=self.rate, portion=self.portion, fixed=fixed)
 
 
 class FloatProblems(Protocol):
-    """What weights of float features are learnt from."""
+    """The learning problems of float features."""
 
     @property
     def floats(self) -> BlockEvents: ...
@@ -61,8 +61,8 @@ class FloatProblems(Protocol):
 
 
 @dataclass(frozen=True)
-class Material:
-    """Events, and what is made of them."""
+class BlockMaterial:
+    """Events with their features and learning problems."""
 
     events: EventList
     model: Any
@@ -72,28 +72,28 @@ class Material:
 
     @cached_property
     def columns(self) -> BlockColumns:
-        """The features that counts give."""
+        """The features estimated from event counts."""
         return block_columns(self.events.blocks, self.events.counts, self.estimates)
 
     @cached_property
     def lm(self) -> BoundaryLm:
-        """The language model at the edges of blocks."""
+        """The language model features."""
         return BoundaryLm(self.model, self.events.blocks)
 
     @cached_property
-    def bigrams(self) -> Bigrams:
+    def bigrams(self) -> BigramPairs:
         """The binary features."""
         first, second, _ = self.events.bigrams(self.threshold)
-        return Bigrams(first, second)
+        return BigramPairs(first, second)
 
     @cached_property
     def floats(self) -> BlockEvents:
-        """The events with an orientation, without bigrams."""
+        """The orientation events with float features only."""
         return bigram_problem(self.events, self.columns, self.lm, keep=self.keep)
 
     @cached_property
     def everything(self) -> BlockEvents:
-        """The events with an orientation and bigrams."""
+        """The orientation events with float features and block bigrams."""
         return bigram_problem(self.events, self.columns, self.lm, self.bigrams, keep=self.keep)
 
     @cached_property
@@ -118,8 +118,8 @@ def learn_floats(
     seed: int = 1,
     tell: Callable[..., None] = lambda *told: None,
 ) -> Model:
-    """Weights of the float features among some letters, and the neutral model's."""
-    found: dict[str, float] = {}
+    """Learn the weights of the float features in ``letters``, and those of the neutral model."""
+    weights: dict[str, float] = {}
     for neutral, allowed in ((False, "abcde"), (True, NEUTRAL_LETTERS)):
         own = [letter for letter in letters if letter in allowed]
         problem = material.neutral if neutral else material.floats
@@ -132,12 +132,12 @@ def learn_floats(
             learnt = _learn(problem, recipe.learner(" ".join(fixed)), Model(), seed, shown).weights
         else:
             learnt = dict.fromkeys(problem.names, 0.0)
-        found |= {name: value for name, value in learnt.items() if name != f"{NEUTRAL}orientation"}
-    return Model(found)
+        weights |= {name: value for name, value in learnt.items() if name != f"{NEUTRAL}orientation"}
+    return Model(weights)
 
 
 def learn_bigrams(
-    material: Material,
+    material: BlockMaterial,
     start: Model,
     recipe: Recipe,
     *,
@@ -145,10 +145,10 @@ def learn_bigrams(
     seed: int = 1,
     tell: Callable[..., None] = lambda *told: None,
 ) -> Model:
-    """Weights of the block bigrams too: with those of the float features, or ``fixed``, behind these."""
+    """Learn the weights of block bigrams, jointly with those of the float features unless these are ``fixed``."""
     names = " ".join(FLOATS) if fixed else ""
-    given = start if fixed else Model(dict.fromkeys(FLOATS, 0.0))
-    learnt = _learn(material.everything, recipe.learner(names), given, seed, _told(tell, "bigrams"))
+    begin = start if fixed else Model(dict.fromkeys(FLOATS, 0.0))
+    learnt = _learn(material.everything, recipe.learner(names), begin, seed, _told(tell, "bigrams"))
     return Model({**start.weights, **learnt.weights}, learnt.artefacts)
 
 

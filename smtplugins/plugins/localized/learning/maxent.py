@@ -1,7 +1,7 @@
-"""``local-maxent``: stochastic gradient descent for choices among few alternatives.
+"""``local-maxent``: stochastic gradient descent for choices among a few alternatives.
 
 C. Tillmann and T. Zhang, "A Localized Prediction Model for Statistical Machine Translation" (ACL 2005), section 4,
-equations 8 and 9; the perceptron of several classes that it is compared with there, after M. Collins (2002).
+equations 8 and 9; also the multi-class perceptron of their comparison, after M. Collins (2002).
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ _SLICE = 1 << 18
 
 
 class LocalMaxent:
-    """Weights that make the right alternative of each event likely, by a step for each event in random order.
+    """Maximise the probability of each event's right alternative by stochastic gradient descent.
 
-    A step is ``rate`` times the features of the right alternative less those to be expected. ``schedule``: the rate
-    stays (``fixed``), is divided by 1 + ``decay`` times the passes made so far (``inverse``), or is halved after each
-    pass that did not lower the objective (``progress``). Each of ``passes`` goes over a random ``portion`` of the
-    events. ``update=perceptron``: the features of the right alternative less those of the one with the highest score,
-    if that is not lower. The objective is the mean negative logarithm of the right alternatives' probabilities, each
-    before its own step. ``fixed``: names, or patterns as of a shell, of weights that are not learnt;
-    ``block-bigram`` are all weights of block bigrams.
+    Each of ``passes`` visits a random ``portion`` of the events in random order. A step is ``rate`` times the features
+    of the right alternative minus the expected features. ``schedule``: the rate is constant (``fixed``), divided by
+    1 + ``decay`` times the passes done so far (``inverse``), or halved after each pass that did not lower the objective
+    (``progress``). ``update=perceptron``: the step uses the features of the highest-scored wrong alternative instead of
+    expected features, and is made only if that scores at least as high as the right alternative. The objective is the
+    mean negative log probability of the right alternatives, each before its own step. ``fixed``: names or shell
+    patterns, separated by spaces, of weights that are not learnt; ``block-bigram`` stands for all block bigrams.
 
-    The paper's rate is a small power of ten that cannot be read in its only copy, most likely 1e-5.
+    The paper's rate is a small power of ten, illegible in the only available copy, most likely 1e-5.
     """
 
     accepts = frozenset({Events})
@@ -67,7 +67,7 @@ class LocalMaxent:
     def learn(
         self, problem: Events, start: Model, *, resume: State | None = None, seed: int = 1, runner: Runner | None = None
     ) -> Iterator[Step]:
-        """A step for each pass."""
+        """Yield a step for each pass."""
         from smtplugins.host.progress import progress
 
         run: _Run
@@ -93,7 +93,9 @@ class LocalMaxent:
             done += 1
             objective = total / count
             if not math.isfinite(objective) or not run.finite():
-                raise SmtError("local-maxent: the objective is no number: take a smaller rate, or scale the features")
+                raise SmtError(
+                    "local-maxent: the objective is not finite: lower the learning rate, or scale the features"
+                )
             run.check_fixed()
             used = rate
             if self.schedule == "progress" and objective >= last:
@@ -104,7 +106,7 @@ class LocalMaxent:
             yield Step(run.model(start), objective, metrics, run.state(state))
 
     def _slices(self, run: _Run, seed: list[int]) -> Iterator[tuple[int, Array]]:
-        """Which events are passed, piece by piece and a bit at a time."""
+        """Yield the events of a pass in slices: a piece and event numbers in it."""
         import numpy as np
 
         random = np.random.default_rng(seed)
@@ -118,14 +120,14 @@ class LocalMaxent:
 
 
 class _Run(Protocol):
-    """Weights that are learnt, and the events they are learnt from."""
+    """A run: events, and the weights being learnt."""
 
     @property
     def pieces(self) -> int: ...
 
     @property
     def known_size(self) -> int:
-        """How many events there are, as far as is known."""
+        """The number of events."""
 
     def size(self, piece: int) -> int: ...
 
@@ -141,20 +143,20 @@ class _Run(Protocol):
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
-    return any(name == one or fnmatch.fnmatchcase(name, one) for one in patterns)
+    return any(name == pattern or fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _check_fixed(names: list[str], patterns: tuple[str, ...]) -> None:
-    """Patterns that name nothing are errors, and so is a run that has nothing to learn."""
-    for one in patterns:
-        if not any(_matches(name, (one,)) for name in names):
-            raise UsageError(f"fixed: no feature is called {one!r}{suggestion(one, names)}")
+    """Raise UsageError for patterns that match no feature, and if all features are fixed."""
+    for pattern in patterns:
+        if not any(_matches(name, (pattern,)) for name in names):
+            raise UsageError(f"fixed: no feature is called {pattern!r}{suggestion(pattern, names)}")
     if names and all(_matches(name, patterns) for name in names):
         raise UsageError("fixed: all features are fixed, nothing is left to learn")
 
 
 class _RowsRun:
-    """Any events: weights by name, which come up as pieces are looked at."""
+    """Events of any kind: weights by name, added as pieces are read."""
 
     def __init__(self, problem: Events, start: Model, patterns: tuple[str, ...], resume: State | None) -> None:
         import numpy as np
@@ -166,8 +168,8 @@ class _RowsRun:
         self._fixed = np.zeros(0, dtype=np.uint8)
         self._sizes: dict[int, int] = {}
         self._at: tuple[int, EventRows, Array] | None = None
-        given = start.weights if resume is None else {}
-        self._begin = dict(given)
+        begin = start.weights if resume is None else {}
+        self._begin = dict(begin)
         if resume is not None:
             self._numbers(tuple(resume.values["names"]))
             self._array[:] = resume.arrays["weights"]
@@ -187,7 +189,7 @@ class _RowsRun:
         return len(self._look(piece)[0])
 
     def _look(self, piece: int) -> tuple[EventRows, Array]:
-        """A piece, and the weights' numbers of its features."""
+        """Return a piece and the weight numbers of its features."""
         if self._at is None or self._at[0] != piece:
             rows = self._problem.pieces[piece]
             self._sizes[piece] = len(rows)
@@ -197,13 +199,13 @@ class _RowsRun:
     def _numbers(self, names: tuple[str, ...]) -> Array:
         import numpy as np
 
-        found = np.array([self._names.setdefault(name, len(self._names)) for name in names], dtype=np.int64)
+        ids = np.array([self._names.setdefault(name, len(self._names)) for name in names], dtype=np.int64)
         if len(self._names) > len(self._array):
             fresh = list(self._names)[len(self._array) :]
             self._array = np.append(self._array, [self._begin.get(name, 0.0) for name in fresh])
             flags = np.array([_matches(name, self._patterns) for name in fresh], dtype=np.uint8)
             self._fixed = np.append(self._fixed, flags)
-        return found
+        return ids
 
     def descend(self, piece: int, order: Array, rate: float, decay: float, done: int, update: str) -> float:
         import numpy as np
@@ -212,11 +214,11 @@ class _RowsRun:
 
         rows, ids = self._look(piece)
         arrays = (rows.offsets, rows.right, rows.features.offsets, ids)
-        given: list[Any] = [np.ascontiguousarray(one, dtype=np.int64) for one in arrays]
-        given += [np.ascontiguousarray(rows.features.values, dtype=np.float64), order, self._array, self._fixed]
-        given += [rate, decay, done, update]
+        arguments: list[Any] = [np.ascontiguousarray(array, dtype=np.int64) for array in arrays]
+        arguments += [np.ascontiguousarray(rows.features.values, dtype=np.float64), order, self._array, self._fixed]
+        arguments += [rate, decay, done, update]
         try:
-            return descend_rows(*given)
+            return descend_rows(*arguments)
         except ValueError as error:
             raise SmtError(f"local-maxent: piece {piece + 1} of the events: {error}") from None
 
@@ -229,15 +231,15 @@ class _RowsRun:
         _check_fixed(list(self._names), self._patterns)
 
     def model(self, start: Model) -> Model:
-        found = {**start.weights, **dict(zip(self._names, self._array.tolist(), strict=True))}
-        return start.with_weights({name: found[name] for name in sorted(found)})
+        weights = {**start.weights, **dict(zip(self._names, self._array.tolist(), strict=True))}
+        return start.with_weights({name: weights[name] for name in sorted(weights)})
 
     def state(self, values: dict[str, Any]) -> State:
         return State({"weights": self._array.copy()}, {**values, "names": list(self._names)})
 
 
 class _BlockRun:
-    """Events of blocks, whose features native code makes."""
+    """Events of blocks, whose features are computed in native code."""
 
     def __init__(self, problem: BlockEvents, start: Model, patterns: tuple[str, ...], resume: State | None) -> None:
         import numpy as np
@@ -249,8 +251,8 @@ class _BlockRun:
             return
         self._floats = np.array([start.weights.get(name, 0.0) for name in problem.names])
         self._bigrams = np.zeros(len(problem.bigrams), dtype=np.float32)
-        given = start.artefacts.get(BIGRAM)
-        known = BigramWeights.load(given.folder) if isinstance(given, Files) else given
+        artefact = start.artefacts.get(BIGRAM)
+        known = BigramWeights.load(artefact.folder) if isinstance(artefact, Files) else artefact
         if isinstance(known, BigramWeights) and len(problem.bigrams):
             pairs = (known.first, problem.bigrams.first), (known.second, problem.bigrams.second)
             if not all(np.array_equal(a, b) for a, b in pairs):
@@ -270,7 +272,7 @@ class _BlockRun:
 
     def descend(self, piece: int, order: Array, rate: float, decay: float, done: int, update: str) -> float:
         learnt = [not _matches(name, self._patterns) for name in self._problem.names]
-        # Neutral blocks have no orientation; and what is 0 everywhere has no gradient.
+        # The orientation feature of neutral blocks is 0 everywhere, so it has no gradient.
         also = bool(len(self._bigrams)) and not _matches(BIGRAM, self._patterns)
         native = self._problem.training
         return native.descend(order, self._floats, self._bigrams, rate, decay, done, update, learnt, also)
@@ -287,14 +289,14 @@ class _BlockRun:
     def model(self, start: Model) -> Model:
         from dataclasses import replace
 
-        found = {**start.weights, **dict(zip(self._problem.names, self._floats.tolist(), strict=True))}
+        weights = {**start.weights, **dict(zip(self._problem.names, self._floats.tolist(), strict=True))}
         if not len(self._bigrams):
-            return start.with_weights({name: found[name] for name in sorted(found)})
-        found[BIGRAM] = 1.0
+            return start.with_weights({name: weights[name] for name in sorted(weights)})
+        weights[BIGRAM] = 1.0
         pairs = self._problem.bigrams
         artefact = BigramWeights(self._problem.blocks, pairs.first, pairs.second, self._bigrams.copy())
-        made = start.with_weights({name: found[name] for name in sorted(found)})
-        return replace(made, artefacts={**start.artefacts, BIGRAM: artefact})
+        model = start.with_weights({name: weights[name] for name in sorted(weights)})
+        return replace(model, artefacts={**start.artefacts, BIGRAM: artefact})
 
     def state(self, values: dict[str, Any]) -> State:
         return State({"floats": self._floats.copy(), "bigrams": self._bigrams.copy()}, values)

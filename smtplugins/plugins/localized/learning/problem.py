@@ -1,8 +1,8 @@
-"""Event lists as problems for learners: equations 5, 6 and 8 of Tillmann and Zhang (2005).
+"""Event lists as learning problems: equations 5, 6 and 8 of Tillmann and Zhang (2005).
 
-The alternatives of an event (b', o, b) are, for each true successor of b' in the sentence pair, the blocks of its
-source phrase, the most frequent ones, with the successor's orientation; true successors are always among them. Native
-code makes the features when it passes an event; ``pieces`` shows the same to learners that know only rows.
+The alternatives of an event (b', o, b) are, for each true successor of b' in the sentence pair, the most frequent
+blocks of its source phrase, with the successor's orientation; true successors are always included. Native code computes
+features on the fly; ``pieces`` gives the same features as rows to learners without native support.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ NEUTRAL = "neutral-"
 
 
 @dataclass(frozen=True)
-class Bigrams:
-    """The binary features: pairs of blocks, ordered."""
+class BigramPairs:
+    """The binary features: sorted pairs of blocks."""
 
     first: Array
     second: Array
@@ -44,11 +44,11 @@ class Bigrams:
 
 @dataclass(frozen=True)
 class BlockEvents(Events):
-    """Orientation bigrams, or neutral blocks, with their alternatives."""
+    """Events of orientation bigrams, or of neutral blocks, with their alternatives."""
 
     blocks: BlockSet
     training: Training
-    bigrams: Bigrams
+    bigrams: BigramPairs
     neutral: bool = False
 
     @property
@@ -57,14 +57,14 @@ class BlockEvents(Events):
         return tuple(f"{NEUTRAL}{name}" if self.neutral else name for name in FLOATS)
 
     def bigram_name(self, number: int) -> str:
-        """The name of a binary feature; blanks in phrases are underscores."""
-        pairs = (self.blocks.block(int(one[number])) for one in (self.bigrams.first, self.bigrams.second))
+        """Return the name of a binary feature; blanks in phrases become underscores."""
+        pairs = (self.blocks.block(int(numbers[number])) for numbers in (self.bigrams.first, self.bigrams.second))
         shown = "~".join("|".join(phrase.replace(" ", "_") for phrase in pair) for pair in pairs)
         return f"{BIGRAM}:{shown}"
 
 
 class _Pieces(Sequence[EventRows]):
-    """The events as rows, made when they are asked for."""
+    """The events as rows, computed on access."""
 
     def __init__(self, training: Training, owner: list[BlockEvents]) -> None:
         self._training = training
@@ -81,22 +81,23 @@ class _Pieces(Sequence[EventRows]):
         groups, right, offsets, ids, values, _, _ = self._training.rows(_PIECE * number, last)
         used, local = np.unique(ids, return_inverse=True)
         owner = self._owner[0]
-        names = [owner.names[one] if one < len(FLOATS) else owner.bigram_name(one - len(FLOATS)) for one in used]
+        floats = len(FLOATS)
+        names = [owner.names[at] if at < floats else owner.bigram_name(at - floats) for at in used]
         return EventRows(Columns(tuple(names), offsets, local.astype(np.int32), values), groups, right)
 
 
-def _events(blocks: BlockSet, training: Training, bigrams: Bigrams, lm: BoundaryLm, neutral: bool) -> BlockEvents:
+def _events(blocks: BlockSet, training: Training, bigrams: BigramPairs, lm: BoundaryLm, neutral: bool) -> BlockEvents:
     training.set_scores(lm.first_words(*training.wanted()))
     owner: list[BlockEvents] = []
-    made = BlockEvents(_Pieces(training, owner), blocks, training, bigrams, neutral)
-    owner.append(made)
-    return made
+    problem = BlockEvents(_Pieces(training, owner), blocks, training, bigrams, neutral)
+    owner.append(problem)
+    return problem
 
 
 def bigram_problem(
-    events: EventList, columns: BlockColumns, lm: BoundaryLm, bigrams: Bigrams | None = None, *, keep: int = KEEP
+    events: EventList, columns: BlockColumns, lm: BoundaryLm, bigrams: BigramPairs | None = None, *, keep: int = KEEP
 ) -> BlockEvents:
-    """The events with an orientation; ``keep`` is how many blocks of a source phrase are alternatives."""
+    """Make the problem of orientation events; ``keep`` is the number of alternatives for each source phrase."""
     import numpy as np
 
     from smtplugins.plugins.localized._localized import Training
@@ -122,7 +123,7 @@ def bigram_problem(
 
 
 def neutral_problem(events: EventList, columns: BlockColumns, lm: BoundaryLm, *, keep: int = KEEP) -> BlockEvents:
-    """The neutral events: without orientation and bigrams; alternatives are blocks of the same source phrase."""
+    """Make the problem of neutral events, without bigrams; alternatives are blocks of the same source phrase."""
     import numpy as np
 
     from smtplugins.plugins.localized._localized import Training
@@ -149,8 +150,8 @@ def neutral_problem(events: EventList, columns: BlockColumns, lm: BoundaryLm, *,
     return _events(events.blocks, training, used, around, True)
 
 
-def no_bigrams() -> Bigrams:
-    """No binary features."""
+def no_bigrams() -> BigramPairs:
+    """Return an empty set of binary features."""
     import numpy as np
 
-    return Bigrams(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32))
+    return BigramPairs(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32))

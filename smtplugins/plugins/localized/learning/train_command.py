@@ -1,4 +1,4 @@
-"""``smt localized train``: a model from an event list, and a configuration that decodes with it."""
+"""``smt localized train``: train a model on an event list and write a configuration that decodes with it."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ RECORD = "run.yaml"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     from smtplugins.host.files.array_folders import add_output
     from smtplugins.plugins.localized.learning.options import add_learning, add_quiet
 
-    parser.add_argument("--events", required=True, metavar="DIR", help="what `smt localized events` made")
+    parser.add_argument("--events", required=True, metavar="DIR", help="event list made by `smt localized events`")
     add_learning(parser)
     parser.add_argument(
         "--features",
         default="abcdef",
         metavar="LETTERS",
-        help="a unigram, b orientation, c and d language model (first word, further ones), e lexical weight, f block "
+        help="a unigram, b orientation, c and d language model (first word, other words), e lexical weight, f block "
         "bigrams (default: abcdef)",
     )
     parser.add_argument(
-        "--fix-floats", action="store_true", help="learn bigrams behind the float weights, which stay as they are"
+        "--fix-floats", action="store_true", help="keep the float weights fixed while block bigrams are learnt"
     )
     add_output(parser)
     add_quiet(parser)
 
 
 def run(host: Host, args: argparse.Namespace) -> None:
-    """Do it."""
+    """Run the command."""
     from smtplugins.host.files.array_folders import check_folder, new_folder
     from smtplugins.host.progress import hushed
     from smtplugins.plugins.localized.events.event_lists import EventList
@@ -72,13 +72,14 @@ def run(host: Host, args: argparse.Namespace) -> None:
 
 
 def _configuration(args: argparse.Namespace, digest: str, bigrams: bool) -> str:
-    """A run.yaml; paths are seen from its folder."""
+    """Return a run.yaml, with paths relative to its folder."""
     here = Path(args.output).resolve()
 
-    def seen(path: str) -> str:
+    def relative(path: str) -> str:
         return os.path.relpath(Path(path).resolve(), here)
 
-    options: dict[str, Any] = {"events_path": seen(args.events), "events_digest": digest, "lm_path": seen(args.lm)}
+    options: dict[str, Any] = {"events_path": relative(args.events), "events_digest": digest}
+    options["lm_path"] = relative(args.lm)
     if bigrams:
         options["bigrams_path"] = "block-bigram"
     options |= {"smoothing": args.smoothing, "floor": args.floor, "lex_norm": args.lex_norm}
@@ -92,7 +93,7 @@ def _configuration(args: argparse.Namespace, digest: str, bigrams: bool) -> str:
 
 TRAIN = Command(
     name="train",
-    summary="a localized prediction model from events, with a configuration that decodes with it",
+    summary="train a localized prediction model on events, with a configuration that decodes with it",
     configure=configure,
     run=run,
 )

@@ -1,4 +1,4 @@
-"""Weights of block bigrams, features (f): a part of a model beside its named weights.
+"""Weights of block bigrams, features (f): an artefact of a model, besides its named weights.
 
 C. Tillmann and T. Zhang (ACL 2005), equation 3. Saved as a folder: the block set (``events/blocks.py``), ``first`` and
 ``second`` (int32, pairs of blocks in order), ``weights`` (float32), ``bigrams.json``.
@@ -27,7 +27,7 @@ RECORD = "bigrams.json"
 
 @dataclass(frozen=True)
 class BigramWeights:
-    """A weight for each pair of neighbouring blocks, whatever their orientation."""
+    """A weight for each pair of neighbouring blocks, independent of orientation."""
 
     blocks: BlockSet
     first: Array
@@ -38,10 +38,10 @@ class BigramWeights:
         return len(self.first)
 
     def digest(self) -> str:
-        """A hash of pairs, weights and the block set."""
+        """Return a hash of pairs, weights and block set."""
         total = hashlib.sha256()
-        for one in (self.first, self.second, self.weights, *self.blocks.arrays()):
-            total.update(one.tobytes() + b"\0")
+        for array in (self.first, self.second, self.weights, *self.blocks.arrays()):
+            total.update(array.tobytes() + b"\0")
         total.update(bytes(self.blocks.words.blob))
         return total.hexdigest()
 
@@ -55,10 +55,10 @@ class BigramWeights:
 
     @classmethod
     def load(cls, folder: Path) -> BigramWeights:
-        """Read what was saved."""
+        """Load weights from a folder."""
         read_record(folder, RECORD, "weights of block bigrams", VERSION)
         first, second = (read_array(folder, name, "i") for name in ("first", "second"))
-        made = cls(BlockSet.load(folder), first, second, read_array(folder, "weights", "f"))
-        if not len(made.first) == len(made.second) == len(made.weights):
-            raise SmtError(f"{folder}: expected two blocks and a weight for each bigram, found arrays of other lengths")
-        return made
+        bigrams = cls(BlockSet.load(folder), first, second, read_array(folder, "weights", "f"))
+        if not len(bigrams.first) == len(bigrams.second) == len(bigrams.weights):
+            raise SmtError(f"{folder}: expected arrays first, second and weights of equal length, found other lengths")
+        return bigrams

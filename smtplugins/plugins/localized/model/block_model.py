@@ -1,7 +1,8 @@
-"""``block-model``: the features (a) to (f) of blocks with their orientations, and those of neutral blocks.
+"""``block-model``: the features (a) to (f) of blocks with orientation, and those of neutral blocks.
 
-C. Tillmann and T. Zhang (ACL 2005), table 1 and section 5.1. A block is right of the one before it if it begins where
-that ended on the source side, left if it ends where that began, else neutral, and so is the first one.
+C. Tillmann and T. Zhang (ACL 2005), table 1 and section 5.1. On the source side, a block is right of its predecessor if
+it begins where the predecessor ends, left if it ends where the predecessor begins, else neutral. The first block is
+neutral.
 """
 
 from __future__ import annotations
@@ -41,20 +42,20 @@ RARE_LEFT = COLUMNS.index("rare-left")
 _LN10 = math.log(10)
 _ABSENT = math.log(0.5)
 _State = tuple[tuple[int, int] | None, int, Any]
-"""Source words of the last block, its number, and the language model's state."""
+"""Source span of the last block, its number, and the language model state."""
 
 
 class BlockModel:
-    """What the localized prediction model says of a block behind another one, a column for each of its weights.
+    """The localized prediction model's score of a block after its predecessor, a column for each weight.
 
-    ``events_path`` is an event list that ``smt localized events`` made, ``lm_path`` a language model, ``bigrams_path``
-    a folder with weights of block bigrams that ``smt localized train`` made, ``events_digest`` the hash of the events
-    it was made from: a list with other blocks or counts is an error. Probabilities are logarithms; that of
-    the unigram is divided by the number of source words. The model has two sets of weights: ``unigram``,
-    ``orientation``, ``lm-first``, ``lm-rest``, ``lexical`` and ``block-bigram`` where a block is right or left of the
-    one before, and those that begin with ``neutral-`` where it is neither. ``rare-left`` is -1 for a block on the left
-    that was there fewer than ``min_left`` times in the events. With ``end`` the language model's word behind the last
-    one counts as a first word. ``smoothing``, ``floor`` and ``lex_norm`` are those of learning.
+    ``events_path`` is an event list made by ``smt localized events``, ``lm_path`` a language model, ``bigrams_path`` a
+    folder of block bigram weights made by ``smt localized train``. ``events_digest`` is the hash of the events that
+    the model was trained on; a list with other blocks or counts is an error. Features are log probabilities; that of
+    the unigram is divided by the number of source words. There are two sets of weights: ``unigram``, ``orientation``,
+    ``lm-first``, ``lm-rest``, ``lexical`` and ``block-bigram`` for blocks right or left of their predecessor, and those
+    that begin with ``neutral-`` for neutral blocks. ``rare-left`` is -1 for a left block with fewer than ``min_left``
+    left events. With ``end`` the language model's sentence end counts as a first word. ``smoothing``, ``floor`` and
+    ``lex_norm`` must be those of training.
     """
 
     components = len(COLUMNS)
@@ -77,11 +78,11 @@ class BlockModel:
         if min_left < 0:
             raise UsageError(f"block-model: min_left: expected 0 or more, found {min_left}")
         self._listed = EventList.open(events_path)
-        if events_digest and (found := self._listed.digest()) != events_digest:
+        if events_digest and (digest := self._listed.digest()) != events_digest:
             raise UsageError(
                 f"block-model: events_path: expected the events that the model was learnt from, events_digest "
-                f"{events_digest[:12]}, found others in {events_path}, {found[:12]}: make the former again, or train a "
-                "model from these"
+                f"{events_digest[:12]}, found other events in {events_path}, {digest[:12]}: make the former again, or "
+                "train a model from these"
             )
         self._lm: Any = read_native_lm(lm_path)
         self._bigrams = None if bigrams_path is None else BigramWeights.load(bigrams_path)
@@ -99,23 +100,23 @@ class BlockModel:
         end: bool = True,
         estimates: Estimates | None = None,
     ) -> BlockModel:
-        """The same of what is in memory."""
-        made = cls.__new__(cls)
-        made._listed, made._lm, made._bigrams = listed, lm, bigrams
-        made._min_left, made._end, made._estimates = min_left, end, estimates or Estimates()
-        return made
+        """Make the feature from data in memory."""
+        model = cls.__new__(cls)
+        model._listed, model._lm, model._bigrams = listed, lm, bigrams
+        model._min_left, model._end, model._estimates = min_left, end, estimates or Estimates()
+        return model
 
     def column_names(self, label: str) -> tuple[str, ...]:
-        """The names of weights, as learning gives them; under another label, that label before each."""
+        """Return the weight names as in trained models; labels other than ``block-model`` are prefixed."""
         return COLUMNS if label == "block-model" else tuple(f"{label}-{name}" for name in COLUMNS)
 
     @cached_property
     def columns(self) -> tuple[Array, ...]:
-        """Unigram, left, right, rest, lexical and no-left of each block, and of a pair that is none."""
+        """Columns by block: unigram, left, right, rest, lexical, no-left; the last row is for unknown pairs."""
         import numpy as np
 
         blocks, counts = self._listed.blocks, self._listed.counts
-        found = block_columns(blocks, counts, self._estimates)
+        own = block_columns(blocks, counts, self._estimates)
         rest = BoundaryLm(self._lm, blocks).rest()
         alone = (
             math.log(0.5 / max(float(counts.total.sum()), 1.0)),
@@ -124,13 +125,13 @@ class BlockModel:
             0.0,
             math.log(self._estimates.floor),
         )
-        columns = (found.unigram, found.left, found.right, rest, found.lexical)
-        values = (np.append(one, np.float32(last)) for one, last in zip(columns, alone, strict=True))
+        columns = (own.unigram, own.left, own.right, rest, own.lexical)
+        values = (np.append(column, np.float32(last)) for column, last in zip(columns, alone, strict=True))
         return (*values, np.append(counts.left < self._min_left, self._min_left > 0).astype(np.uint8))
 
     @cached_property
     def model(self) -> Any:
-        """The native model, which all scorers share."""
+        """The native model, shared by all scorers."""
         import numpy as np
 
         from smtplugins.plugins.localized._localized import BlockModel as Native
@@ -142,38 +143,38 @@ class BlockModel:
             for mine, other in zip(blocks.arrays(), kept.blocks.arrays(), strict=True):
                 if not np.array_equal(mine, other):
                     raise SmtError(
-                        "block-model: expected block bigrams learnt from these events, found those of others"
+                        "block-model: expected block bigrams learnt from these events, found bigrams of other blocks"
                     )
             pairs = (np.ascontiguousarray(kept.first, np.int32), np.ascontiguousarray(kept.second, np.int32))
             weights = np.ascontiguousarray(kept.weights, dtype=np.float32)
         text, offsets = bytes(blocks.words.blob), np.ascontiguousarray(blocks.words.offsets, dtype=np.int64)
-        given: list[Any] = [text, offsets, *blocks.arrays(), *self.columns, *pairs, weights]
-        return Native(*given)
+        arguments: list[Any] = [text, offsets, *blocks.arrays(), *self.columns, *pairs, weights]
+        return Native(*arguments)
 
     def native(self) -> Any:
-        """A scorer for one thread."""
+        """Return a native scorer for a single thread."""
         from smtplugins.plugins.localized._localized import block_scorer
 
         return block_scorer(self.model, self._lm, self._end)
 
     def numbers(self, vocabulary: Vocabulary) -> Array:
-        """What words are called in the block set and in the language model."""
+        """Return each word's id in the block set and in the language model."""
         import numpy as np
 
         words = [vocabulary.word(i) for i in range(len(vocabulary))]
         return np.column_stack([self.model.words(words), vocabulary.ids_in(self._lm)]).astype(np.int32)
 
-    def start(self, sentence: Sentence) -> _Walk:
-        """At work on a sentence."""
-        return _Walk(self, words_of(sentence, "block-model"))
+    def start(self, sentence: Sentence) -> _BlockScorer:
+        """Return a scorer for a sentence, in plain Python."""
+        return _BlockScorer(self, words_of(sentence, "block-model"))
 
     def block(self, source: Sequence[str], target: Sequence[str]) -> int:
-        """The number of a pair of phrases."""
+        """Return the number of a phrase pair."""
         return int(self.model.find(list(source), list(target)))
 
 
-class _Walk:
-    """The features at work, one phrase behind another."""
+class _BlockScorer:
+    """Scores edges of phrases; the state is the last block and the language model state."""
 
     def __init__(self, feature: BlockModel, tokens: Sequence[str]) -> None:
         self._feature = feature
@@ -191,7 +192,7 @@ class _Walk:
             if first == last:
                 states.append(before)
                 continue
-            words = [one for one in edges.rules.target_of(i) if isinstance(one, str)]
+            words = [symbol for symbol in edges.rules.target_of(i) if isinstance(symbol, str)]
             states.append(self._step(before, (first, last), words, scores[i]))
         return Columns.dense(COLUMNS, scores), states
 
@@ -218,12 +219,12 @@ class _Walk:
     def finish(self, states: Sequence[_State]) -> Columns:
         import numpy as np
 
-        found = np.zeros((len(states), len(COLUMNS)))
+        scores = np.zeros((len(states), len(COLUMNS)))
         if self._feature._end:
             end = self._lm.id("</s>")
-            for (last, _, context), row in zip(states, found, strict=True):
+            for (last, _, context), row in zip(states, scores, strict=True):
                 row[7 if last is None else 2] = self._lm.score_word(context, end)[0] * _LN10
-        return Columns.dense(COLUMNS, found)
+        return Columns.dense(COLUMNS, scores)
 
     def estimate(self, edges: Edges) -> Columns:
         import numpy as np

@@ -1,7 +1,7 @@
-"""The float features (a) to (e) of blocks, as columns by block.
+"""The float features (a) to (e), as columns by block.
 
 C. Tillmann and T. Zhang (ACL 2005), table 1 and sections 3 and 3.4. Values are natural logarithms where the paper has
-negative ones: weights have the other sign, and learning is the same.
+negative logarithms: weights have the opposite sign, and learning is the same.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _LEAST_COUNT = 0.5
 
 @dataclass(frozen=True)
 class Estimates:
-    """How probabilities are estimated where the counts are small.
+    """Smoothing of probability estimates.
 
-    ``smoothing`` is added to the counts of left and right of each block, whose share is the orientation probability.
-    ``floor`` is the least of orientation probabilities, and what a source word has in a lexical weight if none of
-    the target words translates it. ``lex_norm`` is what p(s|t) is relative to: ``paper`` all blocks of the source
-    word, as printed, ``koehn`` all of the target word.
+    ``smoothing`` is added to the left and right counts of each block before the orientation probability is estimated.
+    ``floor`` is the minimum orientation probability, and the lexical probability of a source word that no target word
+    translates. ``lex_norm`` is the denominator of p(s|t): ``paper`` the count of the source word, as printed, ``koehn``
+    the count of the target word.
     """
 
     smoothing: float = 0.5
@@ -51,7 +51,7 @@ class Estimates:
 
 @dataclass(frozen=True)
 class BlockColumns:
-    """Logarithms by block: unigram, orientation to the left and to the right, and lexical probability."""
+    """Log probabilities by block: unigram, left orientation, right orientation, lexical."""
 
     unigram: Array
     left: Array
@@ -59,14 +59,14 @@ class BlockColumns:
     lexical: Array
 
     def chosen(self, kept: Array) -> BlockColumns:
-        """Those of the blocks that are marked."""
+        """Return the columns of the selected blocks."""
         return BlockColumns(self.unigram[kept], self.left[kept], self.right[kept], self.lexical[kept])
 
 
 def block_columns(blocks: BlockSet, counts: Counts, estimates: Estimates | None = None) -> BlockColumns:
-    """What counts of events say of each block.
+    """Estimate the features of each block from event counts.
 
-    A block that is in no event counts as half of one.
+    A block without events counts as half an event.
     """
     import numpy as np
 
@@ -76,22 +76,22 @@ def block_columns(blocks: BlockSet, counts: Counts, estimates: Estimates | None 
     total = np.maximum(counts.total, _LEAST_COUNT)
     both = counts.left + counts.right + 2 * chosen.smoothing
     sides = []
-    for one in (counts.left, counts.right):
-        share = (one + chosen.smoothing) / np.where(both > 0, both, 1.0)
+    for count in (counts.left, counts.right):
+        share = (count + chosen.smoothing) / np.where(both > 0, both, 1.0)
         sides.append(np.log(np.maximum(np.where(both > 0, share, 0.5), chosen.floor)))
     relative = "source" if chosen.lex_norm == "paper" else "target"
     own = np.ascontiguousarray(counts.total, dtype=np.int64)
-    given: list[Any] = [*blocks.arrays(), own, relative, chosen.floor]
-    lexical = lexical_weights(*given)
+    arguments: list[Any] = [*blocks.arrays(), own, relative, chosen.floor]
+    lexical = lexical_weights(*arguments)
     columns = (np.log(total / max(float(counts.total.sum()), 1.0)), *sides, np.log(lexical))
-    return BlockColumns(*(one.astype(np.float32) for one in columns))
+    return BlockColumns(*(column.astype(np.float32) for column in columns))
 
 
 class BoundaryLm:
-    """The features (c) and (d): a language model inside of target phrases, and where two of them meet.
+    """The features (c) and (d): a language model at the boundary between target phrases, and within them.
 
-    The context of a phrase is its last words, two for a trigram model, and nothing is known of what is before them.
-    Contexts that are alike are one.
+    The context of a block is the last two words of its target phrase; words before them are unknown. Equal contexts
+    share a number.
     """
 
     def __init__(self, model: Any, blocks: BlockSet) -> None:
@@ -107,21 +107,21 @@ class BoundaryLm:
         last[longer, 0] = blocks.target_words[ends[longer] - 2]
         self._contexts, by_phrase = np.unique(last, axis=0, return_inverse=True)
         self.context_of = by_phrase.reshape(-1)[blocks.target_of].astype(np.int32)
-        """The context behind each block."""
+        """The context number after each block."""
 
     def contexts_before(self, before: Array) -> tuple[BoundaryLm, Array]:
-        """The same with the contexts of neutral blocks, and the number of each: pairs of words before them."""
+        """Return a copy with contexts from pairs of words before neutral blocks, and the context number of each."""
         import numpy as np
 
-        made = BoundaryLm.__new__(BoundaryLm)
-        made.model, made.blocks, made._ids = self.model, self.blocks, self._ids
+        boundary = BoundaryLm.__new__(BoundaryLm)
+        boundary.model, boundary.blocks, boundary._ids = self.model, self.blocks, self._ids
         rows = np.asarray(before, dtype=np.int64).reshape(-1, 2)
-        made._contexts, numbers = np.unique(rows, axis=0, return_inverse=True)
-        made.context_of = numbers.reshape(-1).astype(np.int32)
-        return made, made.context_of
+        boundary._contexts, numbers = np.unique(rows, axis=0, return_inverse=True)
+        boundary.context_of = numbers.reshape(-1).astype(np.int32)
+        return boundary, boundary.context_of
 
     def _states(self) -> Array:
-        """The language model's state of each context."""
+        """Return the language model state of each context."""
         import numpy as np
 
         model, count = self.model, len(self._contexts)
@@ -138,30 +138,30 @@ class BoundaryLm:
     def _lm_ids(self, words: Array) -> Array:
         import numpy as np
 
-        found: Array = np.where(words == UNKNOWN, 0, self._ids[np.maximum(words, 0)]).astype(np.int32)
-        return found
+        ids: Array = np.where(words == UNKNOWN, 0, self._ids[np.maximum(words, 0)]).astype(np.int32)
+        return ids
 
     def first_words(self, contexts: Array, first: Array, count: Array) -> Array:
-        """ln p of the first word of blocks ``first`` to before ``first + count`` behind a context each."""
+        """Return ln p of the first words of blocks ``first`` to ``first + count`` - 1 after each context."""
         import numpy as np
 
         states = self._states()
         words = self._ids[self.blocks.target_words[self.blocks.target_offsets[self.blocks.target_of]]].astype(np.int32)
         ends = np.concatenate([[0], np.cumsum(count)])
-        found = np.empty(int(ends[-1]), dtype=np.float32)
+        scores = np.empty(int(ends[-1]), dtype=np.float32)
         at = 0
         while at < len(count):
             stop = max(at + 1, int(np.searchsorted(ends, ends[at] + _CHUNK, side="right")) - 1)
             sizes = count[at:stop]
             places = np.arange(ends[at], ends[stop]) + np.repeat(first[at:stop] - ends[at:stop], sizes)
             behind = np.ascontiguousarray(states[np.repeat(contexts[at:stop], sizes)])
-            found[ends[at] : ends[stop]] = self.model.step(behind, words[places])[0]
+            scores[ends[at] : ends[stop]] = self.model.step(behind, words[places])[0]
             at = stop
-        scaled: Array = found * np.float32(math.log(10))
+        scaled: Array = scores * np.float32(math.log(10))
         return scaled
 
     def rest(self) -> Array:
-        """ln p of the words of each block's target phrase behind the first one, given those before them in it."""
+        """Return ln p of the words after the first of each block's target phrase, given the phrase's earlier words."""
         import numpy as np
 
         offsets = self.blocks.target_offsets
@@ -176,5 +176,5 @@ class BoundaryLm:
             scores, states = self.model.step(np.ascontiguousarray(states), words)
             if position:
                 total[alive] += scores
-        found: Array = (total * math.log(10))[self.blocks.target_of].astype(np.float32)
-        return found
+        total_scores: Array = (total * math.log(10))[self.blocks.target_of].astype(np.float32)
+        return total_scores

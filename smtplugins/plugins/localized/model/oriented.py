@@ -1,7 +1,7 @@
-"""``orientation`` and ``block-bigram``: two of the model's features, each by itself, for any decoder of phrases.
+"""``orientation`` and ``block-bigram``: two of the model's features as separate features for any phrase decoder.
 
-C. Tillmann and T. Zhang (ACL 2005), features (b) and (f): how probable it is that a block stands to the right or to
-the left of the one before, and the weight that was learnt for this pair of blocks.
+C. Tillmann and T. Zhang (ACL 2005), features (b) and (f): the probability that a block is right or left of its
+predecessor, and the learnt weight of this pair of blocks.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ Block = tuple[str, str]
 
 
 class Orientation:
-    """The logarithm of how often a block is right (or left) of the one before, of all times that it is either.
+    """Log probability that a block is right (or left) of its predecessor, given that it is either.
 
-    ``path`` is an event list that ``smt localized events`` made. ``smoothing`` is added to both counts of a block,
-    and ``floor`` is the least probability. A block that is in no event is to the right as often as to the left. Where
-    it is neither the value is 0.
+    ``path`` is an event list made by ``smt localized events``. ``smoothing`` is added to both counts of a block;
+    ``floor`` is the minimum probability. A block without events has probability 0.5 for either side. Neutral blocks
+    score 0.
     """
 
     def __init__(self, path: Path, *, smoothing: float = 0.5, floor: float = 1e-7) -> None:
@@ -40,38 +40,38 @@ class Orientation:
         self._counts = {"L": listed.counts.left, "R": listed.counts.right}
         self._smoothing, self._floor = smoothing, floor
 
-    def start(self, sentence: Sentence) -> _Walk:
-        """At work on a sentence."""
-        return _Walk("orientation", words_of(sentence, "orientation"), self._value, keep=False)
+    def start(self, sentence: Sentence) -> _PairScorer:
+        """Return a scorer for a sentence."""
+        return _PairScorer("orientation", words_of(sentence, "orientation"), self._value, keep=False)
 
     def _value(self, before: Block | None, side: str, block: Block) -> float:
         number = self._known.number(block)
         if side == "N":
             return 0.0
-        left, right = (float(self._counts[one][number]) if number is not None else 0.0 for one in "LR")
+        left, right = (float(self._counts[letter][number]) if number is not None else 0.0 for letter in "LR")
         both = left + right + 2 * self._smoothing
         own = (left if side == "L" else right) + self._smoothing
         return math.log(max(own / both if both else 0.5, self._floor))
 
 
 class BlockBigram:
-    """The weight that was learnt for a block behind another one that is its neighbour on both sides; else 0.
+    """The learnt weight of a block after its predecessor, if they are neighbours on the source side, too; else 0.
 
-    ``path`` is the folder ``block-bigram`` that ``smt localized train`` made.
+    ``path`` is the folder ``block-bigram`` made by ``smt localized train``.
     """
 
     def __init__(self, path: Path) -> None:
         learnt = BigramWeights.load(path)
         self._known = _Numbers(learnt.blocks)
-        columns = (one.tolist() for one in (learnt.first, learnt.second, learnt.weights))
+        columns = (column.tolist() for column in (learnt.first, learnt.second, learnt.weights))
         self._weights: dict[Any, float] = {
             (first, second): weight for first, second, weight in zip(*columns, strict=True)
         }
         self._firsts = frozenset(learnt.first.tolist())
 
-    def start(self, sentence: Sentence) -> _Walk:
-        """At work on a sentence."""
-        return _Walk("block-bigram", words_of(sentence, "block-bigram"), self._value, keep=True)
+    def start(self, sentence: Sentence) -> _PairScorer:
+        """Return a scorer for a sentence."""
+        return _PairScorer("block-bigram", words_of(sentence, "block-bigram"), self._value, keep=True)
 
     def _value(self, before: Block | None, side: str, block: Block) -> float:
         if side == "N" or before is None:
@@ -81,7 +81,7 @@ class BlockBigram:
 
 
 class _Numbers:
-    """Numbers of blocks, looked up when asked for."""
+    """Maps blocks to their numbers, indexed on first use."""
 
     def __init__(self, blocks: BlockSet) -> None:
         self._blocks = blocks
@@ -97,8 +97,8 @@ class _Numbers:
         return self._known[source].get(target)
 
 
-class _Walk:
-    """A feature of a block, its orientation and the block before. A state is where the last phrase is, and which."""
+class _PairScorer:
+    """Scores a block by its orientation and predecessor; the state is the source span and text of the last block."""
 
     def __init__(self, name: str, tokens: Sequence[str], value: Any, *, keep: bool) -> None:
         self._name, self._tokens, self._value, self._keep = name, tokens, value, keep
@@ -112,7 +112,7 @@ class _Walk:
                 scores.append(0.0)
                 states.append(before)
                 continue
-            words = [one for one in edges.rules.target_of(i) if isinstance(one, str)]
+            words = [symbol for symbol in edges.rules.target_of(i) if isinstance(symbol, str)]
             block = " ".join(self._tokens[span[0] : span[1]]), " ".join(words)
             place: Span | None = before[0]
             scores.append(self._value(before[1], "N" if place is None else orientation(place, span), block))

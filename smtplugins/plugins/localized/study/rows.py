@@ -14,7 +14,7 @@ from smtplugins.plugins.localized.events.devtest import Chosen, Modified, Number
 from smtplugins.plugins.localized.learning.material import (
     LETTERS,
     NEUTRAL_LETTERS,
-    Material,
+    BlockMaterial,
     Recipe,
     learn_bigrams,
     learn_floats,
@@ -69,7 +69,7 @@ ROWS = (
 class Work:
     """One comparison: models are learnt when a row asks for them."""
 
-    material: Material
+    material: BlockMaterial
     system: System
     sets: Mapping[str, tuple[Sequence[Sentence], Sequence[Sequence[str]]]]
     metric: Metric

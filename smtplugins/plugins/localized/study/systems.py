@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from smtplugins.contracts.contracts import Decoding
     from smtplugins.plugins.localized.events.blocks import BlockSet
-    from smtplugins.plugins.localized.learning.material import Material
+    from smtplugins.plugins.localized.learning.material import BlockMaterial
 
 _NEEDS = frozenset({"target", "source", "segmentation"})
 _OFFER = Offer(name="block-model", make=BlockModel, summary="the features of a comparison", needs=_NEEDS)
@@ -68,7 +68,7 @@ def _phrases(sentences: Iterable[Sentence], longest: int, words: set[str]) -> se
 class System:
     """A table of blocks and a decoder's options."""
 
-    material: Material
+    material: BlockMaterial
     table: Path
     min_left: int = 3
     stack_size: int = 100

@@ -156,6 +156,6 @@ def test_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["cdlm", "classes", "-i", f"{tmp_path}/text", "--tags", f"{tmp_path}/c", "-o", f"{tmp_path}/d"]) == 0
     assert read_classes(tmp_path / "d").classes == {"the": "DT", "cat": "NN", "sat": "VBD"}
     assert main(["cdlm", "classes"]) != 0
-    assert "expected a text (--input) or one with tags (--tagged)" in capfd.readouterr().err
+    assert "expected a text (--input) or a tagged text (--tagged)" in capfd.readouterr().err
     assert main(["cdlm", "classes", "--tagged", "x", "--tags", "y"]) != 0
     assert "expected --tagged or --tags, found both" in capfd.readouterr().err

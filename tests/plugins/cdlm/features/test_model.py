@@ -273,11 +273,11 @@ def test_a_model_is_what_was_saved(tmp_path: Path) -> None:
 
 def test_what_is_wrong_with_a_model(tmp_path: Path) -> None:
     classes = ClassMap({"a": "A"})
-    with pytest.raises(UsageError, match="weight 'OOV': expected those of blm, wp and tsrb:LEFT_RIGHT"):
+    with pytest.raises(UsageError, match="weight 'OOV': expected weights of blm, wp and tsrb:LEFT_RIGHT"):
         save_model(tmp_path / "x", {"OOV": 1.0}, classes)
     with pytest.raises(UsageError, match="weight 'tsrb:A_B': expected `tsrb:` and two of the 2 classes, or X"):
         save_model(tmp_path / "x", {"tsrb:A_B": 1.0}, classes)
-    with pytest.raises(UsageError, match="weight 'tsrb:A_X': expected a class map with it, found none"):
+    with pytest.raises(UsageError, match="weight 'tsrb:A_X': expected a class map, found none"):
         save_model(tmp_path / "x", {"tsrb:A_X": 1.0}, None)
     assert not (tmp_path / "x").exists()
     with pytest.raises(SmtError, match=r"expected a saved model, found no model\.json"):

@@ -85,7 +85,9 @@ def test_cap(grammar: Path, options: list[str], kept: set[str], capfd: pytest.Ca
     assert run("-i", grammar, more, "--cap", "2", "-o", "out", *options) == 0
     words = {line.split()[2] for line in Path("out").read_text().splitlines()} - {"[X]"}
     assert words == kept
-    assert "13 pairs of target sides, 8 with 2 of a source side: 8 confusion rules" in capfd.readouterr().err
+    assert (
+        "13 pairs of target sides, 8 with at most 2 for each source side: 8 confusion rules" in capfd.readouterr().err
+    )
 
 
 @pytest.mark.parametrize("weights", ["none", "relfreq"])
@@ -142,11 +144,11 @@ def test_forests(grammar: Path, capfd: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["-i", "grammar", "--scope", "cell"], "--scope is an option of hypergraphs"),
-        (["-i", "grammar", "--no-same-rule"], "--no-same-rule is an option of hypergraphs"),
-        (["--forests", "grammar", "--cap", "3"], "--cap is an option of grammars"),
+        (["-i", "grammar", "--scope", "cell"], "--scope is an option for hypergraphs"),
+        (["-i", "grammar", "--no-same-rule"], "--no-same-rule is an option for hypergraphs"),
+        (["--forests", "grammar", "--cap", "3"], "--cap is an option for grammars"),
         (["-i", "grammar", "--cap", "-3"], "--cap: expected 1 or more, found -3"),
-        (["-i", "grammar", "--best", "p"], "say how many"),
+        (["-i", "grammar", "--best", "p"], "add --cap N"),
         (["-i", "grammar", "--cap", "1", "--best", "r"], "features of the grammar (glue, p, q), found r"),
         (["-i", "grammar", "--max-gaps", "-1"], "--max-gaps: expected 0 or more"),
         (["-i", "grammar", "--memory", "much"], "expected a size like 500M"),

@@ -17,7 +17,7 @@ from smtplugins.host.host import Host
 from smtplugins.plugins.cdlm.features.classes import ClassMap
 from smtplugins.plugins.cdlm.features.model import save_model
 from smtplugins.plugins.cdlm.picking import picking
-from smtplugins.plugins.cdlm.sets.confusing import Setting, confusion_sets, read_text
+from smtplugins.plugins.cdlm.sets.confusing import ConfusionSetting, confusion_sets, read_text
 from smtplugins.plugins.cdlm.study import tables as compare_tables
 from tests.plugins.cdlm.confusions import FIGURE_1, FOUR, write
 
@@ -33,19 +33,19 @@ def host() -> Host:
 
 
 @pytest.fixture
-def setting(tmp_path: Path) -> Setting:
+def setting(tmp_path: Path) -> ConfusionSetting:
     return write(tmp_path)
 
 
 @pytest.fixture
-def figure(setting: Setting, tmp_path: Path) -> Setting:
+def figure(setting: ConfusionSetting, tmp_path: Path) -> ConfusionSetting:
     """Figure 1 of the paper as a grammar, and the sentence it confuses."""
     (tmp_path / "figure.cg").write_text(FIGURE_1, encoding="utf-8")
     (tmp_path / "figure.en").write_text("a cat on the mat\n", encoding="utf-8")
-    return Setting(tmp_path / "figure.cg", setting.lm)
+    return ConfusionSetting(tmp_path / "figure.cg", setting.lm)
 
 
-def test_the_language_model_picks_its_best_string_of_figure_1(host: Host, figure: Setting) -> None:
+def test_the_language_model_picks_its_best_string_of_figure_1(host: Host, figure: ConfusionSetting) -> None:
     sentences = read_text(host, figure.grammar.parent / "figure.en")
     found = picking.picked(picking.sets_of(host, figure, sentences, picking.baseline()), sentences)
     scores, _ = read_lm(figure.lm).score_sentences(sorted(FOUR))
@@ -53,7 +53,7 @@ def test_the_language_model_picks_its_best_string_of_figure_1(host: Host, figure
     assert found.own == 0
 
 
-def test_a_model_picks_what_enumeration_says(host: Host, setting: Setting, tmp_path: Path) -> None:
+def test_a_model_picks_what_enumeration_says(host: Host, setting: ConfusionSetting, tmp_path: Path) -> None:
     sentences = read_text(host, setting.grammar.parent / "test.txt")[:6]
     classes = ClassMap({"the": "DT", "a": "DT", "on": "IN", "of": "IN"})
     weights = {"blm": 1.0, "wp": 0.8, "tsrb:DT_%3Cother%3E": 0.7, "tsrb:X_IN": -0.4}
@@ -64,7 +64,7 @@ def test_a_model_picks_what_enumeration_says(host: Host, setting: Setting, tmp_p
     # The same from the sets of the language model, all derivations looked at.
     graphs = list(picking.sets_of(host, setting, sentences, picking.baseline()))
     same = picking.same_sets(graphs, sentences, [picking.baseline(), one], setting.cost)
-    scored = Setting(setting.grammar, setting.lm, one.classes)
+    scored = ConfusionSetting(setting.grammar, setting.lm, one.classes)
     for graph, text in zip(confusion_sets(host, scored, sentences, weights), own.texts, strict=True):
         best = kbest(graph, k=100000)
         values = [
@@ -102,7 +102,7 @@ def test_overlaps_are_counted_sentence_by_sentence() -> None:
     assert found[0].precision == 8 / 9
     assert found[0].recall == 8 / 9
     assert found[0].agreement == 8 / 10
-    assert picking.Overlap(0, 0, 0).precision == picking.Overlap(0, 0, 0).agreement == 0.0
+    assert picking.NgramOverlap(0, 0, 0).precision == picking.NgramOverlap(0, 0, 0).agreement == 0.0
 
 
 def test_gain_shape_is_that_of_precisions() -> None:
@@ -113,7 +113,7 @@ def test_gain_shape_is_that_of_precisions() -> None:
         picking.gain_shape(["x"], [["a"]])
 
 
-def test_perplexity_is_that_of_the_words_and_ends(host: Host, setting: Setting) -> None:
+def test_perplexity_is_that_of_the_words_and_ends(host: Host, setting: ConfusionSetting) -> None:
     texts = [one.text for one in read_text(host, setting.grammar.parent / "test.txt")]
     model = read_lm(setting.lm)
     scores = [score for text in texts for score, _, _ in model.full_scores(text)]
@@ -139,7 +139,7 @@ def test_lists_are_taken_by_number(host: Host, lists: Path) -> None:
 
 
 def test_pick_prints_the_tables(
-    setting: Setting, lists: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    setting: ConfusionSetting, lists: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = str(setting.grammar.parent / "test.txt")
     save_model(tmp_path / "plain", {"blm": 1.0, "wp": 1.0}, None)
@@ -167,7 +167,9 @@ def test_pick_prints_the_tables(
     ("more", "said"),
     [(["--nbest", "0"], "1 or more"), (["--model", "."], "model.json"), (["-r", "nowhere"], "nowhere")],
 )
-def test_bad_calls_are_said(more: list[str], said: str, setting: Setting, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_calls_are_said(
+    more: list[str], said: str, setting: ConfusionSetting, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = str(setting.grammar.parent / "test.txt")
     assert main(["cdlm", "pick", "-i", text, "-g", str(setting.grammar), "--lm", str(setting.lm), "-q", *more])
     assert said in capsys.readouterr().err
@@ -180,4 +182,4 @@ def test_tables_have_the_paper_s_figures() -> None:
     assert "same sets" not in table.shown("text", True)
     assert table.shown("tsv", False).splitlines()[1] == "x\tx\tx\tx\t30.00\t29.00 - 31.00\t0.01\t1.00\t2"
     assert table.shown("latex", True).startswith("% Table 2")
-    assert "48.2" in compare_tables.ngrams([picking.Overlap(4, 2, 1)], 100, 1).shown("text", True)
+    assert "48.2" in compare_tables.ngrams([picking.NgramOverlap(4, 2, 1)], 100, 1).shown("text", True)

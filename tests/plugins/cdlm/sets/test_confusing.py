@@ -17,7 +17,7 @@ from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.host import Host
 from smtplugins.host.model import Model
 from smtplugins.plugins.cdlm.sets.confusing import (
-    Setting,
+    ConfusionSetting,
     confusion_sets,
     holds,
     keep_sets,
@@ -41,7 +41,7 @@ def host() -> Host:
 
 
 @pytest.fixture
-def setting(tmp_path: Path) -> Setting:
+def setting(tmp_path: Path) -> ConfusionSetting:
     return write(tmp_path)
 
 
@@ -62,11 +62,11 @@ def texts(graph: Hypergraph, count: int = 10_000) -> set[str]:
     return set(kbest(graph, k=count).texts()) if graph.nodes else set()
 
 
-def figure_1(folder: Path, text: str = "a cat on the mat") -> tuple[Setting, Path]:
+def figure_1(folder: Path, text: str = "a cat on the mat") -> tuple[ConfusionSetting, Path]:
     made = write(folder)
     (folder / "figure1.cdec").write_text(FIGURE_1, encoding="utf-8")
     (folder / "figure1.txt").write_text(f"{text}\n", encoding="utf-8")
-    return Setting(folder / "figure1.cdec", made.lm), folder / "figure1.txt"
+    return ConfusionSetting(folder / "figure1.cdec", made.lm), folder / "figure1.txt"
 
 
 class TestFigure1:
@@ -79,11 +79,11 @@ class TestFigure1:
 
     def test_all_that_is_cheap_is_found_by_a_full_search_too(self, host: Host, tmp_path: Path) -> None:
         setting, text = figure_1(tmp_path)
-        whole = Setting(setting.grammar, setting.lm, search={"search": "full"})
+        whole = ConfusionSetting(setting.grammar, setting.lm, search={"search": "full"})
         (graph,) = confusion_sets(host, whole, read_text(host, text))
         # Words that are unknown one by one make worse ones, and pruning takes them away again.
         assert texts(graph) > FOUR and "oov oov oov oov oov" in texts(graph)
-        pruned = Setting(setting.grammar, setting.lm, prune=50.0, search={"search": "full"})
+        pruned = ConfusionSetting(setting.grammar, setting.lm, prune=50.0, search={"search": "full"})
         (graph,) = confusion_sets(host, pruned, read_text(host, text))
         assert texts(graph) == FOUR
 
@@ -104,7 +104,7 @@ class TestUnknownWords:
         best = kbest(graph)[0]
         assert best.text == "oov the cat"
         assert dict(zip(graph.names, best.features().tolist(), strict=True))["OOV"] == 1
-        copying = Setting(setting.grammar, setting.lm, unknown="copy")
+        copying = ConfusionSetting(setting.grammar, setting.lm, unknown="copy")
         (graph,) = confusion_sets(host, copying, read_text(host, text))
         assert kbest(graph)[0].text == "xyz the cat"
 
@@ -112,7 +112,7 @@ class TestUnknownWords:
         setting, text = figure_1(tmp_path, "xyz a cat")
         scores = []
         for cost in (100.0, 40.0):
-            priced = Setting(setting.grammar, setting.lm, cost=cost)
+            priced = ConfusionSetting(setting.grammar, setting.lm, cost=cost)
             (graph,) = confusion_sets(host, priced, read_text(host, text))
             scores.append(kbest(graph).scores[0])
         assert scores[1] - scores[0] == pytest.approx(60, abs=1e-4)
@@ -121,20 +121,22 @@ class TestUnknownWords:
         made = write(tmp_path)
         path = tmp_path / "weighted.cdec"
         path.write_text("[X] ||| a ||| b ||| Confusion=0.25\n[X] ||| a ||| a ||| Confusion=1.5\n", encoding="utf-8")
-        weighted = Setting(path, made.lm)
+        weighted = ConfusionSetting(path, made.lm)
         assert weighted.fixed(host) == {"Confusion": -1.0, "OOV": -100.0}
         assert weighted.weights(host, {"blm": 0.5, "Confusion": 0.0}) == {"Confusion": 0.0, "OOV": -100.0, "blm": 0.5}
 
 
 class TestSets:
-    def test_the_text_itself_is_in_its_set(self, host: Host, setting: Setting) -> None:
+    def test_the_text_itself_is_in_its_set(self, host: Host, setting: ConfusionSetting) -> None:
         text = read_text(host, setting.grammar.parent / "test.txt")
         for sentence, graph in zip(text, confusion_sets(host, setting, text), strict=True):
             assert graph.id == sentence.id
             assert holds(graph, sentence.text) == (sentence.text in texts(graph))
             assert len(texts(graph)) > 10
 
-    def test_the_same_for_any_number_of_jobs_and_threads(self, host: Host, setting: Setting, tmp_path: Path) -> None:
+    def test_the_same_for_any_number_of_jobs_and_threads(
+        self, host: Host, setting: ConfusionSetting, tmp_path: Path
+    ) -> None:
         text = read_text(host, tmp_path / "test.txt")
         told = [keep_sets(host, setting, text, tmp_path / f"sets{jobs}", jobs=jobs).record() for jobs in (1, 3)]
         one, three = ({p.name: p.read_bytes() for p in (tmp_path / f"sets{jobs}").iterdir()} for jobs in (1, 3))
@@ -147,9 +149,9 @@ class TestSets:
         for left, right in zip(kept, made, strict=True):
             assert texts(left.with_scores(right.edge_scores)) == texts(right)
 
-    def test_pruning_follows_the_weights(self, host: Host, setting: Setting) -> None:
+    def test_pruning_follows_the_weights(self, host: Host, setting: ConfusionSetting) -> None:
         text = read_text(host, setting.grammar.parent / "test.txt")
-        short = Setting(setting.grammar, setting.lm, density=3.0)
+        short = ConfusionSetting(setting.grammar, setting.lm, density=3.0)
 
         def words(weights: dict[str, float]) -> float:
             graphs = confusion_sets(host, short, text, weights)
@@ -159,33 +161,33 @@ class TestSets:
 
         assert words({"blm": 1.0, "wp": 5.0}) > words({"blm": 1.0, "wp": -5.0})
 
-    def test_relative_to_the_whole(self, host: Host, setting: Setting) -> None:
+    def test_relative_to_the_whole(self, host: Host, setting: ConfusionSetting) -> None:
         text = read_text(host, setting.grammar.parent / "test.txt")
         sizes = [
-            sum(map(len, confusion_sets(host, Setting(setting.grammar, setting.lm, density=density), text)))
+            sum(map(len, confusion_sets(host, ConfusionSetting(setting.grammar, setting.lm, density=density), text)))
             for density in (2.0, 5.0, None)
         ]
         assert sizes[0] < sizes[1] < sizes[2]
 
 
 class TestErrors:
-    def test_of_settings(self, setting: Setting) -> None:
+    def test_of_settings(self, setting: ConfusionSetting) -> None:
         for options, text in (
             ({"unknown": "drop"}, "expected oov or copy"),
-            ({"cost": -1.0}, "a number from 0 on"),
+            ({"cost": -1.0}, "a finite number of 0 or more"),
             ({"prune": 1.0, "density": 2.0}, "found both"),
         ):
             with pytest.raises(UsageError, match=text):
-                Setting(setting.grammar, setting.lm, **options)  # type: ignore[arg-type]
+                ConfusionSetting(setting.grammar, setting.lm, **options)  # type: ignore[arg-type]
 
-    def test_of_texts_and_folders(self, host: Host, setting: Setting, tmp_path: Path) -> None:
+    def test_of_texts_and_folders(self, host: Host, setting: ConfusionSetting, tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="an empty folder"):
             keep_sets(host, setting, read_text(host, tmp_path / "test.txt"), tmp_path)
         (tmp_path / "blank.txt").write_text("\n\n", encoding="utf-8")
         with pytest.raises(SmtError, match="found none with a word"):
             read_text(host, tmp_path / "blank.txt")
 
-    def test_an_empty_line_has_no_set(self, host: Host, setting: Setting, tmp_path: Path) -> None:
+    def test_an_empty_line_has_no_set(self, host: Host, setting: ConfusionSetting, tmp_path: Path) -> None:
         (tmp_path / "gap.txt").write_text("the dog sees a cat\n\na cat sees the dog\n", encoding="utf-8")
         notes: list[str] = []
         text = read_text(host, tmp_path / "gap.txt")

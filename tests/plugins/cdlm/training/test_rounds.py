@@ -23,7 +23,7 @@ from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.host import Host
 from smtplugins.host.learn import loop
 from smtplugins.host.model import Model
-from smtplugins.plugins.cdlm.sets.confusing import Setting, confusion_sets, read_text
+from smtplugins.plugins.cdlm.sets.confusing import ConfusionSetting, confusion_sets, read_text
 from smtplugins.plugins.cdlm.training.rounds import RUN, Training, learnt, save, train
 from smtplugins.plugins.tuning.gains import ForestSource
 from smtplugins.plugins.tuning.minrisk import forest_risk
@@ -43,15 +43,17 @@ def host() -> Host:
 
 
 @pytest.fixture
-def setting(tmp_path: Path) -> Setting:
+def setting(tmp_path: Path) -> ConfusionSetting:
     return write(tmp_path)
 
 
-def with_classes(setting: Setting) -> Setting:
+def with_classes(setting: ConfusionSetting) -> ConfusionSetting:
     return replace(setting, classes=setting.grammar.parent / "classes.txt")
 
 
-def source_of(host: Host, setting: Setting, name: str, paraphrases: Sequence[Sequence[str]] = ()) -> ForestSource:
+def source_of(
+    host: Host, setting: ConfusionSetting, name: str, paraphrases: Sequence[Sequence[str]] = ()
+) -> ForestSource:
     """Sets of a text as ``minrisk`` takes them."""
     text = read_text(host, setting.grammar.parent / name)
     graphs = [[graph.with_scores(None)] for graph in confusion_sets(host, setting, text)]
@@ -63,14 +65,14 @@ class TestRisk:
     """The sets are real ones, small enough to write all derivations out."""
 
     @pytest.fixture
-    def small(self, tmp_path: Path) -> Setting:
+    def small(self, tmp_path: Path) -> ConfusionSetting:
         setting = replace(with_classes(write(tmp_path)), density=8.0)
         (tmp_path / "few.txt").write_text("".join(f"{one}\n" for one in sentences(4, 11)), encoding="utf-8")
         return setting
 
     @pytest.mark.parametrize("temperature", [0.0, 0.3])
     @pytest.mark.parametrize("paraphrases", [0, 2])
-    def test_all_derivations(self, host: Host, small: Setting, temperature: float, paraphrases: int) -> None:
+    def test_all_derivations(self, host: Host, small: ConfusionSetting, temperature: float, paraphrases: int) -> None:
         others = [sentences(4, 20 + k) for k in range(paraphrases)]
         source = source_of(host, small, "few.txt", others)
         assert {"blm", "wp"} < set(source.names) and any(name.startswith("tsrb:") for name in source.names)
@@ -99,7 +101,7 @@ class TestRisk:
         assert value == pytest.approx(wanted / 4, abs=1e-10)
         np.testing.assert_allclose(gradient, slopes / 4, atol=1e-10)
 
-    def test_differences(self, host: Host, small: Setting) -> None:
+    def test_differences(self, host: Host, small: ConfusionSetting) -> None:
         source = source_of(host, small, "few.txt")
         objective = forest_risk(source, 1.0, 0.1)
         weights = np.random.default_rng(6).normal(size=len(source.names)) * 0.3
@@ -114,7 +116,7 @@ class TestRisk:
         made = write(tmp_path)
         (tmp_path / "figure1.cdec").write_text(FIGURE_1, encoding="utf-8")
         (tmp_path / "figure1.txt").write_text("a cat on the mat\n", encoding="utf-8")
-        source = source_of(host, Setting(tmp_path / "figure1.cdec", made.lm), "figure1.txt")
+        source = source_of(host, ConfusionSetting(tmp_path / "figure1.cdec", made.lm), "figure1.txt")
         ((one,),) = source.sentences
         found = {each.words: one.gains[list(each.edges)].sum() * 5 for each in derivations(one.graph)}
         wanted = {words: linear_bleu(words, ["a cat on the mat".split()]) for words in found}
@@ -123,12 +125,12 @@ class TestRisk:
         assert max(wanted, key=wanted.__getitem__) == ("the", "cat", "the", "mat")
 
 
-def risk(host: Host, setting: Setting, name: str, weights: Mapping[str, float]) -> float:
+def risk(host: Host, setting: ConfusionSetting, name: str, weights: Mapping[str, float]) -> float:
     source = source_of(host, setting, name)
     return forest_risk(source, 1.0, 0.0)(np.array([weights.get(one, 0.0) for one in source.names]))[0]
 
 
-def picked(host: Host, setting: Setting, name: str, weights: Mapping[str, float]) -> tuple[float, int]:
+def picked(host: Host, setting: ConfusionSetting, name: str, weights: Mapping[str, float]) -> tuple[float, int]:
     """BLEU of the best strings of sets, and how many are the sentences themselves."""
     text = read_text(host, setting.grammar.parent / name)
     graphs = confusion_sets(host, setting, text, weights)
@@ -139,19 +141,19 @@ def picked(host: Host, setting: Setting, name: str, weights: Mapping[str, float]
     return score, sum(one == other for one, other in zip(found, own, strict=True))
 
 
-def few(setting: Setting) -> Setting:
+def few(setting: ConfusionSetting) -> ConfusionSetting:
     """The same with half of the sentences to learn from."""
     path = setting.grammar.parent / "train.txt"
     path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:15]), encoding="utf-8")
     return setting
 
 
-def training_of(setting: Setting, **options: Any) -> Training:
+def training_of(setting: ConfusionSetting, **options: Any) -> Training:
     return Training(setting, setting.grammar.parent / "train.txt", **{"iterations": 2, **options})
 
 
 class TestTraining:
-    def test_the_original_is_preferred(self, host: Host, setting: Setting, tmp_path: Path) -> None:
+    def test_the_original_is_preferred(self, host: Host, setting: ConfusionSetting, tmp_path: Path) -> None:
         told: list[str] = []
         start = {"blm": 1.0}
         two = train(host, training_of(setting), tmp_path / "two", told=told.append)
@@ -168,7 +170,7 @@ class TestTraining:
             falling = [risk(host, rich, name, one) for one in (start, two.weights, many.weights)]
             assert falling[0] > falling[1] > falling[2]
 
-    def test_only_the_language_model_is_learnt(self, host: Host, setting: Setting, tmp_path: Path) -> None:
+    def test_only_the_language_model_is_learnt(self, host: Host, setting: ConfusionSetting, tmp_path: Path) -> None:
         training = training_of(with_classes(setting), iterations=1, select="last")
         ended = train(host, training, tmp_path / "run")
         assert ended.weights["OOV"] == -100.0
@@ -180,7 +182,7 @@ class TestTraining:
         kept = train(host, replace(training, keep=("blm",)), tmp_path / "kept")
         assert kept.weights["blm"] == 1.0 != ended.weights["blm"]
 
-    def test_rounds(self, host: Host, setting: Setting, tmp_path: Path) -> None:
+    def test_rounds(self, host: Host, setting: ConfusionSetting, tmp_path: Path) -> None:
         sizes = {}
         few(setting)
         for rounds in (1, 2, 0):
@@ -193,7 +195,7 @@ class TestTraining:
             train(host, training_of(setting, rounds=-1), tmp_path / "none")
         assert sizes[0] == sorted(sizes[0]) and sizes[0][2] > 2 * count >= max(sizes[2])
 
-    def test_paraphrases_are_references(self, host: Host, setting: Setting, tmp_path: Path) -> None:
+    def test_paraphrases_are_references(self, host: Host, setting: ConfusionSetting, tmp_path: Path) -> None:
         (tmp_path / "other.txt").write_text("".join(f"{one}\n" for one in sentences(30, 7)), encoding="utf-8")
         plain = train(host, training_of(setting, iterations=1), tmp_path / "one")
         both = training_of(setting, iterations=1, paraphrases=(tmp_path / "other.txt",))
@@ -203,7 +205,7 @@ class TestTraining:
         with pytest.raises(SmtError, match=r"short.txt: expected 30 lines.*found 1"):
             train(host, replace(both, paraphrases=(tmp_path / "short.txt",)), tmp_path / "three")
 
-    def test_other_learners(self, host: Host, setting: Setting, tmp_path: Path) -> None:
+    def test_other_learners(self, host: Host, setting: ConfusionSetting, tmp_path: Path) -> None:
         for name in ("mira,epochs=1", "minrisk,temperature=0.05,temperatures=1,quenches=1"):
             spec = Spec.parse(name)
             ended = train(host, training_of(setting, learner=spec, select="last"), tmp_path / spec.name)
@@ -238,7 +240,7 @@ def stopping(monkeypatch: pytest.MonkeyPatch, place: Any, name: str, at: int) ->
 
 class TestRuns:
     def test_kill_and_resume_and_jobs(
-        self, host: Host, setting: Setting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, host: Host, setting: ConfusionSetting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         training = training_of(with_classes(few(setting)), select="last", epsilon=0.0)
 
@@ -262,7 +264,7 @@ class TestRuns:
         assert go("one", jobs=2) == wanted
         assert tree(tmp_path / "one") == whole
 
-    def test_another_run_is_not_gone_on_with(self, host: Host, setting: Setting, tmp_path: Path) -> None:
+    def test_another_run_is_not_gone_on_with(self, host: Host, setting: ConfusionSetting, tmp_path: Path) -> None:
         train(host, training_of(setting, iterations=1), tmp_path / "run")
         with pytest.raises(UsageError, match="--resume"):
             train(host, training_of(setting, iterations=1), tmp_path / "run")
@@ -274,7 +276,7 @@ class TestRuns:
 class TestCommand:
     def test_a_call_that_fails_leaves_nothing(
         self,
-        setting: Setting,
+        setting: ConfusionSetting,
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
         fails_without_trace: Callable[[list[str], Path], None],
@@ -286,7 +288,11 @@ class TestCommand:
             fails_without_trace(["cdlm", command, *given, *more, "-o", "new/out"], Path("new/out"))
 
     def test_train(
-        self, setting: Setting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+        self,
+        setting: ConfusionSetting,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
     ) -> None:
         monkeypatch.chdir(tmp_path)
         given = ["-g", "confusion.cdec", "--lm", "lm.arpa", "--classes", "classes.txt", "-i", "train.txt"]

@@ -23,7 +23,7 @@ from smtplugins.host.features.scoring import Active
 from smtplugins.host.model import Model
 from smtplugins.plugins.localized.decoding.swap import Swap
 from smtplugins.plugins.localized.events.collecting import collect
-from smtplugins.plugins.localized.learning.material import Material
+from smtplugins.plugins.localized.learning.material import BlockMaterial
 from smtplugins.plugins.localized.model.bigrams import BigramWeights
 from smtplugins.plugins.localized.model.block_model import COLUMNS, RARE_LEFT, BlockModel
 from smtplugins.plugins.localized.study.systems import System, write_table
@@ -45,7 +45,7 @@ def case(folder: Path, seed: int) -> tuple[System, BlockModel, Model]:
     pairs += [one for one in (((a,), (b,)) for a, b in zip("abc", "xyz", strict=True)) if one not in pairs]
     listed = collect(blocks_of(pairs), [(" ".join(a), " ".join(b), None) for a, b in bitext], folder / "events")
     lm = read_native_lm(tiny_lm(folder))
-    material = Material(listed, lm, keep=3)
+    material = BlockMaterial(listed, lm, keep=3)
     write_table(listed.blocks, listed.counts.total, folder / "table", 3)
     draw = np.random.default_rng(seed)
     first, second, _ = listed.bigrams(0)
@@ -209,7 +209,7 @@ def test_blocks_that_were_never_left_stay_where_they_are(tmp_path: Path) -> None
     texts = [("a b", "y x", None)] + [("a", "x", None), ("b", "y", None)] * 3
     listed = collect(blocks_of(pairs), texts, tmp_path / "events")
     assert sorted(listed.counts.left.tolist()) == [0, 1]
-    material = Material(listed, read_native_lm(tiny_lm(tmp_path)))
+    material = BlockMaterial(listed, read_native_lm(tiny_lm(tmp_path)))
     write_table(listed.blocks, listed.counts.total, tmp_path / "table", 9)
     # What is neutral costs: "x y" is a neutral and a right block, "y x" a neutral and a left one.
     model = Model({"orientation": 1.0})

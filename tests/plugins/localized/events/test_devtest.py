@@ -13,21 +13,21 @@ from smtplugins.core.lm.ngram_model import read_native_lm
 from smtplugins.host.model import Model
 from smtplugins.plugins.localized.events.collecting import collect
 from smtplugins.plugins.localized.events.devtest import Chosen, Modified, Numbers, choose, events_of
-from smtplugins.plugins.localized.learning.material import Material, Recipe, learn_floats
+from smtplugins.plugins.localized.learning.material import BlockMaterial, Recipe, learn_floats
 from smtplugins.plugins.localized.study.systems import System, write_table
 from smtplugins.testing.samples import WordOverlap
 from tests.plugins.localized.made import blocks_of, random_case, tiny_lm
 
 
 @pytest.fixture(name="material")
-def _material(tmp_path: Path) -> Material:
+def _material(tmp_path: Path) -> BlockMaterial:
     pairs, bitext = random_case(5, sentences=60)
     pairs += [one for one in (((a,), (b,)) for a, b in zip("abc", "xyz", strict=True)) if one not in pairs]
     listed = collect(blocks_of(pairs), [(" ".join(a), " ".join(b), None) for a, b in bitext], tmp_path / "events")
-    return Material(listed, read_native_lm(tiny_lm(tmp_path)), threshold=0)
+    return BlockMaterial(listed, read_native_lm(tiny_lm(tmp_path)), threshold=0)
 
 
-def test_of_so_many_translations_the_best_one_is_taken(material: Material, tmp_path: Path) -> None:
+def test_of_so_many_translations_the_best_one_is_taken(material: BlockMaterial, tmp_path: Path) -> None:
     write_table(material.events.blocks, material.events.counts.total, tmp_path / "table", 5)
     system = System(material, tmp_path / "table", stack_size=0)
     model = learn_floats(material, "abcde", Recipe(1, 0.01))
@@ -50,13 +50,13 @@ def test_of_so_many_translations_the_best_one_is_taken(material: Material, tmp_p
         assert any(block < 0 for _, block in one.steps) == ("q" in sentences[int(decoding.id)].tokens)
 
 
-def number(material: Material, source: str, target: str) -> int:
+def number(material: BlockMaterial, source: str, target: str) -> int:
     found = Numbers(material).number(source, target)
     assert found >= 0
     return found
 
 
-def test_events_of_a_block_sequence(material: Material) -> None:
+def test_events_of_a_block_sequence(material: BlockMaterial) -> None:
     a, b, c = (number(material, *pair) for pair in (("a", "x"), ("b", "y"), ("c", "z")))
     other = next(i for i in range(len(material.events.blocks)) if i not in (a, b, c))
     # b c a, where c and b are exchanged, a copied word, and c again behind it.
@@ -78,7 +78,7 @@ def test_events_of_a_block_sequence(material: Material) -> None:
     assert listed.sentence(1) == []
 
 
-def test_alternatives_are_blocks_of_the_sentence_alone(material: Material) -> None:
+def test_alternatives_are_blocks_of_the_sentence_alone(material: BlockMaterial) -> None:
     blocks = material.events.blocks
     kin = [i for i in range(len(blocks)) if blocks.block(i)[0] == "a"]
     assert len(kin) >= 3

@@ -190,7 +190,7 @@ def test_events_that_make_no_sense() -> None:
         last(event_rows([0], [1.0, 2.0], [0, 3]))
     with pytest.raises(SmtError, match="expected events to learn from, found none"):
         last(Events([]))
-    with pytest.raises(SmtError, match="the objective is no number"):
+    with pytest.raises(SmtError, match="the objective is not finite"):
         last(event_rows([0, 1], [1e200, -1e200, 1e200, -1e200], [0, 2, 4]), rate=1e200, passes=3)
 
 

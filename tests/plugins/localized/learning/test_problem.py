@@ -12,7 +12,7 @@ import pytest
 from smtplugins.core.lm.ngram_model import read_native_lm
 from smtplugins.plugins.localized.events.collecting import collect
 from smtplugins.plugins.localized.events.event_lists import LEFT, LETTERS, EventList
-from smtplugins.plugins.localized.learning.problem import Bigrams, BlockEvents, bigram_problem, neutral_problem
+from smtplugins.plugins.localized.learning.problem import BigramPairs, BlockEvents, bigram_problem, neutral_problem
 from smtplugins.plugins.localized.model.features import FLOATS, BoundaryLm, block_columns
 from tests.plugins.localized.made import blocks_of, random_case, tiny_lm
 
@@ -28,7 +28,7 @@ def problem_of(folder: Path, listed: EventList, threshold: int = 1) -> BlockEven
     columns = block_columns(listed.blocks, listed.counts)
     lm = BoundaryLm(read_native_lm(tiny_lm(folder)), listed.blocks)
     first, second, _ = listed.bigrams(threshold)
-    return bigram_problem(listed, columns, lm, Bigrams(first, second), keep=KEEP)
+    return bigram_problem(listed, columns, lm, BigramPairs(first, second), keep=KEEP)
 
 
 def alternatives(listed: EventList, sentence: int, history: int, keep: int) -> Counter[tuple[str, int]]:
