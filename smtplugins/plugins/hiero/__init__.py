@@ -1,4 +1,4 @@
-"""The hierarchical decoder: charts of any synchronous grammar, cube pruning with any stateful features."""
+"""The hierarchical decoder: chart parsing with any synchronous grammar, cube pruning with any stateful features."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from smtplugins.contracts.offers import Offer
 
 @hookimpl
 def smt_decoders() -> Iterator[Offer]:
-    """The decoder."""
+    """The decoder `hiero`."""
     from smtplugins.plugins.hiero.decoder import Hiero
 
     yield Offer(
         name="hiero",
         make=Hiero,
-        summary="hierarchical and syntax-based translation: cdec's, Moses' and Joshua's charts",
+        summary="hierarchical and syntax-based translation, as in cdec and the chart decoders of Moses and Joshua",
         reference="Chiang (2007); Huang and Chiang (2007); Gesmundo and Henderson (2010)",
     )

@@ -1,8 +1,8 @@
-"""Pop limits of the toolkits as our own, and how hard a search prunes beside its pop limit.
+"""Conversion of the toolkits' pop limits to ours, and default pruning thresholds for a pop limit.
 
-A pop of ours is an edge of a bundle's grid, one of theirs may be less or more, so equal numbers mean nothing. The
-points of each line were measured (``python tests/bench decoding``): a pop limit of the toolkit, and ours that reaches
-its mean model score. Between and beyond them ours is a power of the toolkit's.
+A pop of ours is an edge in a bundle's grid; the toolkits count pops differently, so equal limits are not comparable.
+The points for each toolkit were measured (``python tests/bench decoding``): its pop limit, and the limit with which we
+reach the same mean model score. Limits between and beyond the points are inter- and extrapolated on a log-log scale.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ TOOLKITS: dict[str, tuple[tuple[int, int], ...]] = {
     "moses": ((30, 44), (200, 222), (1000, 3000)),
     "joshua": ((10, 25), (100, 250), (1000, 2500)),
 }
-# Up to so many pops speed is worth more than the last derivations; beyond, a search is to find what others have not.
+# Up to this pop limit speed matters more than the last derivations; beyond it a search should be thorough.
 _THOROUGH = 500
 
 
 def own_limit(limit: int, toolkit: str) -> int:
-    """Our pop limit for a toolkit's; no limit for Joshua's 0."""
+    """Convert a toolkit's pop limit to ours; Joshua's 0 means no limit, which is -1 here."""
     if limit == 0:
         return -1
     points = TOOLKITS[toolkit]
@@ -31,5 +31,5 @@ def own_limit(limit: int, toolkit: str) -> int:
 
 
 def pruning(limit: int) -> tuple[float, float]:
-    """``adapt`` and ``beam`` where nobody says what they are to be."""
+    """Return the defaults of ``adapt`` and ``beam`` for a pop limit."""
     return (0.8, 5.0) if 0 <= limit <= _THOROUGH else (0.5, 12.0)

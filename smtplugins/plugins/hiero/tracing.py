@@ -1,4 +1,4 @@
-"""The best derivation of a sentence: for people a line for each rule, indented as the tree is; or its steps."""
+"""The best derivation of a sentence, as an indented tree with a line for each rule, or as building steps."""
 
 from __future__ import annotations
 
@@ -14,46 +14,46 @@ if TYPE_CHECKING:
     from smtplugins.host.decode.forests import SentenceForest
 
 
-def traced(forest: SentenceForest, refined: Refined, found: Derivation | None) -> Iterator[str]:
-    """``[first, last) LABEL -> source ||| target`` with the score of the edge and of all below it."""
-    if found is None:
+def traced(forest: SentenceForest, refined: Refined, derivation: Derivation | None) -> Iterator[str]:
+    """Yield lines ``[first, last) LABEL -> source ||| target`` with the scores of the edge and of its subtree."""
+    if derivation is None:
         yield "no derivation"
         return
-    nodes = _tree(forest, refined, found)
-    totals = [one.score for one in nodes]
+    nodes = _tree(forest, refined, derivation)
+    totals = [node.score for node in nodes]
     for i in range(len(nodes) - 1, 0, -1):
         totals[nodes[i].parent] += totals[i]
-    for one, total in zip(nodes, totals, strict=True):
-        sides = (" ".join(map(_shown, side)) for side in (one.rule.source, one.rule.target))
-        text = f"[{one.first}, {one.last}) {one.rule.lhs} -> {' ||| '.join(sides)}"
-        yield f"{'  ' * one.depth}{text}  {one.score:.4f}  {total:.4f}"
+    for node, total in zip(nodes, totals, strict=True):
+        sides = (" ".join(map(_symbol_text, side)) for side in (node.rule.source, node.rule.target))
+        text = f"[{node.first}, {node.last}) {node.rule.lhs} -> {' ||| '.join(sides)}"
+        yield f"{'  ' * node.depth}{text}  {node.score:.4f}  {total:.4f}"
 
 
-def built(forest: SentenceForest, refined: Refined, found: Derivation | None) -> list[Built]:
-    """The same in the order in which a chart is filled: narrow spans first, what is below before what is above."""
+def built(forest: SentenceForest, refined: Refined, derivation: Derivation | None) -> list[Built]:
+    """Return the steps in the order of chart parsing: shorter spans first, children before parents."""
     from smtplugins.host.decode.built_steps import rule_text
 
-    nodes = _tree(forest, refined, found) if found is not None else []
+    nodes = _tree(forest, refined, derivation) if derivation is not None else []
     order = sorted(range(len(nodes)), key=lambda i: (nodes[i].last - nodes[i].first, nodes[i].first, -nodes[i].depth))
     place = {i: at for at, i in enumerate(order)}
     below: list[list[tuple[int, int]]] = [[] for _ in nodes]
-    for i, one in enumerate(nodes):
+    for i, node in enumerate(nodes):
         if i:
-            below[one.parent].append((place[i], one.child))
+            below[node.parent].append((place[i], node.child))
     steps = []
     for i in order:
-        one = nodes[i]
+        node = nodes[i]
         (beside, child), *rest = below[i] or [(-1, 0)]
         above = bool(below[i])
         steps.append(
-            Built(rule_text(one.rule), one.first, one.last, beside, above, child, one.score, tuple(rest)),
+            Built(rule_text(node.rule), node.first, node.last, beside, above, child, node.score, tuple(rest)),
         )
     return steps
 
 
 @dataclass(frozen=True)
 class _Node:
-    """An edge of a derivation; which child of which other one it is, counted in the order of the source side."""
+    """An edge of a derivation: its parent, and its child number in source order."""
 
     rule: Rule
     first: int
@@ -64,15 +64,15 @@ class _Node:
     child: int
 
 
-def _tree(forest: SentenceForest, refined: Refined, found: Derivation) -> list[_Node]:
-    """The edges from the goal down: each is followed by those below it."""
+def _tree(forest: SentenceForest, refined: Refined, derivation: Derivation) -> list[_Node]:
+    """Return the edges of a derivation in preorder."""
     native = forest.forest.native
-    edges = refined.edge_of[found.edges].tolist()
-    spans = native.nodes[refined.node_of[_heads(refined, found.edges.tolist())]].tolist()
+    edges = refined.edge_of[derivation.edges].tolist()
+    spans = native.nodes[refined.node_of[_heads(refined, derivation.edges.tolist())]].tolist()
     nodes: list[_Node] = []
-    # What is waited for: a place below, its depth, which child it is.
+    # Open places: parent, depth, child number.
     places = [(-1, 0, 0)]
-    for edge, (_, first, last), score in zip(edges, spans, refined.scores[found.edges].tolist(), strict=True):
+    for edge, (_, first, last), score in zip(edges, spans, refined.scores[derivation.edges].tolist(), strict=True):
         parent, depth, child = places.pop()
         rule = forest.forest.rule(int(native.rules[edge]))
         places += [(len(nodes), depth + 1, i) for i in range(rule.arity - 1, -1, -1)]
@@ -80,7 +80,7 @@ def _tree(forest: SentenceForest, refined: Refined, found: Derivation) -> list[_
     return nodes
 
 
-def _shown(symbol: object) -> str:
+def _symbol_text(symbol: object) -> str:
     from smtformats.grammar.rules import NonTerminal
 
     return f"[{symbol.label},{symbol.index}]" if isinstance(symbol, NonTerminal) else str(symbol)

@@ -17,7 +17,7 @@ _ARPA = (
 _BITEXT = (("das haus ist gut ja", "a b a c"), ("ja das haus", "b a b"), ("haus das gut ist", "c b a"))
 
 
-def _listed(folder: Path) -> EventList:
+def _collect_events(folder: Path) -> EventList:
     from smtformats.grammar.rules import Rule
     from smtformats.grammar.shared.gather import grammar_columns
     from smtplugins.plugins.localized.events.blocks import BlockSet
@@ -32,7 +32,7 @@ def _listed(folder: Path) -> EventList:
 
 def orientation_trial(folder: Path) -> dict[str, Any]:
     """Make the options of ``orientation``."""
-    _listed(folder)
+    _collect_events(folder)
     return {"path": folder / "events"}
 
 
@@ -42,7 +42,7 @@ def bigram_trial(folder: Path) -> dict[str, Any]:
 
     from smtplugins.plugins.localized.model.bigrams import BigramWeights
 
-    listed = _listed(folder)
+    listed = _collect_events(folder)
     first, second, _ = listed.bigrams(0)
     weights = np.linspace(-1, 1, len(first)).astype(np.float32)
     BigramWeights(listed.blocks, first, second, weights).save(folder / "bigrams")

@@ -1,4 +1,4 @@
-"""The phrase-based decoder: stacks of hypotheses, filled one by one or by cube pruning, as in Pharaoh and Moses."""
+"""The phrase-based decoder: stack decoding, exhaustive or with cube pruning, as in Pharaoh and Moses."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from smtplugins.contracts.offers import Offer
 
 @hookimpl
 def smt_decoders() -> Iterator[Offer]:
-    """The decoder."""
+    """The decoder `phrase`."""
     from smtplugins.plugins.phrase.decoder import Phrase
 
     yield Offer(
         name="phrase",
         make=Phrase,
-        summary="phrase-based translation: the stacks and cubes of Pharaoh and Moses",
+        summary="phrase-based translation: stack decoding with cube pruning, as in Pharaoh and Moses",
         reference="Koehn, Och and Marcu (2003); Koehn (2004); Huang and Chiang (2007)",
     )

@@ -1,4 +1,4 @@
-"""Hierarchical and phrase-based decoding in plain Python, to be read: the oracle of faster decoders."""
+"""Hierarchical and phrase-based decoding in readable Python: the test oracle of the faster decoders."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from smtplugins.contracts.offers import Offer
 
 @hookimpl
 def smt_decoders() -> Iterator[Offer]:
-    """The decoders."""
+    """The decoders `reference` and `reference-phrase`."""
     from smtplugins.plugins.reference.decoder import Reference
     from smtplugins.plugins.reference.phrases import ReferencePhrase
 
     yield Offer(
         name="reference",
         make=Reference,
-        summary="hierarchical translation in plain Python: slow, short, for reading and for comparing",
+        summary="hierarchical translation in plain Python: slow and short, for reading and for comparison",
         reference="Chiang (2007); Huang and Chiang (2007)",
     )
     yield Offer(
         name="reference-phrase",
         make=ReferencePhrase,
-        summary="phrase-based translation in plain Python: slow, short, for reading and for comparing",
+        summary="phrase-based translation in plain Python: slow and short, for reading and for comparison",
         reference="Koehn, Och and Marcu (2003); Koehn (2004)",
     )

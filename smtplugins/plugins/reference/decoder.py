@@ -19,7 +19,7 @@ from smtplugins.host.decode.built_steps import rule_text
 from smtplugins.host.decode.forests import MARKS, NO_LIMIT, Times
 from smtplugins.host.errors import UsageError
 from smtplugins.host.features.rule_columns import blocks_of, column_names
-from smtplugins.plugins.reference.chart import Applied, Item, Search, parse
+from smtplugins.plugins.reference.chart import Applied, ChartItem, ChartSearch, parse
 
 if TYPE_CHECKING:
     from smtplugins.contracts.contracts import Sentence
@@ -87,7 +87,7 @@ class Reference:
             rules = self._weighed(self._rules(sentence, words), scorers, weights)
             chart = parse(words, rules)
         with times("search"):
-            search = Search(chart, scorers, [weights.get(name, 0.0) for name in self._names], self._pop_limit)
+            search = ChartSearch(chart, scorers, [weights.get(name, 0.0) for name in self._names], self._pop_limit)
             top = search.goal((0, len(words), self._goal))
         cubes = [len(rules) for some in chart.values() for rules, _ in some]
         counts = {"nodes": len(chart), "bundles": len(cubes), "edges": sum(cubes), "pops": len(search.steps)}
@@ -186,7 +186,7 @@ def _target(rule: Rule) -> list[str | int]:
     return [next(gaps) if isinstance(one, NonTerminal) else one for one in rule.target]
 
 
-def _derivation(item: Item) -> Iterator[Any]:
+def _derivation(item: ChartItem) -> Iterator[Any]:
     """The edges of the best derivation, each before those below it."""
     edge = item.edges[0]
     yield edge
@@ -194,7 +194,7 @@ def _derivation(item: Item) -> Iterator[Any]:
         yield from _derivation(tail)
 
 
-def _text(item: Item) -> Iterator[str]:
+def _text(item: ChartItem) -> Iterator[str]:
     """The words of the best derivation."""
     edge = item.edges[0]
     for one in edge.applied.rule.target:
@@ -204,11 +204,11 @@ def _text(item: Item) -> Iterator[str]:
             yield one
 
 
-def _built(top: Item | None) -> list[Built]:
+def _built(top: ChartItem | None) -> list[Built]:
     """The steps of the best derivation: from left to right, what is below before what is above."""
     steps: list[Built] = []
 
-    def add(item: Item) -> int:
+    def add(item: ChartItem) -> int:
         edge = item.edges[0]
         first, *rest = [*map(add, edge.tails)] or [-1]
         more = tuple((other, child) for child, other in enumerate(rest, 1))
@@ -232,7 +232,7 @@ def _step(step: tuple[Any, ...]) -> str:
     return f"[{first}, {last}) {rule.lhs} -> {' ||| '.join(sides)}  {edge.total:.4f}  {states}"
 
 
-def _graph(top: Item | None, rules: Sequence[Applied], names: Sequence[str], id: str) -> Hypergraph:
+def _graph(top: ChartItem | None, rules: Sequence[Applied], names: Sequence[str], id: str) -> Hypergraph:
     """The items that the goal was made of."""
     from smtformats.hypergraph.graph import Edge
     from smtplugins.core.graph.hypergraph import HypergraphBuilder
@@ -240,7 +240,7 @@ def _graph(top: Item | None, rules: Sequence[Applied], names: Sequence[str], id:
     builder = HypergraphBuilder()
     numbers: dict[Any, int] = {}
 
-    def add(item: Item) -> int:
+    def add(item: ChartItem) -> int:
         key = (item.node, item.states)
         if key not in numbers:
             edges = []

@@ -1,4 +1,4 @@
-"""The decoder ``reference-phrase``: which phrases a sentence has, what they are worth, and what is told of a search."""
+"""The decoder ``reference-phrase``: look up and score a sentence's phrases, search, and report results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from smtplugins.core.vocabulary import Vocabulary
 from smtplugins.host.decode.forests import Conventions, Forests, Times, added
 from smtplugins.host.errors import UsageError
 from smtplugins.host.features.rule_columns import column_names
-from smtplugins.plugins.reference.stacks import Hypothesis, Limits, Option, Phrases, Search, Step
+from smtplugins.plugins.reference.stacks import Hypothesis, Option, PhraseStep, SpanPhrases, StackLimits, StackSearch
 
 if TYPE_CHECKING:
     from smtplugins.contracts.contracts import Sentence
@@ -58,7 +58,7 @@ class ReferencePhrase:
             raise UsageError(f"beam_threshold: expected a probability, found {beam_threshold}")
         lack = -math.log(beam_threshold) if beam_threshold else math.inf
         pruned = (0, math.inf) if exhaustive else (stack_size, lack)
-        self._limits = Limits(*pruned, distortion_limit, order)
+        self._limits = StackLimits(*pruned, distortion_limit, order)
         conventions = Conventions(
             goal=None,
             glue=False,
@@ -69,12 +69,12 @@ class ReferencePhrase:
         )
         self._forests = Forests(resources, conventions)
         self._stateful = self._forests.stateful
-        for one in self._stateful:
-            if not hasattr(one.feature, "start"):
-                raise UsageError(f"feature {one.label!r} has no form in Python: it cannot be used here")
-        widths = [getattr(one.feature, "components", 1) for one in self._stateful]
+        for active in self._stateful:
+            if not hasattr(active.feature, "start"):
+                raise UsageError(f"feature {active.label!r} has no form in Python: it cannot be used here")
+        widths = [getattr(active.feature, "components", 1) for active in self._stateful]
         pairs = zip(self._stateful, widths, strict=True)
-        self._names = [name for one, width in pairs for name in column_names(one, width)[:width]]
+        self._names = [name for active, width in pairs for name in column_names(active, width)[:width]]
         self._weights: Mapping[str, float] | None = None
         self._weighted: Weighted | None = None
 
@@ -93,7 +93,7 @@ class ReferencePhrase:
         made = weighted.forest(sentence)
         weights = [weighted.weights.get(name, 0.0) for name in self._names]
         with times("search"):
-            scorers = [one.start(sentence) for one in self._stateful]
+            scorers = [active.start(sentence) for active in self._stateful]
             search = _prepared(made, scorers, weights, self._limits)
             goal = search.goal() if search.positions else None
         path = [] if goal is None else _path(goal)
@@ -102,7 +102,7 @@ class ReferencePhrase:
         for step in path:
             for name, value in zip(self._names, step.values, strict=True):
                 features[name] = features.get(name, 0.0) + value
-        # A sentence without words has a translation without words.
+        # The translation of an empty sentence is empty.
         found = goal is not None or not search.positions
         return Decoding(
             id=sentence.id,
@@ -116,12 +116,14 @@ class ReferencePhrase:
         )
 
 
-def _prepared(made: SentenceForest, scorers: Sequence[Any], weights: Sequence[float], limits: Limits) -> Search:
-    """The search of a sentence: its phrases as features see them, with what these guess."""
+def _prepared(
+    made: SentenceForest, scorers: Sequence[Any], weights: Sequence[float], limits: StackLimits
+) -> StackSearch:
+    """Set up the search of a sentence: its phrases with scores and the estimates of stateful features."""
     words = Vocabulary()
     native = made.forest.native
     positions = 0
-    groups: list[Phrases] = []
+    groups: list[SpanPhrases] = []
     for node, (_, first, last) in enumerate(native.nodes.tolist()):
         positions = max(positions, last)
         numbers = [
@@ -140,13 +142,13 @@ def _prepared(made: SentenceForest, scorers: Sequence[Any], weights: Sequence[fl
             Option(number, float(made.scores[number]), guess)
             for number, guess in zip(numbers, guesses.tolist(), strict=True)
         ]
-        groups.append(Phrases(first, last, options, edges))
+        groups.append(SpanPhrases(first, last, options, edges))
     distances = None
     if made.sentence.lattice is not None:
         from smtplugins.core.grammar.lattice_distances import distances as between
 
         distances = between(made.sentence.lattice)
-    return Search(positions, groups, _edges([[]], (0, 0), words), scorers, weights, limits, distances)
+    return StackSearch(positions, groups, _edges([[]], (0, 0), words), scorers, weights, limits, distances)
 
 
 def _edges(targets: Sequence[Sequence[str | int]], span: tuple[int, int], words: Vocabulary) -> Edges:
@@ -155,11 +157,11 @@ def _edges(targets: Sequence[Sequence[str | int]], span: tuple[int, int], words:
 
 
 def _words(side: Iterable[str | NonTerminal]) -> list[str]:
-    return [one for one in side if isinstance(one, str)]
+    return [symbol for symbol in side if isinstance(symbol, str)]
 
 
-def _path(goal: Hypothesis) -> list[Step]:
-    """The steps of the best derivation, in their order."""
+def _path(goal: Hypothesis) -> list[PhraseStep]:
+    """Return the steps of the best derivation, in order."""
     steps = []
     at = goal
     while at.steps:
@@ -168,8 +170,8 @@ def _path(goal: Hypothesis) -> list[Step]:
     return steps[::-1]
 
 
-def _shown(step: Step, made: SentenceForest) -> str:
-    """A step as a line: span, phrase pair, its score, that of all so far."""
+def _shown(step: PhraseStep, made: SentenceForest) -> str:
+    """Format a step as a line: span, phrase pair, score, total so far."""
     assert step.phrases is not None
     assert step.option is not None
     rule = made.forest.rule(step.option.number)
@@ -178,7 +180,7 @@ def _shown(step: Step, made: SentenceForest) -> str:
 
 
 def _graph(goal: Hypothesis | None, made: SentenceForest, names: Sequence[str]) -> Hypergraph:
-    """The hypotheses that the goal was made of: each step is an edge with one tail, what was translated before."""
+    """Return the hypotheses below the goal as a graph: each step is an edge whose only tail is its predecessor."""
     from smtformats.hypergraph.graph import Edge
     from smtplugins.core.graph.hypergraph import HypergraphBuilder
 
@@ -196,7 +198,7 @@ def _graph(goal: Hypothesis | None, made: SentenceForest, names: Sequence[str]) 
             rules.append(Rule(own.lhs, (gap, *own.source), (gap, *own.target)))
         return rule_of[number]
 
-    def edge(step: Step) -> Edge:
+    def edge(step: PhraseStep) -> Edge:
         end = (goal.end, goal.end) if goal is not None else (0, 0)
         span = end if step.phrases is None else (step.phrases.first, step.phrases.last)
         features = {} if step.option is None else made.sums([step.option.number])
@@ -210,12 +212,12 @@ def _graph(goal: Hypothesis | None, made: SentenceForest, names: Sequence[str]) 
 
 
 def _below(goal: Hypothesis) -> list[Hypothesis]:
-    """All hypotheses that lead to the goal, those of fewer words first."""
-    found = {id(goal): goal}
+    """Return all hypotheses that lead to the goal, by number of covered words."""
+    reachable = {id(goal): goal}
     waiting = [goal]
     while waiting:
         for step in waiting.pop().steps:
-            if id(step.before) not in found:
-                found[id(step.before)] = step.before
+            if id(step.before) not in reachable:
+                reachable[id(step.before)] = step.before
                 waiting.append(step.before)
-    return sorted(found.values(), key=lambda one: math.inf if one is goal else one.covered.bit_count())
+    return sorted(reachable.values(), key=lambda other: math.inf if other is goal else other.covered.bit_count())

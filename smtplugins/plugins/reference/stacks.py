@@ -1,4 +1,4 @@
-"""Phrase-based decoding: stacks of hypotheses, by how many source words they have translated. The README explains it.
+"""Phrase-based decoding: stacks of hypotheses by number of covered source words. The README explains it.
 
 P. Koehn, F. J. Och and D. Marcu, "Statistical Phrase-Based Translation" (2003); P. Koehn, "Pharaoh: a Beam Search
 Decoder for Phrase-Based Statistical Machine Translation Models" (2004).
@@ -17,10 +17,11 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What is looked at. ``stack_size``: hypotheses of a stack, 0 for all; ``lack``: below the best one, at most.
+class StackLimits:
+    """Pruning and reordering limits.
 
-    ``jump`` is the longest jump, negative for any; ``order`` what may come next at all: see ``Search.allowed``.
+    ``stack_size`` is the maximum number of hypotheses in a stack (0: all); ``lack`` the maximum score difference to
+    the best. ``jump`` is the longest jump (negative: any); ``order`` is explained in ``StackSearch.allowed``.
     """
 
     stack_size: int = 0
@@ -31,7 +32,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Option:
-    """A translation of some source words: its number among the rules, its score, what features with states may add."""
+    """A phrase translation: its rule number, its score, and the estimate of stateful features."""
 
     number: int
     score: float
@@ -39,8 +40,8 @@ class Option:
 
 
 @dataclass(frozen=True, eq=False)
-class Phrases:
-    """The translations of the source words ``[first, last)``; ``edges`` are the same as features see them."""
+class SpanPhrases:
+    """The translations of the source span ``[first, last)``; ``edges`` holds them in the form that features take."""
 
     first: int
     last: int
@@ -49,16 +50,16 @@ class Phrases:
 
     @property
     def words(self) -> int:
-        """The source words as a set: a bit for each."""
+        """The coverage bits of the span."""
         return (1 << self.last) - (1 << self.first)
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
-    """A phrase behind a hypothesis; ``values`` are those of features with states, ``total`` has all before it."""
+class PhraseStep:
+    """A hypothesis extended by a phrase; ``values`` are those of stateful features, ``total`` includes ``before``."""
 
     before: Hypothesis
-    phrases: Phrases | None
+    phrases: SpanPhrases | None
     option: Option | None
     values: Sequence[float]
     score: float
@@ -67,76 +68,78 @@ class Step:
 
 @dataclass(eq=False)
 class Hypothesis:
-    """Partial translations that whatever follows treats alike: of the same words (a bit for each), with equal states.
+    """Recombined partial translations: equal coverage (a bit for each word), last end and states.
 
-    ``end`` is where the last phrase ended, ``steps`` the ways to it, best first.
+    ``end`` is the end of the last phrase, ``steps`` the ways to reach the hypothesis, best first.
     """
 
     covered: int
     end: int
     states: tuple[Any, ...]
     future: float = 0.0
-    steps: list[Step] = field(default_factory=list)
+    steps: list[PhraseStep] = field(default_factory=list)
 
     @property
     def total(self) -> float:
-        """The score of the best way."""
+        """The score of the best derivation."""
         return self.steps[0].total if self.steps else 0.0
 
 
-class Search:
-    """The search of one sentence. ``weights`` are those of all components of the scorers, in their order.
+class StackSearch:
+    """The search of a sentence; ``weights`` are those of all components of the scorers, in order.
 
-    ``begin`` is the edge that a derivation starts with, ``distances`` are those between positions of a lattice.
+    ``begin`` is the edge that derivations start with, ``distances`` are those between positions of a lattice.
     """
 
     def __init__(
         self,
         positions: int,
-        phrases: Sequence[Phrases],
+        phrases: Sequence[SpanPhrases],
         begin: Any,
         scorers: Sequence[Any],
         weights: Sequence[float],
-        limits: Limits,
+        limits: StackLimits,
         distances: Any = None,
     ) -> None:
         self.positions, self.phrases, self.begin = positions, phrases, begin
         self.scorers, self.weights, self.limits = scorers, weights, limits
         self.distances = distances
         self.best = self.best_of_spans()
-        self.steps: list[Step] = []
+        self.steps: list[PhraseStep] = []
 
     def goal(self) -> Hypothesis | None:
-        """The goal behind all translations of the whole sentence, where scorers add what only that shows."""
-        told = [scorer.combine(self.begin, [()]) for scorer in self.scorers]
-        first = Hypothesis(0, 0, tuple(states[0] for _, states in told))
+        """Search; return the goal, with the scorers' sentence-end scores, or None without a complete hypothesis."""
+        results = [scorer.combine(self.begin, [()]) for scorer in self.scorers]
+        first = Hypothesis(0, 0, tuple(states[0] for _, states in results))
         stacks: list[dict[Any, Hypothesis]] = [{} for _ in range(self.positions + 1)]
         stacks[0][None] = first
         for stack in stacks[:-1]:
-            for hypothesis in self.kept(stack.values()):
+            for hypothesis in self.prune(stack.values()):
                 for phrases in self.phrases:
                     if self.allowed(hypothesis, phrases):
                         self.expand(hypothesis, phrases, stacks)
         ends = []
-        for one in stacks[-1].values():
-            values = _row([scorer.finish([state]) for scorer, state in zip(self.scorers, one.states, strict=True)])
+        for hypothesis in stacks[-1].values():
+            values = _row(
+                [scorer.finish([state]) for scorer, state in zip(self.scorers, hypothesis.states, strict=True)]
+            )
             score = self.weighted(values)
-            ends.append(Step(one, None, None, values, score, one.total + score))
+            ends.append(PhraseStep(hypothesis, None, None, values, score, hypothesis.total + score))
         return Hypothesis(-1, self.positions, (), 0.0, sorted(ends, key=lambda step: -step.total)) if ends else None
 
-    def kept(self, stack: Any) -> list[Hypothesis]:
-        """The hypotheses of a stack that are gone on with, best first; what is still to come is guessed."""
-        ranked = sorted(stack, key=lambda one: -one.total - one.future)
+    def prune(self, stack: Any) -> list[Hypothesis]:
+        """Return the hypotheses of a stack that survive pruning, best first by score plus future cost."""
+        ranked = sorted(stack, key=lambda hypothesis: -hypothesis.total - hypothesis.future)
         floor = ranked[0].total + ranked[0].future - self.limits.lack if ranked else 0.0
         size = self.limits.stack_size or len(ranked)
-        return [one for one in ranked[:size] if one.total + one.future >= floor]
+        return [hypothesis for hypothesis in ranked[:size] if hypothesis.total + hypothesis.future >= floor]
 
-    def allowed(self, hypothesis: Hypothesis, phrases: Phrases) -> bool:
-        """Whether phrases may come next.
+    def allowed(self, hypothesis: Hypothesis, phrases: SpanPhrases) -> bool:
+        """Return whether phrases may come next.
 
-        ``monotone``: the next words. ``swap``: these, or others so that one phrase fills the gap, which then comes
-        next. ``free``: any words to which the jump is short enough, and from which the jump back to the first gap is.
-        ``window``: the latter alone.
+        ``monotone``: only the next words. ``swap``: these, or words after a gap that a single phrase can fill; that
+        phrase must come next. ``free``: words within the jump limit, from which the jump back to the first gap is
+        within it, too. ``window``: only the latter is limited.
         """
         if hypothesis.covered & phrases.words or self.future(hypothesis.covered | phrases.words) == -math.inf:
             return False
@@ -146,7 +149,9 @@ class Search:
         if self.limits.order == "swap":
             if hypothesis.covered >> gap:
                 return phrases.first == gap and bool(hypothesis.covered >> phrases.last & 1)
-            return phrases.first == gap or any((one.first, one.last) == (gap, phrases.first) for one in self.phrases)
+            return phrases.first == gap or any(
+                (others.first, others.last) == (gap, phrases.first) for others in self.phrases
+            )
         if self.limits.jump < 0:
             return True
         back = 0 if phrases.first == gap else self.distance(gap, phrases.last)
@@ -154,41 +159,41 @@ class Search:
             return back <= self.limits.jump
         return max(back, self.distance(hypothesis.end, phrases.first)) <= self.limits.jump
 
-    def expand(self, before: Hypothesis, phrases: Phrases, stacks: Sequence[dict[Any, Hypothesis]]) -> None:
-        """Put all translations of some words behind a hypothesis."""
+    def expand(self, before: Hypothesis, phrases: SpanPhrases, stacks: Sequence[dict[Any, Hypothesis]]) -> None:
+        """Extend a hypothesis by all translations of a span."""
         count = len(phrases.options)
-        told = [
+        results = [
             scorer.combine(phrases.edges, [(state,)] * count)
             for scorer, state in zip(self.scorers, before.states, strict=True)
         ]
         covered = before.covered | phrases.words
         stack = stacks[covered.bit_count()]
         for i, option in enumerate(phrases.options):
-            values = _row([scores[i] for scores, _ in told])
+            values = _row([scores[i] for scores, _ in results])
             score = option.score + self.weighted(values)
-            step = Step(before, phrases, option, values, score, before.total + score)
-            states = tuple(after[i] for _, after in told)
+            step = PhraseStep(before, phrases, option, values, score, before.total + score)
+            states = tuple(after[i] for _, after in results)
             key = (covered, phrases.last, states)
             if key not in stack:
                 stack[key] = Hypothesis(covered, phrases.last, states, self.future(covered))
-            insort(stack[key].steps, step, key=lambda one: -one.total)
+            insort(stack[key].steps, step, key=lambda other: -other.total)
             self.steps.append(step)
 
     def weighted(self, values: Sequence[float]) -> float:
-        """The sum of what scorers say."""
+        """Return the weighted sum of the scorers' values."""
         return math.fsum(weight * value for weight, value in zip(self.weights, values, strict=True))
 
-    def distance(self, one: int, other: int) -> int:
-        """How far it is from one position to another, in either direction."""
-        low, high = sorted((one, other))
+    def distance(self, first: int, last: int) -> int:
+        """Return the distance between two positions."""
+        low, high = sorted((first, last))
         return high - low if self.distances is None else int(self.distances[low, high])
 
     def best_of_spans(self) -> dict[tuple[int, int], float]:
-        """What the best phrases for each run of words are worth, as far as can be told from them alone."""
+        """Return the future cost of each span: the best score of its phrases out of context."""
         best: dict[tuple[int, int], float] = {}
-        for one in self.phrases:
-            guesses = [option.score + option.guess for option in one.options]
-            best[one.first, one.last] = max([best.get((one.first, one.last), -math.inf), *guesses])
+        for phrases in self.phrases:
+            guesses = [option.score + option.guess for option in phrases.options]
+            best[phrases.first, phrases.last] = max([best.get((phrases.first, phrases.last), -math.inf), *guesses])
         spans = combinations(range(self.positions + 1), 2)
         for first, last in sorted(spans, key=lambda span: span[1] - span[0]):
             parts = [best[first, middle] + best[middle, last] for middle in range(first + 1, last)]
@@ -196,11 +201,11 @@ class Search:
         return best
 
     def future(self, covered: int) -> float:
-        """What is still to come, guessed: the sum over all gaps."""
+        """Return the future cost of a coverage: the sum over its gaps."""
         return math.fsum(self.best[gap] for gap in self.gaps(covered))
 
     def gaps(self, covered: int) -> Iterator[tuple[int, int]]:
-        """The runs of words that are not translated."""
+        """Yield the spans that are not covered."""
         first = None
         for at in range(self.positions + 1):
             there = at == self.positions or bool(covered >> at & 1)
@@ -210,10 +215,10 @@ class Search:
 
 
 def _first_gap(covered: int) -> int:
-    """The first word that is not translated."""
+    """Return the first word that is not covered."""
     return (~covered & covered + 1).bit_length() - 1
 
 
 def _row(scores: Sequence[Any]) -> list[float]:
-    """The values of all components."""
-    return [value for one in scores for value in np.ravel(one).tolist()]
+    """Return the values of all components."""
+    return [value for score in scores for value in np.ravel(score).tolist()]

@@ -1,4 +1,4 @@
-"""The general plugin: formats, features every list can have, metrics by sacrebleu, runners."""
+"""The general plugin: formats, features of lists and rules, metrics, runners."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def smt_formats() -> Iterator[Format]:
-    """All formats of the package smtformats, and the page of a report."""
+    """All formats of the package smtformats, and the HTML report."""
     from smtformats import all_formats
     from smtplugins.plugins.standard.report import FORMAT
 
@@ -32,7 +32,7 @@ def smt_features() -> Iterator[Offer]:
     yield Offer(
         name="word-penalty",
         make=features.WordPenalty,
-        summary="a constant for each word, with each toolkit's own convention",
+        summary="a constant for each target word, with the convention of each toolkit",
         needs=frozenset({"target"}),
     )
     yield Offer(
@@ -46,7 +46,7 @@ def smt_features() -> Iterator[Offer]:
     yield Offer(
         name="source-word-penalty",
         make=features.SourceWordPenalty,
-        summary="a constant for each word of the source side of rules",
+        summary="a constant for each word on the source side of rules",
         needs=frozenset({"grammar"}),
     )
     yield Offer(
@@ -58,13 +58,13 @@ def smt_features() -> Iterator[Offer]:
     yield Offer(
         name="oov",
         make=features.Minted,
-        summary="a constant for each word that a decoder passes through, for want of a rule or beside its rules",
+        summary="a constant for each word that a decoder passes through, because it is unknown or as an extra option",
         needs=frozenset({"grammar"}),
     )
     yield Offer(
         name="pass-through",
         make=features.Minted,
-        summary="the same under cdec's name, with its classes of lengths",
+        summary="like oov, under cdec's name and with its length classes",
         needs=frozenset({"grammar"}),
     )
     yield Offer(
@@ -76,20 +76,20 @@ def smt_features() -> Iterator[Offer]:
     yield Offer(
         name="source-path",
         make=arcs.SourcePath,
-        summary="the costs of the arcs of a lattice",
+        summary="the scores of lattice arcs",
         needs=frozenset({"grammar"}),
     )
     yield Offer(
         name="distortion",
         make=reordering.Distortion,
-        summary="minus the source words between the end of a phrase and the beginning of the next",
+        summary="minus the number of source words between the end of a phrase and the start of the next",
         reference="Koehn, Och and Marcu (2003)",
         needs=frozenset({"target", "segmentation"}),
     )
     yield Offer(
         name="lexical-reordering",
         make=reordering.LexicalReordering,
-        summary="log probability of the orientations of neighbouring phrases, by a table as Moses trains it",
+        summary="log probability of phrase orientations, from a lexicalised reordering table as trained by Moses",
         reference="Koehn et al. (2005); Galley and Manning (2008) for models of the kind hier",
         needs=frozenset({"target", "source", "segmentation"}),
         trial=_tiny_orientations,
@@ -97,14 +97,14 @@ def smt_features() -> Iterator[Offer]:
     yield Offer(
         name="translation-model",
         make=features.TranslationModel,
-        summary="what a table of rules or phrases is called and how a decoder uses it",
+        summary="a rule or phrase table: its column names and how a decoder uses it",
         needs=frozenset({"grammar"}),
         trial=_tiny_table,
     )
     yield Offer(
         name="column",
-        make=features.Column,
-        summary="an outside scorer's numbers, one row for each hypothesis of the list",
+        make=features.FileColumn,
+        summary="scores from a file, a row for each hypothesis of the list",
         trial=_tiny_column,
     )
     yield Offer(
@@ -118,7 +118,7 @@ def smt_features() -> Iterator[Offer]:
 
 @hookimpl
 def smt_metrics() -> Iterator[Offer]:
-    """BLEU, chrF, TER, error rates, GTM, and metrics that are commands."""
+    """BLEU, chrF, TER, error rates, GTM, and external commands."""
     from smtplugins.plugins.standard import external, metrics, word_metrics
 
     yield Offer(name="bleu", make=metrics.Bleu, summary="BLEU, as sacrebleu", reference="Papineni et al. (2002)")
@@ -141,7 +141,7 @@ def smt_metrics() -> Iterator[Offer]:
 
 @hookimpl
 def smt_runners() -> Iterator[Offer]:
-    """One item after another, or several processes."""
+    """Serial and parallel runners."""
     from smtplugins.plugins.standard import runners
 
     yield Offer(name="serial", make=runners.Serial, summary="one item after another, in this process")

@@ -1,4 +1,4 @@
-"""A command that is asked by lines of JSON and answers each with a number, ``-1.25`` or ``{"score": -1.25}``."""
+"""An external command that reads JSON lines and answers each with a number, ``-1.25`` or ``{"score": -1.25}``."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _LONGEST = 1_000_000
 _ENDING = 10
 
 
-class Command:
-    """The command, started at first use. ``who`` names its user in messages; ``timeout`` is in seconds for one call."""
+class ScoringCommand:
+    """The command, started on first use; ``who`` names its user in messages, ``timeout`` is in seconds per call."""
 
     def __init__(self, who: str, command: str, timeout: float) -> None:
         try:
@@ -32,25 +32,25 @@ class Command:
         if not 0 < timeout <= _LONGEST:
             raise UsageError(f"{who}: timeout: expected seconds, above 0 to {_LONGEST}, found {timeout}")
         self._timeout = timeout
-        # Started at first use: workers are forked after features are made, and must not share one command.
+        # Started on first use: workers are forked after features are made, and must not share a command.
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
         self._writer: threading.Thread | None = None
         self._pending = b""
 
     def ask(self, objects: Sequence[Mapping[str, Any]]) -> list[float]:
-        """A number for each of the objects."""
-        process = self._started()
-        asked = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in objects).encode()
-        # A second thread writes, so that neither side waits for the other with a full pipe.
-        self._writer = threading.Thread(target=_write, args=(process.stdin, asked), daemon=True)
+        """Send objects to the command; returns a number for each."""
+        process = self._start()
+        data = "".join(json.dumps(request, ensure_ascii=False) + "\n" for request in objects).encode()
+        # A second thread writes, so that full pipes cannot deadlock.
+        self._writer = threading.Thread(target=_write, args=(process.stdin, data), daemon=True)
         self._writer.start()
         until = time.monotonic() + self._timeout
         try:
             scores = [self._number(line) for line in self._answers(process, len(objects), until)]
             self._writer.join(max(0.0, until - time.monotonic()))
             if self._pending or self._writer.is_alive():
-                what = "more" if self._pending else "it answered before it had read all"
+                what = "more" if self._pending else "that it answered before it had read all lines"
                 raise self._error(f"expected {len(objects)} answers, one for each line, found {what}")
         except BaseException:
             self.abandon()
@@ -58,7 +58,7 @@ class Command:
         return scores
 
     def close(self) -> None:
-        """End the command; one that answers more than it was asked or fails at the end fails the run."""
+        """End the command; raises FeatureError if it has printed extra answers or exits with an error."""
         self._disown()
         process = self._process
         if process is None:
@@ -75,14 +75,14 @@ class Command:
             raise self._error(f"ended with exit code {process.returncode}")
 
     def abandon(self) -> None:
-        """Kill the command; the writer, who may wait for it to read, then ends too."""
+        """Kill the command, which also ends a writer thread that waits for it."""
         self._disown()
         process, self._process = self._process, None
         if process is None:
             return
         process.kill()
         if self._writer is not None:
-            # Not for ever: a child of the command may still hold its end of the pipe.
+            # With a timeout: a child of the command may still hold its end of the pipe.
             self._writer.join(timeout=1)
         for stream in (process.stdin, process.stdout):
             if stream is not None:
@@ -94,15 +94,15 @@ class Command:
         return FeatureError(f"command {self.arguments[0]!r}: {what}")
 
     def _disown(self) -> None:
-        """A worker forked after the first use leaves the command to the process that started it."""
+        """Forget a command that another process started, in workers forked after first use."""
         if self._process is not None and self._owner != os.getpid():
             self._process.returncode = 0  # nothing to wait for
             self._process, self._writer = None, None
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> subprocess.Popen[bytes]:
         self._disown()
         if self._process is None:
-            # Python programs keep their answers back in a buffer unless told otherwise.
+            # Python programs buffer their output by default.
             environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
             try:
                 self._process = subprocess.Popen(
@@ -116,25 +116,25 @@ class Command:
     def _answers(self, process: subprocess.Popen[bytes], count: int, until: float) -> Iterator[bytes]:
         assert process.stdout is not None
         handle = process.stdout.fileno()
-        given = 0
-        while given < count:
+        answered = 0
+        while answered < count:
             line, newline, rest = self._pending.partition(b"\n")
             if newline:
                 self._pending = rest
-                given += 1
+                answered += 1
                 yield line
                 continue
             ready, _, _ = select.select([handle], [], [], max(0.0, until - time.monotonic()))
             if not ready:
                 raise self._error(
-                    f"expected {count} answers within {self._timeout:g} s, found {given}; it must flush each answer"
+                    f"expected {count} answers within {self._timeout:g} s, found {answered}; it must flush each answer"
                 )
             data = os.read(handle, 1 << 16)
             if not data:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(timeout=1)
                 how = "closed its output" if process.returncode is None else f"ended (exit code {process.returncode})"
-                raise self._error(f"{how} after {given} of {count} answers")
+                raise self._error(f"{how} after {answered} of {count} answers")
             self._pending += data
 
     def _number(self, line: bytes) -> float:
@@ -147,7 +147,7 @@ class Command:
 
 
 def _write(stream: object, data: bytes) -> None:
-    # A command that ended is reported by the reading side.
+    # If the command has ended, the reading side reports it.
     with contextlib.suppress(OSError, ValueError):
         view = memoryview(data)
         while view:

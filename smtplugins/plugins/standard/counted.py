@@ -1,4 +1,4 @@
-"""What metrics that are counted natively have in common: references read once, texts as sacrebleu prepares them."""
+"""Shared code of metrics with native statistics: preprocessed references, sacrebleu's tokenizers, option checks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_streams(name: str, references: Sequence[Sequence[str]], hypotheses: Sequence[str] | None = None) -> None:
-    """Streams of references have to be as long as the hypotheses."""
+    """Check that there are reference streams, each as long as the hypotheses."""
     if not references:
         raise UsageError(f"metric {name!r} needs references")
     wanted = len(references[0]) if hypotheses is None else len(hypotheses)
@@ -26,7 +26,7 @@ def check_streams(name: str, references: Sequence[Sequence[str]], hypotheses: Se
 
 
 class Counted:
-    """A metric whose statistics are counted natively."""
+    """A metric with native statistics."""
 
     name = ""
     higher_is_better = True
@@ -39,39 +39,39 @@ class Counted:
         *,
         threads: int = 1,
     ) -> NDArray[Any]:
-        """Statistics of each segment, a row each."""
+        """Compute the statistics of each segment, a row each."""
         from smtplugins.core.metrics.statistics import segments_of
 
         check_streams(self.name, references, hypotheses)
         segments = segments_of(references)
-        # A list's hypotheses have the same references, which are read once.
+        # The hypotheses of a list share their references, which are preprocessed once.
         numbers: dict[tuple[str, ...], int] = {}
-        which = [numbers.setdefault(tuple(one), len(numbers)) for one in segments]
+        which = [numbers.setdefault(tuple(segment), len(numbers)) for segment in segments]
         self._see(hypotheses)
-        return self._held([list(one) for one in numbers]).stats(hypotheses, which, threads=threads)
+        return self._preprocess([list(segment) for segment in numbers]).stats(hypotheses, which, threads=threads)
 
     def prepare(self, references: Sequence[Sequence[str]]) -> CountedReferences:
-        """The references, ready for any number of hypotheses."""
+        """Preprocess references for any number of hypotheses."""
         from smtplugins.core.metrics.statistics import segments_of
 
         check_streams(self.name, references)
-        return self._held(segments_of(references))
+        return self._preprocess(segments_of(references))
 
     def matrix(self, hypotheses: Sequence[str], others: Sequence[str], *, threads: int = 1) -> NDArray[Any]:
-        """Statistics of each hypothesis against each of the others: hypotheses x others x width."""
-        return self._held([[text] for text in others]).matrix(hypotheses, threads=threads)
+        """Compute statistics of each hypothesis against each other text: hypotheses x others x width."""
+        return self._preprocess([[text] for text in others]).matrix(hypotheses, threads=threads)
 
     def score(self, stats: NDArray[Any]) -> NDArray[Any]:
-        """The corpus score of summed statistics; leading axes are kept."""
+        """Compute corpus scores from summed statistics; leading axes are kept."""
         from smtplugins.core.metrics.statistics import score_rows
 
         return score_rows(stats, self._scores)
 
     def sentence(self, stats: NDArray[Any]) -> NDArray[Any]:
-        """The score of each row as a sentence of its own."""
+        """Score each row as a sentence."""
         return self.score(stats)
 
-    def _held(self, segments: list[list[str]]) -> CountedReferences:
+    def _preprocess(self, segments: list[list[str]]) -> CountedReferences:
         if not all(segments):
             raise ValueError("expected a reference for every segment, found a segment without any")
         counts = set(map(len, segments))
@@ -82,10 +82,10 @@ class Counted:
         )
 
     def _see(self, hypotheses: Sequence[str]) -> None:
-        """What hypotheses look like, before they are counted."""
+        """Inspect hypotheses before their statistics are computed."""
 
     def _text(self) -> Callable[[str], str] | None:
-        """What is done to a text before it is counted, if anything is."""
+        """Return the preprocessing of texts, if any."""
         raise NotImplementedError
 
     def _native(self, segments: list[list[str]]) -> MetricReferences:
@@ -99,7 +99,7 @@ class Counted:
 
 
 class CountedReferences:
-    """References of segments; ``native`` counts."""
+    """Preprocessed references of segments; ``native`` computes statistics."""
 
     def __init__(self, native: MetricReferences, text: Callable[[str], str] | None) -> None:
         self.native = native
@@ -111,14 +111,14 @@ class CountedReferences:
     def stats(
         self, hypotheses: Sequence[str], segments: Sequence[int] | NDArray[Any] | None = None, *, threads: int = 1
     ) -> NDArray[Any]:
-        """A row for each hypothesis against the references of its segment."""
+        """Compute a row for each hypothesis against the references of its segment."""
         import numpy as np
 
         numbers = None if segments is None else np.ascontiguousarray(segments, dtype=np.int32)
         return self.native.stats(self._texts(hypotheses), numbers, threads)
 
     def matrix(self, hypotheses: Sequence[str], *, threads: int = 1) -> NDArray[Any]:
-        """Rows of each hypothesis against each segment."""
+        """Compute rows for each hypothesis against each segment."""
         return self.native.matrix(self._texts(hypotheses), threads)
 
     def _texts(self, hypotheses: Sequence[str]) -> list[str]:
@@ -126,27 +126,27 @@ class CountedReferences:
 
 
 def tokenizing(metric: str, **options: Any) -> Any:
-    """sacrebleu's BLEU, whose tokenizers and case folding serve other metrics, too."""
+    """Make sacrebleu's BLEU, whose tokenizers and case folding are also used by other metrics."""
     from sacrebleu.metrics.bleu import BLEU
 
     _check_tokenizer(metric, options["tokenize"], list(BLEU.TOKENIZERS))
     try:
         return BLEU(**options)
     except (RuntimeError, ImportError) as error:
-        # A tokenizer that needs a package of its own; sacrebleu says which.
+        # The tokenizer needs another package, which sacrebleu's message names.
         raise UsageError(f"metric {metric!r}: {' '.join(str(error).split())}") from None
 
 
 def texts_as(bleu: Any) -> Callable[[str], str] | None:
-    """Case and tokens of a text; sacrebleu's tokenizers remember the latest texts."""
+    """Return sacrebleu's preprocessing of a text (case, tokens); sacrebleu caches the latest texts."""
     if bleu.tokenizer_signature != "none":
-        made: Callable[[str], str] = bleu._preprocess_segment
-        return made
+        prepare: Callable[[str], str] = bleu._preprocess_segment
+        return prepare
     return str.lower if bleu.lowercase else None
 
 
 def check_range(metric: str, option: str, value: int, least: int, most: int) -> None:
-    """An option has to be within limits."""
+    """Raise UsageError if an option is out of range."""
     if value < least:
         raise UsageError(f"metric {metric!r}: {option}: expected {least} or more, found {value}")
     if value > most:

@@ -1,10 +1,10 @@
-"""Scores from a command, as a feature and as a metric: it reads a JSON object on each line and answers with a line.
+"""Scores from an external command, as a feature and as a metric: JSON lines in, a number out for each.
 
     {"id": "0", "source": "ein haus", "hyp": "a house"}                              ->   -1.25   (or {"score": -1.25})
     {"source": "ein haus", "hyp": "a house", "refs": ["the house", "a home"]}        ->   0.83
 
-The first is what a feature asks, the second a metric. A command runs once for all (once in each worker) and has to
-answer every line before it waits for the next.
+The first line is a feature's request, the second a metric's. The command is started once (in each worker process) and
+must answer every line before it waits for the next.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.host.errors import FeatureError
-from smtplugins.plugins.standard.command import Command
+from smtplugins.plugins.standard.command import ScoringCommand
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,26 +26,25 @@ _REMEMBERED = 1_000_000
 
 
 class External:
-    """A command that scores. ``timeout`` is how many seconds a list may take."""
+    """Scores hypotheses by an external command; ``timeout`` is the maximum time for a list, in seconds."""
 
     def __init__(self, command: str, *, timeout: float = 300.0) -> None:
-        self._command = Command("feature 'external'", command, timeout)
+        self._command = ScoringCommand("feature 'external'", command, timeout)
 
     def score_candidates(self, source: str | None, candidates: Candidates) -> list[float]:
-        """Ask the command about each hypothesis."""
+        """Request a score for each hypothesis."""
         return self._command.ask([{"id": candidates.id, "source": source, "hyp": text} for text in candidates.texts])
 
     def close(self) -> None:
-        """End the command; one that answers more than it was asked or fails at the end fails the run."""
+        """End the command; raises FeatureError if it has printed extra answers or exits with an error."""
         self._command.close()
 
 
 class ExternalMetric:
-    """A command that judges: the score of a corpus is the mean of its segments', times ``scale``.
+    """A metric by an external command: a corpus score is the mean segment score times ``scale``.
 
-    It is asked once for a source, hypothesis and references that come again. ``lower=true`` says that less is better,
-    ``timeout`` how many seconds the answers to one call may take, ``name`` what the metric is called in tables.
-    References may be missing, for commands that estimate quality without them.
+    Repeated requests are cached. ``lower=true``: lower is better. ``timeout`` is the maximum time for the answers to a
+    call, in seconds. ``name`` is the metric's name in tables. References are optional, for quality estimation.
     """
 
     def __init__(
@@ -57,35 +56,35 @@ class ExternalMetric:
         name: str = "external",
         timeout: float = 3600.0,
     ) -> None:
-        self._command = Command("metric 'external'", command, timeout)
+        self._command = ScoringCommand("metric 'external'", command, timeout)
         self._known: dict[tuple[str | None, str, tuple[str, ...]], float] = {}
         self._scale = scale
         self.name = name
         self.higher_is_better = not lower
-        # No one closes a metric: its command ends with it.
+        # Metrics are never closed, so the command is killed when the metric is deleted.
         weakref.finalize(self, self._command.abandon)
 
     def stats(
         self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None = None
     ) -> NDArray[Any]:
-        """The answer for each segment, and 1 to count them."""
+        """Return the score of each segment, and a 1 to count it."""
         import numpy as np
 
         for what, stream in (
-            *(("references", one) for one in references),
+            *(("references", stream) for stream in references),
             *([("sources", sources)] if sources else ()),
         ):
             if len(stream) != len(hypotheses):
                 raise ValueError(f"expected {len(hypotheses)} {what}, found {len(stream)}")
         keys = [
-            (sources[i] if sources else None, hypothesis, tuple(one[i] for one in references))
+            (sources[i] if sources else None, hypothesis, tuple(stream[i] for stream in references))
             for i, hypothesis in enumerate(hypotheses)
         ]
         fresh = [key for key in dict.fromkeys(keys) if key not in self._known]
         known = {key: self._known[key] for key in keys if key in self._known}
         if fresh:
-            asked = [{"source": source, "hyp": hypothesis, "refs": list(refs)} for source, hypothesis, refs in fresh]
-            answers = self._command.ask(asked)
+            requests = [{"source": source, "hyp": hypothesis, "refs": list(refs)} for source, hypothesis, refs in fresh]
+            answers = self._command.ask(requests)
             for key, answer in zip(fresh, answers, strict=True):
                 if not math.isfinite(answer):
                     name = self._command.arguments[0]
@@ -97,7 +96,7 @@ class ExternalMetric:
         return np.array([[known[key], 1.0] for key in keys], dtype=np.float64).reshape(-1, 2)
 
     def score(self, stats: NDArray[Any]) -> NDArray[Any]:
-        """The mean; leading axes are kept."""
+        """Compute the mean of summed statistics; leading axes are kept."""
         import numpy as np
 
         rows = np.asarray(stats, dtype=np.float64)
@@ -106,11 +105,11 @@ class ExternalMetric:
         return means
 
     def sentence(self, stats: NDArray[Any]) -> NDArray[Any]:
-        """The answer for each segment."""
+        """Return the score of each segment."""
         return self.score(stats)
 
     def signature(self) -> str:
-        """The command; what it does with its files is not known here."""
+        """Return the command line; the contents of its files are not part of the signature."""
         import shlex
 
         command = " ".join(shlex.join(self._command.arguments).split())

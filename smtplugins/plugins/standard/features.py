@@ -1,4 +1,4 @@
-"""Length, penalties, language model, what is said of tables, and an outside scorer's column."""
+"""Length, penalties, language model, tables, and columns from files."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ class Length:
     components = 1
 
     def score_rules(self, rules: Rules) -> NDArray[Any]:
-        """Words of each target side."""
+        """Count the words of each target side."""
         return rules.word_counts()
 
 
 class WordPenalty:
-    """``value`` for each word: -1 as Moses counts, -0.434294 (-1/ln 10) as cdec and Joshua do with ``value=cdec``.
+    """``value`` for each word: -1 (``moses``, the default) or -1/ln 10 = -0.434294 (``cdec``, ``joshua``), or a number.
 
-    ``count_bos=true`` counts the sentence's marks, ``<s>`` and ``</s>``, too, as charts of Moses and Joshua do.
+    ``count_bos=true`` also counts the sentence markers ``<s>`` and ``</s>``, like the chart decoders of Moses and
+    Joshua.
     """
 
     components = 1
@@ -48,19 +49,19 @@ class WordPenalty:
         self._count_bos = count_bos
 
     def score_rules(self, rules: Rules) -> NDArray[Any]:
-        """The penalty of each target side. Marks are words of rules, if a decoder has them at all."""
+        """Score each target side; decoders with sentence markers have them in rules."""
         import numpy as np
 
         flags = rules.is_word
         if not self._count_bos and all(mark in rules.vocabulary for mark in MARKS):
             flags = flags & ~np.isin(rules.symbols, rules.vocabulary.ids(MARKS))
         scores: NDArray[Any] = rules.counts(flags) * self.value
-        # A list shows whole hypotheses, without their marks.
+        # Hypotheses of n-best lists have no sentence markers.
         return scores + 2 * self.value if self._count_bos and rules.origins is None else scores
 
 
 class SourceWordPenalty:
-    """``value`` for each word of the source side, as cdec counts by default."""
+    """``value`` for each source word of a rule; the default is cdec's."""
 
     components = 1
 
@@ -68,7 +69,7 @@ class SourceWordPenalty:
         self._value = value
 
     def score_rules(self, rules: Rules) -> NDArray[Any]:
-        """The penalty of each rule."""
+        """Score each rule."""
         import numpy as np
 
         columns = origins_of(rules).columns()
@@ -78,7 +79,7 @@ class SourceWordPenalty:
 
 
 class PhrasePenalty:
-    """``value`` for each rule or phrase; with ``owner`` for those of that owner's tables alone."""
+    """``value`` for each rule or phrase; with ``owner`` only for those of that owner's tables."""
 
     components = 1
 
@@ -87,7 +88,7 @@ class PhrasePenalty:
         self._owner = owner
 
     def score_rules(self, rules: Rules) -> NDArray[Any]:
-        """The penalty of each rule."""
+        """Score each rule."""
         import numpy as np
 
         if self._owner is None:
@@ -96,7 +97,7 @@ class PhrasePenalty:
 
 
 class Minted:
-    """``value`` for each rule that a decoder made for a word of the input: unknown ones, or all, as its options say."""
+    """``value`` for each pass-through rule, which decoders make for unknown words, or for all words."""
 
     def __init__(self, value: float = 1.0, *, lengths: int | None = None) -> None:
         if lengths is not None and lengths < 1:
@@ -105,7 +106,7 @@ class Minted:
         self._lengths = lengths
 
     def score_rules(self, rules: Rules) -> NDArray[Any]:
-        """The value, or 0; with ``lengths=N`` also a flag for each class of lengths, as cdec has them."""
+        """Return the value, or 0; with ``lengths=N`` also an indicator for each of cdec's length classes."""
         import numpy as np
 
         minted = origins_of(rules).of(MINTED)
@@ -116,18 +117,18 @@ class Minted:
         table[:, 0] = scores
         for i in np.flatnonzero(minted).tolist():
             size = sum(len(word.encode()) for word in rules.target_of(i) if isinstance(word, str))
-            # What cdec computes: classes grow by factors of 1.6.
+            # cdec's formula: class limits grow by factors of 1.6.
             row = min(self._lengths, math.floor(math.log(size) / math.log(1.6)) + 1) if size else 1
             table[i, row] = 1.0
         return table
 
     def column_names(self, label: str) -> tuple[str, ...]:
-        """The names of cdec's lengths follow that of the rule."""
+        """Return the feature's name, then the names of cdec's length classes."""
         return (label, *(f"{label}_{i}" for i in range(1, (self._lengths or 0) + 1)))
 
 
 class Glue:
-    """``value`` for each time that glue joins what is there with what comes next."""
+    """``value`` for each glue rule that joins two constituents."""
 
     components = 1
 
@@ -135,16 +136,16 @@ class Glue:
         self._value = value
 
     def score_rules(self, rules: Rules) -> NDArray[Any]:
-        """The value for glue rules with two children."""
+        """Return the value for glue rules with two children, else 0."""
         flags: NDArray[Any] = origins_of(rules).of(GLUE) & (rules.counts(~rules.is_word) == 2)
         return flags * self._value
 
 
 class TranslationModel:
-    """What is said of a table of the model: ``scores`` columns, called as this feature is, and how it is used.
+    """A table of the model: it has ``scores`` columns, named after this feature.
 
-    ``limit`` is how many target sides of a source side count (0: all). ``max_span`` is the longest span where it is not
-    the decoder's own, -1 for rules that begin where the sentence does. ``owner`` is Joshua's.
+    ``limit`` is the maximum number of target sides for each source side (0: all). ``max_span`` is the longest span,
+    if it differs from the decoder's; -1 is for rules that begin at the start of the sentence. ``owner`` is Joshua's.
     """
 
     def __init__(
@@ -161,19 +162,19 @@ class TranslationModel:
 
 
 def origins_of(rules: Rules) -> Origins:
-    """Where rules come from; lists do not know it."""
+    """Return the origins of rules; raises UsageError for lists, which have none."""
     if rules.origins is None:
         raise UsageError("the feature scores rules of a grammar: a decoder has one, an n-best list does not")
     return rules.origins
 
 
 class LanguageModelScore:
-    """Log probability of the hypothesis with sentence ends, natural (``base=e``, as Moses) or ``base=10`` (as cdec).
+    """Log probability of the hypothesis with sentence boundaries, natural (``base=e``, as Moses) or ``base=10`` (cdec).
 
-    ``oov=true`` adds a second component, the number of unknown words; ``oov_name`` is its column's name.
-    ``markers=rules`` says that rules of the grammar hold ``<s>`` and ``</s>``, so that a decoder adds none.
-    ``class_path`` is a file of words and their classes, ``WORD CLASS`` on each line; the model is one of classes.
-    ``order`` is what a configuration says; the model's own counts.
+    ``oov=true`` adds a second component, the number of unknown words, with column name ``oov_name``.
+    ``markers=rules`` says that the grammar's rules contain ``<s>`` and ``</s>``, so that decoders add none.
+    ``class_path`` is a file of word classes, ``WORD CLASS`` on each line, for class-based models. ``order`` is accepted
+    from configurations and ignored: the order is the model's.
     """
 
     def __init__(
@@ -205,25 +206,25 @@ class LanguageModelScore:
         self._numbers: weakref.WeakKeyDictionary[Vocabulary, NDArray[Any]] = weakref.WeakKeyDictionary()
 
     def score_candidates(self, source: str | None, candidates: Candidates) -> NDArray[Any]:
-        """One call of the model for the whole list."""
+        """Score a whole list in a single call of the model."""
         import numpy as np
 
         bos, eos = self._ends
         texts = candidates.texts
         if self._classes is not None:
-            texts = [" ".join(self._shown(blanks(text))) for text in texts]
+            texts = [" ".join(self._classes_of(blanks(text))) for text in texts]
         scores, unknown = self._model.score_sentences(texts, bos, eos)
         scaled: NDArray[Any] = np.asarray(scores) * self._scale
         return np.column_stack([scaled, unknown]) if self._oov else scaled
 
     def column_names(self, label: str) -> tuple[str, ...]:
-        """The score, and if asked for the number of unknown words."""
+        """Return the column names of the score and, with ``oov``, of the number of unknown words."""
         if not self._oov:
             return (label,)
         return (label, self._oov_name) if self._oov_name else (f"{label}[0]", f"{label}[1]")
 
     def native(self) -> Any:
-        """The model at work in searches: a scorer of native code."""
+        """Return the model's scorer for native searches."""
         from smtplugins.core.search.stateful_search import lm_scorer
 
         if not hasattr(self._model, "ids"):
@@ -233,31 +234,31 @@ class LanguageModelScore:
         return lm_scorer(self._model, (), markers=self._markers, scale=self._scale)
 
     def start(self, sentence: Sentence) -> WordStates:
-        """The model at work in searches, in plain Python: a state is the words at both ends."""
+        """Return a scorer in plain Python; its state is the words at both ends."""
         from smtplugins.plugins.standard.ngrams import WordStates
 
-        shown = self._shown if self._classes is not None else list
+        shown = self._classes_of if self._classes is not None else list
         return WordStates(self._model, self._scale, self._ends, self._markers, shown)
 
     def fragment_scores(self, columns: GrammarColumns) -> NDArray[Any]:
-        """What is known of each rule's score without its neighbours."""
+        """Score each rule out of context."""
         from dataclasses import replace
 
         from smtformats.columns import string_table
         from smtplugins.core.grammar.tables import fragment_scores
 
         if self._classes is not None:
-            columns = replace(columns, words=string_table(self._shown(columns.words[:])))
+            columns = replace(columns, words=string_table(self._classes_of(columns.words[:])))
         scores: NDArray[Any] = fragment_scores(self._model, columns, markers=self._markers) * self._scale
         return scores
 
     def word_ids(self, words: list[str]) -> NDArray[Any]:
-        """The model's own numbers of words, 0 for an unknown one."""
-        ids: NDArray[Any] = self._model.ids(self._shown(words) if self._classes is not None else words)
+        """Return the model's word ids, 0 for unknown words."""
+        ids: NDArray[Any] = self._model.ids(self._classes_of(words) if self._classes is not None else words)
         return ids
 
     def score_rules(self, rules: Rules) -> NDArray[Any]:
-        """The number of unknown words of each target side, if that is a component."""
+        """Return the number of unknown words of each target side if ``oov`` is set, else no columns."""
         import numpy as np
 
         if not self._oov:
@@ -268,7 +269,7 @@ class LanguageModelScore:
         return rules.counts(rules.is_word & unknown[np.maximum(rules.symbols, 0)])[:, None]
 
     def numbers(self, vocabulary: Vocabulary) -> NDArray[Any]:
-        """The model's numbers of all words of a vocabulary; those asked for before are kept."""
+        """Return the model's word ids for a vocabulary; cached for each vocabulary."""
         import numpy as np
 
         known = self._numbers.get(vocabulary)
@@ -283,13 +284,13 @@ class LanguageModelScore:
             self._numbers[vocabulary] = known
         return known
 
-    def _shown(self, words: list[str]) -> list[str]:
+    def _classes_of(self, words: list[str]) -> list[str]:
         assert self._classes is not None
         return [self._classes.get(word, "<unk>") for word in words]
 
 
 def _read_classes(path: Path) -> dict[str, str]:
-    """``WORD CLASS`` on each line; the marks of sentences stand for themselves unless the file has them."""
+    """Read ``WORD CLASS`` lines; sentence markers are their own classes unless the file has them."""
     from smtformats.errors import quote
     from smtformats.files import open_lines
 
@@ -307,10 +308,10 @@ def _read_classes(path: Path) -> dict[str, str]:
     return classes
 
 
-class Column:
-    """Numbers of an outside scorer: row i belongs to hypothesis i of the whole list.
+class FileColumn:
+    """Scores from a file, in which row i is for hypothesis i, counted through all lists.
 
-    A file of numbers gives one column; a TSV whose first line is no number gives one for each name in that line.
+    A file of numbers makes a single column; a TSV file with a header line makes a column for each name.
     """
 
     def __init__(self, path: Path) -> None:
@@ -318,7 +319,7 @@ class Column:
         self._names, self._rows = _read_table(path)
 
     def score_candidates(self, source: str | None, candidates: Candidates) -> Columns | NDArray[Any]:
-        """The rows of this list."""
+        """Return the rows of this list."""
         import numpy as np
 
         from smtformats import Columns, FormatError
@@ -333,7 +334,7 @@ class Column:
         return Columns.dense(self._names, rows) if self._names else rows[:, 0]
 
     def done(self, hypotheses: int) -> None:
-        """As many rows as hypotheses, or somebody mixed up files."""
+        """Check that there are as many rows as hypotheses; otherwise the file belongs to other lists."""
         from smtformats import FormatError
 
         if hypotheses != len(self._rows):

@@ -1,6 +1,6 @@
-"""BLEU, chrF and TER: options, defaults, signatures and numbers are sacrebleu's; statistics are arrays that add up.
+"""BLEU, chrF and TER with sacrebleu's options, defaults, signatures and scores, on additive sufficient statistics.
 
-Its tokenizers and signatures are used; statistics and scores are native (TER's statistics are sacrebleu's).
+Tokenizers and signatures are sacrebleu's own; statistics and scores are native (TER's statistics are sacrebleu's).
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _TOKENIZED = 100
 
 
 class Bleu(Counted):
-    """BLEU. Options are sacrebleu's; ``tokenize=none`` for text that is tokenised already.
+    """BLEU with sacrebleu's options; use ``tokenize=none`` for tokenised text.
 
-    Sentence scores use effective order, as ``sacrebleu --sentence-level`` does.
+    Sentence scores use effective order, like ``sacrebleu --sentence-level``.
     """
 
     name = "BLEU"
@@ -54,20 +54,20 @@ class Bleu(Counted):
         self._looked = False
 
     def sentence(self, stats: NDArray[Any]) -> NDArray[Any]:
-        """The score of each row as a sentence of its own, as sacrebleu's ``sentence_score`` gives it."""
+        """Score each row as a sentence, like sacrebleu's ``sentence_score``."""
         from smtplugins.core.metrics.statistics import score_rows
 
         return score_rows(stats, lambda rows: self._bleu(rows, True))
 
     def signature(self) -> str:
-        """sacrebleu's signature."""
+        """Return sacrebleu's signature."""
         return f"{self.name}|{self._sacrebleu.get_signature()}"
 
     def linear(self, references: Sequence[str], *, precision: float = 0.85, decay: float = 0.7) -> LinearGain | None:
-        """Linear BLEU (Tromble and others, 2008) for the references of one sentence; the n-grams of all count alike.
+        """Return linear BLEU (Tromble and others, 2008) for a sentence's references, whose n-grams are pooled.
 
-        A gain in units of words: -1 for each word, and for each n-gram that a reference has 1 / (N p r^(n-1)), with
-        unigram precision p and decay r. Only for ``tokenize=none``: graphs hold words, not texts.
+        The gain is in units of words: -1 for each word, and 1 / (N p r^(n-1)) for each n-gram that is in a reference,
+        with unigram ``precision`` p and ``decay`` r. None unless ``tokenize=none``, as graphs hold words, not texts.
         """
         from smtplugins.core.search.linear_gain import LinearGain, published_gains
 
@@ -78,7 +78,7 @@ class Bleu(Counted):
         return LinearGain(words, published_gains(self._sacrebleu.max_ngram_order, precision, decay), fold)
 
     def _see(self, hypotheses: Sequence[str]) -> None:
-        # sacrebleu's own warning, once for each metric.
+        # sacrebleu's warning, once for each metric.
         if self._looked or self._sacrebleu.tokenizer_signature == "none":
             return
         if sum(text.endswith(" .") for text in hypotheses) >= _TOKENIZED:
@@ -86,8 +86,8 @@ class Bleu(Counted):
 
             self._looked = True
             logging.getLogger("sacrebleu").warning(
-                "At least %d lines end in a tokenized period (' .'), but BLEU tokenises itself: detokenise the text, "
-                "or say tokenize=none if the references are tokenised, too.",
+                "At least %d lines end in a tokenized period (' .'), but BLEU tokenises its input: detokenise the "
+                "text, or use tokenize=none if the references are tokenised, too.",
                 _TOKENIZED,
             )
 
@@ -143,7 +143,7 @@ class Chrf(Counted):
         self.name = f"chrF{beta}{'+' * word_order}"
 
     def signature(self) -> str:
-        """sacrebleu's signature."""
+        """Return sacrebleu's signature."""
         return f"{self.name}|{self._sacrebleu.get_signature()}"
 
     def _text(self) -> Callable[[str], str] | None:
@@ -190,23 +190,23 @@ class Ter:
     def stats(
         self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], sources: Sequence[str] | None = None
     ) -> NDArray[Any]:
-        """Statistics of each segment, a row each, as sacrebleu's own significance tests make them."""
+        """Compute the statistics of each segment, a row each, as in sacrebleu's significance tests."""
         import numpy as np
 
         check_streams(self.name, references, hypotheses)
-        rows = self._sacrebleu._extract_corpus_statistics(list(hypotheses), [list(one) for one in references])
+        rows = self._sacrebleu._extract_corpus_statistics(list(hypotheses), [list(stream) for stream in references])
         return np.asarray(rows, dtype=np.float64)
 
     def score(self, stats: NDArray[Any]) -> NDArray[Any]:
-        """The corpus score of summed statistics; leading axes are kept."""
+        """Compute corpus scores from summed statistics; leading axes are kept."""
         from smtplugins.core.metrics.statistics import edit_rates, score_rows
 
         return score_rows(stats, edit_rates)
 
     def sentence(self, stats: NDArray[Any]) -> NDArray[Any]:
-        """The score of each row."""
+        """Score each row as a sentence."""
         return self.score(stats)
 
     def signature(self) -> str:
-        """sacrebleu's signature."""
+        """Return sacrebleu's signature."""
         return f"{self.name}|{self._sacrebleu.get_signature()}"

@@ -1,7 +1,7 @@
-"""A language model in a search, in plain Python: for decoders that know no native scorers, and as an oracle for those.
+"""A stateful n-gram language model in plain Python: for decoders without native scorers, and as a test oracle.
 
-What is known of a piece of text is its first and its last words, one fewer than the longest n-gram has. The first words
-are scored by what is before them in the piece, and again, as a difference, when more of that is known.
+The state of a piece of text is its first and last words, up to the model's order - 1. The first words are scored with
+partial history, and rescored when the piece is put into context.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from smtplugins.core.grammar.rules import Edges
 
 BEGIN = ""
-"""Stands in histories for the beginning of the sentence: no word is empty."""
+"""The beginning of the sentence in histories; no word is empty."""
 
 
 @dataclass(frozen=True)
-class Piece:
-    """``left``: the words whose history is not complete; ``right``: what a next word sees, all of it if ``closed``."""
+class BoundaryWords:
+    """The state of a piece: ``left``, the words that lack history, and ``right``, the history of a next word.
+
+    ``closed``: the history on the right is complete.
+    """
 
     left: tuple[str, ...]
     right: tuple[str, ...]
@@ -27,7 +30,7 @@ class Piece:
 
 
 class WordStates:
-    """The scorer of one sentence. ``shown`` gives the model's own words for those of a target side."""
+    """The scorer of a sentence; ``shown`` maps target words to the model's words."""
 
     def __init__(
         self, model: Any, scale: float, ends: tuple[bool, bool], markers: bool, shown: Callable[[list[str]], list[str]]
@@ -40,18 +43,20 @@ class WordStates:
         self._width = model.order - 1
         self._known: dict[tuple[str, ...], float] = {}
 
-    def combine(self, edges: Edges, tails: Sequence[Sequence[Piece]]) -> tuple[list[float], list[Piece]]:
-        """Scores and pieces of edges."""
-        results = [self._joined(edges.rules.target_of(i), tails[i]) for i in range(len(edges))]
+    def combine(
+        self, edges: Edges, tails: Sequence[Sequence[BoundaryWords]]
+    ) -> tuple[list[float], list[BoundaryWords]]:
+        """Return scores and states of edges."""
+        results = [self._score_edge(edges.rules.target_of(i), tails[i]) for i in range(len(edges))]
         return [score * self._scale for score, _ in results], [piece for _, piece in results]
 
-    def finish(self, states: Sequence[Piece]) -> list[float]:
-        """What the ends of the sentence add; nothing if rules hold them."""
-        return [0.0 if self._markers else self._finished(one) * self._scale for one in states]
+    def finish(self, states: Sequence[BoundaryWords]) -> list[float]:
+        """Score sentence boundaries; 0 if the rules contain them."""
+        return [0.0 if self._markers else self._score_end(state) * self._scale for state in states]
 
     def estimate(self, edges: Edges) -> list[float]:
-        """The words between gaps by themselves."""
-        found = []
+        """Score the words between gaps out of context."""
+        scores = []
         for i in range(len(edges)):
             score, history = 0.0, _Text(self)
             for symbol in edges.rules.target_of(i):
@@ -59,32 +64,32 @@ class WordStates:
                     history = _Text(self)
                 else:
                     score += history.add(symbol)
-            found.append(score * self._scale)
-        return found
+            scores.append(score * self._scale)
+        return scores
 
-    def _joined(self, target: Sequence[str | int], tails: Sequence[Piece]) -> tuple[float, Piece]:
+    def _score_edge(self, target: Sequence[str | int], tails: Sequence[BoundaryWords]) -> tuple[float, BoundaryWords]:
         text = _Text(self)
-        score = sum(text.add_piece(tails[one]) if isinstance(one, int) else text.add(one) for one in target)
+        score = sum(text.add_piece(tails[symbol]) if isinstance(symbol, int) else text.add(symbol) for symbol in target)
         return score, text.piece()
 
-    def _finished(self, piece: Piece) -> float:
+    def _score_end(self, piece: BoundaryWords) -> float:
         text = _Text(self, begun=self._bos)
         score = text.add_piece(piece)
         return score + (self.log10(text.right, "</s>") if self._eos else 0.0)
 
     def log10(self, history: tuple[str, ...], word: str) -> float:
-        """The word's log10 probability behind these."""
+        """Return the log10 probability of a word given its history."""
         key = (*history, word)
-        found = self._known.get(key)
-        if found is None:
+        score = self._known.get(key)
+        if score is None:
             begun = key[0] == BEGIN
             text = " ".join(self._shown(list(key[begun:])))
-            found = self._known[key] = self._model.full_scores(text, begun, False)[-1][0]
-        return found
+            score = self._known[key] = self._model.full_scores(text, begun, False)[-1][0]
+        return score
 
 
 class _Text:
-    """A piece while it grows to the right."""
+    """A piece that is extended to the right."""
 
     def __init__(self, scorer: WordStates, begun: bool = False) -> None:
         self._scorer = scorer
@@ -94,7 +99,7 @@ class _Text:
         self._empty = True
 
     def add(self, word: str, known: float = 0.0) -> float:
-        """One more word; ``known`` is what it was scored already."""
+        """Append a word; returns its score minus ``known``, its previous score."""
         width = self._scorer._width
         if self._empty and self._scorer._markers and word == "<s>":
             self.right, self._closed, self._empty = (BEGIN,), True, False
@@ -107,8 +112,8 @@ class _Text:
         self._closed = self._closed or len(self.right) == width
         return score
 
-    def add_piece(self, piece: Piece) -> float:
-        """One more piece."""
+    def add_piece(self, piece: BoundaryWords) -> float:
+        """Append a piece; returns the change in score."""
         score = 0.0
         for k, word in enumerate(piece.left):
             score += self.add(word, self._scorer.log10(piece.left[:k], word))
@@ -116,6 +121,6 @@ class _Text:
             self.right, self._closed, self._empty = piece.right, True, False
         return score
 
-    def piece(self) -> Piece:
-        """What is known of it."""
-        return Piece(tuple(self._left), self.right, self._closed)
+    def piece(self) -> BoundaryWords:
+        """Return the state."""
+        return BoundaryWords(tuple(self._left), self.right, self._closed)

@@ -1,4 +1,4 @@
-"""Where phrases come from: how far a derivation jumps, and the orientations of lexicalised reordering models.
+"""Reordering features of phrases: distance-based distortion, and lexicalised reordering models.
 
 P. Koehn et al., "Edinburgh System Description for the 2005 IWSLT Speech Translation Evaluation" (2005); M. Galley and
 C. Manning, "A Simple and Effective Hierarchical Phrase Reordering Model" (2008), for models of the kind ``hier``.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from smtplugins.core.grammar.rules import Edges
 
 FLOOR = -100.0
-# The class of a phrase right behind the one before it, right before it, further left, further right.
+# Orientation class of a phrase directly after its predecessor, directly before it, further left, further right.
 _CLASSES = {"msd": (0, 1, 2, 2), "mslr": (0, 1, 2, 3), "monotonicity": (0, 1, 1, 1), "leftright": (0, 1, 1, 0)}
 _BEHIND, _BEFORE, _LEFT, _RIGHT = range(4)
 
@@ -32,15 +32,15 @@ Span = tuple[int, int]
 
 
 class Distortion:
-    """Minus the words between the end of a phrase and the beginning of the next; the first one jumps from 0.
+    """Minus the number of source words between the end of a phrase and the start of the next; the first jump is from 0.
 
-    Nothing is charged at the end of the sentence. On a lattice the distance is the fewest arcs between two nodes.
+    The end of the sentence costs nothing. In a lattice the distance is the shortest path between nodes, in arcs.
     """
 
     positional = "distortion"
 
     def start(self, sentence: Sentence) -> Scorer[int]:
-        """At work on a sentence. A state is the end of the last phrase."""
+        """Return a scorer whose state is the end of the last phrase."""
         if sentence.lattice is None:
             return _Jumps(None)
         from smtplugins.core.grammar.lattice_distances import distances
@@ -72,16 +72,16 @@ class _Jumps:
 
 
 class LexicalReordering:
-    """How probable it is that phrase pairs stand where they do beside the one before (backward) or behind (forward).
+    """Log probabilities of a phrase pair's orientation to its predecessor (backward) and successor (forward).
 
-    ``path`` is a table as Moses reads it, ``model`` its name (``wbe-msd-bidirectional-fe-allff``), ``scores`` how many
-    weights it has, to be checked. ``default_scores``, probabilities with commas between them, are those of a pair that
-    is not in the table; else it costs nothing. The columns are the backward orientations, then the forward ones; with
-    ``collapseff`` one for each direction.
+    ``path`` is a reordering table in Moses' format, ``model`` its type (``wbe-msd-bidirectional-fe-allff``), ``scores``
+    the expected number of weights. ``default_scores``, comma-separated probabilities, are used for phrase pairs that
+    are not in the table; without them such pairs score 0. The columns are the backward orientations, then the forward
+    ones; with ``collapseff`` there is a single column for each direction.
 
-    As in Moses, the first phrase has a backward orientation alone, monotone at the beginning of the sentence, and the
-    end has none. Where Moses takes the forward scores of a ``bidirectional`` model with ``collapseff`` from the second
-    column on, so does this.
+    As in Moses, the first phrase has only a backward orientation, monotone at the beginning of the sentence, and the
+    end has none. Also as in Moses, a ``bidirectional`` model with ``collapseff`` takes its forward scores from the
+    second column on.
     """
 
     def __init__(self, path: Path, *, model: str, scores: int | None = None, default_scores: str | None = None) -> None:
@@ -97,33 +97,35 @@ class LexicalReordering:
         self.positional = "" if self.model.extraction == "hier" else "reordering"
 
     def table_rows(self, sources: Sequence[str], targets: Sequence[str]) -> NDArray[Any]:
-        """The scores of phrase pairs, ``model.scores`` each: those of missing ones are the default ones, or 0.
+        """Return the scores of phrase pairs, ``model.scores`` each; missing pairs have the default scores, or 0.
 
-        Column ``d * classes + k`` is that of class k in direction d. With ``collapseff`` all classes of a direction
-        count with one weight.
+        Column ``d * classes + k`` is class k in direction d. With ``collapseff`` all classes of a direction share a
+        weight.
         """
         return self._scores(self._table.rows(sources, targets))
 
     def rule_rows(self, columns: GrammarColumns, chosen: NDArray[Any]) -> NDArray[Any]:
-        """The same of rules of a table, by their numbers there."""
+        """Return the scores of rules, given by their numbers in a table's columns."""
         return self._scores(self._table.rows_of_rules(columns, chosen))
 
     def _scores(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Rows by their numbers, -1 for one that is not there."""
-        found: NDArray[Any] = self._table.values[rows]
-        found[rows < 0] = self._missing
+        """Return the scores of rows of the table; -1 is a missing row."""
+        scores: NDArray[Any] = self._table.values[rows]
+        scores[rows < 0] = self._missing
         if self.model.collapsed and self.model.direction == "bidirectional":
             classes = len(self.model.classes)
-            found[:, classes:] = found[:, 1 : classes + 1].copy()
-        return found
+            scores[:, classes:] = scores[:, 1 : classes + 1].copy()
+        return scores
 
     def start(self, sentence: Sentence) -> Scorer[Any]:
-        """At work on a sentence."""
+        """Return a scorer for a sentence; raises UsageError for a lattice."""
         if sentence.lattice is not None:
-            raise UsageError("lexical-reordering: the nodes of a lattice do not tell which words a phrase translates")
+            raise UsageError(
+                "lexical-reordering: expected a plain sentence, found a lattice, whose spans do not tell source words"
+            )
         orientations = _OfPhrases()
         if self.model.extraction == "hier":
-            orientations = _Hierarchical(*(one in self.model.directions for one in ("backward", "forward")))
+            orientations = _Hierarchical(*(direction in self.model.directions for direction in ("backward", "forward")))
         return _Orientations(self, sentence.tokens, orientations)
 
 
@@ -135,24 +137,24 @@ def _defaults(text: str | None, count: int) -> list[float]:
     if text is None:
         return [0.0] * count
     try:
-        found = numbers(text.split(","), what="a probability")
-        if len(found) != count or min(found) < 0:
+        values = numbers(text.split(","), what="a probability")
+        if len(values) != count or min(values) < 0:
             raise BadField(f"{count} probabilities", text)
     except BadField as bad:
         raise UsageError(f"lexical-reordering: default_scores: expected {bad.expected}, found {bad.found}") from None
-    return [max(math.log(one), FLOOR) if one else FLOOR for one in found]
+    return [max(math.log(value), FLOOR) if value else FLOOR for value in values]
 
 
 @dataclass(frozen=True)
 class _Last:
-    """What is known of what was translated: where, and what the last phrase's scores of the next orientation are."""
+    """The state: the place of the last phrase, and its forward scores for the next orientation."""
 
     place: Any
     forward: tuple[float, ...] = ()
 
 
 class _Orientations:
-    """A model at work. A state is ``None`` before the first phrase."""
+    """A reordering model's scorer; the state before the first phrase is ``None``."""
 
     def __init__(self, feature: LexicalReordering, tokens: Sequence[str], orientations: _OfPhrases) -> None:
         self._feature = feature
@@ -185,15 +187,15 @@ class _Orientations:
         return np.zeros((len(edges), self._feature.components))
 
     def _rows(self, edges: Edges, spans: Sequence[Span]) -> list[list[float] | None]:
-        """The scores of each edge's phrase pair; nothing for one that translates nothing."""
+        """Return the scores of each edge's phrase pair, ``None`` for an empty source span."""
         keys = [
-            (span, " ".join(one for one in edges.rules.target_of(i) if isinstance(one, str)))
+            (span, " ".join(symbol for symbol in edges.rules.target_of(i) if isinstance(symbol, str)))
             for i, span in enumerate(spans)
         ]
         fresh = list(dict.fromkeys(key for key in keys if key not in self._known))
         sources = [" ".join(self._tokens[first:last]) for (first, last), _ in fresh]
-        found = self._feature.table_rows(sources, [target for _, target in fresh])
-        self._known.update(zip(fresh, found.tolist(), strict=True))
+        rows = self._feature.table_rows(sources, [target for _, target in fresh])
+        self._known.update(zip(fresh, rows.tolist(), strict=True))
         return [self._known[key] if key[0][0] < key[0][1] else None for key in keys]
 
     def _step(self, before: _Last | None, span: Span, row: list[float], out: NDArray[Any]) -> _Last:
@@ -202,7 +204,7 @@ class _Orientations:
             self._add(out, 0, row, backward)
         if self._forward and before is not None:
             self._add(out, len(self._feature.model.directions) - 1, before.forward, forward)
-        # A row ends with the scores of the next phrase's orientation.
+        # The last columns of a row are the forward scores.
         return _Last(place, tuple(row[-self._classes :]) if self._forward else ())
 
     def _add(self, out: NDArray[Any], direction: int, row: Sequence[float], orientation: int) -> None:
@@ -211,44 +213,44 @@ class _Orientations:
 
 
 class _OfPhrases:
-    """Orientations to the phrase before. The place is its span."""
+    """Orientations relative to the previous phrase; the place is its span."""
 
     def step(self, before: Any, span: Span) -> tuple[int, int, Any]:
         """The backward and the forward orientation of a phrase, and the place it leads to."""
-        found = _first(span) if before is None else _orientation(before, span)
-        return found, found, span
+        orientation = _first(span) if before is None else _orientation(before, span)
+        return orientation, orientation, span
 
 
 class _Hierarchical(_OfPhrases):
-    """Orientations to blocks of phrases, as large as they can be put together.
+    """Orientations relative to maximal blocks of phrases.
 
-    The place is, for backward orientations, the blocks that cannot be joined, and for forward ones the last phrase and
-    the words that are translated, a bit for each.
+    The place holds, for backward orientations, the stack of blocks that cannot be joined; for forward orientations,
+    the last phrase and the coverage bits.
     """
 
     def __init__(self, backward: bool, forward: bool) -> None:
-        self._asked = backward, forward
+        self._directions = backward, forward
 
     def step(self, before: Any, span: Span) -> tuple[int, int, Any]:
         """The backward and the forward orientation of a phrase, and the place it leads to."""
-        backward, forward = self._asked
+        backward, forward = self._directions
         blocks, last, covered = before or ((), None, 0)
         covered |= (1 << span[1]) - (1 << span[0])
         behind = _orientation(blocks[-1], span) if blocks else _first(span)
         ahead = self._forward(last, span, covered) if last is not None else _BEHIND
-        place = self._joined(blocks, span) if backward else (), span if forward else None, covered if forward else 0
+        place = self._push(blocks, span) if backward else (), span if forward else None, covered if forward else 0
         return behind, ahead, place
 
     def _forward(self, last: Span, span: Span, covered: int) -> int:
-        """Phrases further on count as neighbours, as long as the word next to the last phrase is still to come."""
+        """Phrases further away count as adjacent as long as the word next to the last phrase is not covered."""
         if span[0] == last[1] or (span[0] > last[1] and not covered >> last[1] & 1):
             return _BEHIND
         if span[1] == last[0] or (span[1] < last[0] and not covered >> (last[0] - 1) & 1):
             return _BEFORE
         return _RIGHT if span[0] >= last[1] else _LEFT
 
-    def _joined(self, blocks: tuple[Span, ...], span: Span) -> tuple[Span, ...]:
-        """The blocks with one more, joined to its neighbours one after another."""
+    def _push(self, blocks: tuple[Span, ...], span: Span) -> tuple[Span, ...]:
+        """Push a block on the stack and join it with its neighbours."""
         stack = list(blocks)
         while stack and (stack[-1][1] == span[0] or span[1] == stack[-1][0]):
             other = stack.pop()
@@ -257,7 +259,7 @@ class _Hierarchical(_OfPhrases):
 
 
 def _first(span: Span) -> int:
-    """The orientation of the first phrase."""
+    """Return the orientation of the first phrase."""
     return _BEHIND if span[0] == 0 else _RIGHT
 
 
@@ -270,15 +272,15 @@ def _orientation(before: Span, span: Span) -> int:
 
 
 def _spans(edges: Edges) -> list[Span]:
-    """The source words of each edge's own phrase."""
+    """Return the source span of each edge's own phrase."""
     if edges.firsts is None or edges.lasts is None:
-        known = "a phrase decoder and a list with a segmentation know them"
-        raise UsageError(f"expected edges that say which source words they translate: {known}")
+        known = "use a phrase decoder, or a list with a segmentation"
+        raise UsageError(f"expected edges with source spans, found edges without: {known}")
     return list(zip(edges.firsts.tolist(), edges.lasts.tolist(), strict=True))
 
 
 def _before(tails: Sequence[Sequence[Any]], start: Any) -> list[Any]:
-    """The state of what was translated before each edge."""
+    """Return the state before each edge."""
     if any(len(below) > 1 for below in tails):
-        raise UsageError("expected phrases, which stand behind one other at most, found rules with several children")
+        raise UsageError("expected phrases, each with at most one predecessor, found rules with several children")
     return [below[0] if below else start for below in tails]

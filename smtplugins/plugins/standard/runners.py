@@ -1,4 +1,4 @@
-"""Runners: one item after another, or several forked processes; results in the order of the items either way."""
+"""Runners: serial, or several forked processes; results are always in the order of the items."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from typing import Any
 from smtplugins.host.errors import SmtError, UsageError, exit_error
 
 _LAST_MOMENTS = 5.0
-"""Seconds until a process is gone whose connection is closed."""
+"""Seconds to wait for the end of a process that has closed its connection."""
 
 
 class Serial:
-    """One item after another."""
+    """Runs items serially in this process."""
 
     def map(
         self, function: Callable[..., Any], items: Iterable[Any], *, setup: Callable[[], Any] | None = None
     ) -> Iterator[Any]:
-        """Results in order."""
+        """Yield the results in order."""
         if setup is None:
             yield from map(function, items)
             return
@@ -36,7 +36,7 @@ class Serial:
             for item in items:
                 yield function(state, item)
         except BaseException:
-            # What ended the work is to be told, not what followed from it.
+            # Report the original error, not what follows from it.
             with contextlib.suppress(Exception):
                 _close(state)
             raise
@@ -44,25 +44,25 @@ class Serial:
 
 
 class Processes:
-    """Several processes, forked so that a language model in memory is shared and nothing but items is copied.
+    """Runs items in several forked processes, which share loaded models; only items and results are copied.
 
-    A worker has one chunk of items at a time and gets the next when its result was taken, so memory is bounded whatever
-    the length of the input, no pipe can fill up on both sides, and a worker that dies is noticed at once. (A pool of
-    the standard library costs nearly twice as much, and ends its workers by a signal that one just forked may lose.)
+    A worker gets its next chunk of items when its results have been read. So memory is bounded for any length of the
+    input, pipes cannot deadlock, and a dead worker is noticed at once. (The standard library's pool costs nearly twice
+    as much, and ends its workers by a signal that a worker just forked may lose.)
     """
 
     def __init__(self, jobs: int = 0, *, chunk: int = 8) -> None:
         if jobs < 0 or chunk < 1:
             raise UsageError(f"runner 'processes': expected positive numbers, found {jobs=}, {chunk=}")
         if "fork" not in multiprocessing.get_all_start_methods():
-            raise UsageError("runner 'processes' needs a system with fork; use one job")
+            raise UsageError("runner 'processes' needs a system with fork: use a single job")
         self._jobs = jobs or os.cpu_count() or 1
         self._chunk = chunk
 
     def map(
         self, function: Callable[..., Any], items: Iterable[Any], *, setup: Callable[[], Any] | None = None
     ) -> Iterator[Any]:
-        """Results in order."""
+        """Yield the results in order."""
         chunks = _chunks(iter(items), self._chunk)
         workers: list[_Worker] = []
         waiting: collections.deque[tuple[_Worker, list[Any]]] = collections.deque()
@@ -81,7 +81,7 @@ class Processes:
             for worker in workers:
                 worker.finish()
         except BaseException:
-            # Interrupted, failed, or given up by the caller: nobody waits for what is under way.
+            # Interrupted, failed, or abandoned by the caller: pending results are not needed.
             for worker in workers:
                 worker.process.kill()
             raise
@@ -96,26 +96,26 @@ def _chunks(items: Iterator[Any], size: int) -> Iterator[list[Any]]:
 
 
 class _Worker:
-    """A forked process and the pipe to it. What it works with is inherited, so only items and results are pickled."""
+    """A forked process and the pipe to it; it inherits its data, so only items and results are pickled."""
 
     def __init__(
         self, function: Callable[..., Any], setup: Callable[[], Any] | None, others: Iterable[_Worker]
     ) -> None:
         context = multiprocessing.get_context("fork")
         self.connection, far = context.Pipe()
-        # A pipe ends when nobody holds its other end: a worker must not keep those of its elders, or its own.
+        # A pipe closes when all copies of its other end are closed: workers must not keep inherited copies.
         foreign = [self.connection, *(other.connection for other in others)]
         self.process = context.Process(target=_serve, args=(far, foreign, function, setup))
         self.process.start()
         far.close()
 
     def send(self, chunk: list[Any]) -> None:
-        """Give it work. Should it be dead, taking the result says so."""
+        """Send a chunk; if the worker is dead, `receive` reports it."""
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self.connection.send(chunk)
 
     def receive(self, chunk: list[Any]) -> list[Any]:
-        """Its results for the chunk, or its failure."""
+        """Return the results of a chunk, or raise the worker's error."""
         try:
             results, error, trace = self.connection.recv()
         except (EOFError, ConnectionResetError):
@@ -127,23 +127,23 @@ class _Worker:
         return done
 
     def _death(self) -> str:
-        """How the process ended, which is no longer there to read or write."""
+        """Describe how the process ended."""
         self.process.join(_LAST_MOMENTS)
         code = self.process.exitcode
         if code is None:
             return "it closed its connection"
         if code >= 0:
-            return f"it ended by itself with exit code {code}"
+            return f"it exited with code {code}"
         hint = " (out of memory?)" if -code == signal.SIGKILL else ""
-        return f"it was ended by signal {-code}, {signal.strsignal(-code) or 'unknown'}{hint}"
+        return f"it was killed by signal {-code}, {signal.strsignal(-code) or 'unknown'}{hint}"
 
     def finish(self) -> None:
-        """Let it close what it set up; a failure there is one of the run."""
+        """Let the worker close its state; an error there fails the run."""
         self.send([])
         self.receive([])
 
     def end(self) -> None:
-        """Wait for it; without further work it ends by itself."""
+        """Close the connection, which ends the worker, and wait for it."""
         self.connection.close()
         self.process.join()
         self.process.close()
@@ -152,7 +152,7 @@ class _Worker:
 def _serve(
     connection: Connection, foreign: list[Connection], function: Callable[..., Any], setup: Callable[[], Any] | None
 ) -> None:
-    # An interrupt goes to the whole group; the parent alone answers it, and ends its workers.
+    # An interrupt goes to the whole process group; only the parent handles it, and ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for other in foreign:
@@ -164,7 +164,7 @@ def _serve(
             chunk = connection.recv()
             try:
                 if not begun and setup is not None:
-                    # With the first items, not at the start: what it raises then reaches the caller.
+                    # With the first items, not at the start, so that its errors reach the caller.
                     state = setup()
                 begun = True
                 if not chunk:
@@ -182,7 +182,7 @@ def _close(state: Any) -> None:
 
 
 def _portable(error: Exception | SystemExit) -> Exception:
-    """The error itself if it survives the way through a pipe, else its words. An exit ends nobody but the worker."""
+    """Return the error if it can be pickled, else an SmtError with its message; SystemExit becomes an error, too."""
     if isinstance(error, SystemExit):
         return exit_error(error)
     try:

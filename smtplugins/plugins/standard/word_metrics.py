@@ -1,4 +1,4 @@
-"""Error rates and GTM: metrics of our own over words."""
+"""Error rates and GTM: word-based metrics that sacrebleu lacks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Words(Counted):
-    """A metric of our own over words, with a signature like sacrebleu's."""
+    """A word-based metric with a signature in sacrebleu's style."""
 
     def __init__(self, offer: str, tokenize: str, lowercase: bool, **settings: Any) -> None:
         self._sacrebleu = tokenizing(offer, tokenize=tokenize, lowercase=lowercase)
@@ -24,7 +24,7 @@ class _Words(Counted):
         self._references = 0
 
     def signature(self) -> str:
-        """As sacrebleu's: how the number was made."""
+        """Return a signature in sacrebleu's style."""
         from importlib.metadata import version
 
         parts = {
@@ -44,10 +44,10 @@ class _Words(Counted):
 
 
 class Wer(_Words):
-    """Word error rate: insertions, deletions and substitutions by reference length, in percent; lower is better.
+    """Word error rate: insertions, deletions and substitutions per reference word, in percent; lower is better.
 
-    Of several references the one with the lowest rate counts, of equal ones the first. ``unit=char`` gives the
-    character error rate, of words with one blank between them.
+    With several references the lowest rate counts; ties go to the first. ``unit=char`` gives the character error rate
+    of words joined by single blanks.
     """
 
     name = "WER"
@@ -76,8 +76,8 @@ class Gtm(_Words):
     """General text matching (Melamed, Green and Turian, 2003): F, precision or recall of the maximum match, in percent.
 
     The size of a match is (sum over its runs of length^e)^(1/e). For e = 1 the match is the largest; for e > 1 runs are
-    taken greedily, the longest first, as GTM does, since to find the largest is NP-hard. Of several references the one
-    with the best F counts. A corpus has the sum of its segments' sizes over the sums of their lengths.
+    chosen greedily, longest first, as in GTM, because finding the largest is NP-hard. With several references the best
+    F counts. Corpus scores divide the sum of match sizes by the sums of lengths.
     """
 
     name = "GTM"

@@ -207,7 +207,7 @@ class TestBadInput:
             "import os\nfrom smtplugins import feature\n@feature('f')\ndef f(hyp):\n    os.kill(os.getpid(), 9)\n"
         )
         process = start("score", "--plugin", "f.py", "--feature", "f", "-i", nbest, "-o", "out", "-j", 2)
-        died = b"smt: a worker process died, at or after item 0: it was ended by signal 9, Killed (out of memory?)\n"
+        died = b"smt: a worker process died, at or after item 0: it was killed by signal 9, Killed (out of memory?)\n"
         assert process.stderr.read() == died
         assert process.wait(timeout=20) == 1
         assert not Path("out").exists()

@@ -13,7 +13,7 @@ import pytest
 
 from smtplugins.core.grammar.rules import Edges, Rules
 from smtplugins.core.vocabulary import Vocabulary
-from smtplugins.plugins.reference.stacks import Hypothesis, Limits, Option, Phrases, Search, Step
+from smtplugins.plugins.reference.stacks import Hypothesis, Option, PhraseStep, SpanPhrases, StackLimits, StackSearch
 
 Way = tuple[float, tuple[tuple[int, int, int], ...]]  # score; spans and numbers of options in target order
 
@@ -59,7 +59,7 @@ class Jumps:
 
 
 class Problem:
-    """Phrases for most spans of up to two of the positions, and two scorers."""
+    """SpanPhrases for most spans of up to two of the positions, and two scorers."""
 
     def __init__(self, seed: int) -> None:
         rng = random.Random(seed)
@@ -74,7 +74,7 @@ class Problem:
                 if rng.random() < 0.85:
                     self.phrases.append(self.some(rng, first, last))
 
-    def some(self, rng: random.Random, first: int, last: int) -> Phrases:
+    def some(self, rng: random.Random, first: int, last: int) -> SpanPhrases:
         options, targets = [], []
         for _ in range(rng.randint(1, 2)):
             text = [rng.choice("abc") for _ in range(rng.choice([0, 1, 1, 2]))]
@@ -82,16 +82,16 @@ class Problem:
             options.append(Option(len(self.texts), rng.uniform(-1, 1), guess))
             self.texts.append(text)
             targets.append([0, *text])
-        return Phrases(first, last, options, self.edges(targets, first, last))
+        return SpanPhrases(first, last, options, self.edges(targets, first, last))
 
     def edges(self, targets: Any, first: int, last: int) -> Edges:
         places = (np.full(len(targets), end, dtype=np.int32) for end in (first, last))
         return Edges(Rules.from_targets(targets, self.words), *places)
 
-    def search(self, distances: Any = None, **limits: Any) -> Search:
+    def search(self, distances: Any = None, **limits: Any) -> StackSearch:
         scorers = [self.pairs, Jumps()]
         begin = self.edges([[]], 0, 0)
-        return Search(self.positions, self.phrases, begin, scorers, self.weights, Limits(**limits), distances)
+        return StackSearch(self.positions, self.phrases, begin, scorers, self.weights, StackLimits(**limits), distances)
 
     def ways(self, jump: int = -1, order: str = "free") -> Iterator[Way]:
         """All derivations, scored as a whole."""
@@ -108,7 +108,7 @@ class Problem:
 
         yield from onwards(frozenset(), 0, ())
 
-    def fits(self, covered: frozenset[int], end: int, gap: int, one: Phrases, jump: int, order: str) -> bool:
+    def fits(self, covered: frozenset[int], end: int, gap: int, one: SpanPhrases, jump: int, order: str) -> bool:
         if order == "monotone":
             return one.first == end
         if order == "swap":
@@ -121,7 +121,7 @@ class Problem:
             return True
         return abs(one.first - end) <= jump and (one.first == gap or abs(gap - one.last) <= jump)
 
-    def scored(self, steps: Sequence[tuple[Phrases, Option]]) -> float:
+    def scored(self, steps: Sequence[tuple[SpanPhrases, Option]]) -> float:
         words = ["^", *(word for _, option in steps for word in self.texts[option.number]), "$"]
         ends = [0, *(phrases.last for phrases, _ in steps)]
         jumped = sum(abs(phrases.first - end) for (phrases, _), end in zip(steps, ends, strict=False))
@@ -140,7 +140,7 @@ def derivations(one: Hypothesis) -> Iterator[Way]:
             yield score + step.score, before if step.phrases is None else (*before, shown(step))
 
 
-def shown(step: Step) -> tuple[int, int, int]:
+def shown(step: PhraseStep) -> tuple[int, int, int]:
     assert step.phrases is not None and step.option is not None
     return step.phrases.first, step.phrases.last, step.option.number
 
@@ -207,10 +207,10 @@ def test_future_costs() -> None:
     """The best tiling of a gap; the sum over gaps; none where nothing fits."""
     words = Vocabulary()
     phrases = [
-        Phrases(first, last, [Option(0, score, 0.25)], Edges(Rules.from_targets([[0]], words)))
+        SpanPhrases(first, last, [Option(0, score, 0.25)], Edges(Rules.from_targets([[0]], words)))
         for first, last, score in ((0, 1, -1.0), (1, 2, -1.0), (0, 2, -3.0), (2, 4, -2.0), (1, 3, -0.5))
     ]
-    search = Search(4, phrases, None, [], [], Limits())
+    search = StackSearch(4, phrases, None, [], [], StackLimits())
     assert search.best[0, 2] == -1.5
     assert search.best[0, 3] == -1.0
     assert search.best[0, 4] == -3.25
@@ -229,7 +229,7 @@ def test_jumps_on_lattices_are_counted_in_arcs() -> None:
     search = problem.search(distances, jump=1)
     assert search.distance(2, 0) == search.distance(0, 2) == 1
     assert search.distance(3, 1) == 2
-    far = Phrases(2, 3, [], None)
+    far = SpanPhrases(2, 3, [], None)
     first = Hypothesis(0, 0, ())
     search.best = dict.fromkeys(search.best, 0.0)
     assert search.allowed(first, far) is False  # back from 3 to 0 are three

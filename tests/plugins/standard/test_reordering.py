@@ -238,11 +238,11 @@ def test_distortion_counts_arcs_on_lattices() -> None:
 
 def test_features_of_places_say_when_there_are_none() -> None:
     scorer = Distortion().start(Sentence("0", ("a",)))
-    with pytest.raises(UsageError, match="which source words they translate"):
+    with pytest.raises(UsageError, match="expected edges with source spans"):
         scorer.combine(Edges(Rules.from_targets([["a"]])), [()])
     one = np.ones(1, dtype=np.int32)
     with pytest.raises(UsageError, match="found rules with several children"):
         scorer.combine(Edges(Rules.from_targets([[0, 1]]), one, one), [(0, 1)])
     path = LexicalReordering.__new__(LexicalReordering)
-    with pytest.raises(UsageError, match="nodes of a lattice do not tell"):
+    with pytest.raises(UsageError, match="expected a plain sentence, found a lattice"):
         path.start(Sentence("0", (), lattice=object()))  # type: ignore[arg-type]

@@ -25,7 +25,7 @@ from smtplugins.host.judge.judging import judge
 from smtplugins.host.judge.reporting import Report
 from smtplugins.plugins.standard.report import FORMAT, page
 from smtplugins.plugins.standard.report.contributions import contributions
-from smtplugins.plugins.standard.report.data import encoded, rounded
+from smtplugins.plugins.standard.report.data import page_data, rounded
 from smtplugins.plugins.standard.report.plots import Band, Line, plot, short
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -77,7 +77,7 @@ def test_hostile_data_is_text_and_nothing_else() -> None:
 
 def test_no_text_can_end_the_data() -> None:
     for candidates in (1, 100):
-        data = encoded(hostile(), candidates)
+        data = page_data(hostile(), candidates)
         assert not set("<>&\u2028\u2029") & set(data)
         assert json.loads(data)["baseline"] == "<s>base</s>"
 

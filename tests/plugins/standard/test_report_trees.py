@@ -16,7 +16,7 @@ from smtplugins.contracts.contracts import Built
 from smtplugins.host.decode.built_steps import BuiltTree, source_words
 from smtplugins.host.judge.reporting import Report
 from smtplugins.plugins.standard.report import page
-from smtplugins.plugins.standard.report.trees import LISTED, Shown, told
+from smtplugins.plugins.standard.report.trees import LISTED, Shown, describe_step
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -112,7 +112,7 @@ class TestPage:
         assert (block["source"], block["translation"], block["score"]) == ("dach des hauses", "house 's roof", None)
         assert block["steps"][2] == [
             CHART.steps[2].rule, "S", [0, "des", 1], [1, "'s", 0], -1, [[0, True, 0], [1, True, 1]],
-            told(CHART.steps[2]),
+            describe_step(CHART.steps[2]),
         ]  # fmt: skip
         assert opened(data["trees"]["blocks"][0])["steps"][4][4] is None
 
@@ -125,20 +125,20 @@ class TestPage:
         trees = [replace(MIDDLE, id=str(k)) for k in range(LISTED + 3)]
         text = page(report(NONE, *trees))
         assert text.count("<ol>") == LISTED - 1
-        assert Texts(text, "li").found[:5] == [f"{one.rule} {told(one)}" for one in MIDDLE.steps]
+        assert Texts(text, "li").found[:5] == [f"{one.rule} {describe_step(one)}" for one in MIDDLE.steps]
         assert "<p>It has no tree.</p>" in text
 
     def test_steps_in_words(self) -> None:
-        assert [told(one) for one in MIDDLE.steps[1:]] == [
+        assert [describe_step(one) for one in MIDDLE.steps[1:]] == [
             "over [1, 5), above step 1; score 0.5",
             "over [0, 5), above step 2; score \u22120.25",
             "over [0, 1), below step 3, as its child 1; score \u22121.5",
             "over [3, 4), below step 1, as its child 1; score not known",
         ]
-        assert told(CHART.steps[0]) == "over [0, 1), a new piece; score \u22121"
-        assert told(CHART.steps[2]) == "over [0, 3), above steps 1 and 2; score \u22121"
+        assert describe_step(CHART.steps[0]) == "over [0, 1), a new piece; score \u22121"
+        assert describe_step(CHART.steps[2]) == "over [0, 3), above steps 1 and 2; score \u22121"
         three = replace(CHART.steps[2], beside=4, child=2, further=((3, 0), (7, 1)))
-        assert told(three) == "over [0, 3), above steps 4, 8 and 5; score \u22121"
+        assert describe_step(three) == "over [0, 3), above steps 4, 8 and 5; score \u22121"
 
     def test_only_the_first_are_drawn_and_the_page_says_so(self) -> None:
         shown = Shown.of((replace(CHART, id=str(k)) for k in range(1200)), 3)
@@ -153,7 +153,7 @@ class TestPage:
         assert len(re.findall("<script", text)) == 2
         data = re.findall(r'id="data">(.*?)</script>', text, re.DOTALL)[0]
         assert not set("<>&\u2028\u2029") & set(data)
-        assert [Texts(text, "li").found[0]] == [f"{hostile().steps[0].rule} {told(hostile().steps[0])}"]
+        assert [Texts(text, "li").found[0]] == [f"{hostile().steps[0].rule} {describe_step(hostile().steps[0])}"]
         assert not re.search(r"@import|url\(|fetch\(|innerHTML|outerHTML|insertAdjacent|eval\(| style=", text)
 
 
@@ -217,7 +217,7 @@ class TestBrowser:
             step(tab, number)
             assert len(drawn(tab, ".open")) == places
             assert drawn(tab, ".rule.new title") == [
-                f"{number}. {MIDDLE.steps[number - 1].rule} {told(MIDDLE.steps[number - 1])}"
+                f"{number}. {MIDDLE.steps[number - 1].rule} {describe_step(MIDDLE.steps[number - 1])}"
             ]
 
     def test_arrows_point_where_it_grew(self, show: Callable[[Report], Page]) -> None:
@@ -290,7 +290,7 @@ class TestBrowser:
         tab.click(next_one)
         expect(tab.locator(".grown .rule")).to_have_count(3)
         assert every(tab, "#built dd")[-2:] == ["dach des hauses", "house 's roof"]
-        assert every(tab, "#built details li") == [f"{one.rule} {told(one)}" for one in CHART.steps]
+        assert every(tab, "#built details li") == [f"{one.rule} {describe_step(one)}" for one in CHART.steps]
         tab.click(next_one)
         expect(tab.locator("#built")).to_contain_text("This sentence has no tree.")
         assert tab.evaluate("document.querySelector('.grown').getClientRects().length") == 0
@@ -361,7 +361,7 @@ class TestBrowser:
     def test_without_a_script(self, still: Page, tmp_path: Path) -> None:
         visit(still, tmp_path / "page.html", page(report(MIDDLE)))
         assert "switched off" in still.inner_text("#built noscript")
-        assert every(still, "#built li") == [f"{one.rule} {told(one)}" for one in MIDDLE.steps]
+        assert every(still, "#built li") == [f"{one.rule} {describe_step(one)}" for one in MIDDLE.steps]
 
     def test_beside_lists_both_parts_work(self, show: Callable[[Report], Page]) -> None:
         tab = show(replace(small(), built=(MIDDLE,)))

@@ -16,7 +16,7 @@ from smtplugins.core.graph.hypergraph import Hypergraph
 from smtplugins.host.host import Host
 from smtplugins.host.model import Model
 from smtplugins.plugins.reference.phrases import ReferencePhrase
-from smtplugins.plugins.reference.stacks import Limits
+from smtplugins.plugins.reference.stacks import StackLimits
 from smtplugins.testing import run_checks
 from smtplugins.testing.decoders import any_decoder as decoders
 from smtplugins.testing.decoders import phrase_systems
@@ -36,7 +36,7 @@ def searching(change: Callable[[Decoding], Decoding] = lambda decoding: decoding
 
     class Changed(ReferencePhrase):
         def decode(self, sentences: Any, model: Model, *, threads: int = 1, graphs: bool = False) -> Iterator[Decoding]:
-            self._limits = Limits(**{**vars(self._limits), **limits})
+            self._limits = StackLimits(**{**vars(self._limits), **limits})
             return map(change, super().decode(sentences, model, threads=threads, graphs=graphs))
 
     return Offer(name="tried", make=Changed, summary="a decoder under test")

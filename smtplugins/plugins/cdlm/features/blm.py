@@ -109,12 +109,12 @@ class PieceScorer:
 
     def combine(self, edges: Edges, tails: Sequence[Sequence[LmPiece]]) -> tuple[list[float], list[LmPiece]]:
         """Return scores and states of edges."""
-        scored = [self._joined(edges.rules.target_of(i), tails[i]) for i in range(len(edges))]
+        scored = [self._score_edge(edges.rules.target_of(i), tails[i]) for i in range(len(edges))]
         return [score * self._scale for score, _ in scored], [piece for _, piece in scored]
 
     def finish(self, states: Sequence[LmPiece]) -> list[float]:
         """Score sentence boundaries; 0 if the rules contain them."""
-        return [0.0 if self._markers else self._finished(state) * self._scale for state in states]
+        return [0.0 if self._markers else self._score_end(state) * self._scale for state in states]
 
     def estimate(self, edges: Edges) -> list[float]:
         """Score the words between gaps out of context."""
@@ -122,15 +122,15 @@ class PieceScorer:
         scores = []
         for i in range(len(edges)):
             target = edges.rules.target_of(i)
-            scores.append(self._joined(target, [none] * len(target))[0] * self._scale)
+            scores.append(self._score_edge(target, [none] * len(target))[0] * self._scale)
         return scores
 
-    def _joined(self, target: Sequence[str | int], tails: Sequence[LmPiece]) -> tuple[float, LmPiece]:
+    def _score_edge(self, target: Sequence[str | int], tails: Sequence[LmPiece]) -> tuple[float, LmPiece]:
         text = _Text(self._width)
         score = 0.0
         for at, symbol in enumerate(target):
             if isinstance(symbol, int):
-                score += self._put(text, tails[symbol])
+                score += self._add_piece(text, tails[symbol])
             elif at == 0 and self._markers and symbol == "<s>":
                 text.begin()
             else:
@@ -138,7 +138,7 @@ class PieceScorer:
                 text.add(symbol)
         return score, LmPiece(tuple(text.first), text.last, text.closed)
 
-    def _put(self, text: _Text, piece: LmPiece) -> float:
+    def _add_piece(self, text: _Text, piece: LmPiece) -> float:
         score = 0.0
         for k, word in enumerate(piece.first):
             score += self._log10(text.last, word) - self._log10(piece.first[:k], word)
@@ -147,10 +147,10 @@ class PieceScorer:
             text.last, text.closed = piece.last, True
         return score
 
-    def _finished(self, piece: LmPiece) -> float:
+    def _score_end(self, piece: LmPiece) -> float:
         text = _Text(self._width)
         text.begin()
-        score = self._put(text, piece)
+        score = self._add_piece(text, piece)
         return score + self._log10(text.last, "</s>")
 
     def _log10(self, history: Words, word: str) -> float:

@@ -30,12 +30,12 @@ def word_counts(texts: Iterable[str]) -> dict[str, int]:
     return dict(counts)
 
 
-def ranked(counts: Mapping[str, int]) -> list[str]:
+def by_frequency(counts: Mapping[str, int]) -> list[str]:
     """Sort words by decreasing frequency, ties by name."""
     return sorted(counts, key=lambda word: (-counts[word], word))
 
 
-def dominant(tagged: Tagged) -> tuple[dict[str, int], dict[str, str]]:
+def dominant_tags(tagged: Tagged) -> tuple[dict[str, int], dict[str, str]]:
     """Return the count of each word and its most frequent tag (ties: the first by name)."""
     tags: dict[str, collections.Counter[str]] = {}
     for word, tag in tagged:
@@ -66,7 +66,7 @@ def make_classes(
             raise UsageError(f"{name}: expected {least} or more, found {value}")
     if other not in OTHERS:
         raise UsageError(f"other: expected one of {', '.join(OTHERS)}, found {other!r}")
-    order = ranked(counts)
+    order = by_frequency(counts)
     chosen = order if frequent is None else order[:frequent]
     # A word that is spelt like a reserved class is not its own class.
     classes = {
@@ -83,7 +83,7 @@ def make_classes(
         return ClassMap({**classes, **bands}, "<seen-0>", 0, made)
     if other == "suffix":
         endings = {word: ending for word in rest if (ending := suffix_class(word, suffix)) is not None}
-        kept = frozenset(ranked(collections.Counter(endings.values()))[:suffixes])
+        kept = frozenset(by_frequency(collections.Counter(endings.values()))[:suffixes])
         both = {word: ending for word, ending in endings.items() if ending in kept}
         return ClassMap({**classes, **both}, OTHER, suffix, made)
     return ClassMap(classes, OTHER, 0, made)

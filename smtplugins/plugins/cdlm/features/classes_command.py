@@ -76,7 +76,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(host: Host, args: argparse.Namespace) -> None:
     """Run the command."""
     from smtplugins.host.files.lists import read_corpus
-    from smtplugins.plugins.cdlm.features.class_making import dominant, make_classes, read_tagged, word_counts
+    from smtplugins.plugins.cdlm.features.class_making import dominant_tags, make_classes, read_tagged, word_counts
     from smtplugins.plugins.cdlm.features.classes import read_classes
 
     if args.input is None and args.tagged is None:
@@ -86,7 +86,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
     counts: dict[str, int] = {}
     tags: Mapping[str, str] | None = None
     if args.tagged is not None:
-        counts, tags = dominant(read_tagged(args.tagged, separator=args.separator, column=args.column))
+        counts, tags = dominant_tags(read_tagged(args.tagged, separator=args.separator, column=args.column))
     elif args.tags is not None:
         tags = read_classes(args.tags).classes
     if args.input is not None:

@@ -35,7 +35,7 @@ MARKS = ("<s>", "</s>")
 _UNSAFE = frozenset(' %_=|:#[]()"\\,')
 
 
-def spelt(name: str) -> str:
+def escape_class(name: str) -> str:
     """Escape a class for feature names: characters with a meaning in files become %XX."""
     unsafe = name == GAP
     return "".join(_percent(char) if unsafe or char in _UNSAFE or not char.isprintable() else char for char in name)
@@ -47,7 +47,7 @@ def _percent(char: str) -> str:
 
 def feature_name(left: str | None, right: str | None) -> str:
     """Return ``tsrb:LEFT_RIGHT``; ``None`` is a gap."""
-    return f"{NAMESPACE}:" + "_".join(GAP if side is None else spelt(side) for side in (left, right))
+    return f"{NAMESPACE}:" + "_".join(GAP if side is None else escape_class(side) for side in (left, right))
 
 
 def bigram_of(name: str) -> tuple[str | None, str | None] | None:

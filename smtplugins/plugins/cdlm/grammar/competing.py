@@ -27,7 +27,7 @@ def competing_rules(
     import numpy as np
 
     used = graph.rules >= 0
-    minted = used & _minted(graph, marks) if marks is not None else np.zeros(len(graph), dtype=bool)
+    minted = used & _unknown_word_edges(graph, marks) if marks is not None else np.zeros(len(graph), dtype=bool)
     edges = np.flatnonzero(used & ~minted)
     if scope == "cell":
         spans = graph.spans[edges].astype(np.int64)
@@ -44,7 +44,7 @@ def competing_rules(
     return np.ascontiguousarray(graph.rules[edges[order]], dtype=np.int32), groups, int(minted.sum())
 
 
-def _minted(graph: GraphColumns, marks: str) -> NDArray[np.bool_]:
+def _unknown_word_edges(graph: GraphColumns, marks: str) -> NDArray[np.bool_]:
     """Return a mask of the edges with unknown-word rules."""
     import numpy as np
 

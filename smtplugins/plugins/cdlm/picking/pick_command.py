@@ -106,12 +106,12 @@ def rows_of(
     references: Sequence[Sequence[str]],
 ) -> list[dict[str, Any]]:
     """Return the rows of table 2."""
-    from smtplugins.plugins.cdlm.picking.picking import judged
+    from smtplugins.plugins.cdlm.picking.picking import score_outputs
 
-    scores = judged(metric, [own.texts for own, _ in picks], references)
+    scores = score_outputs(metric, [own.texts for own, _ in picks], references)
     same: list[dict[str, Any]] = [{} for _ in picks]
     if all(shared is not None for _, shared in picks):
-        same = judged(metric, [shared.texts for _, shared in picks if shared is not None], references)
+        same = score_outputs(metric, [shared.texts for _, shared in picks if shared is not None], references)
     words = max(sum(len(text.split()) for text in references[0]), 1)
     return [
         {

@@ -126,7 +126,7 @@ def same_sets(
     }
 
 
-def judged(
+def score_outputs(
     metric: Metric, outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
 ) -> list[dict[str, Any]]:
     """Score each output with a 95 % interval, and the bootstrap p-value of its difference from the first."""

@@ -273,7 +273,7 @@ def keep_sets(
         model = translator.model.weights
         files = ForestFiles.of(host, folder, format, translator.features(), model, None)
         runner = host.registry.make("runners", default_runner(jobs))
-        done = runner.map(partial(_kept, translator, files), sentences)
+        done = runner.map(partial(_write_set, translator, files), sentences)
         for confused in progress(done, "sentences", total=len(sentences), quiet=quiet):
             totals.add(confused)
             if not confused.nodes:
@@ -282,7 +282,7 @@ def keep_sets(
     return totals
 
 
-def _kept(translator: Translator, files: ForestFiles, sentence: Sentence) -> Confused:
+def _write_set(translator: Translator, files: ForestFiles, sentence: Sentence) -> Confused:
     """Make and write the confusion set of a sentence."""
     import time
 

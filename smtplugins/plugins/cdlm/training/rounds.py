@@ -104,7 +104,7 @@ def train(
         )
 
 
-def learnt(weights: Mapping[str, float]) -> dict[str, float]:
+def lm_weights(weights: Mapping[str, float]) -> dict[str, float]:
     """Return the language model's weights, without those of the confusion grammar."""
     return {name: value for name, value in sorted(weights.items()) if name in (BLM, WP) or name.startswith(f"{TSRB}:")}
 
@@ -123,4 +123,4 @@ def save(training: Training, ended: Ended, folder: Path) -> None:
         "stopped": ended.reason,
         "references": 1 + len(training.paraphrases),
     }
-    save_model(folder, learnt(ended.weights), None if classes is None else read_classes(classes), about)
+    save_model(folder, lm_weights(ended.weights), None if classes is None else read_classes(classes), about)

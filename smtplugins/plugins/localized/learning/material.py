@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from smtplugins.host.errors import SmtError, UsageError
@@ -128,8 +128,8 @@ def learn_floats(
         prefix = NEUTRAL if neutral else ""
         fixed = [prefix + LETTERS[letter] for letter in "abcde" if letter not in own]
         if len(problem.training):
-            shown = _told(tell, "neutral" if neutral else "floats")
-            learnt = _learn(problem, recipe.learner(" ".join(fixed)), Model(), seed, shown).weights
+            report = partial(tell, "neutral" if neutral else "floats")
+            learnt = _learn(problem, recipe.learner(" ".join(fixed)), Model(), seed, report).weights
         else:
             learnt = dict.fromkeys(problem.names, 0.0)
         weights |= {name: value for name, value in learnt.items() if name != f"{NEUTRAL}orientation"}
@@ -148,9 +148,5 @@ def learn_bigrams(
     """Learn the weights of block bigrams, jointly with those of the float features unless these are ``fixed``."""
     names = " ".join(FLOATS) if fixed else ""
     begin = start if fixed else Model(dict.fromkeys(FLOATS, 0.0))
-    learnt = _learn(material.everything, recipe.learner(names), begin, seed, _told(tell, "bigrams"))
+    learnt = _learn(material.everything, recipe.learner(names), begin, seed, partial(tell, "bigrams"))
     return Model({**start.weights, **learnt.weights}, learnt.artefacts)
-
-
-def _told(tell: Callable[..., None], name: str) -> Callable[..., None]:
-    return lambda *what: tell(name, *what)

@@ -1,11 +1,11 @@
-"""A report as one page of HTML that needs nothing else: no network, no fonts, no libraries, in either direction.
+"""The HTML report: a single self-contained page without network access, fonts or libraries.
 
-Plots and tables are made here, what is looked up by hand from data that stands in the page: the lists, wins and losses
-by ``page.js``, the drawings of trees by ``trees.js``. Nothing of the data is ever markup: here it is escaped, there it
-only becomes text nodes, and the page's policy lets run no script but its own, told by its hash.
+Plots and tables are rendered here. Interactive parts are rendered in the browser from data in the page: lists, wins
+and losses by ``page.js``, trees by ``trees.js``. Data never become markup: they are escaped here, and only become text
+nodes there. The page's content security policy allows only its own script, identified by its hash.
 
-The page is a plain template, so there is no use for a template library: seven places are filled in, and the hashes of
-script and styles have to be of what stands in the page to the last byte.
+The page is a ``string.Template`` with seven placeholders, because the hashes of script and styles must match the bytes
+in the page exactly.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def write(
 ) -> int:
     """Write a report.
 
-    Of longer lists only the first ``candidates`` hypotheses and the oracle are in the page, of more trees the first
-    ``trees``.
+    The page has at most the first ``candidates`` hypotheses of each list, plus the oracle, and the first ``trees``
+    trees.
     """
     reports = list(records)
     if len(reports) != 1 or not isinstance(reports[0], Report):
@@ -45,7 +45,7 @@ def write(
 
 
 def page(report: Report, candidates: int = CANDIDATES, trees: int = TREES) -> str:
-    """The page."""
+    """Render the page."""
     from html import escape
 
     from smtplugins.plugins.standard.report import data, sections
@@ -61,7 +61,7 @@ def page(report: Report, candidates: int = CANDIDATES, trees: int = TREES) -> st
         style=style,
         contents=sections.contents(report),
         sections="\n".join(sections.sections(report, shown)),
-        data=data.encoded(report, candidates, shown),
+        data=data.page_data(report, candidates, shown),
         script=script,
     )
 
@@ -77,7 +77,7 @@ def _hash(text: str) -> str:
 FORMAT = Format(
     name="html-report",
     kind="report",
-    summary="a page of HTML with everything in it: curves, weights, lists to look into, wins and losses, trees",
+    summary="a self-contained HTML page: learning curves, weights, n-best lists, wins and losses, trees",
     write=write,
     suffixes=(".html",),
 )

@@ -1,4 +1,4 @@
-"""What each feature contributes to the totals of judged lists."""
+"""The contribution of each feature to the total scores of judged lists."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Contribution:
-    """A feature's part in the totals of judged lists, all of it weighted.
+    """A feature's weighted contribution to the totals of judged lists.
 
-    ``spread`` is how far its part varies within a list (the root of the mean variance), ``chosen`` its mean part in
-    the chosen hypotheses, ``misled`` how much more of it the chosen have than the oracles, on the mean.
+    ``spread`` is its standard deviation within a list (the root of the mean variance), ``chosen`` its mean in the
+    chosen hypotheses, ``misled`` its mean difference between chosen and oracle hypotheses.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Contribution:
 
 
 def contributions(judged: Judged) -> list[Contribution]:
-    """Every feature of the lists, the one that sorts them most first; weights are 1 where there are none."""
+    """Return the contributions of all features, by decreasing spread; without weights all are 1."""
     import numpy as np
 
     lists, columns = judged.lists, judged.lists.features
@@ -41,20 +41,20 @@ def contributions(judged: Judged) -> list[Contribution]:
     keys, at = np.unique(list_of * max(width, 1) + columns.ids, return_inverse=True)
     own, feature = sizes[keys // max(width, 1)], keys % max(width, 1)
     mean = np.bincount(at, columns.values, len(keys)) / own
-    # Rows that lack a feature have 0 of it.
+    # Rows without a feature count as 0.
     squares = np.bincount(at, (columns.values - mean[at]) ** 2, len(keys))
     squares += (own - np.bincount(at, minlength=len(keys))) * mean**2
     variance = np.bincount(feature, squares / own, width) / count
 
     def mean_of(rows: NDArray[Any]) -> NDArray[Any]:
         inside = np.bincount(rows, minlength=len(columns))[row_of]
-        found: NDArray[Any] = np.bincount(columns.ids, columns.values * inside, width) / count
-        return found
+        means: NDArray[Any] = np.bincount(columns.ids, columns.values * inside, width) / count
+        return means
 
     chosen, oracle = mean_of(lists.offsets[:-1]), mean_of(judged.oracles)
     spread = np.abs(weights) * np.sqrt(variance)
-    found = [
+    parts = [
         Contribution(name, float(weights[i]), float(spread[i]), float(weights[i] * chosen[i]), float(misled))
         for i, (name, misled) in enumerate(zip(names, weights * (chosen - oracle), strict=True))
     ]
-    return sorted(found, key=lambda one: (-one.spread, one.name))
+    return sorted(parts, key=lambda part: (-part.spread, part.name))

@@ -1,7 +1,7 @@
-"""The data of a page: an overview in plain JSON, and a packed block for each list, opened when it is looked at.
+"""The data of a page: an overview in plain JSON, and a packed block for each list, unpacked when it is viewed.
 
-A block is JSON, deflated, in base64. In it features are columns: a number for a value that all hypotheses have, a list
-of numbers, or rows and values if most are 0. Numbers keep six digits, ``null`` is one that is none.
+A block is deflated JSON in base64. In it features are columns: a single number if all hypotheses have the same value, a
+list of numbers, or rows and values if most are 0. Numbers keep six digits; ``null`` is not a finite number.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ _DIGITS = 6
 _HARMLESS = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 
 
-def encoded(report: Report, candidates: int, trees: Shown | None = None) -> str:
-    """The data as JSON that can stand in a script element: nothing in it can end that or begin another."""
-    data = {} if report.judged is None else _judged(report.judged, candidates)
+def page_data(report: Report, candidates: int, trees: Shown | None = None) -> str:
+    """Return the data as JSON that is safe in a script element: it cannot end the element or begin another."""
+    data = {} if report.judged is None else _list_overview(report.judged, candidates)
     if trees is not None:
         data["trees"] = trees.data()
     return _json(data or None).translate(_HARMLESS)
 
 
-def _judged(judged: Judged, candidates: int) -> dict[str, Any]:
+def _list_overview(judged: Judged, candidates: int) -> dict[str, Any]:
     lists = judged.lists
     names = lists.features.names
     weights = None if judged.weights is None else rounded([judged.weights.get(name, 0.0) for name in names])
@@ -50,7 +50,7 @@ def _judged(judged: Judged, candidates: int) -> dict[str, Any]:
 
 
 def _block(judged: Judged, k: int, candidates: int) -> dict[str, Any]:
-    """One list: its first hypotheses, and the oracle one if it is none of them."""
+    """Return the data of a list: its first hypotheses, and the oracle if it is not among them."""
     lists = judged.lists
     first, last = int(lists.offsets[k]), int(lists.offsets[k + 1])
     oracle = int(judged.oracles[k]) - first
@@ -80,12 +80,12 @@ def _features(judged: Judged, first: int, rows: list[int]) -> dict[str, Any]:
 
     columns = judged.lists.features
     places = [slice(columns.offsets[first + row], columns.offsets[first + row + 1]) for row in rows]
-    found = np.concatenate([columns.ids[one] for one in places])
-    ids, at = np.unique(found, return_inverse=True)
+    all_ids = np.concatenate([columns.ids[place] for place in places])
+    ids, at = np.unique(all_ids, return_inverse=True)
     table = np.zeros((len(ids), len(rows)))
-    row_of = np.repeat(np.arange(len(rows)), [one.stop - one.start for one in places])
-    table[at, row_of] = np.concatenate([columns.values[one] for one in places])
-    # All at once: sparse lists have thousands of columns.
+    row_of = np.repeat(np.arange(len(rows)), [place.stop - place.start for place in places])
+    table[at, row_of] = np.concatenate([columns.values[place] for place in places])
+    # Rounded all at once, as sparse lists have thousands of columns.
     flat, n = rounded(table.ravel()), len(rows)
     equal = (table == table[:, :1]).all(axis=1).tolist()
     sparse = ((table != 0).sum(axis=1) * 3 < n).tolist()
@@ -103,30 +103,30 @@ def _column(values: list[float | None], equal: bool, sparse: bool) -> Any:
 
 
 def _trees(shown: Candidates) -> list[Any]:
-    """Each tree as it is walked: a list of a label where a node begins, 0 where it ends, and words."""
-    return [_walked(tree) if tree.label or tree.children else None for tree in shown.derivations or ()]
+    """Return each tree in depth-first order: [label] at the start of a node, 0 at its end, and words."""
+    return [_walk(tree) if tree.label or tree.children else None for tree in shown.derivations or ()]
 
 
-def _walked(tree: Tree) -> list[Any]:
-    return [0 if one is None else one if isinstance(one, str) else [one.label] for one in tree.walk()]
+def _walk(tree: Tree) -> list[Any]:
+    return [0 if item is None else item if isinstance(item, str) else [item.label] for item in tree.walk()]
 
 
 def rounded(values: Any) -> list[float | None]:
-    """Numbers with six digits, ``None`` for those that JSON has no word for."""
+    """Round numbers to six significant digits; infinity and NaN become ``None``."""
     import numpy as np
 
     table = np.asarray(values, dtype=np.float64)
     good = np.isfinite(table)
     sizes = np.where(good & (table != 0), np.abs(table), 1.0)
     power = _DIGITS - 1 - np.floor(np.log10(sizes)).astype(np.int64)
-    # Ten to a negative power is not exact; a division by the positive one is.
+    # Negative powers of ten are not exact; dividing by positive powers is.
     up, down = 10.0 ** np.clip(power, 0, 300), 10.0 ** np.clip(-power, 0, 300)
     short = np.round(np.where(good, table, 0.0) * up / down) * down / up
     return [value if fine else None for value, fine in zip((short + 0.0).tolist(), good.tolist(), strict=True)]
 
 
 def packed(record: Any) -> str:
-    """A record as deflated JSON in base64."""
+    """Return a record as deflated JSON in base64."""
     return base64.b64encode(zlib.compress(_json(record).encode(), 9)).decode()
 
 

@@ -1,4 +1,4 @@
-"""Line plots as inline SVG; colours come from the page's style sheet by class, so that they follow its theme."""
+"""Line plots as inline SVG; colours come from the page's style sheet by class, and so follow its theme."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ class Line:
 
 @dataclass(frozen=True)
 class Band:
-    """The area between two values at each place."""
+    """The area between two values at each x."""
 
     name: str
     rows: Sequence[tuple[float, float, float]]
 
 
 def short(value: float) -> str:
-    """A number as people read it: four digits or so."""
+    """Format a number with about four digits."""
     if not math.isfinite(value):
         return str(value)
-    value += 0.0  # no minus before 0
+    value += 0.0  # -0.0 becomes 0.0
     text = f"{value:.4g}" if abs(value) < 1000 or abs(value) >= 1e7 else f"{value:.0f}"
     return text.replace("-", "\u2212")
 
 
 def plot(title: str, across: str, lines: Sequence[Line], band: Band | None = None, *, doubling: bool = False) -> str:
-    """A plot with its axes; ``doubling`` is for places 1, 2, 4, ..., each as far from the next."""
-    drawn = [Line(one.name, [p for p in one.points if math.isfinite(p[1])], one.kind) for one in lines]
-    every = [point for one in drawn for point in one.points]
+    """Draw a plot with axes; ``doubling`` makes the x axis logarithmic, for x = 1, 2, 4, ..."""
+    drawn = [Line(line.name, [p for p in line.points if math.isfinite(p[1])], line.kind) for line in lines]
+    every = [point for line in drawn for point in line.points]
     every += [(x, y) for x, *ends in (band.rows if band else ()) for y in ends]
     if not every:
         return ""
@@ -59,21 +59,21 @@ def plot(title: str, across: str, lines: Sequence[Line], band: Band | None = Non
         there = [(x_of(scale(x)), y_of(a), y_of(b)) for x, a, b in band.rows]
         edge = [f"{x:.1f},{y:.1f}" for x, y, _ in there] + [f"{x:.1f},{y:.1f}" for x, _, y in reversed(there)]
         parts.append(f'<polygon class="band" points="{" ".join(edge)}"><title>{escape(band.name)}</title></polygon>')
-    for one in drawn:
-        spots = [(x_of(scale(x)), y_of(y)) for x, y in one.points]
+    for line in drawn:
+        spots = [(x_of(scale(x)), y_of(y)) for x, y in line.points]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in spots)
-        parts.append(f'<polyline class="{one.kind}" points="{path}"><title>{escape(one.name)}</title></polyline>')
+        parts.append(f'<polyline class="{line.kind}" points="{path}"><title>{escape(line.name)}</title></polyline>')
         if len(spots) <= _DOTS:
-            for (x, y), (place, value) in zip(spots, one.points, strict=True):
-                label = escape(f"{one.name}, {across} {place:g}: {short(value)}")
-                dot = f'<circle class="{one.kind}" cx="{x:.1f}" cy="{y:.1f}" r="3">'
+            for (x, y), (place, value) in zip(spots, line.points, strict=True):
+                label = escape(f"{line.name}, {across} {place:g}: {short(value)}")
+                dot = f'<circle class="{line.kind}" cx="{x:.1f}" cy="{y:.1f}" r="3">'
                 parts.append(f"{dot}<title>{label}</title></circle>")
     parts.append("</svg>")
     return "\n".join(parts)
 
 
 def bar(value: float, largest: float, *, signed: bool = True, width: int = 96) -> str:
-    """A bar to the right for what is positive, to the left for what is negative; for the eye alone."""
+    """Draw a bar, to the right for positive values, to the left for negative ones; hidden from screen readers."""
     share = 0.0 if not largest or not math.isfinite(value) else value / largest
     zero = width / 2 if signed else 0.5
     length = abs(share) * (width - zero)
@@ -87,7 +87,7 @@ def bar(value: float, largest: float, *, signed: bool = True, width: int = 96) -
 
 
 class _Scale:
-    """From one range to another."""
+    """A linear map from one range to another."""
 
     def __init__(self, low: float, high: float, start: float, end: float) -> None:
         self._low, self._start = low, start
@@ -99,14 +99,14 @@ class _Scale:
 
 
 def _ticks(values: Sequence[float]) -> tuple[float, float, list[tuple[float, str]]]:
-    """A range that holds all values, and round numbers in it with their labels."""
+    """Return a range that includes all values, and round numbers in it with their labels."""
     low, high = min(values), max(values)
     if high - low <= 1e-9 * max(abs(low), abs(high)):
         margin = abs(low) / 10 or 1.0
         low, high = low - margin, high + margin
     rough = (high - low) / 4
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * one for one in (1, 2, 2.5, 5, 10) if power * one >= rough * 0.999)
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough * 0.999)
     first, last = math.floor(low / step), math.ceil(high / step)
     marks = [step * k for k in range(first, last + 1)]
     digits = max(0, math.ceil(-math.log10(step) + (0 if step / power != 2.5 else 1)))
@@ -126,7 +126,7 @@ def _axes(
         parts.append(f'<line class="grid" x1="{_LEFT}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}"/>')
         parts.append(f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{text}</text>')
     last = -math.inf
-    for place in _spaced(places, doubling):
+    for place in _select_labels(places, doubling):
         if x_of(place) - last > 26:
             last = x_of(place)
             parts.append(f'<line class="axis" x1="{last:.1f}" y1="{bottom}" x2="{last:.1f}" y2="{bottom + 4}"/>')
@@ -137,11 +137,11 @@ def _axes(
     return parts
 
 
-def _spaced(places: Sequence[float], doubling: bool) -> list[float]:
-    """Places to label: all of few, else those of a round step."""
+def _select_labels(places: Sequence[float], doubling: bool) -> list[float]:
+    """Return the x values to label: all if there are few, else those at a round step."""
     if doubling or len(places) <= 12:
         return list(places)
     rough = (places[-1] - places[0]) / 8
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * one for one in (1, 2, 5, 10) if power * one >= rough)
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
     return [place for place in places if place % step == 0]

@@ -1,4 +1,4 @@
-"""The parts of a page that need no script: overview, curves, weights, oracle; and the frames of those that do."""
+"""The sections of a page: overview, curves, weights and oracle as HTML, and placeholders for those made by scripts."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ MOST_STEPS = 500
 
 
 def contents(report: Report) -> str:
-    """The links at the head of the page."""
-    found = [f'<a href="#{key}">{name}</a>' for key, name in _parts(report)]
-    return "\n".join(found)
+    """Return the links at the top of the page."""
+    links = [f'<a href="#{key}">{name}</a>' for key, name in _parts(report)]
+    return "\n".join(links)
 
 
 def sections(report: Report, trees: Shown | None = None) -> Iterator[str]:
-    """Each part as a section; ``trees`` are those that are shown."""
-    made: dict[str, Callable[[Report], Iterator[str]]] = {
+    """Yield the sections; ``trees`` are the trees in the page."""
+    writers: dict[str, Callable[[Report], Iterator[str]]] = {
         "overview": _overview,
         "curves": _curves,
         "weights": _weights,
@@ -37,7 +37,7 @@ def sections(report: Report, trees: Shown | None = None) -> Iterator[str]:
         "built": lambda _: iter(()) if trees is None else trees.section(),
     }
     for key, name in _parts(report):
-        body = "\n".join(made[key](report))
+        body = "\n".join(writers[key](report))
         title = f'<h2 id="{key}-title">{name}</h2>'
         yield f'<section id="{key}" aria-labelledby="{key}-title">\n{title}\n{body}\n</section>'
 
@@ -99,9 +99,9 @@ def _curves(report: Report) -> Iterator[str]:
     yield f"<p>{_how_many(runs)}</p>"
     yield '<div class="plots">'
     names = dict.fromkeys(name for run in runs for name in run.curves)
-    for one in [*names][1:]:
-        # Often the objective is a metric that is told once more by its name.
-        if all(run.curves.get(one) == run.curves[OBJECTIVE] for run in runs):
+    for name in [*names][1:]:
+        # The objective is often a metric that has its own curve.
+        if all(run.curves.get(name) == run.curves[OBJECTIVE] for run in runs):
             names.pop(OBJECTIVE, None)
     for name in names:
         lines = [
@@ -141,12 +141,12 @@ def _how_many(runs: Sequence[Run]) -> str:
 
 
 def _spread(lines: Iterable[Line]) -> list[tuple[float, list[float]]]:
-    found: dict[float, list[float]] = {}
+    values: dict[float, list[float]] = {}
     for line in lines:
         for x, y in line.points:
             if math.isfinite(y):
-                found.setdefault(x, []).append(y)
-    return sorted(found.items())
+                values.setdefault(x, []).append(y)
+    return sorted(values.items())
 
 
 def _deviation(values: Sequence[float]) -> float:
@@ -154,7 +154,7 @@ def _deviation(values: Sequence[float]) -> float:
 
 
 def _numbers(name: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of steps; of very many only some, the last among them."""
+    """Return a table of steps; beyond ``MOST_STEPS`` only every n-th, and the last."""
     every = -(-len(rows) // MOST_STEPS) or 1
     kept = [row for at, row in enumerate(rows) if at % every == 0 or at == len(rows) - 1]
     wide = max((len(row) for row in kept), default=len(heads))
@@ -179,32 +179,34 @@ def _weights(report: Report) -> Iterator[str]:
     else:
         names = dict.fromkeys(name for run in runs for name in run.weights)
         rows = [Contribution(name, _mean_weight(runs, name), 0.0, 0.0, 0.0) for name in names]
-        rows.sort(key=lambda one: (-abs(one.weight), one.name))
+        rows.sort(key=lambda part: (-abs(part.weight), part.name))
     several = len(runs) > 1
-    # Weights of a file say nothing of the runs' mean.
-    apart = several and any(not math.isclose(one.weight, _mean_weight(runs, one.name), abs_tol=1e-12) for one in rows)
+    # Weights from a file may differ from the runs' mean.
+    apart = several and any(
+        not math.isclose(part.weight, _mean_weight(runs, part.name), abs_tol=1e-12) for part in rows
+    )
     heads = ["feature", "weight", *(["mean of runs"] if apart else []), *(["deviation"] if several else [])]
     heads += ["spread", "", "in chosen", "chosen \u2212 oracle", ""] if judged else [""]
     shown = rows[:MOST_WEIGHTS]
-    top = max((one.spread for one in shown), default=0.0)
-    blame = max((abs(one.misled) for one in shown), default=0.0)
-    heaviest = max((abs(one.weight) for one in shown), default=0.0)
-    cells: list[list[str | Markup]] = []
-    for one in shown:
-        row: list[str | Markup] = [one.name, short(one.weight)]
+    top = max((part.spread for part in shown), default=0.0)
+    blame = max((abs(part.misled) for part in shown), default=0.0)
+    heaviest = max((abs(part.weight) for part in shown), default=0.0)
+    cells: list[list[str | Html]] = []
+    for part in shown:
+        row: list[str | Html] = [part.name, short(part.weight)]
         if several:
-            given = [run.weights.get(one.name, 0.0) for run in runs]
+            given = [run.weights.get(part.name, 0.0) for run in runs]
             row += [short(statistics.fmean(given))] * apart + [short(_deviation(given))]
         if judged is not None:
             row += [
-                short(one.spread),
-                Markup(bar(one.spread, top, signed=False)),
-                short(one.chosen),
-                short(one.misled),
-                Markup(bar(one.misled, blame)),
+                short(part.spread),
+                Html(bar(part.spread, top, signed=False)),
+                short(part.chosen),
+                short(part.misled),
+                Html(bar(part.misled, blame)),
             ]
         else:
-            row.append(Markup(bar(one.weight, heaviest)))
+            row.append(Html(bar(part.weight, heaviest)))
         cells.append(row)
     name = "Features by spread" if judged else "Features by weight"
     yield table(name, heads, cells, numbers={i for i, head in enumerate(heads) if i and head})
@@ -232,8 +234,8 @@ def _depth(report: Report) -> Iterator[str]:
     yield "</div>"
 
 
-class Markup(str):
-    """Text that is markup already, made by this package."""
+class Html(str):
+    """Trusted HTML made by this package, which is not escaped."""
 
     __slots__ = ()
 
@@ -246,10 +248,10 @@ def table(
     numbers: set[int] = frozenset(),  # type: ignore[assignment]
     said: bool = True,
 ) -> str:
-    """A table whose first column names its rows; all cells are escaped but those that are markup."""
+    """Return a table whose first column names its rows; cells are escaped unless they are `Html`."""
 
     def cell(at: int, text: str) -> str:
-        body = text if isinstance(text, Markup) else f"<bdi>{escape(text)}</bdi>"
+        body = text if isinstance(text, Html) else f"<bdi>{escape(text)}</bdi>"
         kind = ' class="number"' if at in numbers else ""
         return f'<th scope="row"{kind}>{body}</th>' if at == 0 else f"<td{kind}>{body}</td>"
 

@@ -1,4 +1,4 @@
-"""How translations were built: for each sentence the steps of its tree, as lists here, as drawings by ``trees.js``."""
+"""How translations were built: the steps of each sentence's tree, as lists here, as drawings by ``trees.js``."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ LISTED = 5
 
 @dataclass(frozen=True)
 class Shown:
-    """The sentences that a page has, and how many there were."""
+    """The trees in a page, and the total number of sentences."""
 
     trees: tuple[BuiltTree, ...]
     count: int
 
     @classmethod
     def of(cls, built: Iterable[BuiltTree] | None, most: int) -> Shown | None:
-        """The first ones; the others are counted."""
+        """Keep the first ``most`` trees and count the others."""
         if built is None:
             return None
         rest = iter(built)
@@ -35,17 +35,17 @@ class Shown:
         return cls(first, len(first) + sum(1 for _ in rest))
 
     def data(self) -> dict[str, Any]:
-        """What ``trees.js`` draws from: a packed block for each sentence."""
+        """Return the data for ``trees.js``: a packed block for each sentence."""
         from smtplugins.plugins.standard.report.data import packed
 
         return {
-            "ids": [one.id for one in self.trees],
-            "sizes": [len(one.steps) for one in self.trees],
-            "blocks": [packed(_block(one)) for one in self.trees],
+            "ids": [tree.id for tree in self.trees],
+            "sizes": [len(tree.steps) for tree in self.trees],
+            "blocks": [packed(_block(tree)) for tree in self.trees],
         }
 
     def section(self) -> Iterator[str]:
-        """The part of the page: what it shows, and the first sentences for those without a script."""
+        """Yield the section: an explanation, and the first sentences for readers without scripts."""
         yield (
             "<p>The tree of each translation, drawn above the source words in the order in which the decoder built it. "
             "A box is a rule, with the number of its step, its label, its score, and its two sides. An arrow goes from "
@@ -57,19 +57,20 @@ class Shown:
             yield "<p>There are no sentences.</p>"
         yield "<noscript>"
         yield "<p>The drawings are made by the page's own script, which is switched off here.</p>"
-        for one in self.trees[:LISTED]:
-            yield f"<h3>Sentence <bdi>{escape(one.id)}</bdi></h3>"
-            yield f"<dl><dt>source</dt><dd><bdi>{escape(' '.join(one.source))}</bdi></dd>"
-            yield f"<dt>translation</dt><dd><bdi>{escape(one.translation)}</bdi></dd></dl>"
+        for tree in self.trees[:LISTED]:
+            yield f"<h3>Sentence <bdi>{escape(tree.id)}</bdi></h3>"
+            yield f"<dl><dt>source</dt><dd><bdi>{escape(' '.join(tree.source))}</bdi></dd>"
+            yield f"<dt>translation</dt><dd><bdi>{escape(tree.translation)}</bdi></dd></dl>"
             rows = "".join(
-                f"<li><code><bdi>{escape(step.rule)}</bdi></code> {escape(told(step))}</li>\n" for step in one.steps
+                f"<li><code><bdi>{escape(step.rule)}</bdi></code> {escape(describe_step(step))}</li>\n"
+                for step in tree.steps
             )
             yield f"<ol>{rows}</ol>" if rows else "<p>It has no tree.</p>"
         yield "</noscript>"
 
 
-def told(step: Built) -> str:
-    """Where a rule came, in words: steps are counted from 1, as they are in lists."""
+def describe_step(step: Built) -> str:
+    """Describe where a rule was attached; steps are counted from 1, as in lists."""
     span, score = f"over [{step.first}, {step.last})", f"score {short(step.score) if _known(step) else 'not known'}"
     if step.beside < 0:
         place = "a new piece"
@@ -84,7 +85,7 @@ def told(step: Built) -> str:
 
 def _steps(step: Built) -> str:
     others = [(step.beside, step.child)] * step.above + [*step.further]
-    numbers = [str(other + 1) for other, _ in sorted(others, key=lambda one: one[1])]
+    numbers = [str(other + 1) for other, _ in sorted(others, key=lambda join: join[1])]
     return ("steps " if len(numbers) > 1 else "step ") + " and ".join(
         filter(None, [", ".join(numbers[:-1]), numbers[-1]])
     )
@@ -94,16 +95,16 @@ def _known(step: Built) -> bool:
     return math.isfinite(step.score)
 
 
-def _block(one: BuiltTree) -> dict[str, Any]:
+def _block(tree: BuiltTree) -> dict[str, Any]:
     from smtplugins.host.decode.built_steps import children, sides
     from smtplugins.plugins.standard.report.data import rounded
 
     steps = []
-    scores = rounded([step.score for step in one.steps])
-    for step, below, score in zip(one.steps, children(one.steps), scores, strict=True):
+    scores = rounded([step.score for step in tree.steps])
+    for step, below, score in zip(tree.steps, children(tree.steps), scores, strict=True):
         rule = sides(step.rule, below)
         joins = [(other, True, child) for other, child in step.further]
         if step.beside >= 0:
             joins.insert(0, (step.beside, step.above, step.child))
-        steps.append([step.rule, rule.lhs, rule.source, rule.target, score, joins, told(step)])
-    return {"source": " ".join(one.source), "translation": one.translation, "score": one.score, "steps": steps}
+        steps.append([step.rule, rule.lhs, rule.source, rule.target, score, joins, describe_step(step)])
+    return {"source": " ".join(tree.source), "translation": tree.translation, "score": tree.score, "steps": steps}

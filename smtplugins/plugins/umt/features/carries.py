@@ -236,12 +236,12 @@ class Completed:
             if _all_done(contexts[1:])
         ]
         results: list[tuple[Any, ...]] = [_UNDONE] * len(targets)
-        for rise, (own, state) in zip(ready, self._combined(edges, ready), strict=True):
+        for rise, (own, state) in zip(ready, self._combine(edges, ready), strict=True):
             scores[rise.row] += own
             results[rise.row] = _Done(state)
             rise.state = state
-        while ready := self._risen(ready, scores):
-            for rise, (own, state) in zip(ready, self._combined(edges, ready), strict=True):
+        while ready := self._climb(ready, scores):
+            for rise, (own, state) in zip(ready, self._combine(edges, ready), strict=True):
                 scores[rise.row] += own
                 rise.state = state
         shown = [
@@ -250,7 +250,7 @@ class Completed:
         ]
         return scores, shown
 
-    def _risen(self, ready: Sequence[_Rise], scores: Array) -> list[_Rise]:
+    def _climb(self, ready: Sequence[_Rise], scores: Array) -> list[_Rise]:
         """Move each edge up its chain; returns those with another complete edge above."""
         complete = []
         for rise in ready:
@@ -266,7 +266,7 @@ class Completed:
                 complete.append(rise)
         return complete
 
-    def _combined(self, edges: Edges, ready: Sequence[_Rise]) -> list[tuple[Array, Any]]:
+    def _combine(self, edges: Edges, ready: Sequence[_Rise]) -> list[tuple[Array, Any]]:
         """Return scores and states of complete edges; equal edges are scored once and cached."""
         import numpy as np
 

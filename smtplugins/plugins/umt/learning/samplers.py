@@ -50,7 +50,7 @@ class Zipf:
         if len(self._sums) < count:
             # A running sum: each prefix sum is the same whatever the array's length.
             self._sums = np.cumsum(np.arange(1, 2 * count + 1, dtype=np.float64) ** -self._exponent)
-        return _drawn(self._sums[:count], random)
+        return _draw_index(self._sums[:count], random)
 
 
 class Softmax:
@@ -65,10 +65,10 @@ class Softmax:
         import numpy as np
 
         # The first score is the highest, so nothing overflows.
-        return _drawn(np.cumsum(np.exp((scores - scores[0]) / self._temperature)), random)
+        return _draw_index(np.cumsum(np.exp((scores - scores[0]) / self._temperature)), random)
 
 
-def _drawn(sums: NDArray[Any], random: Generator) -> int:
+def _draw_index(sums: NDArray[Any], random: Generator) -> int:
     """Draw an index from a distribution given by its prefix sums."""
     number = int(sums.searchsorted(random.random() * sums[-1], side="right"))
     return min(number, len(sums) - 1)

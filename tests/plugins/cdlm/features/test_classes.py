@@ -10,7 +10,7 @@ import pytest
 from smtformats import FormatError
 from smtplugins.cli.main import main
 from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.plugins.cdlm.features.class_making import dominant, make_classes, read_tagged, word_counts
+from smtplugins.plugins.cdlm.features.class_making import dominant_tags, make_classes, read_tagged, word_counts
 from smtplugins.plugins.cdlm.features.classes import ClassMap, load_classes, read_classes
 
 TEXT = ["the cat sat on the mat", "the dog sat", "# on running jumping singing <other> mats"]
@@ -48,7 +48,7 @@ def test_others_by_frequency() -> None:
 
 
 def test_tags_in_the_place_of_words() -> None:
-    counts, tags = dominant(
+    counts, tags = dominant_tags(
         [("the", "DT"), ("run", "NN"), ("run", "VB"), ("run", "VB"), ("a", "DT"), ("x", "B"), ("x", "A")]
     )
     assert tags == {"the": "DT", "run": "VB", "a": "DT", "x": "A"}

@@ -24,7 +24,7 @@ from smtplugins.host.host import Host
 from smtplugins.host.learn import loop
 from smtplugins.host.model import Model
 from smtplugins.plugins.cdlm.sets.confusing import ConfusionSetting, confusion_sets, read_text
-from smtplugins.plugins.cdlm.training.rounds import RUN, Training, learnt, save, train
+from smtplugins.plugins.cdlm.training.rounds import RUN, Training, lm_weights, save, train
 from smtplugins.plugins.tuning.gains import ForestSource
 from smtplugins.plugins.tuning.minrisk import forest_risk
 from tests.plugins.cdlm.confusions import FIGURE_1, derivations, linear_bleu, sentences, write
@@ -176,7 +176,7 @@ class TestTraining:
         assert ended.weights["OOV"] == -100.0
         save(training, ended, tmp_path / "model")
         model = Model.load(tmp_path / "model")
-        assert model.weights == learnt(ended.weights)
+        assert model.weights == lm_weights(ended.weights)
         assert all(name in ("blm", "wp") or name.startswith("tsrb:") for name in model.weights)
         assert len(model.weights) > 5
         kept = train(host, replace(training, keep=("blm",)), tmp_path / "kept")
