@@ -9,39 +9,39 @@ import smtplugins.core._core
 
 
 class Confusions:
-    """Collects what is confused with what, and gives pairs of sides."""
+    """Collects confusable target sides and produces pairs of them."""
 
     def __init__(self, *, same_lhs: bool, glue: bool, identity: bool, same_rule: bool, gaps: int, memory: int, folder: str) -> None: ...
 
     def add(self, lhs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], level: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], source: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], source_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
-        Rules of a grammar. words, labels: what the numbers of its tables are here; scores: high ones are best.
+        Add the rules of a grammar; words, labels: map its numbers to ours; scores: higher is better.
         """
 
     def add_edges(self, lhs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], source: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], source_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], target_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
-        Edges of a graph, as numbers of its rules, and where groups of them begin.
+        Add the edges of a graph, as rule numbers, with the offsets of their groups.
         """
 
     def finish(self, cap: int, most_often: bool, wordless: bool, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """All is collected; text, offsets: the words."""
+        """End adding; text, offsets: the words."""
 
     def rewind(self) -> None:
-        """Begin with the first pair again."""
+        """Restart at the first pair."""
 
     def format(self, format: int, label: str, cost: str) -> None:
         """
-        How lines are written: 0 cdec, 1 Joshua, 2 Moses; cost: the name of the feature, or none.
+        Set the format of lines: 0 cdec, 1 Joshua, 2 Moses; cost: the feature name, or empty.
         """
 
     def next_lines(self) -> bytes:
-        """Some more lines, none at the end."""
+        """The next lines, empty at the end."""
 
     def next_pairs(self) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
-        """Inputs, outputs and how often each pair was there; none at the end."""
+        """The next inputs, outputs and counts; empty at the end."""
 
     def sides(self) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
-        """The sides that pairs are numbers of: symbols and offsets."""
+        """The sides that pairs refer to: symbols and offsets."""
 
     @property
     def rules(self) -> int:
@@ -49,33 +49,33 @@ class Confusions:
 
     @property
     def left_out(self) -> int:
-        """Of these, not used."""
+        """Rules or edges left out."""
 
     @property
     def groups(self) -> int: ...
 
     @property
     def uncapped(self) -> int:
-        """Pairs, group by group."""
+        """Pairs, summed over groups."""
 
     @property
     def capped(self) -> int:
-        """The same, with the cap."""
+        """Pairs after applying the cap."""
 
     @property
     def without_input(self) -> int:
-        """Of these, those whose input no rule can have."""
+        """Capped pairs with an input side that no rule can have."""
 
     @property
     def written(self) -> int:
-        """Pairs that were given out."""
+        """Distinct pairs written."""
 
     @property
     def spilled(self) -> bool:
-        """Whether the memory did not suffice."""
+        """Whether data beyond the memory limit were kept in a file."""
 
 class LinearScorer(smtplugins.core._core.Scorer):
-    """A trained discriminative language model at work in a search."""
+    """A trained discriminative language model as a scorer."""
 
     def __init__(self, lm: smtplugins.core._core.LmScorer, keys: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: int, word: float) -> None: ...
 

@@ -10,25 +10,25 @@ import smtplugins.core._core
 
 
 class Part:
-    """A feature at work on a tree that grows."""
+    """A contextual feature of a growing tree."""
 
     @property
     def components(self) -> int:
-        """How many values it gives an edge."""
+        """The number of values for each edge."""
 
 class CallbackPart(Part):
-    """A feature in Python: an object with begin, reset, score and attach."""
+    """A Python feature: an object with begin, reset, score and attach."""
 
     def __init__(self, object: object, components: int) -> None: ...
 
 def shape_part() -> Part:
-    """How edges are put and how many tails they have."""
+    """Indicators of an edge's attachment and number of tails."""
 
 def lm_part(scorer: smtplugins.core._core.LmScorer, mode: str) -> Part:
-    """A language model at work on a tree that grows."""
+    """A language model for growing trees."""
 
 class Growth:
-    """Grows trees in forests, one sentence after another."""
+    """Grows trees in forests, sentence after sentence."""
 
     def __init__(self, parts: Sequence[Part], bounds: int, scale: float, joins: bool = False, difference: bool = False) -> None: ...
 

@@ -74,8 +74,8 @@ def make_model(weights: Mapping[str, float], classes: ClassMap | None, about: Ma
     else:
         Alphabet(classes).weighted(pairs)
         made = classes.made
-    told = {"classes": made, **(about or {})}
-    parts: dict[str, Any] = {ABOUT: About(told)}
+    values = {"classes": made, **(about or {})}
+    parts: dict[str, Any] = {ABOUT: About(values)}
     if classes is not None:
         parts[CLASSES] = classes
     return Model(dict(weights), parts)

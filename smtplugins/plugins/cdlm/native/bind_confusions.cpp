@@ -37,7 +37,7 @@ void check_within(std::span<const std::int32_t> numbers, std::size_t least, std:
   for (const std::int32_t one : numbers) check(one >= low && one < high, wanted);
 }
 
-// The counting runs without the interpreter's lock, so the object has one of its own.
+// Counting runs without the GIL, so the object has its own lock.
 class LockedConfusions {
  public:
   LockedConfusions(bool same_lhs, bool glue, bool identity, bool same_rule, std::uint32_t gaps, std::uint64_t memory,
@@ -103,7 +103,7 @@ class LockedConfusions {
       nb::gil_scoped_release unlocked;
       const std::lock_guard<std::mutex> lock(mutex_);
       finished();
-      if (writer_ == nullptr) throw std::logic_error("no format is told");
+      if (writer_ == nullptr) throw std::logic_error("expected a format to be set first");
       lines = producer_->next_lines(*writer_);
     }
     return nb::bytes(lines.data(), lines.size());
@@ -170,7 +170,7 @@ class LockedConfusions {
   std::vector<std::int64_t> offsets_;
   std::unique_ptr<Pairs> pairs_;
   std::unique_ptr<LineWriter> writer_;
-  std::unique_ptr<Producer> producer_;  // behind all that it works with
+  std::unique_ptr<Producer> producer_;  // declared last, so that it is destroyed before what it uses
 };
 
 void raise_disk_error(const std::exception_ptr& pointer, void*) {
@@ -186,32 +186,33 @@ void raise_disk_error(const std::exception_ptr& pointer, void*) {
 
 void bind_confusions(nb::module_& m) {
   nb::register_exception_translator(raise_disk_error);
-  nb::class_<LockedConfusions>(m, "Confusions", "Collects what is confused with what, and gives pairs of sides.")
+  nb::class_<LockedConfusions>(m, "Confusions", "Collects confusable target sides and produces pairs of them.")
       .def(nb::init<bool, bool, bool, bool, std::uint32_t, std::uint64_t, std::string>(), nb::kw_only(), "same_lhs"_a,
            "glue"_a, "identity"_a, "same_rule"_a, "gaps"_a, "memory"_a, "folder"_a)
       .def("add", &LockedConfusions::add, "lhs"_a, "level"_a, "source"_a, "source_offsets"_a, "target"_a,
            "target_offsets"_a, "words"_a, "labels"_a, "scores"_a,
-           "Rules of a grammar. words, labels: what the numbers of its tables are here; scores: high ones are best.")
+           "Add the rules of a grammar; words, labels: map its numbers to ours; scores: higher is better.")
       .def("add_edges", &LockedConfusions::add_edges, "lhs"_a, "source"_a, "source_offsets"_a, "target"_a,
            "target_offsets"_a, "words"_a, "labels"_a, "edges"_a, "groups"_a,
-           "Edges of a graph, as numbers of its rules, and where groups of them begin.")
+           "Add the edges of a graph, as rule numbers, with the offsets of their groups.")
       .def("finish", &LockedConfusions::finish, "cap"_a, "most_often"_a, "wordless"_a, "text"_a, "offsets"_a,
-           "All is collected; text, offsets: the words.")
-      .def("rewind", &LockedConfusions::rewind, "Begin with the first pair again.")
+           "End adding; text, offsets: the words.")
+      .def("rewind", &LockedConfusions::rewind, "Restart at the first pair.")
       .def("format", &LockedConfusions::format, "format"_a, "label"_a, "cost"_a,
-           "How lines are written: 0 cdec, 1 Joshua, 2 Moses; cost: the name of the feature, or none.")
-      .def("next_lines", &LockedConfusions::next_lines, "Some more lines, none at the end.")
+           "Set the format of lines: 0 cdec, 1 Joshua, 2 Moses; cost: the feature name, or empty.")
+      .def("next_lines", &LockedConfusions::next_lines, "The next lines, empty at the end.")
       .def("next_pairs", &LockedConfusions::next_pairs,
-           "Inputs, outputs and how often each pair was there; none at the end.")
-      .def("sides", &LockedConfusions::sides, "The sides that pairs are numbers of: symbols and offsets.")
+           "The next inputs, outputs and counts; empty at the end.")
+      .def("sides", &LockedConfusions::sides, "The sides that pairs refer to: symbols and offsets.")
       .def_prop_ro("rules", &LockedConfusions::rules, "Rules or edges read.")
-      .def_prop_ro("left_out", &LockedConfusions::left_out, "Of these, not used.")
+      .def_prop_ro("left_out", &LockedConfusions::left_out, "Rules or edges left out.")
       .def_prop_ro("groups", &LockedConfusions::groups)
-      .def_prop_ro("uncapped", &LockedConfusions::uncapped, "Pairs, group by group.")
-      .def_prop_ro("capped", &LockedConfusions::capped, "The same, with the cap.")
-      .def_prop_ro("without_input", &LockedConfusions::without_input, "Of these, those whose input no rule can have.")
-      .def_prop_ro("written", &LockedConfusions::written, "Pairs that were given out.")
-      .def_prop_ro("spilled", &LockedConfusions::spilled, "Whether the memory did not suffice.");
+      .def_prop_ro("uncapped", &LockedConfusions::uncapped, "Pairs, summed over groups.")
+      .def_prop_ro("capped", &LockedConfusions::capped, "Pairs after applying the cap.")
+      .def_prop_ro("without_input", &LockedConfusions::without_input,
+                   "Capped pairs with an input side that no rule can have.")
+      .def_prop_ro("written", &LockedConfusions::written, "Distinct pairs written.")
+      .def_prop_ro("spilled", &LockedConfusions::spilled, "Whether data beyond the memory limit were kept in a file.");
 }
 
 }  // namespace smt::cdlm

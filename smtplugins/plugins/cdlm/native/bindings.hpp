@@ -1,4 +1,4 @@
-// What module.cpp calls: one function for each bind_<topic>.cpp.
+// The functions that module.cpp calls, one for each bind_<topic>.cpp.
 #pragma once
 
 #include <nanobind/nanobind.h>

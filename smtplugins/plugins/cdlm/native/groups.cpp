@@ -10,7 +10,7 @@
 namespace smt::cdlm {
 namespace {
 
-constexpr std::size_t kChunk = std::size_t{1} << 14U;  // members of a buffer before a file
+constexpr std::size_t kChunk = std::size_t{1} << 14U;  // members buffered before a write
 
 std::size_t size_of(std::int64_t first, std::int64_t last) { return static_cast<std::size_t>(last - first); }
 
@@ -66,7 +66,7 @@ void GroupStore::finish() {
 Confused::Confused(const Choices& choices, std::uint64_t memory, const std::string& folder)
     : choices_(choices), store_(memory, folder + "/groups") {}
 
-// Rules that only join: no words on the source side. Where a graph does not show it, gaps alone in their order.
+// Glue rules: no words on the source side. In graphs without source sides: only gaps, in order.
 bool Confused::is_glue(const RuleView& rules, std::size_t rule) const noexcept {
   const auto source = rules.source.subspan(static_cast<std::size_t>(rules.source_offsets[rule]),
                                            size_of(rules.source_offsets[rule], rules.source_offsets[rule + 1]));
@@ -171,7 +171,7 @@ void Confused::add_edges(const RuleView& rules, std::span<const std::int32_t> ed
         std::uint64_t same = 0;
         for (std::size_t rule = last; last < in.size() && alike(in[begin], in[last]); ++last) {
           if (in[last].rule != in[rule].rule) rule = last;
-          same += 2 * (last - rule) + 1;  // squares of how often each rule is there
+          same += 2 * (last - rule) + 1;  // squares of each rule's count
         }
         members.push_back({in[begin].side, static_cast<std::uint32_t>(last - begin)});
         if (!choices_.same_rule) {

@@ -1,4 +1,4 @@
-// What is confused with what: groups of target sides that translate the same, collected from grammars and from graphs.
+// Groups of confusable target sides, which translate the same, collected from grammars and graphs.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@
 
 namespace smt::cdlm {
 
-// A disk that does not take or give what it should.
+// A failed read or write.
 struct DiskError : std::runtime_error {
   DiskError(int number_, std::string path_);
   int number;
   std::string path;
 };
 
-// A target side, and how often it is in its group. The first of a group is no side but how many there are.
+// A target side and its count in the group. A group's first member is a header with the number of sides.
 struct Member {
   std::uint32_t side, times;
 };
 inline constexpr std::uint32_t kHeader = 0xFFFFFFFFU;
 
-// Groups one behind the other: in memory up to a limit, else in a file that is mapped to be read.
+// Stores groups in sequence: in memory up to a limit, beyond it in a file that is mapped for reading.
 class GroupStore {
  public:
   GroupStore(std::uint64_t memory, std::string path) : memory_(memory), path_(std::move(path)) {}
@@ -50,7 +50,7 @@ class GroupStore {
   std::span<const Member> all_;
 };
 
-// Rules as columns, and what their words and labels are called here; scores, where there are any, say which are best.
+// Rules as columns, with the numbers of their words and labels in this store; scores, if any, rank target sides.
 struct RuleView {
   std::span<const std::int32_t> lhs;
   std::span<const std::uint8_t> level;
@@ -63,18 +63,18 @@ struct RuleView {
 };
 
 struct Choices {
-  bool same_lhs;   // left-hand sides are the same, too
-  bool glue;       // rules without words on the source side count, too
-  bool identity;   // sides are confused with themselves
-  bool same_rule;  // of graphs: a rule is confused with itself
-  std::uint32_t gaps;  // rules have at most so many
+  bool same_lhs;   // confuse only rules with the same left-hand side
+  bool glue;       // include rules without words on the source side
+  bool identity;   // confuse sides with themselves
+  bool same_rule;  // in graphs: confuse a rule with itself
+  std::uint32_t gaps;  // maximum number of gaps
 };
 
 struct Counts {
-  std::uint64_t rules = 0;     // read, or edges
-  std::uint64_t left_out = 0;  // of them, for what they are
+  std::uint64_t rules = 0;     // rules or edges read
+  std::uint64_t left_out = 0;  // of these, excluded by the options
   std::uint64_t groups = 0;
-  std::uint64_t uncapped = 0;  // pairs of sides, group by group
+  std::uint64_t uncapped = 0;  // pairs of sides, summed over groups
   std::uint64_t capped = 0;
 };
 
@@ -83,10 +83,10 @@ class Confused {
   Confused(const Choices& choices, std::uint64_t memory, const std::string& folder);
 
   void add_rules(const RuleView& rules);
-  // Edges, group by group, as numbers of rules. Rules with the same number of gaps are confused.
+  // Adds edges by group, given as rule numbers. Rules with the same number of gaps are confused.
   void add_edges(const RuleView& rules, std::span<const std::int32_t> edges, std::span<const std::int64_t> groups);
-  // Rules of the same source side become groups, of at most `cap` target sides (0: all): those with the best scores, or
-  // that came most often, of equal ones the first.
+  // Groups rules by source side, with at most `cap` target sides each (0: all): those with the best scores or highest
+  // counts, ties in order.
   void finish(std::uint32_t cap, bool most_often);
 
   const Choices& choices() const noexcept { return choices_; }
@@ -94,7 +94,7 @@ class Confused {
   bool spilled() const noexcept { return store_.spilled(); }
   std::span<const Member> groups() const noexcept { return store_.all(); }
   SideTable& sides() noexcept { return sides_; }
-  // How often a side was confused with itself only for being the same rule, which is to be taken off.
+  // For each side, the identity pairs that come from the same rule and are subtracted.
   std::uint64_t same_rule(std::uint32_t side) const noexcept {
     return side < same_rule_.size() ? same_rule_[side] : 0;
   }

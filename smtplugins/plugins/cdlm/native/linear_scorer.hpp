@@ -1,5 +1,5 @@
-// A language model, pairs of word classes on the target sides of rules, and words, weighted and summed: a trained
-// discriminative language model in a search (Li et al., 2010).
+// A trained discriminative language model in a search (Li et al., 2010): the weighted sum of a language model, bigrams
+// of word classes on the target sides of rules, and a word penalty.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace smt::cdlm {
 
-// Weights of pairs of classes by key, left * size + right, in order; the class size - 1 is that of gaps.
+// Weights of class pairs, sorted by key = left * size + right; class size - 1 is the gap.
 struct PairWeights {
   std::vector<std::int64_t> keys;
   std::vector<double> values;
@@ -29,13 +29,13 @@ struct PairWeights {
   }
 };
 
-// One value: the language model's, which is weighted already, and what rules are worth in themselves.
+// A single component: the language model's score, already weighted, plus the rules' own scores.
 class LinearScorer final : public Scorer {
  public:
   LinearScorer(std::shared_ptr<AnyLmScorer> lm, PairWeights pairs, double word)
       : lm_(std::move(lm)), pairs_(std::move(pairs)), word_(word) {}
 
-  // The model's ids and the classes of the words of target sides; -1 is no class, that of the marks of sentences.
+  // The language model ids and classes of target words; class -1 is for sentence markers.
   void set_words(std::vector<WordId> words, std::vector<std::int32_t> classes) {
     const auto known = static_cast<std::int64_t>(lm_->lm().words);
     if (std::ranges::any_of(words, [&](WordId word) { return word < 0 || word >= known; }) ||
@@ -53,7 +53,7 @@ class LinearScorer final : public Scorer {
     local_.clear();
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       const auto rule = static_cast<std::size_t>(chosen[i]);
-      // The gap before a phrase is what was translated before it, no part of the phrase.
+      // The gap before a phrase stands for the partial translation and is not part of the phrase.
       const bool phrase = !rules.firsts.empty();
       local_.push_back(static_cast<float>(worth(rules.targets[rule], phrase)));
       estimates[i] += local_.back();

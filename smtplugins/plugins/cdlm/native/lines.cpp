@@ -14,7 +14,7 @@ void append_number(std::string& out, Number number) {
   out.append(text, std::to_chars(text, text + sizeof text, number).ptr);
 }
 
-// Places of gaps by number.
+// Positions of gaps by number.
 void find_gaps(Symbols side, std::vector<std::size_t>& places) {
   places.assign(side.size(), 0);
   std::size_t gaps = 0;

@@ -3,7 +3,7 @@
 
 NB_MODULE(_cdlm, m) {
   m.doc() = "Kernels of confusion sets. Use the Python modules around it.";
-  nanobind::module_::import_("smtplugins.core._core");  // where scorers are from
+  nanobind::module_::import_("smtplugins.core._core");  // registers the scorer types
   smt::cdlm::bind_confusions(m);
   smt::cdlm::bind_linear(m);
 }

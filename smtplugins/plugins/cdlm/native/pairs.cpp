@@ -7,7 +7,7 @@
 namespace smt::cdlm {
 namespace {
 
-constexpr std::uint64_t kRangeWork = std::uint64_t{1} << 17U;  // pairs, as they come
+constexpr std::uint64_t kRangeWork = std::uint64_t{1} << 17U;  // pairs per range, duplicates included
 
 std::array<std::int32_t, 2> turn_key(std::uint32_t side, std::uint32_t order) noexcept {
   return {static_cast<std::int32_t>(side), static_cast<std::int32_t>(order)};
@@ -60,7 +60,7 @@ Pairs::Pairs(Confused& confused, const WordTexts& words, bool wordless, std::uin
   const auto collected = static_cast<std::uint32_t>(sides.size());
   for (std::uint32_t id = 0; id < collected; ++id) order_.push_back(order_of(sides.side(id)));
   turn_groups();
-  // A side that nothing is confused with is no input, but for its rank.
+  // Sides without outputs are not inputs; they only have a rank.
   for (std::uint32_t id = 0; id < collected; ++id) input_.push_back(order_[id] == 0 ? id : turned(id, order_[id]));
   ranked_ = RankedSides(sides, words);
   for (std::uint32_t& one : turned_) one = ranked_.rank(one);
@@ -70,7 +70,7 @@ Pairs::Pairs(Confused& confused, const WordTexts& words, bool wordless, std::uin
   count_entries();
 }
 
-// The number of the order that the gaps of a side stand in.
+// The number of a side's gap order.
 std::uint32_t Pairs::order_of(Symbols side) {
   std::vector<std::int32_t> order;
   for (const std::int32_t one : side) {
@@ -79,7 +79,7 @@ std::uint32_t Pairs::order_of(Symbols side) {
   return std::ranges::is_sorted(order) ? 0 : orders_.add(order);
 }
 
-// The side with its gaps renumbered so that those of a side with this order increase.
+// Renumbers a side's gaps by a gap order, so that a side with that order becomes increasing.
 std::uint32_t Pairs::turned(std::uint32_t side, std::uint32_t order) {
   const std::uint32_t number = turns_.add(turn_key(side, order));
   if (number == turned_.size()) {
@@ -165,7 +165,7 @@ Pairs::Index Pairs::index(std::uint32_t first) const {
 Pairs::Range Pairs::next() {
   const auto end = static_cast<std::uint32_t>(entries_.size());
   if (at_ < end && (at_ < index_.first || at_ >= index_.last)) {
-    index_ = {};  // before there is another
+    index_ = {};  // free memory before the next index is built
     index_ = index(at_);
   }
   Range range{&index_, at_, at_};

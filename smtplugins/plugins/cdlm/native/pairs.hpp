@@ -1,7 +1,7 @@
-// Confusion rules: every pair of sides of a group, gaps renumbered, each pair once with how often it was there.
+// Confusion rules: every pair of sides of a group with gaps renumbered, each distinct pair with its count.
 //
-// Nothing is sorted or kept that grows with the pairs: an index leads from each input side to the groups it is in, and
-// its outputs are counted up on the spot. The index is made for as many input sides at a time as the memory holds.
+// No memory or sorting grows with the number of pairs: an index maps each input side to its groups, from which its
+// outputs are counted on the fly. The index covers as many input sides at a time as fit in memory.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace smt::cdlm {
 
-// The words of the sides: word i is text[offsets[i]:offsets[i+1]].
+// Word texts: word i is text[offsets[i]:offsets[i+1]].
 struct WordTexts {
   std::span<const char> text;
   std::span<const std::int64_t> offsets;
@@ -28,7 +28,7 @@ struct WordTexts {
   }
 };
 
-// All sides in the order they are written in: by the bytes of their words, gaps behind words, short ones first.
+// All sides in output order: by the bytes of their words, gaps after words, prefixes first.
 class RankedSides {
  public:
   RankedSides() = default;
@@ -47,7 +47,7 @@ class RankedSides {
   std::vector<std::uint32_t> ranks_;
 };
 
-// An output and how often it is confused with the input; both are ranks.
+// The rank of an output side, and how often it is confused with the input.
 struct Output {
   std::uint32_t side;
   std::uint64_t times;
@@ -55,33 +55,33 @@ struct Output {
 
 class Pairs {
  public:
-  // `wordless`: input sides of gaps alone are there, too, if there are two or more.
+  // `wordless`: include input sides of two or more gaps and no word.
   Pairs(Confused& confused, const WordTexts& words, bool wordless, std::uint64_t memory);
 
   const RankedSides& sides() const noexcept { return ranked_; }
-  // Pairs, group by group, whose input side no rule can have: it is empty, or a gap alone that would go on for ever.
+  // Pairs whose input side is empty or a single gap, which no rule can have (it would apply without end).
   std::uint64_t without_input() const noexcept { return without_input_; }
 
-  // Input sides, whose groups an index holds.
+  // A range of input sides and the index of their groups.
   struct Index {
     std::uint32_t first, last;
-    std::vector<std::uint64_t> offsets;  // of first .. last
-    std::vector<std::uint64_t> places;   // of members
+    std::vector<std::uint64_t> offsets;  // into places, for inputs first .. last
+    std::vector<std::uint64_t> places;   // positions of members
   };
   struct Range {
-    const Index* index;  // until the next one
+    const Index* index;  // valid until the next range
     std::uint32_t first, last;
     bool empty() const noexcept { return first == last; }
   };
-  // Some more input sides; none at the end.
+  // The next range of input sides, empty at the end.
   Range next();
   void rewind() noexcept { at_ = 0; }
 
-  // Counts up the outputs of one input side after another.
+  // Counts the outputs of an input side.
   class Counter {
    public:
     explicit Counter(const Pairs& pairs) : pairs_(pairs), times_(pairs.sides().size(), 0) {}
-    // The outputs in their order.
+    // The outputs in order.
     std::span<const Output> of(const Index& index, std::uint32_t input);
 
    private:
@@ -105,25 +105,25 @@ class Pairs {
 
   Confused& confused_;
   std::uint64_t memory_;
-  SideTable orders_;                                 // 0 is that of gaps that increase
-  std::vector<std::uint32_t> order_;                 // of each collected side
-  std::vector<std::uint32_t> input_;                 // its rank as an input, kHeader if it cannot be one
-  SideTable turns_;                                  // a side and an order
-  std::vector<std::uint32_t> turned_;                // the rank of the side that comes of it
+  SideTable orders_;                                 // gap orders; 0 is increasing
+  std::vector<std::uint32_t> order_;                 // gap order of each collected side
+  std::vector<std::uint32_t> input_;                 // its rank as an input, kHeader if it cannot be an input
+  SideTable turns_;                                  // pairs of a side and a gap order
+  std::vector<std::uint32_t> turned_;                // the rank of the renumbered side
   RankedSides ranked_;
-  std::vector<std::uint64_t> entries_, work_;        // of each rank as an input: in how many groups, of how many sides
-  std::vector<std::uint64_t> less_;                  // by rank: times to be taken off of the identity
+  std::vector<std::uint64_t> entries_, work_;        // by input rank: number of groups, and of sides in them
+  std::vector<std::uint64_t> less_;                  // by rank: count to subtract from the identity
   std::uint64_t without_input_ = 0;
   std::uint32_t at_ = 0;
-  Index index_{};  // none
+  Index index_{};  // empty
 };
 
 enum class LineFormat : std::uint8_t { kCdec, kJoshua, kMoses };
 
-// Writes rules as lines.
+// Formats rules as lines.
 class LineWriter {
  public:
-  // `label`: of left-hand sides and gaps. `cost`: the name of the feature, or none.
+  // `label` is that of left-hand sides and gaps; `cost` is the feature name, or empty.
   LineWriter(const Pairs& pairs, const WordTexts& words, LineFormat format, std::string label, std::string cost);
   void append(std::string& out, std::uint32_t input, std::span<const Output> outputs) const;
 
@@ -146,7 +146,7 @@ struct PairColumns {
   std::vector<std::uint64_t> times;
 };
 
-// The pairs, or their lines, in order and in pieces that are empty at the end.
+// Produces the pairs, or their lines, in order and in pieces; an empty piece is the end.
 class Producer {
  public:
   explicit Producer(Pairs& pairs) : pairs_(pairs), counter_(pairs) { pairs_.rewind(); }

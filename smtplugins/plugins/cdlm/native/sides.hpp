@@ -1,4 +1,4 @@
-// Sequences of symbols as numbers: target sides with their gaps, source sides, orders of gaps.
+// Numbered sequences of symbols: target sides with their gaps, source sides, gap orders.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace smt::cdlm {
 
 using Symbols = std::span<const std::int32_t>;
 
-// Sequences and their numbers, in order of first use.
+// Numbers sequences in order of first use.
 class SideTable {
  public:
   SideTable() : slots_(64), offsets_{0} {}
@@ -32,7 +32,7 @@ class SideTable {
       if (slot.tag == tag_of(hash) && std::ranges::equal(side(slot.next_id - 1), symbols)) return slot.next_id - 1;
     }
   }
-  // The number of a sequence that is there.
+  // The number of a sequence, which must exist.
   std::uint32_t find(Symbols symbols) const noexcept {
     const std::uint64_t hash = hash_of(symbols);
     for (std::size_t at = hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
@@ -50,7 +50,7 @@ class SideTable {
  private:
   struct Slot {
     std::uint32_t tag = 0;
-    std::uint32_t next_id = 0;  // the number and one; 0 is an empty slot
+    std::uint32_t next_id = 0;  // number + 1; 0 is an empty slot
   };
   static std::uint32_t tag_of(std::uint64_t hash) noexcept { return static_cast<std::uint32_t>(hash >> 32U); }
   static std::uint64_t hash_of(Symbols symbols) noexcept {

@@ -1,3 +1,3 @@
-"""The features (a) to (f) of blocks with orientations, alone and as `block-model`."""
+"""The features (a) to (f) of blocks with orientation, separately and as `block-model`."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// A block set's arrays and lists of words on their way from Python.
+// Conversion of block sets and word lists from Python.
 #pragma once
 
 #include <cstddef>

@@ -258,16 +258,16 @@ NB_MODULE(_localized, m) {
 
   nb::module_::import_("smtplugins.core._core");  // the types of scorers and language models
   bind_scorer(m);
-  nb::class_<Finder>(m, "BlockFinder", "Finds blocks in sentence pairs, and which are neighbours.")
+  nb::class_<Finder>(m, "BlockFinder", "Finds blocks in sentence pairs, and their neighbours.")
       .def(nb::init<nb::bytes, Input<std::int64_t>, Input<std::int32_t>, Input<std::int64_t>, Input<std::int32_t>,
                     Input<std::int64_t>, Input<std::int64_t>, Input<std::int32_t>>(),
            "words"_a, "word_offsets"_a, "source_words"_a, "source_offsets"_a, "target_words"_a, "target_offsets"_a,
            "starts"_a, "target_of"_a)
-      .def("counts", &Finder::counts, "How often each block was found so far.")
+      .def("counts", &Finder::counts, "Each block's number of occurrences so far.")
       .def("collect", &Finder::collect, "sources"_a, "targets"_a, "links"_a = nb::none(), "link_offsets"_a = nb::none(),
            "For sentence pairs: numbers of bigrams, predecessors, successors, orientations; numbers of neutral blocks, "
-           "these, two words before each; numbers of occurrences. IndexError for a link to a word that is not there.");
-  nb::class_<Trainer>(m, "Training", "Events with their alternatives; learning from them.")
+           "neutral blocks, two words before each; numbers of occurrences. IndexError for a link to a missing word.");
+  nb::class_<Trainer>(m, "Training", "Events with their alternatives, and learning from them.")
       .def(nb::init<Input<std::int64_t>, Input<std::int32_t>, Input<std::int32_t>, std::optional<Input<std::uint8_t>>,
                     Input<std::int32_t>, Input<std::int64_t>, std::int64_t, Input<float>, Input<float>, Input<float>,
                     Input<float>, Input<float>, Input<std::int32_t>, Input<std::int32_t>>(),
@@ -275,25 +275,26 @@ NB_MODULE(_localized, m) {
            "unigram"_a, "left"_a, "right"_a, "rest"_a, "lexical"_a, "first"_a, "second"_a)
       .def("__len__", [](const Trainer& one) { return one.get().size(); })
       .def_prop_ro("alternatives", [](const Trainer& one) { return one.get().alternatives(); },
-                   "How many all events have together.")
+                   "The number of alternatives, summed over events.")
       .def_prop_ro("successors", [](const Trainer& one) { return one.get().successors(); },
-                   "How many true ones the events' histories have in their sentences, summed over events.")
-      .def_prop_ro("memory", [](const Trainer& one) { return one.get().memory(); }, "Bytes.")
+                   "The number of true successors of the events' histories, summed over events.")
+      .def_prop_ro("memory", [](const Trainer& one) { return one.get().memory(); }, "Memory use in bytes.")
       .def("wanted", &Trainer::wanted, "Contexts, first blocks and numbers of blocks whose first words need scores.")
       .def("set_scores", &Trainer::set_scores, "scores"_a, "The scores in the order of `wanted`, block by block.")
       .def("descend", &Trainer::descend, "order"_a, "floats"_a, "bigrams"_a, "rate"_a, "decay"_a, "done"_a, "update"_a,
            "learn_floats"_a, "learn_bigrams"_a,
-           "A step for each event of `order`; the weights change. The sum of losses, each before its step.")
+           "Make a step for each event of `order`, changing the weights; returns the sum of losses, each before its "
+           "step.")
       .def("loss", &Trainer::loss, "floats"_a, "bigrams"_a,
-           "The sum of all events' losses, and how often the right alternative alone is best.")
+           "The sum of all events' losses, and how often the right alternative scores strictly highest.")
       .def("rows", &Trainer::rows, "first"_a, "last"_a,
-           "Events as rows: groups, right ones, offsets, ids, values; and the rows' blocks and orientations.");
+           "Events as rows: groups, right rows, offsets, ids, values; and the rows' blocks and orientations.");
   m.def("number_phrases", &number_runs, "items"_a, "offsets"_a,
-        "The number of each phrase among those that differ, and where each of these comes first.");
+        "The number of each distinct phrase, and the position where each comes first.");
   m.def("count_bigrams", &count_pairs, "predecessor"_a, "successor"_a, "threshold"_a,
-        "Pairs that come more often than the threshold, in order, and how often.");
+        "The sorted pairs with a count above the threshold, and their counts.");
   m.def("lexical_weights", &lexical, "source_words"_a, "source_offsets"_a, "target_words"_a, "target_offsets"_a,
         "starts"_a, "target_of"_a, "counts"_a, "relative"_a, "floor"_a, "p(S | T) of each block.");
   m.def("descend_rows", &descend_rows, "groups"_a, "right"_a, "offsets"_a, "ids"_a, "values"_a, "order"_a, "weights"_a,
-        "fixed"_a, "rate"_a, "decay"_a, "done"_a, "update"_a, "As Training.descend, for any rows.");
+        "fixed"_a, "rate"_a, "decay"_a, "done"_a, "update"_a, "Like Training.descend, for any rows.");
 }

@@ -1,4 +1,4 @@
-// The features of blocks in decoders, for Python. Use block_model.py.
+// Python bindings of the block features for decoders; use block_model.py.
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -20,7 +20,7 @@ using namespace nb::literals;
 namespace smt::localized {
 namespace {
 
-// The arrays that a model looks into, kept alive with it.
+// The arrays that a model refers to, kept alive with it.
 class KeptModel {
  public:
   KeptModel(nb::bytes words, Input<std::int64_t> word_offsets, Input<std::int32_t> source_words,
@@ -34,12 +34,13 @@ class KeptModel {
     arrays_.check_all();
     const std::size_t columns = arrays_.target_of.shape(0) + 1;
     for (const auto* one : {&unigram, &left, &right, &rest, &lexical}) {
-      check(one->shape(0) == columns, "each column needs a value for each block and one more");
+      check(one->shape(0) == columns, "expected a value for each block and one more in each column");
     }
-    check(no_left.shape(0) == columns, "each column needs a value for each block and one more");
-    check(first.shape(0) == second.shape(0) && first.shape(0) == weights.shape(0), "bigrams have two blocks, a weight");
+    check(no_left.shape(0) == columns, "expected a value for each block and one more in each column");
+    check(first.shape(0) == second.shape(0) && first.shape(0) == weights.shape(0),
+          "expected two blocks and a weight for each bigram");
     for (std::size_t i = 1; i < first.shape(0); ++i) {
-      check(std::pair(first(i - 1), second(i - 1)) < std::pair(first(i), second(i)), "bigrams must be in order");
+      check(std::pair(first(i - 1), second(i - 1)) < std::pair(first(i), second(i)), "expected sorted bigrams");
     }
     model_ = std::make_shared<const BlockModel>(
         strings(words_, word_offsets), arrays_.sources(), arrays_.targets(), view(arrays_.starts),
@@ -74,7 +75,8 @@ using Pairs = nb::ndarray<const std::int32_t, nb::shape<-1, 2>, nb::c_contig, nb
 
 void bind_scorer(nb::module_& m) {
   m.attr("COMPONENTS") = static_cast<std::size_t>(kComponents);
-  nb::class_<KeptModel>(m, "BlockModel", "What is known of blocks; the last number is that of pairs that are none.")
+  nb::class_<KeptModel>(m, "BlockModel",
+                        "The features of blocks; the last number is for phrase pairs that are not blocks.")
       .def(nb::init<nb::bytes, Input<std::int64_t>, Input<std::int32_t>, Input<std::int64_t>, Input<std::int32_t>,
                     Input<std::int64_t>, Input<std::int64_t>, Input<std::int32_t>, Input<float>, Input<float>,
                     Input<float>, Input<float>, Input<float>, Input<std::uint8_t>, Input<std::int32_t>,
@@ -82,10 +84,10 @@ void bind_scorer(nb::module_& m) {
            "words"_a, "word_offsets"_a, "source_words"_a, "source_offsets"_a, "target_words"_a, "target_offsets"_a,
            "starts"_a, "target_of"_a, "unigram"_a, "left"_a, "right"_a, "rest"_a, "lexical"_a, "no_left"_a, "first"_a,
            "second"_a, "weights"_a)
-      .def("find", &KeptModel::find, "source"_a, "target"_a, "The number of a pair of phrases.")
-      .def("bigram", &KeptModel::bigram, "first"_a, "second"_a, "The weight of two blocks, 0 if it has none.")
-      .def("words", &KeptModel::words, "words"_a, "The numbers of words, -1 for those that no block has.");
-  nb::class_<AnyBlockScorer, Scorer>(m, "BlockScorer", "The features of blocks at work in a search.")
+      .def("find", &KeptModel::find, "source"_a, "target"_a, "The number of a phrase pair.")
+      .def("bigram", &KeptModel::bigram, "first"_a, "second"_a, "The weight of a pair of blocks, 0 by default.")
+      .def("words", &KeptModel::words, "words"_a, "The numbers of words, -1 for words that no block has.");
+  nb::class_<AnyBlockScorer, Scorer>(m, "BlockScorer", "A scorer of block features.")
       .def(
           "set_words",
           [](AnyBlockScorer& scorer, Pairs numbers) {
@@ -97,16 +99,16 @@ void bind_scorer(nb::module_& m) {
             }
             scorer.set_words(std::move(blocks), std::move(lm));
           },
-          "numbers"_a, "The model's and the language model's numbers of the words of target sides.")
-      .def("set_sentence", &AnyBlockScorer::set_sentence, "words"_a, "The source words.")
+          "numbers"_a, "Set the model's and the language model's ids of target words.")
+      .def("set_sentence", &AnyBlockScorer::set_sentence, "words"_a, "Set the source words.")
       .def("forbid_left", &AnyBlockScorer::forbid_left, "forbidden"_a,
-           "Whether blocks marked with rare-left may not be put left of the one before at all.");
+           "Set whether blocks marked rare-left are forbidden on the left.");
   m.def(
       "block_scorer",
       [](const KeptModel& model, const LanguageModel& lm, bool end) {
         return make_block_scorer(model.get(), lm.tables(), end);
       },
-      "model"_a, "lm"_a, "end"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), "A scorer for one thread.");
+      "model"_a, "lm"_a, "end"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), "A scorer for a single thread.");
 }
 
 }  // namespace smt::localized

@@ -59,7 +59,7 @@ void AnyBlockScorer::set_sentence(const std::vector<std::string>& words) {
 std::int32_t AnyBlockScorer::block_of(std::span<const std::int32_t> target, std::int32_t first,
                                       std::int32_t last) const {
   if (first < 0 || static_cast<std::size_t>(last) > sentence_.size()) {
-    throw std::invalid_argument("a phrase is not of the sentence that was set");
+    throw std::invalid_argument("expected phrases within the current sentence, found a span outside it");
   }
   const std::span source(sentence_.data() + first, sentence_.data() + last);
   std::vector<std::int32_t> words;
@@ -88,7 +88,7 @@ class BlockScorer final : public AnyBlockScorer {
     steps_.clear();
     words_.clear();
     if (!chosen.empty() && rules.firsts.empty()) {
-      throw std::invalid_argument("expected phrases that say which source words they translate");
+      throw std::invalid_argument("expected phrases with source spans, found phrases without");
     }
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       const auto rule = static_cast<std::size_t>(chosen[i]);
@@ -162,13 +162,13 @@ class BlockScorer final : public AnyBlockScorer {
  private:
   struct State {
     RightState<N> lm;
-    std::int32_t first = -1;  // source words of the last block, -1 before the first one
+    std::int32_t first = -1;  // source span of the last block, -1 before the first block
     std::int32_t last = -1;
     std::int32_t block = -1;
   };
   struct StepOf {
     std::int32_t first, last, block;
-    std::uint32_t begin, end;  // of its words
+    std::uint32_t begin, end;  // range of its target words
   };
 
   static State read(const std::byte* state) noexcept {
@@ -187,7 +187,7 @@ class BlockScorer final : public AnyBlockScorer {
     return state;
   }
 
-  // ln p of the first word; `next` gets the state of the language model behind the last.
+  // Returns ln p of the first word; `next` gets the language model state after the last.
   float first_word(const StepOf& one, const State& before, State& next) const noexcept {
     float first = 0.0F;
     RightState<N> at = before.lm;

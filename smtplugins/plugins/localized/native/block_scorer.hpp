@@ -1,4 +1,4 @@
-// The features of blocks in a phrase decoder, (a) to (f) and those of neutral blocks (Tillmann and Zhang, 2005).
+// Block features in a phrase decoder: (a) to (f) and those of neutral blocks (Tillmann and Zhang, 2005).
 #pragma once
 
 #include <cstddef>
@@ -17,18 +17,18 @@
 
 namespace smt::localized {
 
-// Columns by block, one more for a pair of phrases that is no block.
+// Columns by block, with an extra last row for phrase pairs that are not blocks.
 struct BlockValues {
   std::vector<float> unigram, left, right, rest, lexical;
-  std::vector<std::uint8_t> no_left;  // whether the block may not stand to the left
+  std::vector<std::uint8_t> no_left;  // whether the block is too rare on the left
 };
 
 struct BigramValues {
-  std::vector<std::int32_t> first, second;  // in order
+  std::vector<std::int32_t> first, second;  // sorted
   std::vector<float> weights;
 };
 
-// What all threads share. Block numbers are those of the arrays; its last one stands for all other pairs of phrases.
+// The state shared by all threads. Block numbers index the arrays; the last is for all other phrase pairs.
 class BlockModel {
  public:
   BlockModel(std::vector<std::string_view> words, Runs sources, Runs targets, std::span<const std::int64_t> starts,
@@ -41,7 +41,7 @@ class BlockModel {
   std::int32_t none() const noexcept { return static_cast<std::int32_t>(values_.unigram.size()) - 1; }
   const BlockValues& values() const noexcept { return values_; }
   float bigram(std::int32_t first, std::int32_t second) const noexcept;
-  // Whether a block makes a difference to those behind it.
+  // Whether a block affects the score of its successors.
   bool matters(std::int32_t block) const noexcept;
 
  private:
@@ -72,7 +72,7 @@ enum Component : std::size_t {
   kComponents
 };
 
-// At work on one sentence after the other. Words of target sides have two numbers: the model's, the language model's.
+// Scores one sentence after another. Target words have two ids: the block model's and the language model's.
 class AnyBlockScorer : public Scorer {
  public:
   explicit AnyBlockScorer(std::shared_ptr<const BlockModel> model) : model_(std::move(model)) {}
@@ -81,7 +81,7 @@ class AnyBlockScorer : public Scorer {
     lm_words_ = std::move(lm);
   }
   void set_sentence(const std::vector<std::string>& words);
-  // Whether searches have to keep blocks from the left that were too rarely there.
+  // Whether searches must forbid blocks on the left that are too rare there.
   void forbid_left(bool forbidden) noexcept { forbids_left_ = forbidden; }
 
  protected:
@@ -102,7 +102,7 @@ class AnyBlockScorer : public Scorer {
   bool forbids_left_ = false;
 };
 
-// `lm` has to outlive it. With `end` the end of the sentence is scored as a first word.
+// `lm` must outlive the scorer. With `end` the sentence end is scored as a first word.
 std::shared_ptr<AnyBlockScorer> make_block_scorer(std::shared_ptr<const BlockModel> model, const LmTables& lm,
                                                   bool end);
 

@@ -75,7 +75,7 @@ BlockFinder::BlockFinder(std::vector<std::string_view> words, Runs sources, Runs
 }
 
 void BlockFinder::find_words(std::string_view text, std::vector<std::int32_t>& found) const {
-  constexpr std::string_view kBlanks = " \t\n\r\v\f\x1c\x1d\x1e\x1f";  // as text formats part words
+  constexpr std::string_view kBlanks = " \t\n\r\v\f\x1c\x1d\x1e\x1f";  // word separators of text formats
   found.clear();
   std::size_t at = 0;
   while (true) {
@@ -117,8 +117,8 @@ void BlockFinder::find_occurrences(const std::span<const Link>* links) {
       const auto s = static_cast<std::size_t>(link.source);
       const auto t = static_cast<std::size_t>(link.target);
       if (link.source < 0 || link.target < 0 || s >= width || t >= length) {
-        throw std::invalid_argument("a link to a word that is not there: " + std::to_string(link.source) + "-" +
-                                    std::to_string(link.target));
+        throw std::invalid_argument("expected links between words of the sentences, found " +
+                                    std::to_string(link.source) + "-" + std::to_string(link.target));
       }
       Extent& to = source_links_[s];
       to = {std::min(to.low, link.target), std::max(to.high, link.target)};
@@ -166,7 +166,7 @@ void BlockFinder::collect(std::string_view source, std::string_view target, cons
   find_words(source, source_);
   find_words(target, target_);
   find_occurrences(links);
-  // Occurrences by where their target sides end, those of one end in their order.
+  // Sort occurrences by the end of their target sides, stably.
   ending_.assign(target_.size() + 2, 0);
   for (const Occurrence& one : occurrences_) ++counts_[static_cast<std::size_t>(one.block)];
   for (const Occurrence& one : occurrences_) ++ending_[static_cast<std::size_t>(one.end) + 1];
@@ -177,7 +177,7 @@ void BlockFinder::collect(std::string_view source, std::string_view target, cons
     by_end_[static_cast<std::size_t>(filled[static_cast<std::size_t>(occurrences_[i].end)]++)] =
         static_cast<std::int32_t>(i);
   }
-  // Now filled[e] is behind the last one that ends at e; those before begin behind the last one of e - 1.
+  // Now filled[e] is past the last occurrence that ends at e; the first is at the end of those of e - 1.
   const std::size_t bigrams = events.successor.size();
   const std::size_t neutrals = events.neutral.size();
   for (const Occurrence& one : occurrences_) {

@@ -1,4 +1,4 @@
-// Blocks of sentence pairs: where they occur, and which of them are neighbours.
+// Occurrences of blocks in sentence pairs, and which of them are neighbours.
 //
 // C. Tillmann and T. Zhang, "A Localized Prediction Model for Statistical Machine Translation" (ACL 2005), section 2.
 #pragma once
@@ -17,7 +17,7 @@ constexpr std::int32_t kBoundary = -2;  // before the first word of a sentence
 
 enum Orientation : std::uint8_t { kNeutral = 0, kLeft = 1, kRight = 2 };
 
-// Runs of word numbers: run i is items[offsets[i]] to before items[offsets[i + 1]].
+// Sequences of word numbers: sequence i is items[offsets[i]:offsets[i + 1]].
 struct Runs {
   std::span<const std::int32_t> items;
   std::span<const std::int64_t> offsets;
@@ -28,13 +28,13 @@ struct Runs {
   }
 };
 
-// The number of each run among those that differ, in order of their first use; `kinds` are where each comes first.
+// Numbers the distinct sequences in order of first use; `kinds` gets the position where each comes first.
 std::vector<std::int32_t> number_phrases(Runs phrases, std::vector<std::int64_t>& kinds);
 
-// Which number a run of words has.
+// Maps sequences of words to their numbers.
 class PhraseIndex {
  public:
-  PhraseIndex(Runs phrases, const char* what);  // throws std::invalid_argument if one comes twice
+  PhraseIndex(Runs phrases, const char* what);  // throws std::invalid_argument for duplicates
   std::int32_t find(std::span<const std::int32_t> words) const noexcept;  // -1 if there is none
   std::size_t longest() const noexcept { return longest_; }
 
@@ -50,16 +50,16 @@ struct Occurrence {
   std::int32_t begin, end, first, last, block;
 };
 
-// The events of some sentence pairs. Neutral ones have the two target words before them in place of a predecessor.
+// The events of some sentence pairs. Neutral events have the two preceding target words instead of a predecessor.
 struct Events {
-  std::vector<std::int64_t> bigrams;  // how many each sentence pair has
+  std::vector<std::int64_t> bigrams;  // number in each sentence pair
   std::vector<std::int64_t> neutrals;
   std::vector<std::int64_t> occurrences;
   std::vector<std::int32_t> predecessor;
   std::vector<std::int32_t> successor;
   std::vector<std::uint8_t> orientation;
   std::vector<std::int32_t> neutral;
-  std::vector<std::int32_t> before;  // two for each neutral one, in the order of the text
+  std::vector<std::int32_t> before;  // two words for each neutral event, in text order
 };
 
 struct Link {
@@ -68,14 +68,14 @@ struct Link {
 
 class BlockFinder {
  public:
-  // Block i is of source phrase p if starts[p] <= i < starts[p + 1], and of target phrase targets[i].
+  // Block i has source phrase p if starts[p] <= i < starts[p + 1], and target phrase target_of[i].
   BlockFinder(std::vector<std::string_view> words, Runs sources, Runs targets, std::span<const std::int64_t> starts,
               std::span<const std::int32_t> target_of);
 
-  // With links only blocks that agree with them count: one link or more inside,
-  // and none from inside to outside. Throws std::invalid_argument for a link to a word that is not there.
+  // With links only consistent blocks count: at least one link inside, and none from inside to outside. Throws
+  // std::invalid_argument for a link to a missing word.
   void collect(std::string_view source, std::string_view target, const std::span<const Link>* links, Events& events);
-  // How often each block was found so far.
+  // Each block's number of occurrences so far.
   const std::vector<std::int64_t>& counts() const noexcept { return counts_; }
 
  private:
@@ -96,14 +96,14 @@ class BlockFinder {
   struct Extent {
     std::int32_t low, high;
   };
-  // Of the sentence pair at hand:
+  // The current sentence pair:
   std::vector<std::int32_t> source_, target_;
-  std::vector<std::int32_t> first_place_;  // by target phrase: where it stands, -1 if nowhere
+  std::vector<std::int32_t> first_place_;  // by target phrase: its first place, -1 if none
   std::vector<Place> places_;
-  std::vector<std::int32_t> present_;  // target phrases that stand somewhere
+  std::vector<std::int32_t> present_;  // target phrases in the sentence
   std::vector<Occurrence> occurrences_;
   std::vector<Extent> source_links_, target_links_;
-  std::vector<std::int32_t> ending_;  // by target end: the first in by_end_
+  std::vector<std::int32_t> ending_;  // by target end: the first entry of by_end_
   std::vector<std::int32_t> by_end_;
 };
 

@@ -1,4 +1,4 @@
-// Stochastic gradient descent over events: equation 9 of Tillmann and Zhang (2005), and the perceptron beside it.
+// Stochastic gradient descent over events: equation 9 of Tillmann and Zhang (2005), and the perceptron.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -15,7 +15,7 @@ namespace smt::localized {
 
 namespace {
 
-// Four at a time, which every machine of 64 bits has.
+// SIMD vectors of four floats, which every 64-bit machine has.
 using Lanes = float __attribute__((vector_size(kLanes * sizeof(float))));
 using Bits = std::uint32_t __attribute__((vector_size(kLanes * sizeof(float))));
 
@@ -29,11 +29,11 @@ inline double sum_of(Lanes lanes) noexcept {
   return static_cast<double>((lanes[0] + lanes[1]) + (lanes[2] + lanes[3]));
 }
 
-constexpr float kFar = 80.0F;        // e to this is still far from the largest float
-constexpr double kMostSum = 5e34;    // about e to this: a sum below is not of what counted as the nearest
+constexpr float kFar = 80.0F;        // e^80 is well below the largest float
+constexpr double kMostSum = 5e34;    // about e^80: in a sum below it no exponent was clamped from above
 constexpr double kMostProduct = 1e200;
 
-// e^x, to about 1e-7 of its value, for x from -80 to 80; what is outside counts as the nearest of these.
+// Computes e^x with a relative error of about 1e-7; x is clamped to [-80, 80].
 inline Lanes exponentials(Lanes given) noexcept {
   const Lanes low = given > -kFar ? given : Lanes{} - kFar;
   const Lanes x = low < kFar ? low : Lanes{} + kFar;
@@ -52,7 +52,7 @@ inline Lanes exponentials(Lanes given) noexcept {
   return p * std::bit_cast<Lanes>((std::bit_cast<Bits>(shifted) + 127U) << 23U);
 }
 
-// The alternative that a wrong perceptron mistakes for the right one; `right` if it is not wrong.
+// The highest-scored wrong alternative if it scores at least as high as the right one, else `right`.
 template <class Score>
 std::size_t mistaken(const Score* scores, std::size_t size, std::size_t right) noexcept {
   std::size_t worst = right;
@@ -68,12 +68,12 @@ double rate_of(const Rule& rule, std::uint64_t done) noexcept {
 
 }  // namespace
 
-// Asks for what later events of the order need, in the order in which it is found. Inline, as a function that does
-// nothing else is taken for one that does nothing.
+// Prefetches the data of later events, in the order of their indirections. Always inlined, because compilers drop calls
+// to functions without visible effects.
 [[gnu::always_inline]] inline void Training::prefetch(std::span<const std::uint32_t> order, std::size_t at,
                                                       const float* weights) const noexcept {
   constexpr std::size_t kEvent = 40, kGroup = 24, kTiles = 12, kBits = 6;
-  constexpr std::size_t kLine = 16;  // words
+  constexpr std::size_t kLine = 16;  // words in a cache line
   if (at + kEvent >= order.size()) return;
   __builtin_prefetch(&events_[order[at + kEvent]]);
   const std::uint32_t* const words = groups_.data() + events_[order[at + kGroup]].group;
@@ -91,8 +91,8 @@ double rate_of(const Rule& rule, std::uint64_t done) noexcept {
   for (std::size_t k = 0; k < bits.bits; ++k) __builtin_prefetch(weights + bits.bit[2 * k]);
 }
 
-// The shares of a group's alternatives, not yet normalised, in place of their scores less a shift; and the sums over
-// them of the shares and of each feature with its share.
+// Replaces the scores of a group's alternatives by exp(score - shift); keeps their sum, and the sum of each feature
+// weighted by them.
 struct Training::Shares {
   double sum;
   double expected[kFloats];
@@ -123,7 +123,7 @@ double Training::descend(std::span<const std::uint32_t> order, const Rule& rule,
   const float* const columns = gathered.column(0);
   const std::size_t room = gathered.room();
   double total = 0.0;
-  double product = 1.0;  // of sums whose logarithms are to be added
+  double product = 1.0;  // product of sums, to take a single logarithm
   double learnt[kFloats];
   for (std::size_t f = 0; f < kFloats; ++f) learnt[f] = rule.learn_float[f] ? 1.0 : 0.0;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -143,7 +143,7 @@ double Training::descend(std::span<const std::uint32_t> order, const Rule& rule,
       scores[group.bit[2 * k + 1]] += weights.bigrams[group.bit[2 * k]];
     }
     for (std::size_t k = group.width; k < wide; ++k) scores[k] = -std::numeric_limits<float>::infinity();
-    // Less the right one's score; if that leads too far, less the largest.
+    // Shift by the right alternative's score; if that overflows, by the highest.
     float shift = scores[event.right];
     Shares found = share(gathered, wide, shift);
     if (!(found.sum < kMostSum)) {

@@ -1,4 +1,4 @@
-// Arrays that are read in no order: in large pages where the system has them, so that finding a page costs little.
+// An allocator for randomly accessed arrays: uses huge pages where available, to save TLB misses.
 #pragma once
 
 #include <sys/mman.h>
@@ -20,7 +20,7 @@ struct Large {
     void* const pages = ::mmap(nullptr, size_of(count), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED) throw std::bad_alloc();
 #ifdef MADV_HUGEPAGE
-    ::madvise(pages, size_of(count), MADV_HUGEPAGE);  // a wish; nothing is lost without
+    ::madvise(pages, size_of(count), MADV_HUGEPAGE);  // a hint; failure is harmless
 #endif
     return static_cast<T*>(pages);
   }

@@ -9,11 +9,11 @@
 
 namespace smt::localized {
 
-// What p(s | t) of a word pair is relative to: all pairs of the source word, as the paper prints it, or of the target
-// word, as P. Koehn, F. J. Och and D. Marcu (2003) have it.
+// The denominator of p(s | t): the count of the source word, as printed in the paper, or of the target word, as in
+// P. Koehn, F. J. Och and D. Marcu (2003).
 enum class Relative { kSource, kTarget };
 
-// p(S | T) of each block: for each source word the mean of those p(s | t) that are above 0, `floor` if none is.
+// p(S | T) of each block: the product over source words of the mean of the positive p(s | t), `floor` if there is none.
 std::vector<double> lexical_weights(Runs sources, Runs targets, std::span<const std::int64_t> starts,
                                     std::span<const std::int32_t> target_of, std::span<const std::int64_t> counts,
                                     Relative relative, double floor);

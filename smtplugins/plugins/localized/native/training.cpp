@@ -14,11 +14,11 @@ namespace smt::localized {
 
 namespace {
 
-// Numbers keys in order of their first use.
+// Numbers keys in order of first use.
 class Interner {
  public:
   Interner() : slots_(1024, -1) {}
-  // The key's number, and whether it is new.
+  // Returns the key's number, and whether it is new.
   std::pair<std::uint32_t, bool> number(std::uint64_t key) {
     if (2 * keys_.size() >= slots_.size()) grow();
     std::uint64_t at = place(key);
@@ -83,8 +83,8 @@ Training::Training(const EventColumns& events, std::span<const std::int32_t> con
 void Training::build(const EventColumns& events, std::span<const std::int32_t> context,
                      std::span<const std::int64_t> starts, std::int64_t keep, const Bigrams& bigrams) {
   const auto block_count = static_cast<std::size_t>(starts.back());
-  std::vector<std::int32_t> start_of(block_count);  // by block: the first of its source phrase
-  std::vector<std::int32_t> kept(block_count);      // by such a first one: how many are alternatives
+  std::vector<std::int32_t> start_of(block_count);  // by block: the first block of its source phrase
+  std::vector<std::int32_t> kept(block_count);      // by first block: number of alternatives
   for (std::size_t p = 0; p + 1 < starts.size(); ++p) {
     const auto first = static_cast<std::size_t>(starts[p]);
     const auto last = static_cast<std::size_t>(starts[p + 1]);
@@ -95,7 +95,7 @@ void Training::build(const EventColumns& events, std::span<const std::int32_t> c
   std::vector<std::uint32_t> links;
   std::vector<std::uint32_t> bits;
   std::size_t width = 0;
-  // A link of a history, and the features of the history and one of its blocks.
+  // Appends a link of a history, with the features of the history and each of its blocks.
   const auto link = [&](std::int32_t history, std::int32_t first, std::int32_t count, std::uint32_t right) {
     const std::int32_t known = context[static_cast<std::size_t>(history)];
     const auto [row, unknown] = contexts.number(joined(known, first));
@@ -132,7 +132,7 @@ void Training::build(const EventColumns& events, std::span<const std::int32_t> c
       width = 0;
       std::size_t distinct = 0;
       std::size_t members = 0;
-      // The links so far: to the first ones of the source phrase at hand, and to the last one behind these.
+      // The current links: to the first blocks of the current source phrase, and to the last block after these.
       std::uint8_t side = kNeutral;
       std::int32_t start = -1;
       std::size_t start_at = 0;
@@ -197,7 +197,7 @@ void Training::fill(const BlockColumns& blocks, std::span<const std::int64_t> st
 void Training::set_scores(std::span<const float> scores) {
   std::vector<std::size_t> places{0};
   for (const Wanted& one : wanted_) places.push_back(places.back() + static_cast<std::size_t>(one.count));
-  if (scores.size() != places.back()) throw std::invalid_argument("expected a score for each that is wanted");
+  if (scores.size() != places.back()) throw std::invalid_argument("expected a score for each wanted first word");
   std::size_t row = 0;
   for (std::uint32_t at = 0; at < groups_.size();) {
     const Group group = group_of({at, 0});
@@ -228,7 +228,7 @@ void Training::gather(const Group& group, Gathered& gathered) const noexcept {
     const float* const from = tile(group.link[2 * k]);
     const std::size_t count = group.link[2 * k + 1] >> 1U;
     const std::size_t side = (group.link[2 * k + 1] & 1U) != 0 ? kRightColumn : kLeftColumn;
-    // Four at a time; what is too many is written over by the next link.
+    // Four at a time; the next link overwrites the excess.
     for (std::size_t i = 0; i < count; i += kLanes) {
       std::memcpy(unigram + at + i, from + kUnigram * count + i, kLanes * sizeof(float));
       std::memcpy(orientation + at + i, from + side * count + i, kLanes * sizeof(float));
@@ -248,7 +248,7 @@ Rows Training::rows(std::size_t first, std::size_t last) const {
     gather(group, gathered);
     std::size_t bit = 0;
     std::size_t link = 0;
-    std::size_t begun = 0;  // where the link's blocks begin
+    std::size_t begun = 0;  // position of the link's first block
     for (std::size_t k = 0; k < group.width; ++k) {
       if (k == begun + (group.link[2 * link + 1] >> 1U)) begun += group.link[2 * link++ + 1] >> 1U;
       for (std::size_t f = 0; f < kFloats; ++f) {

@@ -1,8 +1,8 @@
 // Events of the block model with their alternatives, and stochastic gradient descent over them.
 //
-// C. Tillmann and T. Zhang (ACL 2005), sections 3.2 and 4. Features are not stored by event: what an alternative has of
-// its own lies beside the other blocks of its source phrase, and what it has of its history is kept once for all events
-// of this history in a sentence, which have the same alternatives.
+// C. Tillmann and T. Zhang (ACL 2005), sections 3.2 and 4. Features are not stored by event: the features of a block
+// alone are stored with the other blocks of its source phrase, and the features that depend on the history are stored
+// once for all events of that history in a sentence, which have the same alternatives.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@
 
 namespace smt::localized {
 
-constexpr std::size_t kFloats = 5;  // unigram, orientation, first word, further words, lexical weight
+constexpr std::size_t kFloats = 5;  // unigram, orientation, first word, other words, lexical weight
 
 struct BlockColumns {  // by block
   std::span<const float> unigram, left, right, rest, lexical;
 };
 
-// Pairs of neighbours that are features, ordered; `first` is the predecessor.
+// The pairs of neighbours that are features, sorted; `first` is the predecessor.
 struct Bigrams {
   std::vector<std::int32_t> first, second;
   std::vector<std::int64_t> count;
@@ -30,10 +30,10 @@ Bigrams count_bigrams(std::span<const std::int32_t> predecessor, std::span<const
                       std::int64_t threshold);
 
 struct EventColumns {
-  std::span<const std::int64_t> sentences;  // where each one's events begin, and the end
+  std::span<const std::int64_t> sentences;  // the first event of each sentence, then the number of events
   std::span<const std::int32_t> history;
   std::span<const std::int32_t> block;
-  std::span<const std::uint8_t> orientation;  // empty: none has any
+  std::span<const std::uint8_t> orientation;  // empty: all are neutral
 };
 
 struct Weights {
@@ -46,7 +46,7 @@ enum class Update { kMaxent, kPerceptron };
 struct Rule {
   Update update = Update::kMaxent;
   double rate = 0.0;
-  // The rate behind i events is rate / (1 + decay * i).
+  // The learning rate after i events is rate / (1 + decay * i).
   double decay = 0.0;
   bool learn_float[kFloats] = {true, true, true, true, true};
   bool learn_bigrams = true;
@@ -65,36 +65,37 @@ struct Rows {
 
 class Training {
  public:
-  // Histories are blocks or whatever else; context[h] is what the language model knows of one. Block i is of source
-  // phrase p if starts[p] <= i < starts[p + 1]; the first `keep` of them are alternatives to each other.
+  // Histories are blocks or other contexts; context[h] is the language model context of history h. Block i has source
+  // phrase p if starts[p] <= i < starts[p + 1]; the first `keep` blocks of a phrase are alternatives to each other.
   Training(const EventColumns& events, std::span<const std::int32_t> context, std::span<const std::int64_t> starts,
            std::int64_t keep, const BlockColumns& blocks, const Bigrams& bigrams);
 
   std::size_t size() const noexcept { return events_.size(); }
-  std::size_t alternatives() const noexcept { return alternatives_; }  // of all events together
+  std::size_t alternatives() const noexcept { return alternatives_; }  // summed over events
   std::size_t successors() const noexcept { return successors_; }
   std::size_t memory() const noexcept;
 
-  // Language model scores that are needed: of the first words of blocks [first, first + count) behind a context each.
+  // The language model scores needed: first words of blocks [first, first + count) after each context.
   struct Wanted {
     std::int32_t context, first, count;
   };
   const std::vector<Wanted>& wanted() const noexcept { return wanted_; }
   void set_scores(std::span<const float> scores);  // in the order of `wanted`
 
-  // One step for each event of `order`, `done` having been made before; gives the sum of their losses before the step.
+  // Makes a step for each event of `order`, after `done` earlier steps; returns the sum of the losses before each step.
   double descend(std::span<const std::uint32_t> order, const Rule& rule, std::uint64_t done, Weights& weights);
-  // The sum of the losses of all events; and in how many of them no other alternative scores as high.
+  // Returns the sum of all events' losses; `best` gets the number of events whose right alternative scores strictly
+  // highest.
   double loss(const Weights& weights, std::size_t& best) const;
   Rows rows(std::size_t first, std::size_t last) const;
 
  private:
-  // A group is all events of a history in a sentence. It lies in words of 32 bits: how many links, alternatives and
-  // bits it has; a link for blocks that stand together, the first of them and 2 * how many + 1 if to the right; a score of
-  // the first word of each alternative; the bits, a feature and an alternative's place in the group.
+  // A group is all events of a history in a sentence, packed in 32-bit words: the numbers of links, alternatives and
+  // bits; for each link, a range of blocks, its first block and 2 * length + (1 if on the right); for each alternative
+  // the score of its first word; for each bit a binary feature and the alternative's position in the group.
   struct Event {
-    std::uint32_t group;  // where it begins
-    std::uint32_t right;  // the place of the right alternative
+    std::uint32_t group;  // offset of the group
+    std::uint32_t right;  // position of the right alternative
   };
   struct Group;
   class Gathered;
@@ -111,16 +112,16 @@ class Training {
 
   std::vector<Event, Large<Event>> events_;
   std::vector<std::uint32_t, Large<std::uint32_t>> groups_;
-  // The columns of blocks that are alternatives to each other stand together: all unigrams, all of the next column ..
+  // Blocks that are alternatives to each other form a tile, stored by column: all unigrams, then the next column ..
   std::vector<float, Large<float>> tiles_;
   std::vector<Wanted> wanted_;
-  std::vector<std::uint32_t> rows_;  // by link: which of `wanted` it is, until the scores are there
-  std::size_t widest_ = 0;           // alternatives of an event
+  std::vector<std::uint32_t> rows_;  // by link: its index in `wanted`, until the scores are set
+  std::size_t widest_ = 0;           // maximum number of alternatives of an event
   std::size_t alternatives_ = 0;
   std::size_t successors_ = 0;
 };
 
-// The same for any rows: event i has rows groups[i] to before groups[i + 1], of which right[i] is the right one.
+// Stochastic gradient descent over rows: event i has rows [groups[i], groups[i + 1]), of which right[i] is right.
 struct AnyRows {
   std::span<const std::int64_t> groups, right, offsets, ids;
   std::span<const double> values;

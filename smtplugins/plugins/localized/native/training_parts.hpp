@@ -1,4 +1,4 @@
-// How the groups of a training lie in memory; for its own sources.
+// The memory layout of groups, internal to Training.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace smt::localized {
 
-// Columns of a tile; one of two orientations is that of a link.
+// Columns of a tile; a link uses one of the two orientation columns.
 enum Column : std::size_t { kUnigram, kLeftColumn, kRightColumn, kRest, kLexical, kColumns };
 constexpr std::size_t kLanes = 4;
-constexpr std::size_t kHead = 3;  // words of a group before its links
+constexpr std::size_t kHead = 3;  // header words of a group
 
 inline std::size_t padded(std::size_t size) noexcept { return (size + kLanes - 1) / kLanes * kLanes; }
 
@@ -33,11 +33,11 @@ inline const float* Training::tile(std::uint32_t first) const noexcept {
   return tiles_.data() + kColumns * std::size_t{first};
 }
 
-// The features of a group's alternatives, side by side; what is behind the last is 0 or some block's.
+// The features of a group's alternatives by column; entries past the last alternative are 0 or arbitrary.
 class Training::Gathered {
  public:
   explicit Gathered(std::size_t widest) : room_(padded(widest) + kLanes), values_((kFloats + 2) * room_) {}
-  std::size_t room() const noexcept { return room_; }  // from one column to the next
+  std::size_t room() const noexcept { return room_; }  // stride of columns
   float* column(std::size_t f) noexcept { return values_.data() + f * room_; }
   float* scores() noexcept { return column(kFloats); }
   float* shares() noexcept { return column(kFloats + 1); }

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class _Native:
     """A native language model: its scorer, its part of the search, and the column shown in n-best lists.
 
-    ``told`` recomputes that column if the part's own values differ from it.
+    ``replay`` recomputes that column if the part's own values differ from it.
     """
 
     feature: Any
@@ -37,7 +37,7 @@ class _Native:
     part: Any
     names: tuple[str, ...]
     shown: tuple[str, ...]
-    told: Any = None
+    replay: Any = None
     starts: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -85,7 +85,7 @@ class Working:
         self.shown: tuple[str, ...] = (*(name for feature in self._natives for name in feature.shown), *python)
         """Names of the columns shown in n-best lists: those whose sum over a tree is the same in any decoder."""
         self._searcher: Searcher | None = None
-        self._teller: Searcher | None = None
+        self._replayer: Searcher | None = None
 
     @property
     def completed(self) -> list[str]:
@@ -131,17 +131,17 @@ class Working:
         """Return the columns shown in n-best lists, a row for each step."""
         import numpy as np
 
-        replayed = [model.told for model in self._natives if model.told is not None]
+        replayed = [model.replay for model in self._natives if model.replay is not None]
         again: Iterator[Array] = iter(())
         if replayed:
-            if self._teller is None:
-                self._teller = Searcher(replayed, "none")
+            if self._replayer is None:
+                self._replayer = Searcher(replayed, "none")
             blank = np.zeros(rules, dtype=np.float32)
-            self._teller.begin(forest, blank, blank, np.zeros(len(replayed)))
-            again = iter(self._teller.follow(grown.actions).values.T)
+            self._replayer.begin(forest, blank, blank, np.zeros(len(replayed)))
+            again = iter(self._replayer.follow(grown.actions).values.T)
         at, columns = len(self._own), []
         for model in self._natives:
-            columns.append(grown.values[:, at] if model.told is None else next(again))
+            columns.append(grown.values[:, at] if model.replay is None else next(again))
             at += len(model.names)
         at += len(self._shapes) * len(KINDS)
         return np.column_stack([*columns, grown.values[:, at:]]) if columns else grown.values[:, at:]
@@ -156,10 +156,10 @@ def _native(active: Active, mode: LmMode) -> _Native | None:
     shown = column_names(active, 1)[:1]
     mode = getattr(active.feature, "lm_mode", mode)
     part = lm_part(scorer, mode)
-    told = None if mode == "delta" else lm_part(scorer, "delta")
+    replay = None if mode == "delta" else lm_part(scorer, "delta")
     if mode != "split":
-        return _Native(active.feature, scorer, part, shown, shown, told)
+        return _Native(active.feature, scorer, part, shown, shown, replay)
     lengths = range(part.components // 3)
     kinds = {kind: [f"{shown[0]}-{kind}[{n}]" for n in lengths] for kind in ("sum", "count", "mean")}
     names = tuple(name for some in kinds.values() for name in some)
-    return _Native(active.feature, scorer, part, names, shown, told, dict.fromkeys(kinds["sum"], shown[0]))
+    return _Native(active.feature, scorer, part, names, shown, replay, dict.fromkeys(kinds["sum"], shown[0]))

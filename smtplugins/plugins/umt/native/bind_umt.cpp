@@ -31,7 +31,7 @@ using Rows = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::devi
 constexpr std::size_t kFields = 4;
 
 std::vector<Action> actions_of(const Rows& rows) {
-  if (rows.shape(0) != 0 && rows.shape(1) != kFields) throw nb::value_error("actions have four numbers");
+  if (rows.shape(0) != 0 && rows.shape(1) != kFields) throw nb::value_error("expected actions of four numbers");
   std::vector<Action> actions(rows.shape(0));
   for (std::size_t i = 0; i < actions.size(); ++i) {
     actions[i].edge = rows(i, 0);
@@ -50,7 +50,7 @@ Table<std::int64_t> rows_of(const std::vector<Action>& actions) {
   return table(std::move(rows), actions.size(), kFields);
 }
 
-// A feature in Python: an object with begin, reset, score and attach (carries.py).
+// A Python feature: an object with methods begin, reset, score and attach (carries.py).
 class CallbackPart final : public Part {
  public:
   CallbackPart(nb::object object, std::size_t components) : object_(std::move(object)), components_(components) {}
@@ -130,7 +130,7 @@ PyType_Slot callback_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_c
                                 {Py_tp_clear, reinterpret_cast<void*>(clear_callback)},
                                 {0, nullptr}};
 
-// A growth keeps its memory, and so do its parts: one call at a time.
+// Growth and its parts reuse buffers, so calls are serialised.
 class LockedGrowth {
  public:
   LockedGrowth(std::vector<std::shared_ptr<Part>> parts, std::size_t bounds, double scale, bool joins,
@@ -145,14 +145,14 @@ class LockedGrowth {
              Input<double> weights, Input<double> estimates) {
     const std::size_t rules = forest->rules.targets.size();
     if (scores.shape(0) != rules || bounds.shape(0) != rules) {
-      throw nb::value_error("scores and bounds must be as many as the rules");
+      throw nb::value_error("expected a score and a bound for each rule");
     }
     if (weights.shape(0) != growth_.components()) {
       throw nb::value_error(("expected " + std::to_string(growth_.components()) + " weights, found " +
                              std::to_string(weights.shape(0)))
                                 .c_str());
     }
-    if (estimates.shape(0) != growth_.parts()) throw nb::value_error("expected a weight of estimates for each part");
+    if (estimates.shape(0) != growth_.parts()) throw nb::value_error("expected an estimates' weight for each part");
     const std::span<const double> guessed(estimates.data(), estimates.shape(0));
     const std::span<const float> given(scores.data(), rules), under(bounds.data(), rules);
     const std::span<const double> weighed(weights.data(), weights.shape(0));
@@ -216,7 +216,7 @@ class LockedGrowth {
             table(std::move(found.values), steps, growth_.components()), found.scored};
   }
   void ready() const {
-    if (forest_ == nullptr) throw std::runtime_error("no sentence was begun");
+    if (forest_ == nullptr) throw std::runtime_error("expected a sentence to be begun first");
   }
   static void check(double value) {
     if (!std::isfinite(value)) throw std::invalid_argument("scores, bounds and weights must be finite");
@@ -242,15 +242,15 @@ NB_MODULE(_umt, m) {
   m.doc() = "Undirected decoding. Use the Python modules around it.";
   nb::module_::import_("smtplugins.core._core");  // the types of forests and scorers
 
-  nb::class_<Part>(m, "Part", "A feature at work on a tree that grows.")
-      .def_prop_ro("components", &Part::components, "How many values it gives an edge.");
+  nb::class_<Part>(m, "Part", "A contextual feature of a growing tree.")
+      .def_prop_ro("components", &Part::components, "The number of values for each edge.");
   nb::class_<CallbackPart, Part>(m, "CallbackPart", nb::type_slots(callback_slots),
-                                 "A feature in Python: an object with begin, reset, score and attach.")
+                                 "A Python feature: an object with begin, reset, score and attach.")
       .def(nb::init<nb::object, std::size_t>(), "object"_a, "components"_a);
   m.def("shape_part", []() -> std::shared_ptr<Part> { return std::make_shared<ShapePart>(); },
-        "How edges are put and how many tails they have.");
-  m.def("lm_part", &lm_part, "scorer"_a, "mode"_a, "A language model at work on a tree that grows.");
-  nb::class_<LockedGrowth>(m, "Growth", "Grows trees in forests, one sentence after another.")
+        "Indicators of an edge's attachment and number of tails.");
+  m.def("lm_part", &lm_part, "scorer"_a, "mode"_a, "A language model for growing trees.");
+  nb::class_<LockedGrowth>(m, "Growth", "Grows trees in forests, sentence after sentence.")
       .def(nb::init<std::vector<std::shared_ptr<Part>>, std::size_t, double, bool, bool>(), "parts"_a, "bounds"_a,
            "scale"_a, "joins"_a = false, "difference"_a = false)
       .def_prop_ro("components", &LockedGrowth::components)

@@ -30,7 +30,7 @@ void Index::set(const SearchForest& given) {
     for (std::size_t i = 0; i < target.size(); ++i) {
       if (target[i] < 0 && std::find(target.begin(), target.begin() + static_cast<std::ptrdiff_t>(i), target[i]) !=
                                target.begin() + static_cast<std::ptrdiff_t>(i)) {
-        throw std::invalid_argument("a rule uses a tail twice: its tree would be two");
+        throw std::invalid_argument("expected each tail once on a rule's target side, found a tail twice");
       }
     }
   }
@@ -90,7 +90,7 @@ void Bounds::find(const Index& index, std::span<const float> scores, std::span<c
     const double above = outside_[static_cast<std::size_t>(index.heads[b])];
     if (above == kNever || best_[b] == kNever) continue;
     alive_[b] = 1;
-    // By places, not by nodes: a node may stand at two of them.
+    // Each tail separately, as a node may be a tail twice.
     for (const std::int32_t tail : forest.tails[b]) {
       double& outside = outside_[static_cast<std::size_t>(tail)];
       outside = std::max(outside, above + best_[b] - inside_[static_cast<std::size_t>(tail)]);

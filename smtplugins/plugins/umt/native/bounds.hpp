@@ -1,4 +1,4 @@
-// What the best missing branch of a tree would add: bounds of the context-free scores, by (max,+) inside and outside.
+// Bounds on the missing branches of a tree: Viterbi inside and outside of the context-free scores.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace smt::umt {
 
-// A part that looks beyond rules, and its weight in bounds.
+// A contextual part and its weight in the bounds.
 struct Joining {
   Part* part;
   double weight;
@@ -17,14 +17,14 @@ struct Joining {
 
 class Bounds {
  public:
-  // Scores are those of rules. Nodes that are in no derivation have the bound minus infinity. With parts that join,
-  // bounds are none any more, but guesses: what the best rule of each bundle adds beside the best branches is in them.
+  // Computes bounds from rule scores. Nodes outside all derivations get minus infinity. With joining parts bounds
+  // become estimates that include the score of joining each bundle's best rule with its best branches.
   void find(const Index& index, std::span<const float> scores, std::span<const Joining> joining);
   double inside(std::int32_t node) const noexcept { return inside_[static_cast<std::size_t>(node)]; }
   double outside(std::int32_t node) const noexcept { return outside_[static_cast<std::size_t>(node)]; }
-  // Whether the edges of a bundle are in a derivation.
+  // Whether the edges of a bundle are in some derivation.
   bool alive(std::int32_t bundle) const noexcept { return alive_[static_cast<std::size_t>(bundle)] != 0; }
-  // What the best edge of a bundle adds by joining its tails' best branches.
+  // The score of joining a bundle's best edge with its tails' best branches.
   double joins(std::int32_t bundle) const noexcept {
     return joins_.empty() ? 0.0 : joins_[static_cast<std::size_t>(bundle)];
   }

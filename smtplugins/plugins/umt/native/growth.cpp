@@ -12,8 +12,7 @@ namespace {
 
 constexpr std::int32_t kNowhere = -1;
 
-// What was added up in another order, or as 32 bits, differs in its last digits: these must not decide between equal
-// candidates.
+// Rounds scores, so that differences in the last digits, from summation order or 32-bit floats, do not break ties.
 double shown(double score) noexcept { return std::nearbyint(score * 65536.0); }
 
 auto key(std::int64_t edge, std::int32_t slot, Place place) noexcept {
@@ -45,7 +44,7 @@ void Growth::begin(const SearchForest& input, std::span<const float> scores, std
   bounds_.find(index_, under_, joining_);
 }
 
-// The bounds of what stays open around an edge, as features. A slot of -1 is the head, unless there is no place yet.
+// Computes the bound features of what stays open around an edge. Slot -1 is the head, except for the first edge.
 double Growth::bound_of(const Open& open, std::int32_t bundle, std::int32_t slot,
                         double* values) const noexcept {
   const std::size_t last = options_.components - 1;
@@ -59,7 +58,7 @@ double Growth::bound_of(const Open& open, std::int32_t bundle, std::int32_t slot
   for (const std::int32_t tail : index_.tails(bundle)) {
     if (k++ != slot) values[std::min(static_cast<std::size_t>(k), last)] += bounds_.inside(tail) / options_.scale;
   }
-  // Beside its open tails the edge will add something, too; a tail that it was put at has been counted.
+  // The joins with its open tails; the join with the tail that it is attached by is already counted.
   const auto width = static_cast<double>(k);
   if (k != 0) {
     const double share = slot == -1 ? 1.0 : (width - 1.0) / width;
@@ -73,13 +72,13 @@ double Growth::bound_of(const Open& open, std::int32_t bundle, std::int32_t slot
   return sum;
 }
 
-// The bound of the branch that a place waits for, and its share of the joins, as both were counted when it opened.
+// The bound of the branch missing at a place plus its share of the joins, as counted when the place opened.
 double Growth::filled_by(const Open& open) const noexcept {
   if (options_.components == 0 || open.node == kNowhere) return 0.0;
   const std::size_t last = options_.components - 1;
   const std::size_t c = std::min(static_cast<std::size_t>(open.place.link), last);
   double filled = 0.0;
-  // As a difference the bound goes by itself.
+  // With `difference` the bound is already subtracted.
   if (!options_.difference) {
     filled = weights_[c] * (open.place.link == 0 ? bounds_.outside(open.node) : bounds_.inside(open.node));
   }
@@ -90,7 +89,7 @@ double Growth::filled_by(const Open& open) const noexcept {
   return filled / options_.scale;
 }
 
-// The candidates of a place, and what is known of their scores without the parts.
+// Collects the candidates of a place, with their scores without the parts.
 void Growth::collect(const Open& open) {
   candidates_.clear();
   totals_.clear();
@@ -155,7 +154,7 @@ double Growth::describe(const Open& open, const Candidate& edge, double* values)
   return total;
 }
 
-// An edge comes to an open place, which is open no longer.
+// Attaches an edge to an open place, which is then closed.
 void Growth::put(std::size_t which, const Candidate& edge, double score, Grown* grown) {
   const Open open = open_[which];
   if (grown != nullptr) {
@@ -271,7 +270,7 @@ Grown Growth::draw(std::span<const Action> prefix, double temperature, std::uint
     const double highest = *std::max_element(masses.begin(), masses.end());
     double sum = 0.0;
     for (double& mass : masses) sum += mass = std::exp((mass - highest) / temperature);
-    // 53 bits, the same with any library.
+    // 53 random bits, the same with any standard library.
     double left = static_cast<double>(random() >> 11U) * 0x1p-53 * sum;
     std::size_t chosen = 0;
     while (chosen + 1 < masses.size() && left >= masses[chosen]) left -= masses[chosen++];

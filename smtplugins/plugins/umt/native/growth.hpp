@@ -1,8 +1,8 @@
-// Undirected greedy decoding: one tree grows edge by edge, upwards and downwards, and nothing is taken back.
+// Undirected greedy decoding: a tree grows edge by edge, upwards and downwards, without backtracking.
 //
 // A. Gesmundo and J. Henderson, "Undirected Machine Translation with Discriminative Reinforcement Learning" (2014),
-// algorithm 1. Of the queue each open place keeps its best candidate: candidates are scored when a place opens, and
-// again when what is known around it changes.
+// algorithm 1. Instead of a queue each open place keeps its best candidate: candidates are scored when a place opens,
+// and again when its context changes.
 #pragma once
 
 #include <cstddef>
@@ -32,54 +32,53 @@ struct Grown {
   std::vector<Action> actions;
   std::vector<double> scores;  // of each action when it was taken
   std::vector<double> values;  // actions times components
-  std::int64_t scored = 0;     // candidates
+  std::int64_t scored = 0;     // number of scored candidates
 };
 
 struct Ranked {
   std::vector<Action> actions;
   std::vector<double> scores;
-  std::vector<double> filled;  // what was counted for the branch that the edge fills, and does not count any more
+  std::vector<double> filled;  // the bound of the branch that the edge replaces
 };
 
-// How the bounds of missing branches become features: none, their sum, or one for each link of an edge, the last of
-// which stands for all further ones.
+// Number of bound features: 0 (none), 1 (their sum), or one for each link of an edge, the last for all further links.
 struct BoundOptions {
   std::size_t components = 1;
-  double scale = 1.0;       // bounds are divided by it
-  bool joins = false;       // what the best branches add where they join is in the bounds
-  bool difference = false;  // from the bound of the branch that the edge fills: in the sum alone
+  double scale = 1.0;       // divisor of bounds
+  bool joins = false;       // add the scores of parts where best branches join
+  bool difference = false;  // subtract the bound of the branch that the edge fills; only with one component
 };
 
 class Growth {
  public:
-  // Weights are those of the bounds' components, then of each part's.
+  // Weights: those of the bounds' components, then of each part's.
   Growth(std::vector<std::shared_ptr<Part>> parts, const BoundOptions& options);
   std::size_t components() const noexcept { return components_; }
 
-  // Bounds are made of the rules' own scores `bounds` and, with a weight for each part, of the parts' estimates.
+  // Bounds are computed from the rule scores `bounds` plus the parts' estimates, weighted by `estimates`.
   void begin(const SearchForest& input, std::span<const float> scores, std::span<const float> bounds,
              std::span<const double> weights, std::span<const double> estimates);
   std::size_t parts() const noexcept { return parts_.size(); }
-  // Replays actions, and goes on with the best until the tree is complete.
+  // Replays a prefix of actions, then takes the best action until the tree is complete.
   Grown follow(std::span<const Action> prefix);
-  // The same, drawing from actions by exp(score / temperature).
+  // Replays a prefix, then samples actions with probability proportional to exp(score / temperature).
   Grown draw(std::span<const Action> prefix, double temperature, std::uint64_t seed);
-  // What could be done after these actions, the best first.
+  // The possible actions after a prefix, best first.
   Ranked ranked(std::span<const Action> prefix);
-  // The values that each of some actions would have after the prefix: actions times components.
+  // The values of each action after the prefix: actions times components.
   std::vector<double> values(std::span<const Action> prefix, std::span<const Action> actions);
 
  private:
   struct Open {
     Place place;
     std::int32_t node = -1;
-    double score = 0.0;  // of the best
+    double score = 0.0;  // of the best candidate
     Candidate best;
   };
   void restart(std::span<const Action> prefix, Grown* grown);
-  // An action's edge, and which open place it goes to.
+  // Checks an action; returns its open place and candidate.
   std::pair<std::size_t, Candidate> fitted(const Action& action) const;
-  // The values of an edge at an open place; gives its score.
+  // Computes the values of an edge at an open place; returns its score.
   double describe(const Open& open, const Candidate& edge, double* values) const;
   void put(std::size_t open, const Candidate& edge, double score, Grown* grown);
   void collect(const Open& open);
@@ -95,7 +94,7 @@ class Growth {
   Bounds bounds_;
   std::vector<float> scores_, under_;
   std::vector<double> weights_;
-  bool lazy_ = true;  // whether places need their best
+  bool lazy_ = true;  // whether places keep their best candidate
 
   std::vector<Open> open_;
   std::vector<std::int32_t> steps_;  // the bundle of each step's edge
@@ -103,7 +102,7 @@ class Growth {
   std::vector<Joining> joining_;
   std::int64_t scored_ = 0;
 
-  // Of the place at hand.
+  // Buffers for the current place.
   std::vector<Candidate> candidates_;
   std::vector<double> totals_;
   std::vector<double> values_;

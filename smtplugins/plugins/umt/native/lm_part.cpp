@@ -34,7 +34,7 @@ class LmPart final : public Part {
     items_at_.assign(rules.targets.size(), kUnseen);
     items_.clear();
     fragments_.clear();
-    // Words of another sentence may mean something else to a scorer that was set anew; joins are of the model's ids.
+    // Word ids change with each sentence's vocabulary, but cached joins use the model's ids and stay valid.
     reset();
   }
 
@@ -116,7 +116,7 @@ class LmPart final : public Part {
     return index_->input->rules.targets[static_cast<std::size_t>(edge.rule)];
   }
   std::span<const std::int32_t> items_of(std::int32_t rule);
-  // Writes pieces one behind the other, if somebody wants to have them.
+  // Scores pieces from left to right, and stores them if `made` is not null.
   class Writer {
    public:
     Writer(LmPart& part, std::vector<Piece>* made) : part_(part), made_(made), scorer_(part.lm_, piece_.state) {}
@@ -131,7 +131,7 @@ class LmPart final : public Part {
     void put(const Piece& next) {
       put(next.state, 0.0, false);
     }
-    // The piece ends here.
+    // Ends the piece.
     void cut() {
       score_ += scorer_.finish();
       if (made_ != nullptr) made_->push_back(piece_);
@@ -144,7 +144,7 @@ class LmPart final : public Part {
     void put(const Chart& next, double own, bool begins) {
       if (empty_) {
         scorer_.first_gap(next, own);
-        // An empty piece leaves the place of the first to the next one.
+        // After an empty piece the next one is still the first.
         empty_ = !begins && next.empty();
       } else {
         scorer_.gap(next, part_.joined(scorer_.right(), next.left), own);
@@ -194,13 +194,12 @@ class LmPart final : public Part {
   std::vector<Memo> memos_;
 
   const Index* index_ = nullptr;
-  // Of the sentence: each rule's fragments (their numbers) and gaps (-1 - k), once it was asked for: how many they are,
-  // and then they.
+  // Per sentence, on first use: each rule's number of items, then the items: fragment numbers, or gaps as -1 - k.
   std::vector<std::int32_t> items_at_;
   std::vector<std::int32_t> items_;
   LmFragments<N> fragments_;
 
-  std::vector<Chart> branches_;  // of nodes, while bounds are found
+  std::vector<Chart> branches_;  // states of the nodes' best branches, while bounds are computed
   Chart branch_;
   LmRing<N> ring_;
   std::vector<Piece> made_;
@@ -220,8 +219,8 @@ std::span<const std::int32_t> LmPart<N>::items_of(std::int32_t rule) {
   return {items_.data() + at + 1, static_cast<std::size_t>(items_[static_cast<std::size_t>(at)])};
 }
 
-// What is known of the text grows by an edge: its pieces in the order of the target side, those that were there before
-// and changed among them. Of a tree of several pieces the ones in the middle stay as they are.
+// Scores an edge by the change of known text. `made` gets the new and changed pieces in target order; of a tree of
+// several pieces the inner ones do not change.
 template <int N>
 double LmPart<N>::delta(const Around& around, const Candidate& edge, std::vector<Piece>* made) {
   const auto items = items_of(edge.rule);
@@ -237,7 +236,7 @@ double LmPart<N>::delta(const Around& around, const Candidate& edge, std::vector
     } else if (-1 - item != edge.slot) {
       writer.cut();
     } else {
-      // The ring is cut where the tree was open: its first piece comes first here.
+      // The place is outside the tree, so the piece on its right is the tree's first.
       writer.put(*around.right);
       if (around.left != around.right) {
         writer.cut();
@@ -251,7 +250,7 @@ double LmPart<N>::delta(const Around& around, const Candidate& edge, std::vector
   return writer.score();
 }
 
-// Reads the text around an edge from left to right, as far as something is new in it or stands behind it.
+// Reads the text of an edge from left to right, with as much of the text around it as its scores depend on.
 template <int N>
 template <class Reader>
 void LmPart<N>::read(const Around& around, const Candidate& edge, Reader& reader) const {
@@ -275,7 +274,7 @@ void LmPart<N>::read(const Around& around, const Candidate& edge, Reader& reader
   if (ends) reader.end(lm_.end);
 }
 
-// Visits each word that is scored: its probability, and how many words of context are known.
+// Visits each scored word with its probability and its number of known context words.
 template <int N>
 template <class Visit>
 struct LmPart<N>::Walk {
@@ -313,12 +312,12 @@ struct LmPart<N>::Walk {
   }
   void tree(const Piece& first, const Piece& last) {
     behind(first);
-    // A short piece is all context itself, together with what stands before it.
+    // A short piece is context as a whole, together with the words before it.
     if (&first != &last || last.known == context || last.begun) before(last);
   }
 };
 
-// Keeps the first words of the pieces that `delta` made.
+// Stores the first words of the pieces made by `delta`.
 template <int N>
 struct LmPart<N>::Keep {
   const std::size_t context;

@@ -1,9 +1,9 @@
-// A language model while a tree grows: what is known of the words on both sides of each open place.
+// A language model for growing trees: the state of the known words on both sides of each open place.
 //
-// The target side of a growing tree is pieces of text with open places between them; what is around the tree is one
-// more open place, as long as its head is open, so that pieces and places take turns on a ring. A piece keeps what a
-// language model has to know of both of its ends, and a candidate's score depends on the two pieces beside its place
-// alone: an edge that was put there can change what is known at the next place on either side, and nowhere beyond.
+// The target side of a growing tree consists of pieces of text with open places between them. As long as the tree's
+// head is open, the outside of the tree is another open place, so that pieces and places alternate on a ring. A piece
+// keeps the language model state of both its ends. A candidate's score depends only on the two pieces beside its place,
+// so an edge can change the scores at the next place on either side, but no further.
 #pragma once
 
 #include <memory>
@@ -14,12 +14,12 @@
 namespace smt::umt {
 
 enum class LmMode {
-  kDelta,     // the change of the sum of all pieces' scores, each with an unknown left context
-  kRescored,  // the scores of the edge's words, and anew those of up to order - 1 words behind it
-  kSplit,     // those of kRescored by how many words of context they have: sums, then counts, then means
+  kDelta,     // the change of the summed scores of all pieces, each with unknown left context
+  kRescored,  // the scores of the edge's words, and of the up to order - 1 words after it, rescored
+  kSplit,     // kRescored by context length: sums, then counts, then means
 };
 
-// One component; three for each length of context from 0 to the order less one if they are split.
+// A single component; with kSplit three for each context length from 0 to order - 1.
 std::shared_ptr<Part> make_lm_part(std::shared_ptr<AnyLmScorer> scorer, LmMode mode);
 
 }  // namespace smt::umt

@@ -1,4 +1,4 @@
-// The text of a tree that grows, as pieces and the open places between them.
+// The text of a growing tree, as pieces and the open places between them.
 #pragma once
 
 #include <algorithm>
@@ -12,19 +12,19 @@
 
 namespace smt::umt {
 
-// A piece of text and the places at its ends. What is kept for scoring words anew goes as far as a context does.
+// A piece of text and the places at its ends. It keeps as many words for rescoring as a context has.
 template <int N>
 struct LmPiece {
   ChartState<N> state;
   std::int32_t before = -1;
   std::int32_t behind = -1;
-  std::uint8_t known = 0;  // words there are, <s> included
-  std::uint8_t count = 0;  // of its first words, none if the sentence begins with it
+  std::uint8_t known = 0;  // number of words, <s> included
+  std::uint8_t count = 0;  // number of first words kept, 0 if the sentence begins with the piece
   bool begun = false;
   WordId words[N - 1] = {};
 };
 
-// Pieces and places take turns on a ring: as long as the tree's head is open, what is around the tree is a place between
+// Pieces and places alternate on a ring: as long as the tree's head is open, the outside of the tree is a place between
 // its last piece and its first.
 template <int N>
 class LmRing {
@@ -41,17 +41,17 @@ class LmRing {
     first_place_.clear();
   }
 
-  // The pieces beside a place; none beside the first place of all.
+  // The pieces beside a place; none for the first edge.
   Around around(Place place) const noexcept {
     if (place.step < 0) return {};
     const Between& at = places_[static_cast<std::size_t>(between(place))];
-    // The target side has no place for a tail that it drops: what comes there is text of its own.
+    // A tail that the target side drops has no neighbours: its text stands alone.
     if (at.left == kNone) return {};
     return {&pieces_[static_cast<std::size_t>(at.left)], &pieces_[static_cast<std::size_t>(at.right)]};
   }
 
-  // An edge comes to a place. `items` are its target side, gap k being -1 - k; `made` are the pieces it makes, from left
-  // to right, those that were beside the place grown by it. Places are told beside which a piece is another now.
+  // Attaches an edge. `items` is its target side, with gap k as -1 - k; `made` has the new pieces from left to right,
+  // including the grown neighbours. Appends the places whose neighbours have changed to `changed`.
   void attach(const Index& index, Place place, const Candidate& edge, std::span<const std::int32_t> items,
               const std::vector<Piece>& made, std::vector<Place>& changed);
 
@@ -87,7 +87,7 @@ class LmRing {
 
   std::vector<Piece> pieces_;
   std::vector<Between> places_;
-  std::vector<std::int32_t> first_place_;  // of each step: that of its head, which those of its tails follow
+  std::vector<std::int32_t> first_place_;  // for each step the place of its head, followed by those of its tails
 };
 
 template <int N>
@@ -97,7 +97,7 @@ void LmRing<N>::attach(const Index& index, Place place, const Candidate& edge, s
   const auto tails = index.tails(edge.bundle);
   const std::int32_t filled = place.step < 0 ? kNone : between(place);
 
-  // Places of the step, between no pieces yet.
+  // The places of the step, not yet between pieces.
   const auto step = static_cast<std::int32_t>(first_place_.size());
   first_place_.push_back(static_cast<std::int32_t>(places_.size()));
   for (std::size_t link = 0; link <= tails.size(); ++link) {
@@ -106,17 +106,17 @@ void LmRing<N>::attach(const Index& index, Place place, const Candidate& edge, s
   const bool has_head = (upwards || place.step < 0) && !index.tops(edge.bundle);
   const std::int32_t head = has_head ? between({step, 0}) : kNone;
 
-  // Pieces that go on from old ones stand where these stood; what was known at their other ends may have changed.
+  // Grown pieces replace the old ones; the state at their other ends may have changed.
   const std::int32_t old_left = filled == kNone ? kNone : places_[static_cast<std::size_t>(filled)].left;
   const std::int32_t old_right = filled == kNone ? kNone : places_[static_cast<std::size_t>(filled)].right;
   const auto tell = [&](std::int32_t at, bool differs) {
     if (at != kNone && at != filled && differs) changed.push_back(places_[static_cast<std::size_t>(at)].place);
   };
-  // The places between the pieces made, in their order; where the tree was is none.
+  // The places between the new pieces, in order; kNone at the old tree.
   std::vector<std::int32_t> cuts;
   bool drops = upwards;
   bool inner = false;
-  std::size_t tree = 0;  // which piece goes on with the tree's first
+  std::size_t tree = 0;  // the piece that extends the tree's first piece
   for (const std::int32_t item : items) {
     if (item >= 0) continue;
     if (-1 - item != edge.slot) {
@@ -130,11 +130,11 @@ void LmRing<N>::attach(const Index& index, Place place, const Candidate& edge, s
   }
   const std::size_t last = made.size() - 1;
   if (drops) {
-    // Around the tree there is nothing any more.
+    // The target side drops the tree: nothing is around it.
     pieces_[static_cast<std::size_t>(old_right)].before = kNone;
     pieces_[static_cast<std::size_t>(old_left)].behind = kNone;
   } else if (upwards) {
-    // Of a tree of several pieces the first and the last go on; one that is a single piece has words on both sides.
+    // A tree of several pieces grows at its first and last piece, a tree of a single piece on both sides of it.
     const Piece first_was = pieces_[static_cast<std::size_t>(old_right)];
     const Piece last_was = pieces_[static_cast<std::size_t>(old_left)];
     for (std::size_t i = 0; i <= last; ++i) {
@@ -163,7 +163,7 @@ void LmRing<N>::attach(const Index& index, Place place, const Candidate& edge, s
   for (std::size_t i = 0; i <= last; ++i) {
     const std::int32_t before = i == 0 ? left_was.before : cuts[i - 1];
     const std::int32_t behind = i == last ? right_was.behind : cuts[i];
-    // A tree that has become one piece may be short enough for words around it to see each other.
+    // A tree that has become a single piece may be shorter than a context.
     const bool closed = last == 0 && before == behind;
     if (i == 0) tell(before, closed || !begins_alike(made[i], left_was));
     if (i == last) tell(behind, closed || !ends_alike(made[i], right_was));

@@ -1,4 +1,4 @@
-// What a tree that grows in any order is made of, and what it asks of features that look beyond a rule.
+// The elements of a tree that grows in any order, and the interface of its contextual features.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace smt::umt {
 
-// Where an edge can be put: beside the edge of step `step`, at its head (link 0) or at its tail k (link k + 1). The
-// first edge of all has nothing beside it: step -1.
+// Where an edge can be attached: to the edge of step `step`, at its head (link 0) or its tail k (link k + 1). The first
+// edge has step -1.
 struct Place {
   std::int32_t step = -1;
   std::int32_t link = 0;
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-// An edge that could be put at a place: by its head (slot -1) or by its tail `slot`.
+// A candidate edge for a place, attached by its head (slot -1) or its tail `slot`.
 struct Candidate {
   std::int64_t edge = 0;  // its position in forest.rules.values
   std::int32_t bundle = 0;
@@ -26,7 +26,7 @@ struct Candidate {
   std::int32_t slot = -1;
 };
 
-// A forest as searches that go up and down see it.
+// A forest indexed for search in both directions.
 struct Index {
   struct Use {
     std::int32_t bundle;
@@ -35,7 +35,7 @@ struct Index {
   const SearchForest* input = nullptr;
   std::vector<std::int32_t> heads;  // of bundles
   std::vector<std::int32_t> first_use;
-  std::vector<Use> uses;            // of node v as a tail: [first_use[v], first_use[v + 1])
+  std::vector<Use> uses;            // bundles with node v as a tail: [first_use[v], first_use[v + 1])
   std::vector<std::int32_t> leaves; // bundles without tails
   std::int32_t goal = -1;
 
@@ -48,11 +48,11 @@ struct Index {
     return {uses.data() + first_use[v], static_cast<std::size_t>(first_use[v + 1] - first_use[v])};
   }
   bool tops(std::int32_t bundle) const noexcept { return heads[static_cast<std::size_t>(bundle)] == goal; }
-  // Of an edge by its number alone.
+  // The bundle of an edge.
   Candidate edge(std::int64_t number, std::int32_t slot) const noexcept;
 };
 
-// A feature at work on one tree after the other, in one thread.
+// A contextual feature; scores one tree after another, in a single thread.
 class Part {
  public:
   Part() = default;
@@ -61,20 +61,20 @@ class Part {
   virtual ~Part() = default;
 
   virtual std::size_t components() const noexcept = 0;
-  // The next sentence. What it is given stays as it is until the next call.
+  // Begins a sentence. The index stays unchanged until the next call.
   virtual void begin(const Index& index) = 0;
-  // Adds to each rule's bound a guess at what it brings wherever it is put, times a weight.
+  // Adds the weighted estimate of each rule out of context to its bound.
   virtual void estimate(double /*weight*/, std::span<float> /*bounds*/) {}
-  // What an edge adds by joining the best branches below it, which is what the parts keep of a node: for bounds, too.
-  // First of all so many nodes are told; an edge whose joins were asked for last may be kept as its head's best.
+  // The score of joining an edge with the best branches below it, for bounds. `begin_branches` comes first, with the
+  // number of nodes; `keep_branch` stores the edge of the last call of `joins` as the best branch of its head.
   virtual void begin_branches(std::size_t /*nodes*/) {}
   virtual double joins(std::int32_t /*bundle*/, std::int32_t /*rule*/) { return 0.0; }
   virtual void keep_branch(std::int32_t /*node*/) {}
-  // No edge is there.
+  // Clears the tree.
   virtual void reset() = 0;
-  // What each of these edges would add at the place: edge i's first value is values[i * stride].
+  // Scores candidate edges at a place: edge i's first value is values[i * stride].
   virtual void score(Place place, std::span<const Candidate> edges, double* values, std::size_t stride) = 0;
-  // Puts an edge there, which is the next step. Other places where edges would now add something else are told.
+  // Attaches an edge as the next step. Appends the other places whose scores change to `changed`.
   virtual void attach(Place place, const Candidate& edge, std::vector<Place>& changed) = 0;
 };
 

@@ -1,4 +1,4 @@
-// How an edge is put and how many tails it has, as indicators: not in the paper, but in the author's earlier code.
+// Indicators of an edge's attachment and number of tails; from the author's earlier code, not the paper.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace smt::umt {
 
-// Put above, put below, no tails, one, two or more.
+// Attached above, attached below, no tail, one tail, two or more.
 class ShapePart final : public Part {
  public:
   static constexpr std::size_t kComponents = 5;

@@ -104,7 +104,7 @@ def test_an_alignment_leaves_out_what_it_contradicts(seed: int, tmp_path: Path) 
 
 def test_a_link_to_a_word_that_is_not_there(tmp_path: Path) -> None:
     pairs = [("a", "x", Alignment(((0, 0),))), ("a", "x", Alignment(((0, 1),)))]
-    with pytest.raises(SmtError, match="sentence pair 2: a link to a word that is not there: 0-1"):
+    with pytest.raises(SmtError, match="sentence pair 2: expected links between words of the sentences, found 0-1"):
         collect(blocks_of([(("a",), ("x",))]), pairs, tmp_path / "events")
     assert not (tmp_path / "events").exists()
 

@@ -405,7 +405,7 @@ def test_a_rule_may_drop_a_tail_but_not_use_it_twice(tmp_path: Path) -> None:
             assert scores[0] == pytest.approx(found.scores[length], abs=1e-6)
     leaf, twice = ("a",), (0, "b", 0)
     plain = Plain([[((), [0])], [((0,), [1])]], [leaf, twice], [0.0, 0.0], [0.0, 0.0])
-    with pytest.raises(ValueError, match="a rule uses a tail twice"):
+    with pytest.raises(ValueError, match="found a tail twice"):
         Searcher().begin(plain.native(), plain.scores, plain.bounds, [1.0])
 
 

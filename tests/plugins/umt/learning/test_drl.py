@@ -354,7 +354,7 @@ class TestNothingToLearn:
     def test_no_examples(self) -> None:
         with pytest.raises(SmtError, match="drl: expected examples to learn from, found none"):
             list(Drl().learn(Task(samples.Tagging(), []), Model()))
-        with pytest.raises(SmtError, match="expected examples with actions to choose from, found ends only"):
+        with pytest.raises(SmtError, match="expected examples with actions to choose from, found final states only"):
             list(Drl().learn(Task(samples.Tagging(), [((), ())]), Model()))
 
     def test_a_single_action_everywhere(self) -> None:
@@ -369,5 +369,5 @@ class TestNothingToLearn:
                 found = super().features(state, actions)
                 return Columns(found.names, found.offsets, found.ids, found.values * 1e300)
 
-        with pytest.raises(SmtError, match=r"weights that are no numbers|expected finite scores"):
+        with pytest.raises(SmtError, match=r"expected finite weights|expected finite scores"):
             list(Drl(rate=1e10).learn(Task(Steep(), samples.task_problem().examples), Model()))
