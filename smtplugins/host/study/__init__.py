@@ -1,6 +1,6 @@
-"""Make a paper's tables: steps done once, systems tuned and tested, rows beside the paper's.
+"""Make a paper's tables: steps done once in a folder, systems tuned and tested, our figures beside the paper's.
 
-Which rows there are is said by the plugin of the paper.
+A plugin describes its paper here: rows, columns, the paper's figures. What runs, resumes and prints them is this room.
 """
 
 from __future__ import annotations

@@ -83,8 +83,7 @@ def _tiny_arpa(folder: Path) -> dict[str, Any]:
 @hookimpl
 def smt_commands() -> Iterator[Command]:
     """``smt umt compare`` and ``smt umt sensitivity``."""
-    from smtplugins.plugins.umt.study.command import COMPARE
-    from smtplugins.plugins.umt.study.sensitivity import SENSITIVITY
+    from smtplugins.plugins.umt.study.command import COMPARE, SENSITIVITY
 
     yield COMPARE
     yield SENSITIVITY

@@ -1,14 +1,21 @@
-"""Tables 7.2 to 7.5 of Wellington, Turian and Melamed (2009) for other data, beside theirs."""
+"""Tables 7.2 to 7.5 of Wellington, Turian and Melamed (2009): rows, columns and the paper's figures."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from smtplugins.host.printing import render
+from smtplugins.host.study.study_tables import SCORE, Form, StudyColumn, StudyTable, paper_column
 from smtplugins.plugins.bitree.words.atoms import shown_configuration
 
+TABLES = {
+    "accuracy": "table 7.2",
+    "sizes": "parameters in table 7.2",
+    "dev-bags": "table 7.3",
+    "test-bags": "table 7.4",
+    "transducers": "table 7.5, with trees or --shape",
+}
+ROWS = {"l1": "boosted trees, always", "l2": "and pruned l2", "svm": "the online SVM", "phrase": "phrases, with --lm"}
 SIZES = ("10k", "100k")
 _COLUMNS = ("W", "WD", "WC", "WDC")
 ACCURACY: dict[str, dict[str, tuple[float, ...]]] = {
@@ -79,23 +86,9 @@ NAMES = {
 }
 
 
-def shown(record: Mapping[str, Any], style: str) -> str:
-    """The tables that there are, as text, TSV or LaTeX, or all that is known of them as JSON."""
-    if style == "json":
-        return json.dumps(record, indent=1, ensure_ascii=False)
-    size = str(record["settings"]["paper"])
-    parts = [
-        ("Table 7.2: accuracy in percent and parameters, development text", _classifiers(record, size)),
-        ("Table 7.3: bags, development text", _bags(record["dev bags"], BAGS[size])),
-        ("Table 7.4: bags, test text", _bags(record["test bags"], TEST_BAGS[size])),
-    ]
-    if record["transducers"]:
-        what = "" if record["settings"]["trees"] is None else f", trees: {record['settings']['trees']}"
-        title = f"Table 7.5: transducers, test text{what}; p (Wilcoxon, F) of the difference from the first"
-        parts.append((title, _transducers(record["transducers"])))
-    mark = {"latex": "% "}.get(style, "")
-    texts = [(title, render(table, list(table[0]), style)) for title, table in parts if table]
-    return "\n\n".join(text if style == "tsv" else f"{mark}{title}\n{text}" for title, text in texts)
+def title_of(key: str) -> str:
+    """The name of a row."""
+    return NAMES.get(key) or shown_configuration(key)
 
 
 def short(size: float) -> str:
@@ -107,54 +100,50 @@ def short(size: float) -> str:
     return f"{size / scale:.{digits}f}{letter}"
 
 
-def _classifiers(record: Mapping[str, Any], size: str) -> list[dict[str, str]]:
-    found = []
-    letters = record["settings"]["configurations"]
-    for name, row in record["classifiers"].items():
-        cells = {"": NAMES[name]}
-        for one in letters:
-            cells[shown_configuration(one)] = f"{row[one]['accuracy']['dev']:.2f}"
-            theirs = ACCURACY[size].get(name)
-            cells[f"paper, {shown_configuration(one)}"] = "" if theirs is None else f"{theirs[_COLUMNS.index(one)]:.2f}"
-        found.append(cells)
-    for name, row in record["classifiers"].items():
-        if name == "baseline":
-            continue
-        cells = {"": f"{NAMES[name]}, size"}
-        for one in letters:
-            cells[shown_configuration(one)] = short(row[one]["size"])
-            sizes = PARAMETERS[size].get(name)
-            cells[f"paper, {shown_configuration(one)}"] = "" if sizes is None else sizes[_COLUMNS.index(one)]
-        found.append(cells)
-    return found
+def accuracy_table(records: Mapping[str, Mapping[str, Any]], letters: Sequence[str], size: str) -> StudyTable:
+    """The accuracies of table 7.2 from the records of each kind of classifiers and configuration."""
+    rows = [_named(kind, {name: own[name]["accuracy"]["dev"] for name in letters}) for kind, own in records.items()]
+    columns = _columns(letters, SCORE, ACCURACY[size])
+    return StudyTable("accuracy", "Table 7.2: accuracy in percent, development text", columns, rows)
 
 
-def title_of(name: str) -> str:
-    """What a row is called."""
-    return NAMES.get(name) or shown_configuration(name)
+def sizes_table(records: Mapping[str, Mapping[str, Any]], letters: Sequence[str], size: str) -> StudyTable:
+    """The parameters of table 7.2."""
+    kinds = [kind for kind in records if kind != "baseline"]
+    rows = [_named(kind, {name: records[kind][name]["size"] for name in letters}) for kind in kinds]
+    return StudyTable("sizes", "Table 7.2: parameters", _columns(letters, short, PARAMETERS[size]), rows)
 
 
-def _bags(rows: Sequence[Mapping[str, Any]], paper: Mapping[str, Sequence[float]]) -> list[dict[str, str]]:
-    found = []
-    for row in rows:
-        cells = {"": title_of(str(row["system"])), **{one: f"{row[one]:.2f}" for one in "PRF"}}
-        theirs = paper.get(str(row["system"]))
-        for place, one in enumerate("PRF"):
-            cells[f"paper {one}"] = "" if theirs is None else f"{theirs[place]:.2f}"
-        found.append(cells)
-    return found
+def _columns(letters: Sequence[str], form: Form, paper: Mapping[str, Sequence[Any]]) -> list[StudyColumn]:
+    """A column for each configuration."""
+    figures = [paper_column(paper, _COLUMNS.index(name)) for name in letters]
+    named = zip(letters, figures, strict=True)
+    return [
+        StudyColumn(name, shown_configuration(name), form, own, "{}" if form is short else form) for name, own in named
+    ]
 
 
-def _transducers(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    found = []
-    for row in rows:
-        cells = {"": title_of(str(row["system"]))}
-        theirs = TRANSDUCERS.get(str(row["system"]))
-        for exponent in (1, 2):
-            for letter in "PRF":
-                cells[f"{letter}{exponent}"] = f"{row[f'{letter}{exponent}']:.2f}"
-            cells[f"paper F{exponent}"] = "" if theirs is None else f"{theirs[3 * exponent - 1]:.2f}"
-            p = row.get(f"p{exponent}")
-            cells[f"p{exponent}"] = "" if p is None else f"{p:.2g}"
-        found.append(cells)
-    return found
+def bags_table(key: str, rows: Sequence[Mapping[str, Any]], size: str) -> StudyTable:
+    """Table 7.3 (``dev-bags``) or 7.4 (``test-bags``): precision, recall and F."""
+    number, what, paper = (3, "development", BAGS) if key == "dev-bags" else (4, "test", TEST_BAGS)
+    columns = [StudyColumn(name, name, SCORE, paper_column(paper[size], at)) for at, name in enumerate("PRF")]
+    named = [_named(row["key"], row) for row in rows]
+    return StudyTable(key, f"Table 7.{number}: bags, {what} text", columns, named)
+
+
+def transducers_table(rows: Sequence[Mapping[str, Any]], trees: str | None) -> StudyTable:
+    """Table 7.5: precision, recall and F by exponent of GTM."""
+    columns = []
+    for exponent in (1, 2):
+        for at, letter in enumerate("PRF"):
+            key = f"{letter}{exponent}"
+            figures = paper_column(TRANSDUCERS, 3 * exponent - 3 + at)
+            columns.append(StudyColumn(key, key, SCORE, figures if letter == "F" else {}))
+        columns.append(StudyColumn(f"p{exponent}", f"p{exponent}", "{:.2g}"))
+    kind = "" if trees is None else f", trees: {trees}"
+    title = f"Table 7.5: transducers, test text{kind}; p (Wilcoxon, F) of the difference from the first"
+    return StudyTable("transducers", title, columns, [_named(row["key"], row) for row in rows])
+
+
+def _named(key: str, figures: Mapping[str, Any]) -> dict[str, Any]:
+    return {"key": key, "name": title_of(key), **figures}

@@ -20,37 +20,37 @@ EXPONENTS = (1, 2)
 MEASURES = {"P": "precision", "R": "recall", "F": "f"}
 
 
-def transduced(
-    made: Transducer,
+def transduce(
+    model: Transducer,
     pairs: Sequence[Pair],
     *,
     configuration: str = MIXTURE,
     limits: SearchLimits | None = None,
     threads: int = 1,
 ) -> list[str]:
-    """The strings of a text's cheapest bitrees, as the decoder ``bitree`` reads them off."""
+    """The target sides of a text's cheapest bitrees, as the decoder ``bitree`` reads them off."""
 
     def tree_of(pair: Pair) -> SourceTree:
-        shape = next((one for one in SHAPES if one == made.trees), None)
+        shape = next((shape for shape in SHAPES if shape == model.trees), None)
         if shape is None and pair.tree is not None:
             return pair.tree
         return branching(pair.source, shape or "right-branching")
 
-    def one(pair: Pair) -> str:
+    def translate(pair: Pair) -> str:
         tree = tree_of(pair)
-        return " ".join(search(tree, made.start(tree, configuration), limits).target())
+        return " ".join(search(tree, model.start(tree, configuration), limits).target())
 
-    return list(in_order(one, pairs, threads))
+    return list(in_order(translate, pairs, threads))
 
 
-def judged(host: Host, systems: Mapping[str, Sequence[str]], references: Sequence[str]) -> list[dict[str, Any]]:
-    """A row for each system: P, R and F in percent by exponent (``P1``, ``P2`` and so on).
+def judge_by_gtm(host: Host, systems: Mapping[str, Sequence[str]], references: Sequence[str]) -> list[dict[str, Any]]:
+    """A row for each system: precision, recall and F in percent for each exponent (``P1``, ``P2`` and so on).
 
-    ``p1`` and ``p2`` are those of the Wilcoxon signed ranks test on the sentences' F against the first system.
+    ``p1`` and ``p2`` compare the sentences' F with the first system's by Wilcoxon's signed ranks test.
     """
     from smtplugins.core.metrics.signed import wilcoxon_p
 
-    rows: list[dict[str, Any]] = [{"system": name} for name in systems]
+    rows: list[dict[str, Any]] = [{"key": name} for name in systems]
     for exponent in EXPONENTS:
         base = None
         for row, texts in zip(rows, systems.values(), strict=True):

@@ -50,7 +50,6 @@ def add_path(parser: argparse.ArgumentParser) -> None:
         help=f"minimum relative reduction of the risk by a tree (default: {epsilon:g})",
     )
     add("--depth", type=int, default=0, metavar="N", help="maximum literals of a conjunction (default: 0, no limit)")
-    add("-j", "--jobs", type=int, default=1, metavar="N", help="threads (same result)")
 
 
 def path_of(args: argparse.Namespace) -> PathOptions:

@@ -68,6 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="W window, D dependency (needs trees), C co-occurrence, as in W+C (repeatable; default: the paper's)",
     )
     add_path(parser)
+    parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="threads (same result)")
     add_output(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="print no notes to standard error")
 

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 METRIC = "bleu,tokenize=none"
 
 
-def add_tables(parser: argparse.ArgumentParser) -> None:
-    """Add the options of evaluation and table output, shared with ``compare``."""
-    parser.add_argument(
-        "-m", "--metric", default=METRIC, metavar="NAME[,key=value...]", help=f"the metric (default: {METRIC})"
-    )
+def add_judging(parser: argparse.ArgumentParser) -> None:
+    """Add the options of evaluation, shared with ``compare``."""
+    from smtplugins.host.study.options import add_metric
+
+    add_metric(parser, METRIC)
     parser.add_argument(
         "--nbest",
         type=int,
@@ -32,22 +32,12 @@ def add_tables(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="size of the n-best lists whose n-grams are compared (default: 100)",
     )
-    parser.add_argument(
-        "-f", "--format", choices=("text", "json", "tsv", "latex"), default="text", help="how to print the tables"
-    )
-    import argparse
-
-    parser.add_argument(
-        "--paper",
-        action=argparse.BooleanOptionalAction,
-        default=None,
-        help="print the paper's figures beside ours (default: with --format text)",
-    )
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.plugins.cdlm.sets.confuse_command import add_setting
+    from smtplugins.host.study.options import add_printing
+    from smtplugins.plugins.cdlm.sets.confuse_command import add_setting, add_work
 
     parser.add_argument(
         "-i", "--input", required=True, metavar="TEXT", help="held-out sentences, one per line, tokenised"
@@ -70,8 +60,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--lists", metavar="FILE", help="the system's n-best lists for the source sentences, for table 4"
     )
     parser.add_argument("-o", "--output", metavar="DIR", help="write each model's picks to a file in this folder")
-    add_tables(parser)
+    add_judging(parser)
+    add_printing(parser)
     add_setting(parser)
+    add_work(parser)
 
 
 def pick_all(
@@ -106,23 +98,23 @@ def rows_of(
     references: Sequence[Sequence[str]],
 ) -> list[dict[str, Any]]:
     """Return the rows of table 2."""
-    from smtplugins.plugins.cdlm.picking.picking import score_outputs
+    from smtplugins.host.study.tuned_systems import judge_rows
 
-    scores = score_outputs(metric, [own.texts for own, _ in picks], references)
+    names = [{"name": model.name} for model in contenders]
+    rows = judge_rows(metric, names, [[own.texts] for own, _ in picks], references)
     same: list[dict[str, Any]] = [{} for _ in picks]
     if all(shared is not None for _, shared in picks):
-        same = score_outputs(metric, [shared.texts for _, shared in picks if shared is not None], references)
+        same = judge_rows(metric, same, [[shared.texts] for _, shared in picks if shared is not None], references)
     words = max(sum(len(text.split()) for text in references[0]), 1)
     return [
         {
-            "name": model.name,
+            **row,
             "features": list(model.features),
-            **score,
             "same": other.get("score"),
             "words": sum(len(text.split()) for text in own.texts) / words,
             "own": own.own,
         }
-        for model, (own, _), score, other in zip(contenders, picks, scores, same, strict=True)
+        for model, (own, _), row, other in zip(contenders, picks, rows, same, strict=True)
     ]
 
 
@@ -148,10 +140,11 @@ def run(host: Host, args: argparse.Namespace) -> None:
     """Run the command."""
     from smtplugins.host.errors import UsageError
     from smtplugins.host.files.opening import find_format, write_all
+    from smtplugins.host.study.study_tables import render_tables
     from smtplugins.plugins.cdlm.picking import picking
     from smtplugins.plugins.cdlm.sets.confuse_command import sayer, setting_of, there
     from smtplugins.plugins.cdlm.sets.confusing import read_text
-    from smtplugins.plugins.cdlm.study import tables as compare_tables
+    from smtplugins.plugins.cdlm.study.tables import ngrams_table, picking_table
 
     say = sayer(args.quiet, "pick")
     if args.nbest < 1:
@@ -171,16 +164,15 @@ def run(host: Host, args: argparse.Namespace) -> None:
         for model, (own, _) in zip(contenders, picks, strict=True):
             write_all(record, list(own.texts), Path(args.output) / f"{model.name.replace(' ', '-')}.txt")
     rows = rows_of(contenders, picks, metric, references)
-    tables = [compare_tables.picking(rows, metric.name, len(sentences), len(references))]
+    tables = [picking_table(rows, metric.name, len(sentences), len(references))]
     if args.lists:
         real = picking.strings_of_lists(host, there(args.lists), args.nbest, len(sentences))
         overlap = compared_ngrams(host, setting, sentences, contenders[-1], real, args.nbest, args.jobs, args.cache)
-        tables.append(compare_tables.ngrams(overlap, args.nbest, len(sentences)))
+        tables.append(ngrams_table(overlap, args.nbest, len(sentences)))
     perplexity, unknown = picking.perplexity(setting.lm, [sentence.text for sentence in sentences])
     settings = {"signature": metric.signature(), "perplexity": perplexity, "unknown": unknown}
     say(f"perplexity of {args.input} under the baseline LM: {perplexity:.1f}, {unknown} unknown words")
-    paper = args.format == "text" if args.paper is None else args.paper
-    sys.stdout.write(compare_tables.shown(tables, args.format, paper, settings) + "\n")
+    sys.stdout.write(render_tables(tables, args.format, args.paper, settings) + "\n")
 
 
 PICK = Command(

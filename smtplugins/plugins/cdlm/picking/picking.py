@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.plugins.cdlm.sets.confusing import BLM, OOV, TSRB, WP, ConfusionSetting, confusion_sets
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Metric, Sentence
+    from smtplugins.contracts.contracts import Sentence
     from smtplugins.core.graph.hypergraph import Hypergraph
     from smtplugins.host.host import Host
 
@@ -124,20 +124,6 @@ def same_sets(
         name: Picked(tuple(picks), sum(text == sentence.text for text, sentence in zip(picks, sentences, strict=True)))
         for name, picks in texts.items()
     }
-
-
-def score_outputs(
-    metric: Metric, outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
-) -> list[dict[str, Any]]:
-    """Score each output with a 95 % interval, and the bootstrap p-value of its difference from the first."""
-    from smtplugins.host.judge.significance import Plan, judge
-
-    stats = [[metric.stats(list(output), [list(stream) for stream in references])] for output in outputs]
-    results = judge(metric, stats, Plan(("bootstrap",)))
-    return [
-        {"score": result.score, "low": result.low, "high": result.high, "p": result.p.get("bootstrap") if k else None}
-        for k, result in enumerate(results)
-    ]
 
 
 def perplexity(path: Path, texts: Sequence[str]) -> tuple[float, int]:

@@ -57,6 +57,10 @@ def add_setting(parser: argparse.ArgumentParser, *, required: bool = True) -> No
         metavar="KEY=VALUE",
         help="another option of the decoder hiero, such as search=full (repeatable)",
     )
+
+
+def add_work(parser: argparse.ArgumentParser) -> None:
+    """Add threads, cache and how much is told."""
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (same output for any N)")
     parser.add_argument(
         "--cache", metavar="DIR|off", help="where columns of grammars are kept between runs (default: $SMT_CACHE)"
@@ -129,6 +133,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--stats", metavar="FILE", help="write counts and CPU seconds as JSON")
     add_setting(parser)
+    add_work(parser)
 
 
 def run(host: Host, args: argparse.Namespace) -> None:

@@ -1,138 +1,155 @@
-"""The steps of ``smt cdlm compare``: each leaves files in the folder, the last of them says that it is complete.
-
-Grammar, class map, two models (with and without rule bigrams), what is picked, n-grams, and the effect in a decoder.
-"""
+"""The steps of ``smt cdlm compare``: grammar, classes, two models, picking, n-grams, and a model in a decoder."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+import argparse
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.spec import Spec
+from smtplugins.host.config.run_yaml import RunConfig, load_config
 from smtplugins.host.errors import UsageError
-from smtplugins.plugins.cdlm.picking import picking as choosing
-from smtplugins.plugins.cdlm.sets.confusing import ConfusionSetting, read_text
+from smtplugins.host.loading.manager import load_plugins
+from smtplugins.host.study.options import check_least, choose, tuning_plan
+from smtplugins.host.study.study import Study
+from smtplugins.host.study.tuned_systems import StudySystem, refuse_runner, signature_of, tune_system, tuned_rows
+from smtplugins.plugins.cdlm.picking import picking as picks
+from smtplugins.plugins.cdlm.sets.confuse_command import setting_of
+from smtplugins.plugins.cdlm.sets.confusing import read_text
+from smtplugins.plugins.cdlm.study.tables import PICKERS, SYSTEMS, TABLES, decoder_table, ngrams_table, picking_table
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Metric, Sentence
-    from smtplugins.host.config.run_yaml import RunConfig
+    from smtplugins.contracts.contracts import Sentence
     from smtplugins.host.host import Host
-    from smtplugins.plugins.cdlm.grammar.choices import Choices
+    from smtplugins.host.study.study_tables import StudyTable
 
-Say = Callable[[str], None]
 PLAIN, FULL = "blm-wp", "tsrb"
 """The folders of the two models."""
 CONFUSIONS, CLASSES = "confusions.gz", "classes.txt"
+FEATURE = "cdlm"
+_NAMES = {"without": "the system", "with": "with cdlm (TsRB)"}
 
 
-@dataclass(frozen=True)
-class Decoding:
-    """A system: its configuration, the source sentences of the test text, and how its weights are tuned anew."""
+class CdlmStudy(Study):
+    """Tables 2 to 4.
 
-    config: RunConfig
-    source: Path | None = None
-    learner: Spec = field(default_factory=lambda: Spec("mert"))
-    nbest: int = 100
-    iterations: int = 5
-    seeds: int = 3
+    The system is the configuration ``-c``, tuned anew, which translates ``--source``; without ``--source`` it makes
+    nothing but the confusion grammar.
+    """
 
+    name = "cdlm compare"
+    known_tables = TABLES
 
-@dataclass(frozen=True)
-class Texts:
-    """What is learnt from and what is judged on, each with its paraphrases."""
-
-    text: Path
-    paraphrases: tuple[Path, ...]
-    test: Path
-    test_paraphrases: tuple[Path, ...]
-
-
-@dataclass(frozen=True)
-class Study:
-    """A comparison in a folder: what is there already is read."""
-
-    host: Host
-    folder: Path
-    setting: ConfusionSetting
-    texts: Texts
-    metric_name: str
-    choices: Choices
-    scope: Any = "item"
-    grammars: tuple[Path, ...] = ()
-    system: Decoding | None = None
-    learner: Spec = field(default_factory=lambda: Spec("minrisk"))
-    gains: str = "measured"
-    iterations: int = 5
-    rounds: int = 0
-    seed: int = 1
-    nbest: int = 100
-    jobs: int = 1
-    cache: str | None = None
-    quiet: bool = True
-    say: Say = lambda text: None
-
-    @cached_property
-    def metric(self) -> Metric:
-        """The metric of all tables."""
-        return self.host.metric(self.metric_name)
+    def __init__(self, host: Host, args: argparse.Namespace) -> None:
+        self.config = _config_of(args)
+        super().__init__(load_plugins(self.config.plugins) if self.config and self.config.plugins else host, args)
+        self.setting = setting_of(args, self.folder / CONFUSIONS)
+        self.plan = tuning_plan(args)
+        self.rows = choose(args.row, [*PICKERS, *SYSTEMS])
 
     @cached_property
     def test(self) -> list[Sentence]:
         """The sentences that are confused to judge models."""
-        return read_text(self.host, self.texts.test)
+        return read_text(self.host, self.args.test)
 
     @cached_property
     def references(self) -> list[list[str]]:
-        """They and their paraphrases."""
-        return choosing.references_of(self.host, self.texts.test, self.texts.test_paraphrases)
+        """The test sentences and their paraphrases."""
+        return picks.references_of(self.host, self.args.test, self.args.test_ref)
 
     def check(self) -> None:
-        """Whether texts have words and as many lines as they should, before anything is made."""
+        """Raise an error if texts lack words or lines, before anything is written."""
         from smtplugins.core.lm.ngram_model import check_lm
         from smtplugins.host.decode.decoding import make_translator, read_source
 
+        check_least(self.args, nbest=1)
+        self.chosen_tables()
         check_lm(self.setting.lm)
-        choosing.references_of(self.host, self.texts.text, self.texts.paraphrases)
+        picks.references_of(self.host, self.args.input, self.args.ref)
         count = len(self.references[0])
-        source = None if self.system is None else self.system.source
-        if self.system is not None and source is not None:
-            translator = make_translator(self.host, self.system.config, None, self.cache)
-            found = sum(1 for _ in read_source(self.host, translator, source))
-            if found != count:
-                raise UsageError(f"{source}: expected {count} sentences as in {self.texts.test}, found {found}")
+        if self.config is not None and self.args.source is not None:
+            translator = make_translator(self.host, self.config, None, self.cache)
+            lines = sum(1 for _ in read_source(self.host, translator, self.args.source))
+            if lines != count:
+                raise UsageError(
+                    f"{self.args.source}: expected {count} sentences as in {self.args.test}, found {lines}"
+                )
 
-    def signature(self) -> str:
-        """The metric's, which may ask how many references there are, also where all scores are there already."""
-        self.metric.stats(self.references[0][:1], [stream[:1] for stream in self.references])
-        return self.metric.signature()
+    def chosen_tables(self) -> list[str]:
+        """The tables asked for; by default those that the options allow, without those of no chosen row."""
+        config, source = self.config, self.args.source
+        chosen = choose(self.args.table or (["picking"] if config is None or source is None else None), TABLES)
+        for name, number in (("decoder", 3), ("ngrams", 4)):
+            if name in chosen and (config is None or source is None):
+                raise UsageError(
+                    f"table {number} needs a system (-c) and the source sentences of the test text (--source)"
+                )
+        rows = {"picking": PICKERS, "decoder": SYSTEMS}
+        chosen = [name for name in chosen if name not in rows or any(row in self.rows for row in rows[name])]
+        if "decoder" in chosen and config is not None:
+            if config.source is None or not config.references:
+                raise UsageError("table 3 needs a configuration with source and references to tune on")
+            if any(str(feature.options.get("name", feature.name)) == FEATURE for feature in config.model.features):
+                raise UsageError(f"the configuration has a feature {FEATURE} already")
+        return chosen
 
-    def once(self, name: str, make: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
-        """A record that a file of the folder has, or that is made now."""
-        from smtplugins.host.study.steps import once
+    def inputs(self) -> list[Path]:
+        """The texts, the language model and the grammars."""
+        args = self.args
+        return [args.input, args.test, *args.ref, *args.test_ref, self.setting.lm, *args.system]
 
-        return once(self.folder, name, make, self.say)
+    def tuned_on(self) -> list[Path]:
+        """The text that models are learnt from."""
+        return [self.args.input]
+
+    def details(self) -> Mapping[str, Any]:
+        """The system's configuration."""
+        return {} if self.config is None else {"system": self.config.to_yaml()}
+
+    def begin(self) -> None:
+        """Make the confusion grammar, if none was named."""
+        self.confusions()
+
+    def settings(self) -> dict[str, Any]:
+        """How models were learnt, from what, and the metric."""
+        return {
+            "learner": str(self.learner()),
+            "gains": self.args.gains,
+            "iterations": self.args.iterations,
+            "rounds": self.args.rounds,
+            "confusions": self.confusions(),
+            "metric": self.metric.name,
+            "signature": signature_of(self.metric, self.references),
+            "perplexity": self.perplexities(),
+        }
 
     # Grammar and classes.
 
     def confusions(self) -> dict[str, Any]:
-        """The confusion grammar, if none was given."""
+        """Make the confusion grammar, if none was named; returns its counts."""
         if self.setting.grammar != self.folder / CONFUSIONS:
             return {}
-        return self.once("confusions", self._confusions)
+        return self.step("confusions", self._make_confusions)
 
-    def _confusions(self) -> Mapping[str, Any]:
+    def _make_confusions(self) -> Mapping[str, Any]:
         from smtformats.files import open_binary_write
         from smtplugins.host.files.opening import load_grammar
+        from smtplugins.plugins.cdlm.grammar.choices import Choices
         from smtplugins.plugins.cdlm.grammar.confusion_grammar import Confusions
 
-        with Confusions(self.choices, folder=self.folder) as confusions:
-            for path in self.grammars:
+        args, best = self.args, self.args.best
+        if best not in ("order", "count"):
+            best = {best.removeprefix("-"): -1.0 if best.startswith("-") else 1.0}
+        choices = Choices(cap=args.cap, best=best, identity=args.identity)
+        with Confusions(choices, folder=self.folder) as confusions:
+            for path in self.args.system:
                 self.say(f"grammar: confusions of {path}")
                 confusions.add(load_grammar(path, cache=self.cache, formats=self.host.formats()))
-            if not self.grammars:
+            if not self.args.system:
                 self._add_searches(confusions)
             with open_binary_write(self.setting.grammar) as out:
                 for piece in confusions.lines("cdec-grammar"):
@@ -142,81 +159,82 @@ class Study:
         return report
 
     def _add_searches(self, confusions: Any) -> None:
-        """Rules that competed in what the system's searches kept of what it is tuned on and tested on."""
-        assert self.system is not None
-        config = self.system.config
-        for path in filter(None, (config.source, self.system.source)):
+        """Add rules that competed when the system decoded its tuning text and the test text."""
+        assert self.config is not None
+        for path in filter(None, (self.config.source, self.args.source)):
             self.say(f"grammar: the system decodes {path}")
-            for graph in self._graphs(config, path, None):
+            for graph in self._graphs(path):
                 if len(graph):
-                    confusions.add_graph(graph, self.scope)
+                    confusions.add_graph(graph, self.args.scope)
 
-    def _graphs(self, config: RunConfig, source: Path, weights: Mapping[str, float] | None) -> Any:
+    def _graphs(self, source: Path) -> Any:
         from smtplugins.host.decode.decoding import make_translator, read_source
 
-        translator = make_translator(self.host, config, weights, self.cache)
+        assert self.config is not None
+        translator = make_translator(self.host, self.config, None, self.cache)
         sentences = list(read_source(self.host, translator, source))
-        for one in translator.decode(sentences, threads=self.jobs, graphs=True):
-            assert one.graph is not None
-            yield one.graph()
+        for decoding in translator.decode(sentences, threads=self.jobs, graphs=True):
+            assert decoding.graph is not None
+            yield decoding.graph()
 
-    def classes(self, given: Path | None, frequent: int) -> Path:
-        """The class map: the one given, or the most frequent words of the text and one class of all others."""
-        if given is not None:
-            return given
+    def classes(self) -> Path:
+        """The class map: the one named, or the most frequent words of the text and one class of all others."""
+        if self.args.classes is not None:
+            return Path(self.args.classes)
         from smtplugins.plugins.cdlm.features.class_making import make_classes, word_counts
 
         path = self.folder / CLASSES
         if not path.exists():
-            texts = [one.text for one in read_text(self.host, self.texts.text)]
-            make_classes(word_counts(texts), frequent=frequent, source=self.texts.text.name).write(path)
+            texts = [sentence.text for sentence in read_text(self.host, self.args.input)]
+            made = make_classes(word_counts(texts), frequent=self.args.frequent, source=self.args.input.name)
+            made.write(path)
         return path
 
     # Learning.
 
-    def learner_of(self) -> Spec:
-        """The learner, with the gains that were asked for."""
-        if self.gains == "published":
-            return self.learner
-        if self.gains == "measured":
-            found = self.once("gains", self._gains)
-            given: Mapping[str, Any] = {"gain_precision": found["precision"], "gain_decay": found["decay"]}
+    def learner(self) -> Spec:
+        """The learner with the gains of ``--gains``."""
+        learner, gains = Spec.parse(self.args.learner), self.args.gains
+        if gains == "published":
+            return learner
+        if gains == "measured":
+            shape = self.step("gains", self._measure_gains)
+            options: Mapping[str, Any] = {"gain_precision": shape["precision"], "gain_decay": shape["decay"]}
         else:
-            precision, _, decay = self.gains.partition(",")
+            precision, _, decay = gains.partition(",")
             try:
-                given = {"gain_precision": float(precision), "gain_decay": float(decay)}
+                options = {"gain_precision": float(precision), "gain_decay": float(decay)}
             except ValueError:
-                raise UsageError(
-                    f"--gains: expected measured, published or P,R as 0.85,0.7, found {self.gains!r}"
-                ) from None
-        return Spec(self.learner.name, {**self.learner.options, **given})
+                raise UsageError(f"--gains: expected measured, published or P,R as 0.85,0.7, found {gains!r}") from None
+        return Spec(learner.name, {**learner.options, **options})
 
-    def _gains(self) -> Mapping[str, Any]:
-        """The shape of what the baseline picks for the text that is learnt from."""
-        sentences = read_text(self.host, self.texts.text)
-        references = choosing.references_of(self.host, self.texts.text, self.texts.paraphrases)
-        graphs = choosing.sets_of(self.host, self.setting, sentences, choosing.baseline(), self.jobs, self.cache)
-        precision, decay = choosing.gain_shape(choosing.picked(graphs, sentences).texts, references)
+    def _measure_gains(self) -> Mapping[str, Any]:
+        """Precision and decay of what the baseline picks for the text to learn from."""
+        host = self.host
+        sentences = read_text(host, self.args.input)
+        references = picks.references_of(host, self.args.input, tuple(self.args.ref))
+        graphs = picks.sets_of(host, self.setting, sentences, picks.baseline(), self.jobs, self.cache)
+        precision, decay = picks.gain_shape(picks.picked(graphs, sentences).texts, references)
         self.say(f"gains: what the baseline LM picks for the text has precision {precision:.3f}, decay {decay:.3f}")
         return {"precision": round(precision, 3), "decay": round(decay, 3)}
 
-    def learnt(self, key: str, classes: Path | None) -> Path:
-        """The folder of a model."""
+    def learn(self, key: str) -> Path:
+        """Learn the model ``PLAIN`` or ``FULL``; returns its folder."""
         folder = self.folder / key
-        self.once(f"{key}/done", lambda: self._learnt(folder, key, classes))
+        self.step(f"{key}/done", lambda: self._learn(folder, key, self.classes() if key == FULL else None))
         return folder
 
-    def _learnt(self, folder: Path, key: str, classes: Path | None) -> Mapping[str, Any]:
+    def _learn(self, folder: Path, key: str, classes: Path | None) -> Mapping[str, Any]:
         from smtplugins.plugins.cdlm.training.rounds import Training, save, train
 
         training = Training(
             replace(self.setting, classes=classes),
-            self.texts.text,
-            self.texts.paraphrases,
-            learner=self.learner_of(),
-            iterations=self.iterations,
-            rounds=self.rounds,
-            seed=self.seed,
+            self.args.input,
+            tuple(self.args.ref),
+            learner=self.learner(),
+            iterations=self.args.iterations,
+            rounds=self.args.rounds,
+            seed=self.args.seed,
         )
         ended = train(
             self.host,
@@ -227,55 +245,108 @@ class Study:
             cache=self.cache,
             quiet=self.quiet,
             told=lambda text: self.say(f"{key}: {text}"),
-            note=lambda text: self.say(f"{key}: note: {text}"),
+            note=lambda text: self.note(f"{key}: {text}"),
         )
         save(training, ended, folder)
         self.say(f"{key}: {ended.reason}")
         return {"stopped": ended.reason, "iterations": [dict(row) for row in ended.iterations]}
 
-    # Tables.
+    # The paper's tables.
 
-    def contenders(self, classes: Path) -> list[choosing.Contender]:
-        """The three models of table 2."""
-        plain = choosing.contender(self.learnt(PLAIN, None), "CDLM")
-        return [choosing.baseline(), plain, choosing.contender(self.learnt(FULL, classes), "CDLM + TsRB")]
-
-    def picking(self, contenders: Sequence[choosing.Contender]) -> list[dict[str, Any]]:
+    def picking(self) -> StudyTable:
         """Table 2."""
-        found = self.once("picking", lambda: {"rows": self._picking(contenders)})
-        return list(found["rows"])
+        makers: dict[str, Callable[[], picks.Contender]] = {
+            "blm": picks.baseline,
+            "blm+wp": lambda: picks.contender(self.learn(PLAIN), "CDLM"),
+            "blm+wp+tsrb": lambda: picks.contender(self.learn(FULL), "CDLM + TsRB"),
+        }
+        contenders = {key: make() for key, make in makers.items() if key in self.rows}
+        name = "picking" if len(contenders) == len(makers) else f"picking-{'-'.join(contenders)}"
+        record = self.step(name, lambda: {"rows": self._pick(contenders)})
+        return picking_table(record["rows"], self.metric.name, len(self.test), len(self.references))
 
-    def _picking(self, contenders: Sequence[choosing.Contender]) -> list[dict[str, Any]]:
-        from smtplugins.host.files.opening import find_format, write_all
+    def _pick(self, contenders: Mapping[str, picks.Contender]) -> list[dict[str, Any]]:
         from smtplugins.plugins.cdlm.picking.pick_command import pick_all, rows_of
 
-        found = pick_all(self.host, self.setting, self.test, contenders, True, self.jobs, self.cache, self.say)
-        record = find_format("text", "corpus", self.host.formats())
-        (self.folder / "picked").mkdir(exist_ok=True)
-        for key, (own, _) in zip(("baseline", PLAIN, FULL), found, strict=True):
-            write_all(record, list(own.texts), self.folder / "picked" / f"{key}.txt")
-        return rows_of(contenders, found, self.metric, self.references)
+        models = list(contenders.values())
+        results = pick_all(self.host, self.setting, self.test, models, True, self.jobs, self.cache, self.say)
+        for key, (own, _) in zip(contenders, results, strict=True):
+            self.write_text(f"picked/{key}.txt", own.texts)
+        return rows_of(models, results, self.metric, self.references)
 
-    def ngrams(self, maker: choosing.Contender) -> list[choosing.NgramOverlap]:
+    def decoder(self) -> StudyTable:
+        """Table 3: the system tuned anew with the model as one more feature, and without."""
+        assert self.args.source is not None
+        keys = [key for key in SYSTEMS if key in self.rows]
+        systems = [StudySystem(key, _NAMES[key], partial(self._prepare, key)) for key in keys]
+        rows = tuned_rows(self, systems, self.plan, self.args.source, self.metric, self.references)
+        for system, row in zip(systems, rows, strict=True):
+            if system.key == "with":
+                row["change"] = row["score"] - rows[0]["score"] if len(rows) > 1 else None
+                row["weight"] = self._share(system)
+        return decoder_table(rows, self.metric.name, len(self.test), len(self.plan.seeds))
+
+    def _prepare(self, key: str) -> tuple[RunConfig, Mapping[str, float]]:
+        """The system's configuration and weights, with the model as one more feature or without."""
+        from smtplugins.host.decode.decoding import make_translator
+
+        assert self.config is not None
+        config = self.config
+        if key == "with":
+            features = (*config.model.features, Spec(FEATURE, {"path": str(self.learn(FULL))}))
+            config = replace(config, model=replace(config.model, features=features))
+        start = dict(make_translator(self.host, config, None, self.cache).model.weights)
+        return config, {FEATURE: 0.0, **start} if key == "with" else start
+
+    def _share(self, system: StudySystem) -> float:
+        """The weight of the model relative to the sum of all absolute weights, a mean over seeds."""
+        assert self.args.source is not None
+        shares: list[float] = []
+        for seed in self.plan.seeds:
+            weights = tune_system(self, system, self.plan, seed, {"test": self.args.source})["weights"]
+            shares.append(weights.get(FEATURE, 0.0) / (sum(map(abs, weights.values())) or 1.0))
+        return sum(shares) / len(shares)
+
+    def ngrams(self) -> StudyTable:
         """Table 4."""
-        found = self.once("ngrams", lambda: self._ngrams(maker))
-        return [choosing.NgramOverlap(*row) for row in found["rows"]]
+        record = self.step("ngrams", self._compare_ngrams)
+        return ngrams_table([picks.NgramOverlap(*counts) for counts in record["rows"]], self.args.nbest, len(self.test))
 
-    def _ngrams(self, maker: choosing.Contender) -> Mapping[str, Any]:
+    def _compare_ngrams(self) -> Mapping[str, Any]:
         from smtplugins.plugins.cdlm.picking.pick_command import compared_ngrams
 
-        assert self.system is not None and self.system.source is not None
-        self.say(f"n-grams: the system's {self.nbest} best for {self.system.source}")
-        graphs = self._graphs(self.system.config, self.system.source, None)
-        real = [choosing.best_strings(graph, self.nbest) for graph in graphs]
-        found = compared_ngrams(self.host, self.setting, self.test, maker, real, self.nbest, self.jobs, self.cache)
-        return {"rows": [[one.simulated, one.real, one.both] for one in found]}
+        assert self.args.source is not None
+        self.say(f"n-grams: the system's {self.args.nbest} best for {self.args.source}")
+        real = [picks.best_strings(graph, self.args.nbest) for graph in self._graphs(self.args.source)]
+        maker, count = picks.baseline(), self.args.nbest
+        overlaps = compared_ngrams(self.host, self.setting, self.test, maker, real, count, self.jobs, self.cache)
+        return {"rows": [[overlap.simulated, overlap.real, overlap.both] for overlap in overlaps]}
 
     def perplexities(self) -> dict[str, Any]:
-        """Of each text under the baseline language model, and its unknown words."""
-        found = {}
-        for name, path in (("text", self.texts.text), ("test", self.texts.test)):
-            texts = [one.text for one in read_text(self.host, path)]
-            value, unknown = choosing.perplexity(self.setting.lm, texts)
-            found[name] = {"sentences": len(texts), "perplexity": value, "unknown": unknown}
-        return found
+        """The perplexity of each text under the baseline language model, and its unknown words."""
+        records = {}
+        for name, path in (("text", self.args.input), ("test", self.args.test)):
+            texts = [sentence.text for sentence in read_text(self.host, path)]
+            value, unknown = picks.perplexity(self.setting.lm, texts)
+            records[name] = {"sentences": len(texts), "perplexity": value, "unknown": unknown}
+            self.say(
+                f"{name}: {len(texts)} sentences, perplexity {value:.1f} under the baseline LM, {unknown} unknown words"
+            )
+        return records
+
+
+def _config_of(args: argparse.Namespace) -> RunConfig | None:
+    """The system's configuration, if there is one."""
+    if args.grammar is not None and args.system:
+        raise UsageError("name one of -g (a confusion grammar) and --system (grammars to make one from)")
+    if args.grammar is None and not args.system and args.config is None:
+        raise UsageError("expected something to make a confusion grammar from: -g, --system or -c")
+    if args.config is None:
+        for option in ("weights", "source"):
+            if getattr(args, option) is not None:
+                raise UsageError(f"--{option} is of a system: name it with -c")
+        return None
+    weights = [] if args.weights is None else [f"model.weights={json.dumps(str(args.weights))}"]
+    config = load_config(args.config, [*args.config_set, *weights])
+    refuse_runner(config)
+    return config

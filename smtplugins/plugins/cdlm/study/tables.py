@@ -1,113 +1,77 @@
-"""The tables of Li, Wang, Khudanpur and Eisner (2010) for other data: 2 picking, 3 translations, 4 n-grams; theirs."""
+"""The tables of Li, Wang, Khudanpur and Eisner (2010) and its figures: 2 picking, 3 translations, 4 n-grams."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from smtplugins.host.printing import render
+from smtplugins.host.study.study_tables import CHANGE, SCORE, P, StudyColumn, StudyTable, score_columns
 from smtplugins.plugins.cdlm.picking.picking import NgramOverlap
 
-FEATURES = ("blm", "wp", "tsrb")
-SHOWN = {"blm": "BLM", "wp": "WP", "tsrb": "TsRB"}
-PAPER_PICKING: Mapping[tuple[str, ...], float] = {
-    ("blm",): 12.8,
-    ("blm", "wp"): 14.2,
-    ("blm", "wp", "tsrb"): 25.3,
+TABLES = {"picking": "the paper's table 2", "decoder": "table 3, with -c and --source", "ngrams": "table 4, as table 3"}
+PICKERS = {
+    "blm": "the baseline language model (table 2)",
+    "blm+wp": "a model with its score and a word penalty (table 2)",
+    "blm+wp+tsrb": "a model with rule bigrams as well (table 2)",
 }
+SYSTEMS = {"without": "the system (table 3)", "with": "the system with the model of all features (table 3)"}
+FEATURES = {"blm": "BLM", "wp": "WP", "tsrb": "TsRB"}
+PAPER_PICKING: Mapping[str, float] = {"blm": 12.8, "blm+wp": 14.2, "blm+wp+tsrb": 25.3}
 """IWSLT 2005, the 506 sentences of Set4, 16 references."""
 PAPER_DECODER: Mapping[str, float] = {"without": 48.5, "with": 49.5}
-PAPER_NGRAMS = ((36.5, 48.2), (10.1, 12.8), (3.7, 4.6), (2.0, 2.4))
-"""Precision and recall in per cent, 1-grams first."""
+PAPER_PRECISION: Mapping[str, float] = {"1-gram": 36.5, "2-gram": 10.1, "3-gram": 3.7, "4-gram": 2.0}
+PAPER_RECALL: Mapping[str, float] = {"1-gram": 48.2, "2-gram": 12.8, "3-gram": 4.6, "4-gram": 2.4}
+_TENTHS = "{:.1f}"
 
 
-@dataclass(frozen=True)
-class Table:
-    """Rows of plain values, and their titles by key; a key that begins with ``paper`` is the paper's."""
-
-    key: str
-    title: str
-    columns: Mapping[str, str]
-    rows: tuple[Mapping[str, Any], ...]
-
-    def shown(self, style: str, paper: bool) -> str:
-        """As text, TSV or LaTeX."""
-        columns = {key: title for key, title in self.columns.items() if paper or not key.startswith("paper")}
-        rows = [{title: _cell(key, row.get(key)) for key, title in columns.items()} for row in self.rows]
-        text = render(rows, list(columns.values()), style)
-        if style == "tsv":
-            return text
-        return f"{'% ' if style == 'latex' else ''}{self.title}\n{text}"
-
-
-def _cell(key: str, value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    if key in ("p", "weight"):
-        return f"{value:.3g}"
-    if isinstance(value, float):
-        return f"{value:.1f}" if key.startswith("paper") else f"{value:.2f}"
-    return str(value)
-
-
-def shown(tables: Sequence[Table], style: str, paper: bool, settings: Mapping[str, Any]) -> str:
-    """All tables, one behind the other; in JSON with all digits, and with how they were made."""
-    if style != "json":
-        return "\n\n".join(one.shown(style, paper) for one in tables)
-    record = {one.key: {"title": one.title, "rows": [dict(row) for row in one.rows]} for one in tables}
-    return json.dumps({"settings": dict(settings), "tables": record}, indent=1, ensure_ascii=False)
-
-
-def _interval(row: Mapping[str, Any]) -> str | None:
-    return None if row.get("low") is None else f"{row['low']:.2f} - {row['high']:.2f}"
-
-
-def picking(rows: Sequence[Mapping[str, Any]], metric: str, count: int, references: int) -> Table:
-    """Table 2: each row has ``name``, ``features``, what was judged, and with ``same`` the score on the same sets."""
-    made = []
-    for row in rows:
-        features = tuple(row["features"])
-        marks = {one: "x" if one in features else "" for one in FEATURES}
-        made.append({**row, **marks, "interval": _interval(row), "paper": PAPER_PICKING.get(features)})
-    columns = {"name": "model", **SHOWN, "score": metric, "interval": "95 %", "p": "p"}
+def picking_table(rows: Sequence[Mapping[str, Any]], metric: str, count: int, references: int) -> StudyTable:
+    """Table 2 from rows with ``name``, ``features`` and a score, and with ``same`` the score on the same sets."""
+    keyed = [
+        {"key": "+".join(row["features"]), **row, **{name: "x" for name in FEATURES if name in row["features"]}}
+        for row in rows
+    ]
+    columns = [StudyColumn(name, title) for name, title in FEATURES.items()]
+    columns += score_columns(metric, keyed, PAPER_PICKING, paper_form=_TENTHS)
     if any(row.get("same") is not None for row in rows):
-        columns["same"] = "same sets"
+        columns.append(StudyColumn("same", "same sets", SCORE))
+    columns += [StudyColumn("words", "words", SCORE), StudyColumn("own", "own")]
     plural = "" if references == 1 else "s"
     title = (
         f"Table 2: picking from the confusion sets of {count} sentences, {references} reference{plural}; "
         "p (bootstrap) against the first"
     )
-    return Table("picking", title, {**columns, "words": "words", "own": "own", "paper": "paper: BLEU"}, tuple(made))
+    return StudyTable("picking", title, columns, keyed, "model")
 
 
-def decoder(rows: Sequence[Mapping[str, Any]], metric: str, count: int, seeds: int) -> Table:
-    """Table 3: the rows ``without`` and ``with``, whose scores are means over seeds."""
-    names = {"without": "the system", "with": "with cdlm (TsRB)"}
-    made = [
-        {**row, "name": names[row["key"]], "interval": _interval(row), "paper": PAPER_DECODER[row["key"]]}
-        for row in rows
-    ]
-    columns = {"name": "model", "score": metric, "deviation": "s.d.", "interval": "95 %", "change": "change", "p": "p"}
+def decoder_table(rows: Sequence[Mapping[str, Any]], metric: str, count: int, seeds: int) -> StudyTable:
+    """Table 3 from the rows ``without`` and ``with``, whose scores are means over seeds."""
+    columns = score_columns(metric, rows, PAPER_DECODER, paper_form=_TENTHS)
+    columns[-1:-1] = [StudyColumn("change", "change", CHANGE)]
+    columns.append(StudyColumn("weight", "weight of cdlm", P))
     plural = "" if seeds == 1 else "s"
     title = f"Table 3: translations of {count} sentences, tuned with {seeds} seed{plural}; p (bootstrap) of the change"
-    return Table("decoder", title, {**columns, "weight": "weight of cdlm", "paper": "paper: BLEU"}, tuple(made))
+    return StudyTable("decoder", title, columns, rows, "model")
 
 
-def ngrams(found: Sequence[NgramOverlap], nbest: int, count: int) -> Table:
+def ngrams_table(overlaps: Sequence[NgramOverlap], nbest: int, count: int) -> StudyTable:
     """Table 4."""
-    rows = []
-    for n, one in enumerate(found, 1):
-        row: dict[str, Any] = {"n": f"{n}-gram", "precision": 100 * one.precision, "recall": 100 * one.recall}
-        row["agreement"] = 100 * one.agreement
-        row |= {"simulated": one.simulated, "real": one.real, "both": one.both}
-        if n <= len(PAPER_NGRAMS):
-            row["paper_precision"], row["paper_recall"] = PAPER_NGRAMS[n - 1]
-        rows.append(row)
-    columns = {"n": "", "precision": "precision %", "recall": "recall %", "agreement": "both of either %"}
-    columns |= {"paper_precision": "paper: precision %", "paper_recall": "paper: recall %"}
+    rows = [
+        {
+            "key": f"{n}-gram",
+            "name": f"{n}-gram",
+            "precision": 100 * overlap.precision,
+            "recall": 100 * overlap.recall,
+            "agreement": 100 * overlap.agreement,
+            "simulated": overlap.simulated,
+            "real": overlap.real,
+            "both": overlap.both,
+        }
+        for n, overlap in enumerate(overlaps, 1)
+    ]
+    columns = [
+        StudyColumn("precision", "precision %", SCORE, PAPER_PRECISION, _TENTHS),
+        StudyColumn("recall", "recall %", SCORE, PAPER_RECALL, _TENTHS),
+        StudyColumn("agreement", "both of either %", SCORE),
+    ]
     title = f"Table 4: n-grams of {nbest}-best strings, simulated against real confusion sets of {count} sentences"
-    return Table("ngrams", title, columns, tuple(rows))
+    return StudyTable("ngrams", title, columns, rows, "n")

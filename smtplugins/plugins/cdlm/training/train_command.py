@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.plugins.cdlm.sets.confuse_command import add_setting
+    from smtplugins.plugins.cdlm.sets.confuse_command import add_setting, add_work
     from smtplugins.plugins.cdlm.training.rounds import LEARNER
 
     parser.add_argument("-i", "--input", required=True, metavar="TEXT", help="sentences, one per line, tokenised")
@@ -76,6 +76,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--seed", type=int, default=1, metavar="N", help="random seed of the learner (default: 1)")
     add_setting(parser)
+    add_work(parser)
 
 
 def run(host: Host, args: argparse.Namespace) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def add_bitext(parser: argparse.ArgumentParser) -> None:
     """Add the options of bitext and phrase table."""
     parser.add_argument(
-        "-t", "--table", required=True, metavar="FILE", help="a phrase table: its phrase pairs are the blocks"
+        "-t", "--phrase-table", required=True, metavar="FILE", help="a phrase table: its phrase pairs are the blocks"
     )
     parser.add_argument("-s", "--source", required=True, metavar="FILE", help="source sentences of the bitext")
     parser.add_argument("-r", "--target", required=True, metavar="FILE", help="target sentences of the bitext")
@@ -35,7 +35,6 @@ def add_bitext(parser: argparse.ArgumentParser) -> None:
         "--min-count", type=int, default=1, metavar="N", help="leave out blocks with fewer occurrences (default: 1)"
     )
     parser.add_argument("--max-length", type=int, metavar="N", help="leave out blocks with more than N words on a side")
-    parser.add_argument("--cache", metavar="DIR|off", help="cache of table columns, shared between runs")
 
 
 def listed_of(
@@ -50,7 +49,7 @@ def listed_of(
         value = getattr(args, name)
         if value is not None and value < least:
             raise UsageError(f"{name}: expected {least} or more, found {value}")
-    grammar = load_grammar(Path(args.table), cache=args.cache, formats=host.formats())
+    grammar = load_grammar(Path(args.phrase_table), cache=args.cache, formats=host.formats())
     blocks = BlockSet.from_grammar(grammar, args.max_length)
 
     def pairs(label: str) -> Iterator[Pair]:
@@ -60,9 +59,9 @@ def listed_of(
     if args.min_count > 1:
         blocks = frequent(blocks, pairs("counting blocks"), args.min_count)
     if not len(blocks):
-        raise SmtError(f"{args.table}: expected phrase pairs, found none within --min-count and --max-length")
-    names = ("table", "source", "target", "alignment", "min_count", "max_length")
-    settings = {name: getattr(args, name) for name in names}
+        raise SmtError(f"{args.phrase_table}: expected phrase pairs, found none within --min-count and --max-length")
+    names = ("source", "target", "alignment", "min_count", "max_length")
+    settings = {"table": args.phrase_table} | {name: getattr(args, name) for name in names}
     listed = collect(blocks, pairs("events"), folder, settings, force=force)
     record = listed.record
     counts = listed.counts

@@ -20,6 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from smtplugins.plugins.localized.learning.options import add_quiet
 
     add_bitext(parser)
+    parser.add_argument("--cache", metavar="DIR|off", help="where columns of tables are kept between runs")
     add_output(parser)
     add_quiet(parser)
 

@@ -5,40 +5,42 @@ C. Tillmann and T. Zhang (ACL 2005), section 5.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.core.lm.ngram_model import check_lm
+from smtplugins.host.decode.decoding import read_sentences
 from smtplugins.host.model import Model
-from smtplugins.plugins.localized.events.devtest import Chosen, Modified, Numbers, choose
-from smtplugins.plugins.localized.learning.material import (
-    LETTERS,
-    NEUTRAL_LETTERS,
-    BlockMaterial,
-    Recipe,
-    learn_bigrams,
-    learn_floats,
-)
-from smtplugins.plugins.localized.learning.options import teller
+from smtplugins.host.study.options import check_least
+from smtplugins.host.study.study import Study
+from smtplugins.host.study.study_tables import StudyColumn, StudyTable, score_columns
+from smtplugins.host.study.tuned_systems import judge_rows, read_references, signature_of
+from smtplugins.plugins.localized.events.bitext import listed_of
+from smtplugins.plugins.localized.events.devtest import Modified, Numbers, choose
+from smtplugins.plugins.localized.events.event_lists import RECORD, EventList
+from smtplugins.plugins.localized.learning import options
+from smtplugins.plugins.localized.learning.material import LETTERS, NEUTRAL_LETTERS, Recipe, learn_bigrams, learn_floats
 from smtplugins.plugins.localized.learning.problem import NEUTRAL
+from smtplugins.plugins.localized.model.bigrams import BigramWeights
+from smtplugins.plugins.localized.study.systems import BlockSystem, write_table
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Metric, Sentence
-    from smtplugins.plugins.localized.study.systems import System
+    from smtplugins.contracts.contracts import Sentence
 
-Say = Callable[[str], None]
+TABLES = {"systems": "the paper's table 2"}
 
 
 @dataclass(frozen=True)
-class Row:
-    """A row of table 2: order of blocks, features, what float weights are from, the paper's BLEU with its interval."""
+class BlockRow:
+    """A row of table 2: order of blocks, features, where float weights are learnt; the paper's BLEU and interval."""
 
-    number: int
+    key: str
     order: str
     letters: str
     floats: str
-    paper: float
-    interval: float
+    paper: float | None = None
+    interval: float | None = None
 
     @property
     def title(self) -> str:
@@ -47,88 +49,174 @@ class Row:
 
     @property
     def components(self) -> str:
-        """The features, as the paper writes them."""
-        shown = f"(a)-({self.letters[-1]})" if len(self.letters) > 3 else ",".join(f"({one})" for one in self.letters)
+        """The features as the paper writes them."""
+        several = len(self.letters) > 3
+        shown = f"(a)-({self.letters[-1]})" if several else ",".join(f"({letter})" for letter in self.letters)
         return shown + {"devtest": " (devtest)", "test": " (test)"}.get(self.floats, "")
 
 
 ROWS = (
-    Row(1, "monotone", "ac", "training", 32.3, 1.5),
-    Row(2, "swap", "ac", "training", 32.3, 1.5),
-    Row(3, "swap", "abc", "training", 33.9, 1.4),
-    Row(4, "swap", "abcde", "training", 37.7, 1.5),
-    Row(5, "swap", "abcdef", "together", 37.2, 1.6),
-    Row(6, "swap", "abcde", "devtest", 37.8, 1.5),
-    Row(7, "swap", "abcdef", "devtest", 38.2, 1.5),
-    Row(8, "swap", "abcde", "test", 39.0, 1.5),
-    Row(9, "swap", "abcdef", "test", 39.3, 1.6),
+    BlockRow("1", "monotone", "ac", "training", 32.3, 1.5),
+    BlockRow("2", "swap", "ac", "training", 32.3, 1.5),
+    BlockRow("3", "swap", "abc", "training", 33.9, 1.4),
+    BlockRow("4", "swap", "abcde", "training", 37.7, 1.5),
+    BlockRow("5", "swap", "abcdef", "together", 37.2, 1.6),
+    BlockRow("6", "swap", "abcde", "devtest", 37.8, 1.5),
+    BlockRow("7", "swap", "abcdef", "devtest", 38.2, 1.5),
+    BlockRow("8", "swap", "abcde", "test", 39.0, 1.5),
+    BlockRow("9", "swap", "abcdef", "test", 39.3, 1.6),
 )
 
 
-@dataclass
-class Work:
-    """One comparison: models are learnt when a row asks for them."""
+class BlockStudy(Study):
+    """Table 2. Models are learnt when a row first needs them."""
 
-    material: BlockMaterial
-    system: System
-    sets: Mapping[str, tuple[Sequence[Sentence], Sequence[Sequence[str]]]]
-    metric: Metric
-    floats: Recipe
-    modified: Recipe
-    bigrams: Recipe
-    nbest: int
-    seed: int
-    say: Say
-    _models: dict[str, Model] = field(default_factory=dict)
-    chosen: dict[str, list[Chosen]] = field(default_factory=dict)
+    name = "localized compare"
+    known_tables = TABLES
 
-    def model(self, row: Row) -> Model:
-        """The weights of a row."""
+    def check(self) -> None:
+        """Raise an error if an option is wrong, before anything is written."""
+        check_lm(self.args.lm)
+        check_least(self.args, nbest=1, min_left=0, stack_size=0)
+
+    def inputs(self) -> list[Any]:
+        """The table of phrases, the texts and the language model."""
+        args = self.args
+        links = [args.alignment] if args.alignment else []
+        texts = [args.source, args.target, *links, args.devtest, *args.devtest_ref, args.test, *args.test_ref]
+        return [args.phrase_table, args.lm, *texts]
+
+    def tuned_on(self) -> list[Any]:
+        """The bitext and the devtest."""
+        return [self.args.source, self.args.devtest]
+
+    def begin(self) -> None:
+        """Read the sets, and make the event list and the decoder's table."""
+        self.sets = {name: self._read_set(name) for name in ("devtest", "test")}
+        folder, table = self.folder / "events", self.folder / "blocks.gz"
+        made = (folder / RECORD).exists()
+        events = EventList.open(folder) if made else listed_of(self.host, self.args, folder, self.say, self.quiet)
+        self.material = options.material_of(self.args, events)
+        if not table.exists():
+            sentences = [sentence for sentences, _ in self.sets.values() for sentence in sentences]
+            write_table(events.blocks, events.counts.total, table, self.args.keep, sentences)
+        self.decoder = BlockSystem(self.material, table, self.args.min_left, self.args.stack_size, self.jobs)
+        self._models: dict[str, Model] = {}
+
+    def _read_set(self, name: str) -> tuple[list[Sentence], list[list[str]]]:
+        """Sentences to translate with their reference streams."""
+        source = getattr(self.args, name)
+        sentences = list(read_sentences(self.host, source))
+        return sentences, read_references(getattr(self.args, f"{name}_ref"), source, len(sentences))
+
+    @property
+    def rows(self) -> list[BlockRow]:
+        """The rows asked for."""
+        return [row for row in ROWS if not self.args.row or row.key in self.args.row]
+
+    def systems(self) -> StudyTable:
+        """Table 2."""
+        rows = [
+            {"key": row.key, "name": row.key, "order": row.title, "components": row.components, **self.row(row)}
+            for row in self.rows
+        ]
+        outputs = [[self.read_text(f"row-{row.key}/test.txt")] for row in self.rows]
+        rows = judge_rows(self.metric, rows, outputs, self.sets["test"][1])
+        columns = [StudyColumn("order", "re-ordering"), StudyColumn("components", "components")]
+        paper, margins = {row.key: row.paper for row in ROWS}, {row.key: row.interval for row in ROWS}
+        columns += score_columns(self.metric.name, rows, paper, margins, "{:.1f}")
+        title = "Table 2: 95 % intervals; p (bootstrap) that a row differs from the first"
+        return StudyTable("systems", title, columns, rows, "row")
+
+    def settings(self) -> dict[str, Any]:
+        """Sizes of what was learnt from, and the metric."""
+        names = dict.fromkeys(row.floats for row in self.rows if row.floats in self.sets)
+        return {
+            "events": dict(self.material.events.record),
+            **self.step("events-sizes", self._sizes),
+            "devtest events": {name: self.step(f"models/{name}-events", dict)["events"] for name in names},
+            "metric": self.metric.name,
+            "signature": signature_of(self.metric, self.sets["test"][1]),
+        }
+
+    def row(self, row: BlockRow) -> dict[str, Any]:
+        """Translate the test text by a row's model; returns the weights that it uses."""
+        return self.step(f"row-{row.key}/done", lambda: self._translate(row))
+
+    def _translate(self, row: BlockRow) -> Mapping[str, Any]:
+        from smtplugins.host.progress import hushed, progress
+
+        sentences = self.sets["test"][0]
+        with hushed(self.quiet):
+            model = self._model(row)
+            decodings = self.decoder.decode(model, sentences, row.order)
+            texts = [result.best for result in progress(decodings, f"row {row.key}", total=len(sentences))]
+        self.write_text(f"row-{row.key}/test.txt", texts)
+        self.say(f"row {row.key}: {row.title}, {row.components}")
+        used = {name: model.weights[name] for name in _weight_names(row.letters) if name in model.weights}
+        return {"weights": used}
+
+    def _sizes(self) -> Mapping[str, Any]:
+        """Alternatives of an event, and the number of block bigrams."""
+        training = self.material.floats.training
+        alternatives = training.alternatives / max(len(training), 1)
+        return {"alternatives": alternatives, "bigrams": len(self.material.bigrams)}
+
+    def _model(self, row: BlockRow) -> Model:
         if row.floats == "training":
             return self._float_weights(row.letters)
         if row.floats == "together":
-            return self._once("together", lambda: self._with_bigrams(self._float_weights("abcde"), False))
+            return self._kept("together", lambda: self._with_bigrams(self._float_weights("abcde"), False))
         if row.letters == "abcde":
             return self._modified(row.floats)
-        return self._once(f"bigrams, {row.floats}", lambda: self._with_bigrams(self._modified(row.floats), True))
+        return self._kept(f"bigrams-{row.floats}", lambda: self._with_bigrams(self._modified(row.floats), True))
 
-    def _once(self, key: str, make: Callable[[], Model]) -> Model:
+    def _kept(self, key: str, learn: Callable[[], Model]) -> Model:
+        """A model from the folder, or learnt and saved there."""
+        if key in self._models:
+            return self._models[key]
+        folder = self.folder / "models" / key
+
+        def make() -> Mapping[str, Any]:
+            self._models[key] = learn()
+            self._models[key].save(folder)
+            return {"digest": self._models[key].digest()}
+
+        self.step(f"models/{key}-done", make)
         if key not in self._models:
-            self._models[key] = make()
+            model = Model.load(folder)
+            artefacts = {name: BigramWeights.load(folder / name) for name in model.artefacts}
+            self._models[key] = replace(model, artefacts=artefacts)
         return self._models[key]
 
     def _float_weights(self, letters: str) -> Model:
-        tell = teller(self.say, f"({letters})")
-        return self._once(letters, lambda: learn_floats(self.material, letters, self.floats, seed=self.seed, tell=tell))
+        tell, recipe = options.teller(self.say, f"({letters})"), options.float_recipe(self.args)
+        return self._kept(letters, lambda: learn_floats(self.material, letters, recipe, seed=self.args.seed, tell=tell))
 
     def _with_bigrams(self, start: Model, fixed: bool) -> Model:
-        tell = teller(self.say, "(abcdef)" + (", floats fixed" if fixed else ""))
-        return learn_bigrams(self.material, start, self.bigrams, fixed=fixed, seed=self.seed, tell=tell)
+        tell = options.teller(self.say, "(abcdef)" + (", floats fixed" if fixed else ""))
+        return learn_bigrams(
+            self.material, start, options.bigram_recipe(self.args), fixed=fixed, seed=self.args.seed, tell=tell
+        )
 
     def _modified(self, name: str) -> Model:
-        """Float weights from the best block sequences of some sentences: section 5.2."""
+        """Float weights from the best block sequences of a set's sentences: section 5.2."""
 
-        def make() -> Model:
+        def learn() -> Model:
             sentences, references = self.sets[name]
-            decodings = self.system.decode(self.model(ROWS[4]), sentences, "swap", graphs=True)
-            chosen = choose(decodings, references, self.metric, Numbers(self.material), self.nbest)
-            self.chosen[name] = chosen
+            decodings = self.decoder.decode(self._model(ROWS[4]), sentences, "swap", graphs=True)
+            chosen = choose(decodings, references, self.metric, Numbers(self.material), self.args.nbest)
             problem = Modified.of(chosen, self.material)
             size = len(problem.floats.training) + len(problem.neutral.training)
-            self.say(f"{name}: {size} events of the best of {self.nbest} translations of {len(chosen)} sentences")
-            tell = teller(self.say, name)
-            # Alternatives are those of equation 10; how weights are learnt from them is the same as elsewhere.
-            return learn_floats(problem, "abcde", self.modified, seed=self.seed, tell=tell)
+            self.say(f"{name}: {size} events of the best of {self.args.nbest} translations of {len(chosen)} sentences")
+            self.step(f"models/{name}-events", lambda: {"events": sum(len(best.steps) for best in chosen)})
+            recipe = Recipe(self.args.modified_passes, self.args.modified_rate)
+            # The alternatives are those of equation 10; their weights are learnt as elsewhere.
+            return learn_floats(problem, "abcde", recipe, seed=self.args.seed, tell=options.teller(self.say, name))
 
-        return self._once(f"floats, {name}", make)
+        return self._kept(f"floats-{name}", learn)
 
 
-def float_names(letters: str) -> tuple[str, ...]:
-    """The names of the weights that letters stand for."""
+def _weight_names(letters: str) -> tuple[str, ...]:
     own = tuple(LETTERS[letter] for letter in letters)
     return own + tuple(NEUTRAL + LETTERS[letter] for letter in letters if letter in NEUTRAL_LETTERS)
-
-
-def shown_weights(row: Row, model: Model) -> dict[str, Any]:
-    """The weights of a row that count."""
-    return {name: model.weights[name] for name in float_names(row.letters) if name in model.weights}

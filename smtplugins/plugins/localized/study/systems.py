@@ -1,4 +1,4 @@
-"""The decoder at work for a comparison: a table of blocks, the model's features, translations and block sequences."""
+"""Decoding with a table of blocks and the model's features: translations and block sequences."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _OFFER = Offer(name="block-model", make=BlockModel, summary="the features of a c
 def write_table(
     blocks: BlockSet, counts: Any, path: Path, keep: int, sentences: Iterable[Sentence] | None = None
 ) -> int:
-    """A phrase table of the most frequent blocks of each source phrase, those of some sentences alone if given.
+    """Write the most frequent blocks of each source phrase as a phrase table; returns the number of entries.
 
-    Its number is the block's share of its source phrase's events.
+    With ``sentences``, only blocks for their phrases. A block's score is its share of its source phrase's events.
     """
     from smtformats.files import open_write
 
@@ -56,17 +56,17 @@ def write_table(
 
 
 def _phrases(sentences: Iterable[Sentence], longest: int, words: set[str]) -> set[str]:
-    found = set()
-    for one in sentences:
-        for first, last in itertools.combinations(range(len(one.tokens) + 1), 2):
-            if last - first <= longest and one.tokens[last - 1] in words:
-                found.add(" ".join(one.tokens[first:last]))
-    return found
+    phrases = set()
+    for sentence in sentences:
+        for first, last in itertools.combinations(range(len(sentence.tokens) + 1), 2):
+            if last - first <= longest and sentence.tokens[last - 1] in words:
+                phrases.add(" ".join(sentence.tokens[first:last]))
+    return phrases
 
 
 @dataclass(frozen=True)
-class System:
-    """A table of blocks and a decoder's options."""
+class BlockSystem:
+    """The decoder ``swap`` with a table of blocks."""
 
     material: BlockMaterial
     table: Path
@@ -77,7 +77,7 @@ class System:
     def decode(
         self, model: Model, sentences: Sequence[Sentence], reordering: str, *, graphs: bool = False
     ) -> Iterator[Decoding]:
-        """Translations by a model."""
+        """Translate with a model."""
         learnt = model.artefacts.get(BIGRAM)
         assert learnt is None or isinstance(learnt, BigramWeights)
         feature = BlockModel.of(
@@ -87,9 +87,11 @@ class System:
             min_left=self.min_left,
             estimates=self.material.estimates,
         )
-        given = Resources((Table(self.table, name="blocks"),), (Active("block-model", _OFFER, feature),), cache="off")
+        resources = Resources(
+            (Table(self.table, name="blocks"),), (Active("block-model", _OFFER, feature),), cache="off"
+        )
         decoder = Swap(
-            resources=given,
+            resources=resources,
             reordering=reordering,  # type: ignore[arg-type]
             stack_size=self.stack_size,
             max_options=0,

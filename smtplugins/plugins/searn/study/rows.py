@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,30 +11,38 @@ from smtplugins.contracts.spec import Spec
 KINDS: Mapping[str, str] = {
     "amasis": "the paper's system",
     "phrase": "Pharaoh, for each --length",
-    "history": "amasis with a policy that knows of earlier labels, for each --history",
-    "labels": "the first of these with several labels tried, and what the policy says of them as a feature",
-    "nulls": "amasis with words left out that often have no translation",
-    "monotone": "amasis with all in the order of the source: what labels bring",
+    "history": "amasis with a policy that sees earlier labels, for each --history",
+    "labels": "the first of these with several labels tried, and the policy's probabilities as features",
+    "nulls": "amasis that may leave out words that often have no translation",
+    "monotone": "amasis in the order of the source: what labels bring",
     "leaves": "Pharaoh's search with the table of amasis: what reordering without labels brings",
 }
+TABLES = {"systems": "the paper's table 1", "sizes": "figures 4 and 5"}
+HISTORY = "label,label2,depth,fragment"
 PAIRS = ("F-E", "G-E", "S-E")
-PAPER: Mapping[str, Mapping[str, tuple[float, float]]] = {
-    "F-E": {"amasis": (27.44, 18.41), "1": (20.54, 14.07), "2": (27.71, 19.41), "3": (30.01, 20.77)},
-    "G-E": {"amasis": (23.02, 15.97), "1": (17.53, 12.13), "2": (23.36, 15.77), "3": (24.40, 16.58)},
-    "S-E": {"amasis": (27.51, 23.35), "1": (23.23, 20.24), "2": (28.88, 25.28), "3": (30.58, 26.51)},
+PAPER_ROWS = ("amasis", "phrase-1", "phrase-2", "phrase-3")
+_SCORED = {
+    "F-E": ((27.44, 18.41), (20.54, 14.07), (27.71, 19.41), (30.01, 20.77)),
+    "G-E": ((23.02, 15.97), (17.53, 12.13), (23.36, 15.77), (24.40, 16.58)),
+    "S-E": ((27.51, 23.35), (23.23, 20.24), (28.88, 25.28), (30.58, 26.51)),
 }
-"""BLEU in domain and out of domain, on WMT 2006; Pharaoh by the length of its phrases."""
+PAPER = {pair: dict(zip(PAPER_ROWS, scores, strict=True)) for pair, scores in _SCORED.items()}
+"""BLEU in domain and out of domain, on WMT 2006, by row; Pharaoh by the length of its phrases."""
 RATIOS: Mapping[str, float] = {"F-E": 9.68, "G-E": 13.54, "S-E": 8.12}
 """Figure 4: entries of Amasis' table in per cent of those of Pharaoh's."""
-# Moses' weights to begin with.
+# Moses' initial weights.
 _SHARED = {"lm": 0.5, "word-penalty": -1.0, "oov": 1.0}
 _SCORES = 0.2
 OOV, TABLE = "oov", "table"
 
 
 @dataclass(frozen=True)
-class Row:
-    """A system: ``length`` is that of the phrases of its table, 0 is the table of leaves; features by start weights."""
+class AmasisRow:
+    """A system: its decoder, options, table, policy and features.
+
+    ``length`` is that of the table's phrases, 0 for the table of leaves; ``history`` is what the policy sees of earlier
+    labels, None without a policy; ``start`` has initial weights beyond those that all rows have.
+    """
 
     kind: str
     key: str
@@ -42,67 +50,49 @@ class Row:
     decoder: str = "amasis"
     length: int = 0
     history: str | None = None
-    """What its policy knows of earlier labels; without any policy it is None."""
     options: Mapping[str, Any] = field(default_factory=dict)
     features: tuple[str, ...] = ()
     start: Mapping[str, float] = field(default_factory=dict)
-    paper: str | None = None
 
     @property
     def table(self) -> str:
-        """What its table is called."""
+        """The name of its table."""
         return f"phrases-{self.length}" if self.length else "leaves"
 
     def weights(self) -> dict[str, float]:
-        """Where tuning begins: a table's scores have one weight."""
+        """The weights that tuning begins with: the same for all scores of a table."""
         scores = {f"{TABLE}[{k}]": _SCORES for k in range(4 if self.length else 5)}
         penalty = {"phrase-penalty": _SCORES} if self.length else {}
         return {**scores, **penalty, **_SHARED, **self.start}
 
     def specs(self, table: str, lm: str, policy: str | None) -> tuple[Spec, ...]:
         """The features. A table that is one of them has its scores in lists also where they are 0."""
-        found = [Spec("lm", {"path": lm}), Spec("translation-model", {"path": table, "name": TABLE})]
-        found += [Spec("word-penalty"), Spec(OOV, {"value": -100})]
-        found += [Spec("phrase-penalty")] if self.length else []
-        more = ({"path": policy} if one == "itg-history" else {} for one in self.features)
-        return (*found, *(Spec(name, options) for name, options in zip(self.features, more, strict=True)))
+        specs = [Spec("lm", {"path": lm}), Spec("translation-model", {"path": table, "name": TABLE})]
+        specs += [Spec("word-penalty"), Spec(OOV, {"value": -100})]
+        specs += [Spec("phrase-penalty")] if self.length else []
+        return (*specs, *(Spec(name, {"path": policy} if name == "itg-history" else {}) for name in self.features))
 
 
 def rows_of(
     kinds: Sequence[str], lengths: Sequence[int], histories: Sequence[str], *, labels: int, distortion: int
-) -> list[Row]:
-    """The rows of a comparison, the paper's system first."""
-    # No threshold, as amasis has none: what it allows depends on how large weights are.
+) -> list[AmasisRow]:
+    """The rows of some kinds, the paper's system first."""
+    # No threshold, as amasis has none: what it prunes depends on the size of the weights.
     pharaoh = {"search": "stack", "distortion_limit": distortion, "beam_threshold": 0.0}
-    moved = {"decoder": "phrase", "options": pharaoh, "features": ("distortion",), "start": {"distortion": 0.3}}
+    moved: dict[str, Any] = {"decoder": "phrase", "options": pharaoh, "features": ("distortion",)}
+    moved["start"] = {"distortion": 0.3}
     judged = {"itg-history[0]": 0.2, "itg-history[1]": 0.0, "itg-history[2]": 0.0}
-    makers: Mapping[str, Callable[[], list[Row]]] = {
-        "amasis": lambda: [Row("amasis", "amasis", "Amasis", history="none", paper="amasis")],
-        "phrase": lambda: [
-            Row("phrase", f"phrase-{n}", f"phrase, length {n}", length=n, paper=str(n), **moved)  # type: ignore[arg-type]
-            for n in lengths
-        ],
-        "history": lambda: [
-            Row("history", "history-" + one.replace(",", "-"), f"Amasis, history {one}", history=one)
-            for one in histories
-        ],
-        "labels": lambda: [
-            Row(
-                "labels",
-                "labels",
-                f"Amasis, {labels} labels tried",
-                history=one,
-                options={"labels": labels},
-                features=("itg-history",),
-                start=judged,
-            )
-            for one in (*histories, "none")[:1]
-        ],
-        "nulls": lambda: [
-            Row("nulls", "nulls", "Amasis, words may be left out", history="none", start={"null": _SCORES})
-        ],
-        "monotone": lambda: [Row("monotone", "monotone", "Amasis, monotone", options={"policy": "monotone"})],
-        "leaves": lambda: [Row("leaves", "leaves", "phrase, table of Amasis", **moved)],  # type: ignore[arg-type]
-    }
-    assert makers.keys() == KINDS.keys()
-    return [row for kind, make in makers.items() if kind in kinds for row in make()]
+    tried: dict[str, Any] = {"options": {"labels": labels}, "features": ("itg-history",), "start": judged}
+    rows = [
+        AmasisRow("amasis", "amasis", "Amasis", history="none"),
+        *(AmasisRow("phrase", f"phrase-{n}", f"phrase, length {n}", length=n, **moved) for n in lengths),
+        *(
+            AmasisRow("history", "history-" + names.replace(",", "-"), f"Amasis, history {names}", history=names)
+            for names in histories
+        ),
+        AmasisRow("labels", "labels", f"Amasis, {labels} labels tried", history=[*histories, "none"][0], **tried),
+        AmasisRow("nulls", "nulls", "Amasis, words may be left out", history="none", start={"null": _SCORES}),
+        AmasisRow("monotone", "monotone", "Amasis, monotone", options={"policy": "monotone"}),
+        AmasisRow("leaves", "leaves", "phrase, table of Amasis", **moved),
+    ]
+    return [row for row in rows if row.kind in kinds]

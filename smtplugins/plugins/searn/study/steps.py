@@ -1,146 +1,144 @@
-"""The steps of ``smt searn compare``: links, tables, policies, tuned systems; what is complete is not made again.
-
-Tuning is the host's loop of decoding and learning, decoders and learners are asked for by name.
-"""
+"""The steps of ``smt searn compare``: links, tables, policies, and the systems made of them."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.errors import UsageError
-from smtplugins.host.study.steps import TRANSLATIONS, once, tune_and_test
-from smtplugins.plugins.searn.study.rows import OOV, Row
+from smtplugins.host.study.options import check_least, tuning_plan
+from smtplugins.host.study.study import Study
+from smtplugins.host.study.study_tables import StudyColumn, StudyTable, paper_column, score_columns
+from smtplugins.host.study.tuned_systems import StudySystem, TuningPlan, read_references, signature_of, tuned_rows
+from smtplugins.plugins.searn.study.rows import HISTORY, KINDS, OOV, PAPER, RATIOS, TABLES, AmasisRow, rows_of
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Metric
     from smtplugins.host.config.run_yaml import RunConfig
-    from smtplugins.host.host import Host
 
 LINKS, LABELS, PHRASES = "links.gz", "labels", "phrases-{}"
 
 
-@dataclass(frozen=True)
-class Texts:
-    """Sentence pairs to learn from, with their links or without; sentences to tune on and to test on."""
+class AmasisStudy(Study):
+    """Table 1 and figures 4 and 5."""
 
-    source: Path
-    target: Path
-    links: Path | None
-    tune: Path
-    tune_references: tuple[Path, ...]
-    test: Path
-    test_references: tuple[Path, ...]
+    name = "searn compare"
+    known_tables = TABLES
+    unrecorded = ("pair",)
 
-    def files(self) -> list[Path]:
-        """All of them."""
-        links = [] if self.links is None else [self.links]
-        pair = [self.source, self.target, *links, self.tune, *self.tune_references]
-        return [*pair, self.test, *self.test_references]
+    def check(self) -> None:
+        """Raise an error if an option is wrong or a reference is missing, before anything is written."""
+        from smtplugins.core.lm.ngram_model import check_lm
+        from smtplugins.plugins.searn.learning.train_command import read_history
 
+        args = self.args
+        if (args.alignment is None) == (args.align is None):
+            raise UsageError("expected the links (-a FILE) or a model to make them (--align NAME), one of both")
+        for names in args.history or [HISTORY]:
+            read_history(names)
+        if args.length and min(args.length) < 1:
+            raise UsageError(f"--length: expected 1 or more, found {min(args.length)}")
+        check_least(args, labels=0)
+        assert self.plan.learner is not None
+        offers = [*(("decoders", name) for name in ("amasis", "phrase")), ("learners", self.plan.learner.name)]
+        for kind, name in offers:
+            self.host.registry.entry(kind, name)
+        check_lm(args.lm)
+        self._references(args.tune, args.tune_ref)
+        assert self.references
 
-@dataclass(frozen=True)
-class Tuning:
-    """How weights are learnt."""
+    def inputs(self) -> list[Path]:
+        """All texts, links and the language model."""
+        args = self.args
+        links = [] if args.alignment is None else [args.alignment]
+        return [args.source, args.target, *links, args.lm, args.tune, *args.tune_ref, args.test, *args.test_ref]
 
-    learner: Spec
-    nbest: int
-    iterations: int
-    seeds: range
+    def tuned_on(self) -> list[Path]:
+        """The bitext and the tuning text."""
+        return [self.args.source, self.args.tune]
 
-
-@dataclass(frozen=True)
-class Study:
-    """A comparison in a folder: what is there already is read."""
-
-    host: Host
-    folder: Path
-    texts: Texts
-    lm: Path
-    rows: Sequence[Row]
-    tuning: Tuning
-    metric_name: str
-    aligner: str | None = None
-    training: Sequence[str] = ()
-    stack_size: int = 100
-    max_options: int = 20
-    jobs: int = 1
-    cache: str | None = None
-    quiet: bool = True
-    say: Callable[[str], None] = lambda text: None
+    def settings(self) -> dict[str, Any]:
+        """Metric, learner, seeds, and how often each label stands in the text."""
+        counts = self.labelled()["labels"]
+        return {
+            "pair": self.pair,
+            "metric": self.metric.name,
+            "signature": signature_of(self.metric, self.references),
+            "learner": str(self.plan.learner),
+            "seeds": list(self.plan.seeds),
+            "test sentences": len(self.references[0]),
+            "labels": counts,
+            "most frequent label": max(counts.values(), default=0) / max(sum(counts.values()), 1),
+        }
 
     @cached_property
-    def metric(self) -> Metric:
-        """What systems are judged by, and tuned for."""
-        return self.host.metric(self.metric_name)
+    def rows(self) -> list[AmasisRow]:
+        """The rows asked for."""
+        lengths, histories = self.args.length or [1, 2, 3], self.args.history or [HISTORY]
+        kinds, distortion = self.args.row or list(KINDS), self.args.distortion_limit
+        return rows_of(kinds, lengths, histories, labels=self.args.labels, distortion=distortion)
+
+    @cached_property
+    def plan(self) -> TuningPlan:
+        """How weights are tuned."""
+        return tuning_plan(self.args, [OOV])
 
     @cached_property
     def references(self) -> list[list[str]]:
-        """Those of the test sentences."""
+        """The reference streams of the test sentences."""
+        return self._references(self.args.test, self.args.test_ref)
+
+    @cached_property
+    def pair(self) -> str | None:
+        """The paper's language pair whose figures are shown: named, or that of the files' endings."""
+        if self.args.pair is not None:
+            return str(self.args.pair)
+        source, target = (Path(path.name.removesuffix(".gz")).suffix for path in (self.args.source, self.args.target))
+        letter = {".fr": "F", ".de": "G", ".es": "S"}.get(source)
+        return f"{letter}-E" if letter is not None and target == ".en" else None
+
+    def _references(self, source: Path, references: Sequence[Path]) -> list[list[str]]:
         from smtplugins.host.files.lists import read_corpus
 
-        return [list(read_corpus(one)) for one in self.texts.test_references]
-
-    def check(self) -> None:
-        """Whether files are there, and references have as many lines as their sentences, before anything is made."""
-        from smtplugins.core.lm.ngram_model import check_lm
-        from smtplugins.host.files.lists import read_corpus
-
-        texts = self.texts
-        for path in texts.files():
-            path.stat()
-        check_lm(self.lm)
-        for sentences, references in ((texts.tune, texts.tune_references), (texts.test, texts.test_references)):
-            count = sum(1 for _ in read_corpus(sentences))
-            if not count:
-                raise UsageError(f"{sentences}: expected sentences, found none")
-            for one in references:
-                found = sum(1 for _ in read_corpus(one))
-                if found != count:
-                    raise UsageError(f"{one}: expected {count} references, one for each of {sentences}, found {found}")
-
-    def once(self, name: str, make: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
-        """A record that a file of the folder has, or that is made now."""
-        return once(self.folder, name, make, self.say)
+        count = sum(1 for _ in read_corpus(source))
+        if not count:
+            raise UsageError(f"{source}: expected sentences, found none")
+        return read_references(references, source, count)
 
     @property
     def links(self) -> Path:
-        """The links, made if none were given."""
-        if self.texts.links is not None:
-            return self.texts.links
+        """The links, made if none were named."""
+        if self.args.alignment is not None:
+            return Path(self.args.alignment)
         path = self.folder / LINKS
         if not path.exists():
             from smtplugins.host.files.opening import find_format, write_all
 
-            self.say(f"links: {self.aligner}")
-            found = self.host.align(
-                self.texts.source, self.texts.target, model=self.aligner, jobs=self.jobs, note=self.say
-            )
-            write_all(find_format("pharaoh-alignment", "alignment", self.host.formats()), found, path)
+            host, say = self.host, self.say
+            say(f"links: {self.args.align}")
+            links = host.align(self.args.source, self.args.target, model=self.args.align, jobs=self.jobs, note=say)
+            write_all(find_format("pharaoh-alignment", "alignment", host.formats()), links, path)
         return path
 
     # Tables and policies.
 
     def labelled(self) -> dict[str, Any]:
-        """Labels, items and the table of leaves: what is told of them."""
-        import json
-
+        """Write labels, items and the table of leaves; returns their statistics."""
         from smtplugins.plugins.searn.labels.labelling import STATISTICS, AlignedFiles, label_text
 
         folder = self.folder / LABELS
         if not (folder / STATISTICS).exists():
             self.say("labels and their table")
-            files = AlignedFiles(str(self.texts.source), str(self.texts.target), str(self.links))
+            files = AlignedFiles(str(self.args.source), str(self.args.target), str(self.links))
             label_text(self.host, files, folder, quiet=self.quiet)
-        found: dict[str, Any] = json.loads((folder / STATISTICS).read_text(encoding="utf-8"))
-        return found
+        statistics: dict[str, Any] = json.loads((folder / STATISTICS).read_text(encoding="utf-8"))
+        return statistics
 
-    def table(self, row: Row) -> Path:
+    def table(self, row: AmasisRow) -> Path:
         """The table of a row."""
         from smtplugins.host.estimate.phrase_tables import PHRASE_TABLE, Bitext, PhraseSettings, extract_phrases
         from smtplugins.plugins.searn.labels.labelling import TABLE
@@ -151,28 +149,17 @@ class Study:
         folder = self.folder / PHRASES.format(row.length)
         if not (folder / PHRASE_TABLE).exists():
             self.say(f"table of phrases of up to {row.length} words")
-            bitext = Bitext(self.texts.source, self.texts.target, self.links)
+            bitext = Bitext(self.args.source, self.args.target, self.links)
             extract_phrases(self.host, bitext, folder, PhraseSettings(row.length), quiet=self.quiet)
         return folder / PHRASE_TABLE
 
-    def sizes(self) -> list[dict[str, Any]]:
-        """What figures 4 and 5 show: entries of each table, and those with one source word."""
-        from smtplugins.plugins.searn.labels.table import shares, table_lengths
-
-        found = []
-        for row in {one.table: one for one in self.rows}.values():
-            size = self.once(f"sizes-{row.table}", lambda row=row: shares(table_lengths(self.table(row))))  # type: ignore[misc]
-            found.append({"table": row.table, "length": row.length, **size})
-        return found
-
     def policy(self, history: str) -> tuple[Path, dict[str, Any]]:
-        """The policy that knows this of earlier labels, and how many labels it has right."""
-        folder = self.folder / "policies" / history.replace(",", "-")
-        return folder, self.once(f"{folder.relative_to(self.folder)}-done", lambda: self._policy(folder, history))
+        """The folder of the policy that sees this of earlier labels, and its record."""
+        name = f"policies/{history.replace(',', '-')}"
+        folder = self.folder / name
+        return folder, self.step(f"{name}-done", lambda: self._learn_policy(folder, history))
 
-    def _policy(self, folder: Path, history: str) -> Mapping[str, Any]:
-        import json
-
+    def _learn_policy(self, folder: Path, history: str) -> Mapping[str, Any]:
         from smtplugins.plugins.searn.learning.train_command import TRAIN
 
         self.labelled()
@@ -180,81 +167,82 @@ class Study:
         # As the command does it.
         parser = argparse.ArgumentParser()
         TRAIN.configure(parser)
-        given = ["-i", str(self.folder / LABELS), "-o", str(folder), "--history", history, "--resume", "-q"]
-        TRAIN.run(self.host, parser.parse_args([*given, *self.training]))
+        labels = str(self.folder / LABELS)
+        words = ["-i", labels, "-o", folder, "--history", history, "--resume", "-q", "--seed", self.args.seed]
+        words += ["--iterations", self.args.searn_iterations, "--passes", self.args.passes]
+        words += ["--min-count", self.args.min_count]
+        words += ["--held-out", self.args.held_out] if self.args.held_out else []
+        TRAIN.run(self.host, parser.parse_args(list(map(str, words))))
         record: dict[str, Any] = json.loads((folder / "model.json").read_text(encoding="utf-8"))
         return record
 
-    # Systems.
-
-    def config(self, row: Row) -> RunConfig:
-        """The configuration of a row."""
+    def prepare(self, row: AmasisRow) -> tuple[RunConfig, Mapping[str, float]]:
+        """The configuration of a row and its initial weights."""
         from smtplugins.host.config.run_yaml import ModelConfig, RunConfig
         from smtplugins.plugins.searn.labels.labelling import NULLS
 
-        options: dict[str, Any] = {"stack_size": self.stack_size, "max_options": self.max_options, **row.options}
+        options: dict[str, Any] = {
+            "stack_size": self.args.stack_size,
+            "max_options": self.args.max_options,
+            **row.options,
+        }
         policy = None if row.history is None else str(self.policy(row.history)[0])
         if policy is not None:
             options["policy_path"] = policy
         if row.kind == "nulls":
             options["nulls_path"] = str(self.folder / LABELS / NULLS)
         table = self.table(row)
-        return RunConfig(
-            source=self.texts.tune,
-            references=self.texts.tune_references,
+        config = RunConfig(
+            source=self.args.tune,
+            references=tuple(self.args.tune_ref),
             decoder=Spec(row.decoder, options),
-            model=ModelConfig(grammar=(table,), features=row.specs(str(table), str(self.lm), policy)),
-            metric=Spec.parse(self.metric_name),
+            model=ModelConfig(grammar=(table,), features=row.specs(str(table), str(self.args.lm), policy)),
+            metric=Spec.parse(self.args.metric),
         )
+        return config, row.weights()
 
-    def tuned(self, row: Row, seed: int) -> dict[str, Any]:
-        """A row tuned with a seed, with the test sentences translated."""
-        return self.once(f"systems/{row.key}-{seed}/done", lambda: self._tuned(row, seed))
+    # The paper's tables.
 
-    def _tuned(self, row: Row, seed: int) -> Mapping[str, Any]:
-        from smtplugins.host.learn.loop import LoopPlan
-        from smtplugins.host.learn.tuning import plan_of
-
-        plan = plan_of(self.host, self.tuning.learner, [OOV], seed=seed, jobs=self.jobs)
-        said = f"{row.title}, seed {seed}"
-        self.say(f"{said}: tuning")
-        ended = tune_and_test(
-            self.host,
-            replace(self.config(row), seed=seed),
-            LoopPlan(plan, self.tuning.iterations, nbest=self.tuning.nbest),
-            self.folder / "systems" / f"{row.key}-{seed}",
-            self.texts.test,
-            start=row.weights(),
-            cache=self.cache,
-            quiet=self.quiet,
-            told=lambda text: self.say(f"{said}: {text}"),
-        )
-        return {"tuned": ended.score, "weights": dict(ended.weights), "reason": ended.reason}
-
-    def judged(self) -> list[dict[str, Any]]:
-        """Each row's score, a mean over seeds, with its interval, and p of the difference from the first."""
-        from smtplugins.host.files.lists import read_corpus
-        from smtplugins.host.judge.significance import Plan, judge
-
-        stats, rows = [], []
-        for row in self.rows:
-            runs, tuned = [], []
-            for seed in self.tuning.seeds:
-                tuned.append(self.tuned(row, seed)["tuned"])
-                texts = list(read_corpus(self.folder / "systems" / f"{row.key}-{seed}" / TRANSLATIONS))
-                runs.append(self.metric.stats(texts, self.references))
-            stats.append(runs)
+    def systems(self) -> StudyTable:
+        """Table 1: scores, and how many labels of held-out sentences the policies predict."""
+        systems = [StudySystem(row.key, row.title, partial(self.prepare, row)) for row in self.rows]
+        tuned = tuned_rows(self, systems, self.plan, self.args.test, self.metric, self.references)
+        rows = []
+        for row, record in zip(self.rows, tuned, strict=True):
             metrics = {} if row.history is None else self.policy(row.history)[1]["metrics"]
-            own = {"key": row.key, "name": row.title, "table": row.table, "paper": row.paper}
-            rows.append({**own, "tuned": sum(tuned) / len(tuned), "labels": metrics.get("held_out_accuracy")})
-        found = judge(self.metric, stats, Plan(("bootstrap",) if len(stats) > 1 else (), level=0.95))
-        return [
-            {**row, "score": one.score, "deviation": one.deviation, "low": one.low, "high": one.high}
-            | {"p": one.p.get("bootstrap")}
-            for row, one in zip(rows, found, strict=True)
-        ]
+            rows.append({**record, "table": row.table, "labels": metrics.get("held_out_accuracy")})
+        paper = {} if self.pair is None else PAPER[self.pair]
+        inside, outside = (paper_column(paper, at) for at in (0, 1))
+        columns = [StudyColumn("table", "table"), *score_columns(self.metric.name, rows, inside)]
+        columns.append(StudyColumn("out_of_domain", "out of domain", paper=outside, ours=False))
+        columns.append(StudyColumn("labels", "labels right", "{:.1%}"))
+        runs = len(self.plan.seeds)
+        seeds = "" if runs == 1 else f"; means of {runs} optimiser runs"
+        title = f"Table 1: 95 % intervals, p (bootstrap) that a row differs from the first{seeds}{self._beside}"
+        return StudyTable("systems", title, columns, rows)
 
-    def signature(self) -> str:
-        """The metric's, which may ask how many references there are, also where all scores are there already."""
-        self.metric.stats(self.references[0][:1], [stream[:1] for stream in self.references])
-        return self.metric.signature()
+    def sizes(self) -> StudyTable:
+        """Figures 4 and 5: entries of each table, and those with one source word."""
+        from smtplugins.plugins.searn.labels.table import shares, table_lengths
+
+        tables = {row.table: row for row in self.rows}
+        rows: list[dict[str, Any]] = []
+        for name, row in tables.items():
+            size = self.step(f"sizes-{name}", lambda row=row: shares(table_lengths(self.table(row))))  # type: ignore[misc]
+            rows.append({"key": name, "name": name, "length": row.length, **size})
+        leaves = next((row["entries"] for row in rows if not row["length"]), None)
+        for own in rows:
+            own["leaves"] = leaves / own["entries"] if leaves is not None and own["length"] and own["entries"] else None
+        longest = max(rows, key=lambda row: int(row["length"]))
+        paper = {longest["key"]: RATIOS[self.pair]} if self.pair is not None and longest["leaves"] is not None else {}
+        columns = [
+            StudyColumn("entries", "entries"),
+            StudyColumn("leaves", "leaves are", "{:.2%}", paper, "{:.2f}%"),
+            StudyColumn("single_word_share", "one source word", "{:.1%}"),
+            StudyColumn("longest", "longest"),
+        ]
+        return StudyTable("sizes", f"Figures 4 and 5: tables{self._beside}", columns, rows, "table")
+
+    @property
+    def _beside(self) -> str:
+        return "" if self.pair is None else f"; the paper's {self.pair}"

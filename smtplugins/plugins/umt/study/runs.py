@@ -1,205 +1,254 @@
-"""The work of ``smt umt compare``: learning, decoding and judging, with the CPU time that each took."""
+"""The steps of ``smt umt compare``: learning, decoding and judging, with the CPU time that each took."""
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.host.files.opening import find_format, write_all
+from smtplugins.host.learn.loop import LoopPlan, tune_decoder
+from smtplugins.host.learn.pools import write_json
+from smtplugins.host.learn.tuning import plan_of
+from smtplugins.host.study.options import check_least, choose
+from smtplugins.host.study.study import Study
+from smtplugins.plugins.umt.study import tables
+from smtplugins.plugins.umt.study.systems import UmtCase
+from smtplugins.plugins.umt.study.tables import DecodedTest, Learnt, Verdict
+
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Decoding, Sentence
+    import argparse
+
+    from smtplugins.contracts.contracts import Decoding, Metric, Sentence
     from smtplugins.host.decode.decoding import Translator
-    from smtplugins.host.learn.loop import LoopPlan
-    from smtplugins.plugins.umt.study.systems import Case, System
-
-Say = Callable[[str], None]
-_DONE = "training.json"
-
-
-@dataclass(frozen=True)
-class Learnt:
-    """Weights, the CPU seconds of the run that found them, and how many passes over the sentences it made."""
-
-    weights: Mapping[str, float]
-    seconds: float
-    sentences: int
-    passes: int
-    unit: str
-    score: float
-
-    @property
-    def made(self) -> str:
-        """How many passes, in words."""
-        return f"{self.passes} {self.unit if self.passes != 1 else self.unit[:-1]}"
-
-
-@dataclass(frozen=True)
-class Loop:
-    """How mert learns with a decoder: lists in place of forests if they have a length, and iterations."""
-
-    nbest: int | None = None
-    iterations: int = 10
-
-
-@dataclass(frozen=True)
-class Trial:
-    """Translations of the test set; CPU seconds of parsing and search, and of search alone, each the best of rounds."""
-
-    texts: tuple[str, ...]
-    decoding: float
-    search: float
-    counts: Mapping[str, float]
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A system's score, and p of each test against the reference system: for the sign test, that this is better."""
-
-    score: float
-    signature: str
-    tests: Mapping[str, float]
+    from smtplugins.host.host import Host
+    from smtplugins.host.study.study_tables import StudyTable
+    from smtplugins.plugins.umt.study.systems import LearntSystem
 
 
 def cpu_seconds() -> float:
-    """Of this process and of its children that have ended."""
+    """CPU time of this process and of its children that have ended."""
     import resource
 
     both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in both)
+    return sum(usage.ru_utime + usage.ru_stime for usage in both)
 
 
-def learnt(case: Case, system: System, loop: Loop, folder: Path, say: Say, note: Say, quiet: bool) -> Learnt:
-    """Learn in a folder, or read what was learnt there by the run that is resumed."""
-    done = folder / _DONE
-    if done.exists():
-        say(f"{system.name}: has learnt already")
-        return Learnt(**json.loads(done.read_text(encoding="utf-8")))
-    if folder.exists():
-        # What a killed run left cannot be gone on with: its time would be lost.
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True)
-    say(f"{system.name}: learning from {case.loaded.source}")
-    begun = cpu_seconds()
-    if system.learner.name == "mert":
-        made = _by_loop(case, system, loop, folder / "run", note, say, quiet)
-    else:
-        made = _by_policy(case, system, folder / "run", note, quiet)
-    weights, passes, unit, score = made
-    seconds = cpu_seconds() - begun
-    found = Learnt(dict(weights), seconds, len(case.texts(case.loaded.references)[0]), passes, unit, score)
-    say(f"{system.name}: {found.made}, {score:.4g} on what was learnt from, {seconds:.1f} s")
-    _write(case, folder, found)
-    return found
+class CaseStudy(Study):
+    """A study of a configuration and its texts."""
+
+    def __init__(self, host: Host, args: argparse.Namespace) -> None:
+        super().__init__(host, args)
+        self.case = UmtCase(host, args)
+        self.host = self.case.host
+
+    def inputs(self) -> list[str]:
+        """The texts, references, grammars and weights."""
+        config, test = self.case.loaded, self.case.test
+        assert test is not None
+        paths = [*self.tuned_on(), test, *self.case.test_references, *map(str, config.model.grammar)]
+        return [*paths, *([str(config.model.weights)] if config.model.weights else [])]
+
+    def tuned_on(self) -> list[str]:
+        """The text that systems learn from, with its references."""
+        config = self.case.loaded
+        return [str(config.source), *map(str, config.references)]
+
+    def details(self) -> dict[str, Any]:
+        """The configuration."""
+        return {"config": self.case.loaded.to_yaml()}
 
 
-def _by_policy(
-    case: Case, system: System, folder: Path, note: Say, quiet: bool
-) -> tuple[Mapping[str, float], int, str, float]:
-    config = case.config_of(system, learning=True)
-    done = case.host.tune_policy(
-        config,
-        folder=folder,
-        learner=system.learner,
-        jobs=case.jobs,
-        cache=case.cache,
-        post=case.post,
-        note=note,
-        quiet=quiet,
-    )
-    return done.weights, sum(len(one.steps) for one in done.runs), "epochs", done.score
+class UmtStudy(CaseStudy):
+    """Tables 1 to 3 and the ablation."""
+
+    name = "umt compare"
+    known_tables = tables.TABLES
+    unrecorded = ("rounds",)
+
+    def __init__(self, host: Host, args: argparse.Namespace) -> None:
+        super().__init__(host, args)
+        check_least(args, rounds=1, tune_nbest=0)
+        names, keys = self.chosen_tables(), choose(args.row, tables.ROWS)
+        umt = self.case.umt()
+        needed = {"umt", *(["hiero-30"] if "quality" in names else []), *(keys if names != ["cff"] else [])}
+        self.main = [system for system in (umt, self.case.hiero(1), self.case.hiero(30)) if system.key in needed]
+        without = umt.but("umt-without-cff", f"{umt.name}, without CFF", cff="none")
+        self.ablated = [umt, without] if "cff" in names else []
+        self.names = {system.key: system.name for system in self.main}
+        self.learnt: dict[str, Learnt] = {}
+        self.tests: dict[str, DecodedTest] = {}
+        self.signature: str | None = None
+
+    def chosen_tables(self) -> list[str]:
+        """The tables asked for; by default all but the one that repeats another without times."""
+        return choose(self.args.table or [name for name in tables.TABLES if name != "passes"], tables.TABLES)
+
+    def check(self) -> None:
+        """Raise an error if an option or a file is wrong, before hours of work."""
+        self._loop_plan(self.case.hiero(30))
+        self.case.check([*self.main, *self.ablated[1:]])
+
+    def begin(self) -> None:
+        """Learn with all systems, then translate the test set with those of the paper's tables."""
+        self.case.warm(self.case.umt())
+        for system in [*self.main, *self.ablated[1:]]:
+            record = self.step(f"{system.key}/training", partial(self._learn, system))
+            self.learnt[system.key] = Learnt(**record)
+        names = self.chosen_tables()
+        if "decoding" in names or "quality" in names:
+            # By themselves: a system that is not in table 1 would have its memory in their caches.
+            self._test(self.main, self.args.rounds if "decoding" in names else 1)
+        self._test([system for system in self.ablated if system.key not in self.tests])
+        write_json(self.folder / "stats.json", {key: own.record() for key, own in sorted(self.tests.items())})
+
+    def settings(self) -> dict[str, Any]:
+        """Decoders, learners, metric and rounds."""
+        case, systems = self.case, [self.case.umt(), self.case.hiero(1), self.case.hiero(30)]
+        return {
+            **{f"decoder {system.key}": str(system.decoder) for system in systems},
+            "drl": str(systems[0].learner),
+            "mert": str(systems[2].learner),
+            "mert learns from": f"lists of {self.args.tune_nbest}" if self.args.tune_nbest else "forests",
+            "iterations": self.args.tune_iterations,
+            "seed": case.loaded.seed,
+            "metric": str(case.metric_name),
+            "signature": self.signature,
+            "rounds": self.args.rounds,
+        }
+
+    @cached_property
+    def metric(self) -> Metric:
+        """The metric of the command line or of the configuration."""
+        return self.host.metric(self.case.metric_name)
+
+    # The paper's tables.
+
+    def decoding(self) -> StudyTable:
+        """Table 1."""
+        return tables.speed_table(self.names, self.tests, self.args.rounds)
+
+    def training(self) -> StudyTable:
+        """Table 2."""
+        return tables.training_table(self.names, self.learnt)
+
+    def passes(self) -> StudyTable:
+        """Table 2 without times."""
+        return tables.passes_table(self.training())
+
+    def quality(self) -> StudyTable:
+        """Table 3."""
+        verdicts, count = self._judge(tables.REFERENCE, self.names), len(self.tests["umt"].texts)
+        return tables.quality_table(self.names, verdicts, self.metric.name, self.metric.higher_is_better, count)
+
+    def cff(self) -> StudyTable:
+        """The ablation."""
+        names = {system.key: system.name for system in self.ablated}
+        verdicts, count = self._judge("umt", names), len(self.tests["umt"].texts)
+        return tables.ablation_table(names, verdicts, self.metric.name, count)
+
+    def _judge(self, against: str, keys: Iterable[str]) -> dict[str, Verdict]:
+        verdicts = judge_runs(self.case, self.tests, against, keys)
+        self.signature = verdicts[against].signature
+        return verdicts
+
+    # Learning and decoding.
+
+    def _loop_plan(self, system: LearntSystem) -> LoopPlan:
+        plan, nbest = (
+            plan_of(self.host, system.learner, seed=self.case.loaded.seed, jobs=self.jobs),
+            self.args.tune_nbest,
+        )
+        return LoopPlan(plan, self.args.tune_iterations, forests=nbest == 0, nbest=nbest or 100)
+
+    def _learn(self, system: LearntSystem) -> Mapping[str, Any]:
+        case, folder = self.case, self.folder / system.key
+        # A run that was killed begins anew: its time is not known.
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        self.say(f"{system.name}: learning from {case.loaded.source}")
+        begun = cpu_seconds()
+        config, run = case.config_of(system, learning=True), folder / "run"
+        options: dict[str, Any] = {"cache": self.cache, "post": self.args.post, "note": self.note, "quiet": self.quiet}
+        if system.learner.name == "mert":
+            options["told"] = lambda text: self.say(f"{system.name}: {text}")
+            ended = tune_decoder(case.host, config, self._loop_plan(system), run, **options)
+            weights, score = ended.weights, ended.score
+            passes, unit = sum("learnt" in row for row in ended.iterations), "iterations"
+        else:
+            tuned = case.host.tune_policy(config, folder=run, learner=system.learner, jobs=self.jobs, **options)
+            weights, score = tuned.weights, tuned.score
+            passes, unit = sum(len(run.steps) for run in tuned.runs), "epochs"
+        seconds = cpu_seconds() - begun
+        learnt = Learnt(dict(weights), seconds, len(case.texts(case.loaded.references)[0]), passes, unit, score)
+        self.say(f"{system.name}: {learnt.made}, {score:.4g} on what was learnt from, {seconds:.1f} s")
+        write_all(find_format("cdec-weights", "weights", self.host.formats()), [dict(weights)], folder / "weights")
+        return asdict(learnt)
+
+    def _test(self, systems: Sequence[LearntSystem], rounds: int = 1) -> None:
+        self.tests |= decode(self, self.case, [(one, self.learnt[one.key].weights) for one in systems], rounds)
+        for system in systems:
+            own = self.tests[system.key]
+            self.write_text(f"{system.key}/test.txt", own.texts)
+            if own.counts["failed"]:
+                failed = int(own.counts["failed"])
+                self.note(f"{system.name}: {failed} sentences have no translation: they count as empty ones")
 
 
-def loop_plan(case: Case, system: System, loop: Loop) -> LoopPlan:
-    """How the host's loop is to go."""
-    from smtplugins.host.learn.loop import LoopPlan
-    from smtplugins.host.learn.tuning import plan_of
-
-    plan = plan_of(case.host, system.learner, seed=case.loaded.seed, jobs=case.jobs)
-    forests = loop.nbest is None
-    return LoopPlan(plan, loop.iterations, forests=forests, nbest=100 if loop.nbest is None else loop.nbest)
-
-
-def _by_loop(
-    case: Case, system: System, loop: Loop, folder: Path, note: Say, say: Say, quiet: bool
-) -> tuple[Mapping[str, float], int, str, float]:
-    from smtplugins.host.learn.loop import tune_decoder
-
-    config = case.config_of(system, learning=True)
-    options = loop_plan(case, system, loop)
-    done = tune_decoder(
-        case.host,
-        config,
-        options,
-        folder,
-        cache=case.cache,
-        post=case.post,
-        note=note,
-        quiet=quiet,
-        told=lambda text: say(f"{system.name}: {text}"),
-    )
-    return done.weights, sum("learnt" in row for row in done.iterations), "iterations", done.score
-
-
-def _write(case: Case, folder: Path, found: Learnt) -> None:
-    from smtplugins.host.files.opening import find_format, write_all
-    from smtplugins.host.learn.pools import write_json
-
-    record = find_format("cdec-weights", "weights", case.host.formats())
-    write_all(record, [dict(found.weights)], folder / "weights")
-    # The last file: with it the work is done.
-    write_json(folder / _DONE, asdict(found))
-
-
-def tried(case: Case, systems: Sequence[tuple[System, Learnt]], rounds: int, say: Say) -> dict[str, Trial]:
+def decode(
+    study: Study, case: UmtCase, systems: Sequence[tuple[LearntSystem, Mapping[str, float]]], rounds: int = 1
+) -> dict[str, DecodedTest]:
     """Decode the test set with every system in turn, again in each round, one sentence after the other."""
     assert case.test is not None
     ready: dict[str, tuple[Translator, list[Sentence]]] = {}
-    for system, one in systems:
-        translator = case.translator(system, one.weights)
+    for system, weights in systems:
+        translator = case.translator(system, weights)
         ready[system.key] = translator, case.sentences(case.test, translator)
-    found: dict[str, Trial] = {}
-    for number in range(1, rounds + 1):
-        say(f"decoding {case.test}" + (f", round {number} of {rounds}" if rounds > 1 else ""))
+    runs: dict[str, DecodedTest] = {}
+    for number in range(1, rounds + 1 if systems else 1):
+        study.say(f"decoding {case.test}" + (f", round {number} of {rounds}" if rounds > 1 else ""))
         for key, (translator, sentences) in ready.items():
-            now = _trial(list(translator.decode(sentences)))
-            best = found.setdefault(key, now)
+            now = _decoded(list(translator.decode(sentences)))
+            best = runs.setdefault(key, now)
             seconds = min(best.decoding, now.decoding), min(best.search, now.search)
-            found[key] = Trial(now.texts, *seconds, now.counts)
-    return found
+            runs[key] = DecodedTest(now.texts, *seconds, now.counts)
+    return runs
 
 
-def _trial(done: Sequence[Decoding]) -> Trial:
-    parsing, search = (sum(one.stats.get(f"cpu.{phase}", 0.0) for one in done) for phase in ("parsing", "search"))
-    counts = {name: sum(one.stats.get(name, 0.0) for one in done) for name in ("nodes", "edges", "pops", "lm_queries")}
+def _decoded(decodings: Sequence[Decoding]) -> DecodedTest:
+    def total(name: str) -> float:
+        return sum(decoding.stats.get(name, 0.0) for decoding in decodings)
+
+    parsing, search = total("cpu.parsing"), total("cpu.search")
+    counts = {name: total(name) for name in ("nodes", "edges", "pops", "lm_queries")}
+    counts["failed"] = sum(not decoding.found for decoding in decodings)
     # In the order of the references, whose lines the ids are.
-    texts = tuple(one.best if one.found else "" for one in sorted(done, key=lambda one: int(one.id)))
-    return Trial(texts, parsing + search, search, counts | {"failed": sum(not one.found for one in done)})
+    ordered = sorted(decodings, key=lambda decoding: int(decoding.id))
+    texts = tuple(decoding.best if decoding.found else "" for decoding in ordered)
+    return DecodedTest(texts, parsing + search, search, counts)
 
 
-def judged(case: Case, trials: Mapping[str, Trial], against: str, keys: Sequence[str]) -> dict[str, Judged]:
-    """Scores, and tests against one of them: the sign test has one tail, that the one named ``against`` is better."""
-    own = _evaluated(case, trials, [against])
-    found = {against: Judged(own[0].score, own[0].signature, {})}
+def judge_runs(case: UmtCase, runs: Mapping[str, DecodedTest], against: str, keys: Iterable[str]) -> dict[str, Verdict]:
+    """Score systems and test them against one; the sign test has one tail, that the one ``against`` is better."""
+    alone = _evaluate(case, runs, [against])
+    verdicts = {against: Verdict(alone[0].score, alone[0].signature, {})}
     for key in keys:
         if key != against:
-            first, second = _evaluated(case, trials, [key, against])
-            found[key] = Judged(first.score, first.signature, second.tests)
-    return found
+            own, other = _evaluate(case, runs, [key, against])
+            verdicts[key] = Verdict(own.score, own.signature, other.tests)
+    return verdicts
 
 
-def _evaluated(case: Case, trials: Mapping[str, Trial], keys: Sequence[str]) -> Sequence[Any]:
-    systems = {key: list(trials[key].texts) for key in keys}
-    tests = ("sign", "bootstrap") if len(keys) > 1 else ()
-    done = case.host.evaluate(
+def _evaluate(case: UmtCase, runs: Mapping[str, DecodedTest], keys: Sequence[str]) -> Sequence[Any]:
+    evaluation = case.host.evaluate(
         case.test_references,
-        systems,
+        {key: list(runs[key].texts) for key in keys},
         [case.metric_name],
         sources=case.test_sources,
-        tests=tests,
+        tests=("sign", "bootstrap") if len(keys) > 1 else (),
         tuned_on=case.loaded.references,
-        post=case.post,
+        post=case.args.post,
     )
-    return done.scores
+    return evaluation.scores

@@ -16,7 +16,7 @@ from smtplugins.cli.main import main
 from smtplugins.host.estimate.lm import estimate_file, write_model
 from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel
 from smtplugins.plugins.bitree.boosting.linear import fit_loglinear
-from smtplugins.plugins.bitree.study.tables import ACCURACY, BAGS, PARAMETERS, short, shown
+from smtplugins.plugins.bitree.study.tables import ACCURACY, BAGS, PARAMETERS, short
 from smtplugins.plugins.bitree.words.links import one_to_one
 from smtplugins.plugins.bitree.words.material import count_links, rows_like, training_rows
 from smtplugins.plugins.bitree.words.texts import read_text
@@ -113,10 +113,10 @@ def test_accuracy_is_that_of_the_predictions(data: Path, out: Path, result: dict
 def test_bags_are_counted(data: Path, out: Path, result: dict[str, Any]) -> None:
     references = [line.split() for line in (data / "dev.fr").read_text().splitlines()]
     sources = [line.split() for line in (data / "dev.en").read_text().splitlines()]
-    rows = {row["system"]: row for row in result["dev bags"]}
+    rows = {row["key"]: row for row in result["tables"]["dev-bags"]["rows"]}
     assert list(rows) == ["baseline", "W", "WD", "WC", "WDC", "mixture", "phrase-without-lm", "phrase-with-lm", "bound"]
     for name in ("phrase-without-lm", "phrase-with-lm"):
-        found = [line.split() for line in (out / f"{name}.dev").read_text().splitlines()]
+        found = [line.split() for line in (out / f"systems/{name}-1/dev.txt").read_text().splitlines()]
         matches = sum((Counter(a) & Counter(b)).total() for a, b in zip(found, references, strict=True))
         assert rows[name]["P"] == pytest.approx(100 * matches / sum(map(len, found)))
         assert rows[name]["R"] == pytest.approx(100 * matches / sum(map(len, references)))
@@ -124,18 +124,19 @@ def test_bags_are_counted(data: Path, out: Path, result: dict[str, Any]) -> None
     assert rows["bound"]["R"] == pytest.approx(100 * most / sum(map(len, references)))
     assert rows["bound"]["P"] == 100
     assert rows["WC"]["F"] > rows["baseline"]["F"]
-    test = [row["system"] for row in result["test bags"]]
+    test = [row["key"] for row in result["tables"]["test-bags"]["rows"]]
     accuracies = {one: result["classifiers"]["l1"][one]["accuracy"]["dev"] for one in ("W", "WD", "WC", "WDC")}
     assert test == [max(accuracies, key=lambda one: accuracies[one]), "mixture", "phrase-without-lm", "phrase-with-lm"]
 
 
 def test_transducers_are_judged_by_gtm(data: Path, out: Path, result: dict[str, Any]) -> None:
-    assert [row["system"] for row in result["transducers"]] == ["generative", "discriminative", "phrase-without-lm"]
+    rows = result["tables"]["transducers"]["rows"]
+    assert [row["key"] for row in rows] == ["generative", "discriminative", "phrase-without-lm"]
     references = (data / "test.fr").read_text().splitlines()
     texts = json.loads((out / "transducer-generative.json").read_text())["texts"]
     metric = smt.load_plugins().metric("gtm,exponent=2")
     wanted = float(metric.score(metric.stats(texts, [references]).sum(axis=0)))
-    assert result["transducers"][0]["F2"] == pytest.approx(wanted)
+    assert rows[0]["F2"] == pytest.approx(wanted)
 
 
 def test_what_is_there_is_not_made_again(
@@ -148,7 +149,7 @@ def test_what_is_there_is_not_made_again(
     assert run(f"{command()} {options} --resume -f json -j 2") == 0
     done = capsys.readouterr()
     assert json.loads(done.out) == result == json.loads((out / "result.json").read_text())
-    assert "l1-WC: is there already" in done.err
+    assert "l1-WC: complete, not repeated" in done.err
     assert "svm, W+C" in done.err
     assert "l2, W" not in done.err
     assert run(f"{command()} {options} -q") == 2
@@ -159,7 +160,7 @@ def test_without_trees_w_and_c_run_alone(
     data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(data)
-    assert run(f"{command(False)} --shape balanced --without l2 --without svm -o plain -q --paper 100k") == 0
+    assert run(f"{command(False)} --shape balanced --row l1 -o plain -q --figures 100k") == 0
     text = capsys.readouterr().out
     assert "W+C" in text
     assert "W+D" not in text
@@ -167,35 +168,44 @@ def test_without_trees_w_and_c_run_alone(
     assert "62.00" in text
     result = json.loads(Path("plain/result.json").read_text())
     assert list(result["classifiers"]) == ["baseline", "l1"]
-    assert [row["system"] for row in result["transducers"]] == ["generative", "discriminative"]
+    assert [row["key"] for row in result["tables"]["transducers"]["rows"]] == ["generative", "discriminative"]
     assert run(f"{command(False)} --dev-trees dev.trees -o other -q") == 2
     assert "expected source trees of all texts" in capsys.readouterr().err
     assert run(f"{command(False)} --tuner mert -o other -q") == 2
     assert "expected --lm, too" in capsys.readouterr().err
     assert run(f"{command(False)} --cost 0 -o other -q") == 2
+    assert run(f"{command(False)} --without l2 -o other -q") == 2
+    assert "--without is now --row or --table" in capsys.readouterr().err
     assert not Path("other").exists()
 
 
 def test_weights_of_phrases_can_be_tuned(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(data)
-    less = "--without l2 --without svm --without trees --configuration W"
+    less = "--row l1 phrase --table dev-bags --configuration W"
     assert run(f"{command()} {less} --lm fr.arpa --tuner mert,restarts=0 -o tuned -q") == 0
     kept = {}
     for name in ("phrase-without-lm", "phrase-with-lm"):
-        kept[name] = json.loads(Path(f"tuned/{name}-done.json").read_text())
-        assert kept[name]["tuner"] == "mert,restarts=0"
-        assert len(Path(f"tuned/{name}.test").read_text().splitlines()) == SETS["test"]
+        kept[name] = json.loads(Path(f"tuned/systems/{name}-1/done.json").read_text())
+        assert kept[name]["learner"] == "mert,restarts=0"
+        assert len(Path(f"tuned/systems/{name}-1/test.txt").read_text().splitlines()) == SETS["test"]
     without, with_lm = (kept[name]["weights"] for name in kept)
     assert "lm" in with_lm
     assert "lm" not in without
-    untuned = json.loads((data / "out/phrase-with-lm-done.json").read_text())["weights"]
+    untuned = json.loads((data / "out/systems/phrase-with-lm-1/done.json").read_text())["weights"]
     assert untuned.keys() == with_lm.keys()
     assert untuned != with_lm
 
 
-def test_tables_have_the_paper_s_numbers(result: dict[str, Any]) -> None:
+def test_tables_have_the_paper_s_numbers(
+    data: Path, result: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(data)
+    rows = {row["key"]: row for row in result["tables"]["accuracy"]["rows"]}
+    assert (rows["l1"]["paper_WD"], rows["svm"]["paper_W"]) == (54.13, 53.38)
+    options = "--lm fr.arpa --penalty 1 --penalty 0.3 --cost 0.1 --cost 1 -o out"
     for style in ("text", "tsv", "latex"):
-        text = shown(result, style)
+        assert run(f"{command()} {options} --resume -q -f {style}") == 0
+        text = capsys.readouterr().out
         assert "54.13" in text
         assert "47.87" in text
         assert ("% Table 7.5" in text) == (style == "latex")

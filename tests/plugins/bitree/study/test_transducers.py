@@ -9,14 +9,14 @@ import pytest
 from smtplugins.contracts.contracts import Sentence
 from smtplugins.host.loading.manager import load_plugins
 from smtplugins.host.model import Model
-from smtplugins.plugins.bitree.study.transducers import judged, transduced
+from smtplugins.plugins.bitree.study.transducers import judge_by_gtm, transduce
 from smtplugins.plugins.bitree.transduce.decoder import BitreeDecoder
 from smtplugins.plugins.bitree.transduce.transducing import bitrees_of, learn_generative, shaped
 from smtplugins.plugins.bitree.words.material import Pair
 
 
 def test_rows() -> None:
-    first, second = judged(load_plugins(), {"one": ["b a c", "x"], "two": ["a b", "y"]}, ["a b c", "y z"])
+    first, second = judge_by_gtm(load_plugins(), {"one": ["b a c", "x"], "two": ["a b", "y"]}, ["a b c", "y z"])
     assert (first["P1"], first["R1"], first["F1"]) == pytest.approx((75, 60, 200 / 3))
     assert (second["P1"], second["R1"]) == pytest.approx((100, 60))
     # One run of two words and one of one: no word of the first system stands behind another one as it should.
@@ -32,5 +32,5 @@ def test_strings_are_those_of_the_decoder(tmp_path: Path) -> None:
     made.save(tmp_path)
     sentences = [Sentence(str(k), pair.source) for k, pair in enumerate(pairs)]
     found = [one.best for one in BitreeDecoder(model_path=tmp_path).decode(sentences, Model())]
-    assert transduced(made, pairs, threads=2) == found
+    assert transduce(made, pairs, threads=2) == found
     assert found[0] == "x z y"

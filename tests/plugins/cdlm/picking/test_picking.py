@@ -18,7 +18,7 @@ from smtplugins.plugins.cdlm.features.classes import ClassMap
 from smtplugins.plugins.cdlm.features.model import save_model
 from smtplugins.plugins.cdlm.picking import picking
 from smtplugins.plugins.cdlm.sets.confusing import ConfusionSetting, confusion_sets, read_text
-from smtplugins.plugins.cdlm.study import tables as compare_tables
+from smtplugins.plugins.cdlm.study.tables import ngrams_table, picking_table
 from tests.plugins.cdlm.confusions import FIGURE_1, FOUR, write
 
 
@@ -151,7 +151,7 @@ def test_pick_prints_the_tables(
     assert [row["name"] for row in rows] == ["baseline LM", "plain"]
     assert rows[0]["score"] == rows[0]["same"]
     assert rows[1]["words"] > rows[0]["words"]
-    assert rows[1]["paper"] == 14.2
+    assert rows[1]["paper_score"] == 14.2
     assert found["settings"]["perplexity"] > 1
     count = len(Path(text).read_text(encoding="utf-8").splitlines())
     picks = (tmp_path / "out/plain.txt").read_text(encoding="utf-8").splitlines()
@@ -176,10 +176,10 @@ def test_bad_calls_are_said(
 
 
 def test_tables_have_the_paper_s_figures() -> None:
-    row = {"name": "x", "features": ["blm", "wp", "tsrb"], "score": 30.0, "low": 29.0, "high": 31.0, "p": 0.01}
-    table = compare_tables.picking([{**row, "words": 1.0, "own": 2, "same": None}], "BLEU", 5, 1)
-    assert "25.3" in table.shown("text", True)
-    assert "same sets" not in table.shown("text", True)
-    assert table.shown("tsv", False).splitlines()[1] == "x\tx\tx\tx\t30.00\t29.00 - 31.00\t0.01\t1.00\t2"
-    assert table.shown("latex", True).startswith("% Table 2")
-    assert "48.2" in compare_tables.ngrams([picking.NgramOverlap(4, 2, 1)], 100, 1).shown("text", True)
+    row = {"name": "x", "features": ["blm", "wp", "tsrb"], "score": 30.0, "interval": 1.0, "p": 0.01}
+    table = picking_table([{**row, "words": 1.0, "own": 2, "same": None}], "BLEU", 5, 1)
+    assert "25.3" in table.shown("text")
+    assert "same sets" not in table.shown("text")
+    assert table.shown("tsv", paper=False).splitlines()[1] == "x\tx\tx\tx\t30.00\t± 1.00\t0.01\t1.00\t2"
+    assert table.shown("latex").startswith("% Table 2")
+    assert "48.2" in ngrams_table([picking.NgramOverlap(4, 2, 1)], 100, 1).shown("text")

@@ -74,6 +74,7 @@ def test_all_tables_resumed(folder: Path, tmp_path: Path, capsys: pytest.Capture
     assert rows[2]["features"] == ["blm", "wp", "tsrb"]
     assert rows[0]["score"] == rows[0]["same"]
     assert rows[2]["score"] > rows[0]["score"]
+    assert (rows[0]["paper_score"], rows[2]["paper_score"]) == (12.8, 25.3)
     assert found["settings"]["perplexity"]["test"]["sentences"] == 20
     assert "nrefs:1" in found["settings"]["signature"]
     assert [row["key"] for row in found["tables"]["decoder"]["rows"]] == ["without", "with"]
@@ -103,6 +104,11 @@ def test_a_step_that_was_killed_is_made_again(folder: Path, tmp_path: Path, caps
         (tmp_path / "out" / name).unlink()
     assert main([*command, "--resume"]) == 0
     assert capsys.readouterr().out == whole
+    assert main([*command, "--resume", "--row", "blm", "blm+wp", "-f", "tsv", "--no-paper"]) == 0
+    lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert [line[0] for line in lines] == ["model", "baseline LM", "CDLM"]
+    rows = json.loads(whole)["tables"]["picking"]["rows"]
+    assert [line[4] for line in lines[1:]] == [f"{row['score']:.2f}" for row in rows[:2]]
 
 
 @pytest.mark.parametrize(
@@ -110,8 +116,9 @@ def test_a_step_that_was_killed_is_made_again(folder: Path, tmp_path: Path, caps
     [
         ([], "-g, --system or -c"),
         (["-g", "weights", "--system", "weights"], "one of -g"),
-        (["-g", "weights", "--table", "3"], "table 3 needs a system"),
-        (["-g", "weights", "--table", "4"], "table 4 needs a system"),
+        (["-g", "weights", "--table", "decoder"], "table 3 needs a system"),
+        (["-g", "weights", "--table", "ngrams"], "table 4 needs a system"),
+        (["-g", "weights", "--table", "2"], "choose from 'picking', 'decoder', 'ngrams'"),
         (["-g", "weights", "--source", "weights"], "name it with -c"),
         (["-c", "run.yaml", "--source", "test.xx", "--seeds", "0"], "--seeds"),
         (["-g", "weights", "--nbest", "0"], "--nbest"),

@@ -26,7 +26,7 @@ from smtplugins.plugins.localized.events.collecting import collect
 from smtplugins.plugins.localized.learning.material import BlockMaterial
 from smtplugins.plugins.localized.model.bigrams import BigramWeights
 from smtplugins.plugins.localized.model.block_model import COLUMNS, RARE_LEFT, BlockModel
-from smtplugins.plugins.localized.study.systems import System, write_table
+from smtplugins.plugins.localized.study.systems import BlockSystem, write_table
 from smtplugins.testing.cases import DecoderChecks
 from tests.plugins.localized.made import blocks_of, random_case, tiny_lm
 
@@ -38,7 +38,7 @@ class TestSwap(DecoderChecks):
     offer = "swap"
 
 
-def case(folder: Path, seed: int) -> tuple[System, BlockModel, Model]:
+def case(folder: Path, seed: int) -> tuple[BlockSystem, BlockModel, Model]:
     """A system with random weights for a random block set."""
     pairs, bitext = random_case(seed, sentences=40)
     # A word for each word, so that every sentence has a translation of known words.
@@ -51,7 +51,7 @@ def case(folder: Path, seed: int) -> tuple[System, BlockModel, Model]:
     first, second, _ = listed.bigrams(0)
     learnt = BigramWeights(listed.blocks, first, second, draw.normal(size=len(first)).astype(np.float32))
     weights = {name: float(draw.uniform(0.1, 1)) for name in COLUMNS if name != "rare-left"}
-    system = System(material, folder / "table", min_left=2, stack_size=0)
+    system = BlockSystem(material, folder / "table", min_left=2, stack_size=0)
     return system, BlockModel.of(listed, lm, learnt, min_left=2), Model(weights, {"block-bigram": learnt})
 
 
@@ -215,7 +215,7 @@ def test_blocks_that_were_never_left_stay_where_they_are(tmp_path: Path) -> None
     model = Model({"orientation": 1.0})
     sentence = [Sentence("0", ("a", "b"))]
     for least, wanted in ((1, "y x"), (2, "x y")):
-        system = System(material, tmp_path / "table", min_left=least, stack_size=0)
+        system = BlockSystem(material, tmp_path / "table", min_left=least, stack_size=0)
         (found,) = system.decode(model, sentence, "swap")
         assert found.best == wanted
         assert found.score is not None and found.score > -10

@@ -14,7 +14,7 @@ from smtplugins.host.model import Model
 from smtplugins.plugins.localized.events.collecting import collect
 from smtplugins.plugins.localized.events.devtest import Chosen, Modified, Numbers, choose, events_of
 from smtplugins.plugins.localized.learning.material import BlockMaterial, Recipe, learn_floats
-from smtplugins.plugins.localized.study.systems import System, write_table
+from smtplugins.plugins.localized.study.systems import BlockSystem, write_table
 from smtplugins.testing.samples import WordOverlap
 from tests.plugins.localized.made import blocks_of, random_case, tiny_lm
 
@@ -29,7 +29,7 @@ def _material(tmp_path: Path) -> BlockMaterial:
 
 def test_of_so_many_translations_the_best_one_is_taken(material: BlockMaterial, tmp_path: Path) -> None:
     write_table(material.events.blocks, material.events.counts.total, tmp_path / "table", 5)
-    system = System(material, tmp_path / "table", stack_size=0)
+    system = BlockSystem(material, tmp_path / "table", stack_size=0)
     model = learn_floats(material, "abcde", Recipe(1, 0.01))
     sentences = [Sentence("0", ("a", "b", "c")), Sentence("1", ("b",)), Sentence("2", ("q", "a"))]
     references = [["z x y", "x y", "q z"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
 from collections.abc import Callable
@@ -13,10 +14,13 @@ import pytest
 import smtplugins as smt_
 from smtplugins.cli.main import main
 from smtplugins.contracts.spec import parameters
-from smtplugins.plugins.umt.study import tables as tables
-from smtplugins.plugins.umt.study.runs import Judged, Learnt, Trial, judged
+from smtplugins.host.study.study_tables import StudyTable, render_tables
+from smtplugins.plugins.umt.study import tables
+from smtplugins.plugins.umt.study.command import COMPARE
+from smtplugins.plugins.umt.study.runs import judge_runs
 from smtplugins.plugins.umt.study.sensitivity import Varied
-from smtplugins.plugins.umt.study.systems import Case
+from smtplugins.plugins.umt.study.systems import UmtCase
+from smtplugins.plugins.umt.study.tables import DecodedTest, Learnt, Verdict
 
 EXAMPLE = Path(__file__).resolve().parents[4] / "examples/umt"
 NAMES = {"umt": "umt + drl", "hiero-1": "hiero K=1 + mert", "hiero-30": "hiero K=30 + mert"}
@@ -43,12 +47,13 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return command
 
 
-SHORT = ("--drl", "epochs=2", "--iterations", "1", "--nbest", "20")
+SHORT = ("--drl", "epochs=2", "--tune-iterations", "1", "--tune-nbest", "20")
 TEST = ("-c", "run.yaml", "--test", "test.de", "--test-ref", "test.en")
 
 
 def compare(run: Run, *arguments: Any) -> Any:
-    code, out, err = run("umt", "compare", *TEST, *SHORT, "-q", "-f", "json", *arguments)
+    folder = ("-o", f"folder-{len(list(Path().glob('folder-*')))}")
+    code, out, err = run("umt", "compare", *TEST, *SHORT, "-q", "-f", "json", *folder, *arguments)
     assert (code, err) == (0, "")
     return json.loads(out)
 
@@ -67,7 +72,11 @@ def test_a_call_that_fails_leaves_nothing(run: Run, fails_without_trace: Callabl
 
 
 def rows(found: Any, table: str) -> dict[str, Any]:
-    return {row["model"]: row for row in found["tables"][table]["rows"]}
+    return {row["name"]: row for row in found["tables"][table]["rows"]}
+
+
+def record(table: StudyTable) -> Any:
+    return table.record()["rows"]
 
 
 class TestTables:
@@ -75,10 +84,10 @@ class TestTables:
 
     def test_of_decoding(self) -> None:
         trials = {
-            key: Trial(("",) * 4, 4 * one["decoding"] / 1000, 4 * one["search"] / 1000, {})
+            key: DecodedTest(("",) * 4, 4 * one["decoding"] / 1000, 4 * one["search"] / 1000, {})
             for key, one in tables.PAPER.items()
         }
-        found = tables.speed(NAMES, trials, 3).rows
+        found = record(tables.speed_table(NAMES, trials, 3))
         assert [row["decoding"] for row in found] == pytest.approx([135.2, 232.0, 312.8])
         # The paper has 71.59 and 263.23, cut off rather than rounded.
         assert [row["decoding_variation"] for row in found[1:]] == pytest.approx([71.59, 131.36], abs=0.011)
@@ -91,7 +100,7 @@ class TestTables:
 
     def test_of_training(self) -> None:
         learnt = {key: Learnt({}, one["training"] * 0.05, 50, 10, "epochs", 0.0) for key, one in tables.PAPER.items()}
-        found = tables.training(NAMES, learnt).rows
+        found = tables.training_table(NAMES, learnt).rows
         assert [row["training"] for row in found] == pytest.approx([267.4, 765.2, 1153.5])
         assert [row["a_pass"] for row in found] == pytest.approx([26.74, 76.52, 115.35])
         assert [row["training_variation"] for row in found[1:]] == pytest.approx([186.16, 331.37], abs=0.011)
@@ -99,59 +108,61 @@ class TestTables:
         assert Learnt({}, 1.0, 1, 1, "iterations", 0.0).made == "1 iteration"
 
     def test_of_translations(self) -> None:
-        scores = {key: Judged(one["score"], "", {"sign": 0.5}) for key, one in tables.PAPER.items()}
-        found = tables.quality(NAMES, scores, "BLEU", True, 919).rows
+        scores = {key: Verdict(one["score"], "", {"sign": 0.5}) for key, one in tables.PAPER.items()}
+        found = tables.quality_table(NAMES, scores, "BLEU", True, 919).rows
         assert [row["loss"] for row in found[:2]] == pytest.approx([6.33, 4.07], abs=0.011)
         assert found[2]["loss"] is None
-        worse = tables.quality(NAMES, {**scores, "umt": Judged(40.0, "", {})}, "TER", False, 1).rows
+        worse = tables.quality_table(NAMES, {**scores, "umt": Verdict(40.0, "", {})}, "TER", False, 1).rows
         assert worse[0]["loss"] == pytest.approx(100 * (40 - 32.18) / 32.18)
 
     def test_of_nothing_translated(self) -> None:
-        none = {key: Judged(0.0, "", {}) for key in NAMES}
-        assert tables.quality(NAMES, none, "BLEU", True, 1).rows[0]["loss"] is None
-        still = {key: Trial(("",), 0.0, 0.0, {}) for key in NAMES}
-        assert tables.speed(NAMES, still, 1).rows[1]["decoding_variation"] is None
+        none = {key: Verdict(0.0, "", {}) for key in NAMES}
+        assert tables.quality_table(NAMES, none, "BLEU", True, 1).rows[0]["loss"] is None
+        still = {key: DecodedTest(("",), 0.0, 0.0, {}) for key in NAMES}
+        assert tables.speed_table(NAMES, still, 1).rows[1]["decoding_variation"] is None
 
     def test_styles(self) -> None:
-        scores = {key: Judged(one["score"], "", {"sign": 0.5}) for key, one in tables.PAPER.items()}
-        table = tables.quality(NAMES, scores, "BLEU", True, 919)
-        text = tables.shown([table, table], "text", False, {})
+        scores = {key: Verdict(one["score"], "", {"sign": 0.5}) for key, one in tables.PAPER.items()}
+        table = tables.quality_table(NAMES, scores, "BLEU", True, 919)
+        text = render_tables([table, table], "text", False, {})
         assert text.count("Table 3") == 2
-        assert "paper" not in text and "paper: BLEU" in tables.shown([table], "text", True, {})
-        tsv = tables.shown([table], "tsv", False, {}).splitlines()
+        assert "paper" not in text and "paper: BLEU" in render_tables([table], "text", True, {})
+        tsv = render_tables([table], "tsv", False, {}).splitlines()
         assert tsv[0].split("\t") == ["model", "BLEU", "relative loss", "p (sign)", "p (bootstrap)"]
         assert len(tsv) == 4
-        latex = tables.shown([table], "latex", False, {}).splitlines()
+        latex = render_tables([table], "latex", False, {}).splitlines()
         assert latex[0].startswith("% Table 3") and latex[1] == r"\begin{tabular}{lllll}"
-        record = json.loads(tables.shown([table], "json", False, {"a": 1}))
+        record = json.loads(render_tables([table], "json", False, {"a": 1}))
         assert record["settings"] == {"a": 1}
         assert not any(key.startswith("paper") for row in record["tables"]["quality"]["rows"] for key in row)
 
 
-def case(**more: Any) -> Case:
-    given: dict[str, Any] = {"metric": METRIC, "test": "test.de", "test_references": ("test.en",)}
-    return Case(smt_.load_plugins(), "run.yaml", **(given | more))
+def case(*overrides: str) -> UmtCase:
+    parser = argparse.ArgumentParser()
+    COMPARE.configure(parser)
+    changes = [word for text in overrides for word in ("--set", text)]
+    return UmtCase(smt_.load_plugins(), parser.parse_args([*TEST, "-m", METRIC, "-o", "out", *changes]))
 
 
 @pytest.mark.usefixtures("run")
 class TestCase:
     def test_p_is_for_the_reference_being_better(self) -> None:
         references = Path("test.en").read_text(encoding="utf-8").splitlines()
-        good = Trial(tuple(references), 1.0, 1.0, {})
-        bad = Trial(tuple("the " + one.partition(" ")[2] for one in references[::-1]), 1.0, 1.0, {})
-        found = judged(case(), {"good": good, "bad": bad}, "good", ["bad", "good"])
+        good = DecodedTest(tuple(references), 1.0, 1.0, {})
+        bad = DecodedTest(tuple("the " + one.partition(" ")[2] for one in references[::-1]), 1.0, 1.0, {})
+        found = judge_runs(case(), {"good": good, "bad": bad}, "good", ["bad", "good"])
         assert found["good"].score == pytest.approx(100) and found["good"].tests == {}
         assert found["bad"].tests["sign"] == pytest.approx(0.5**8)
         assert found["bad"].tests["bootstrap"] < 0.05
-        other = judged(case(), {"good": good, "bad": bad}, "bad", ["good"])
+        other = judge_runs(case(), {"good": good, "bad": bad}, "bad", ["good"])
         assert other["good"].tests["sign"] == 1.0
 
     def test_conventions_go_from_one_decoder_to_the_other(self) -> None:
-        made = case(overrides=("decoder={name: hiero, max_span: 9, pop_limit: 77, beam: 3, goal: S, markers: false}",))
+        made = case("decoder={name: hiero, max_span: 9, pop_limit: 77, beam: 3, goal: S, markers: false}")
         assert made.umt().decoder.options == {"max_span": 9, "goal": "S", "markers": False}
         options = {"max_span": 9, "beam": 3, "goal": "S", "markers": False, "search": "cube_pruning"}
         assert made.hiero(30).decoder.options == {**options, "pop_limit": 30}
-        from_umt = case(overrides=("decoder={name: umt, max_span: 9, cff_lm: 0.5}",))
+        from_umt = case("decoder={name: umt, max_span: 9, cff_lm: 0.5}")
         assert from_umt.umt().decoder.options == {"max_span": 9, "cff_lm": 0.5}
         assert from_umt.hiero(1).decoder.options == {"max_span": 9, "search": "cube_pruning", "pop_limit": 1}
 
@@ -174,7 +185,7 @@ class TestCase:
 
     def test_the_feature_of_a_configuration_is_left_out_for_the_ablation(self) -> None:
         features = "model.features=['lm,path=en.arpa,base=10,name=LM', 'cff,mode=slots,scale=2,name=Bounds']"
-        made = case(overrides=(features,))
+        made = case(features)
         without = made.umt().but("none", "none", cff="none")
         modes = {}
         for system in (made.umt(), without):
@@ -234,12 +245,17 @@ class TestCompare:
         assert "in-sample" not in out
         before = (kept / "result.json").read_text(encoding="utf-8")
         code, _, err = run("umt", "compare", *TEST, *SHORT, "--rounds", "2", "-o", "kept", "--resume")
-        assert code == 0 and err.count("has learnt already") == 4
+        assert code == 0 and err.count("training: complete, not repeated") == 4
         first, second = json.loads(before)["tables"], json.loads((kept / "result.json").read_text("utf-8"))["tables"]
         for name in ("training", "quality", "cff"):
             assert first[name] == second[name]
         code, _, err = run("umt", "compare", *TEST, *SHORT[2:], "-o", "kept", "--resume")
         assert code == 2 and "options differ" in err
+
+    def test_rows_that_others_are_compared_with_are_always_made(self, run: Run) -> None:
+        found = compare(run, "--table", "quality", "--row", "umt", "--no-paper")
+        assert [row["key"] for row in found["tables"]["quality"]["rows"]] == ["umt", "hiero-30"]
+        assert not any(key.startswith("paper") for row in found["tables"]["quality"]["rows"] for key in row)
 
     def test_a_killed_run_learns_the_rest(self, run: Run) -> None:
         whole = compare(run, "--table", "cff", "-o", "kept")
@@ -269,14 +285,14 @@ class TestCompare:
             ((*TEST, "--umt", "cff_ml=1"), "no option 'cff_ml'"),
             ((*TEST, "--drl", "epochs=none"), "expected a whole number"),
             ((*TEST, "--rounds", "0"), "rounds: expected 1 or more"),
-            ((*TEST, "--iterations", "0"), "iterations: expected 1 or more"),
-            ((*TEST, "--resume"), "name it with -o"),
+            ((*TEST, "--tune-iterations", "0"), "iterations: expected 1 or more"),
+            ((*TEST, "--nbest", "20"), "--nbest is now --tune-nbest"),
             ((*TEST, "-c", "-"), "not standard input"),
             ((*TEST, "--test", "train.de"), "expected line numbers of test.en as sentence ids (0 to 7), found 8"),
         ],
     )
     def test_errors(self, run: Run, arguments: tuple[str, ...], message: str) -> None:
-        code, out, err = run("umt", "compare", *arguments)
+        code, out, err = run("umt", "compare", *arguments, "-o", "new")
         assert (out, code != 0) == ("", True)
         # Before anything is learnt.
         assert message in err and err.count("\n") == 1
@@ -286,7 +302,7 @@ class TestCompare:
         self, run: Run, plugin: str, message: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("SMT_DISABLE_PLUGINS", plugin)
-        code, _, err = run("umt", "compare", *TEST, "-q")
+        code, _, err = run("umt", "compare", *TEST, "-q", "-o", "new")
         assert code == 2 and f"unknown {message}" in err
 
 
@@ -307,7 +323,9 @@ class TestSensitivity:
 
     def test_metric_and_decoder_vary(self, run: Run) -> None:
         vary = ("--vary", "metric.smooth_method=exp,add-k", "--vary", "umt.cff=none")
-        code, out, _ = run("umt", "sensitivity", *TEST, "--drl", "epochs=1", *vary, "--seeds", "1", "-q", "-f", "tsv")
+        code, out, _ = run(
+            "umt", "sensitivity", *TEST, "--drl", "epochs=1", *vary, "--seeds", "1", "-q", "-f", "tsv", "-o", "new"
+        )
         assert code == 0
         lines = [one.split("\t") for one in out.splitlines()]
         assert [one[:2] for one in lines[1:]] == [
@@ -327,5 +345,5 @@ class TestSensitivity:
             (("--vary", "metric.smooth=1"), "no option 'smooth'"),
             (("--vary", "umt.lm_mode=no"), "expected one of delta"),
         ):
-            code, _, err = run("umt", "sensitivity", *TEST, *arguments)
+            code, _, err = run("umt", "sensitivity", *TEST, *arguments, "-o", "new")
             assert code != 0 and message in err

@@ -1,0 +1,156 @@
+"""A study: the folder where a paper's tables are made, step by step."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.study.options import choose
+from smtplugins.host.study.study_tables import StudyTable, render_tables, tables_record
+
+if TYPE_CHECKING:
+    import argparse
+
+    from smtplugins.contracts.contracts import Metric
+    from smtplugins.host.host import Host
+
+RESULT = "result.json"
+_NO_MATTER = {"output", "resume", "row", "table", "format", "paper", "quiet", "verbose", "jobs", "cache"}
+"""Options that change nothing in the folder but how much of it there is."""
+_PLAIN = (bool, int, float, str, list, Path, type(None))
+
+
+class Study:
+    """The tables of a paper, made step by step in the folder of a ``compare`` command.
+
+    A plugin's study has a method for each table, and says what it reads, learns from and was set to; its command is
+    ``ItsStudy(host, args).make()``. A step's record is a JSON file that takes its name when the step is complete; its
+    other files lie beside it.
+    """
+
+    name = "study"
+    """The command, for notes."""
+    known_tables: Mapping[str, str] = {}
+    """The tables in the paper's order, and what they are; a table ``a-b`` is made by the method ``a_b``."""
+    unrecorded: tuple[str, ...] = ()
+    """Options of its own that may differ with ``--resume``."""
+
+    def __init__(self, host: Host, args: argparse.Namespace) -> None:
+        self.host, self.args = host, args
+        self.folder = Path(args.output).absolute()
+        self.jobs: int = args.jobs
+        self.cache: str | None = args.cache
+        self.quiet: bool = args.quiet
+        self._records: dict[str, dict[str, Any]] = {}
+
+    @cached_property
+    def metric(self) -> Metric:
+        """The metric of ``--metric``."""
+        return self.host.metric(self.args.metric)
+
+    def check(self) -> None:
+        """Raise an error if an option or a text is wrong, before anything is written."""
+
+    def inputs(self) -> Iterable[Path | str]:
+        """The files that the study reads: with ``--resume`` they have to be the same."""
+        return ()
+
+    def tuned_on(self) -> Iterable[Path | str]:
+        """The texts that it learns from: scores on them are marked as in-sample."""
+        return ()
+
+    def details(self) -> Mapping[str, Any]:
+        """What the manifest's options have besides those of the command line."""
+        return {}
+
+    def chosen_tables(self) -> list[str]:
+        """The tables to make: those of ``--table``, by default all."""
+        return choose(self.args.table, self.known_tables)
+
+    def begin(self) -> None:
+        """Make what all tables need."""
+
+    def settings(self) -> Mapping[str, Any]:
+        """How the tables were made, for JSON."""
+        return {}
+
+    def extras(self) -> Mapping[str, Any]:
+        """Further entries of JSON beside settings and tables."""
+        return {}
+
+    def make(self) -> None:
+        """Make the tables asked for and print them; ``result.json`` has all figures and how they were made."""
+        from smtplugins.host.learn.pools import write_json
+
+        self.check()
+        with self.opened():
+            self.begin()
+            tables: list[StudyTable] = [getattr(self, name.replace("-", "_"))() for name in self.chosen_tables()]
+            settings, extras = self.settings(), self.extras()
+            write_json(self.folder / RESULT, tables_record(tables, settings, extras))
+        paper = getattr(self.args, "paper", False)
+        sys.stdout.write(render_tables(tables, self.args.format, paper, settings, extras) + "\n")
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[None]:
+        """Make the folder with its manifest, or with ``--resume`` check that options and inputs are the same."""
+        from smtplugins.host import runs
+
+        left_out = {*_NO_MATTER, *self.unrecorded}
+        options = {name: value for name, value in sorted(vars(self.args).items()) if name not in left_out}
+        plain = {name: value for name, value in options.items() if isinstance(value, _PLAIN)}
+        plain = json.loads(json.dumps(plain, default=str))
+        record = runs.manifest(
+            command=[word for word in runs.argv() if word != "--resume"],
+            options={**plain, **self.details()},
+            inputs=runs.input_hashes(self.inputs()),
+            plugins=self.host.plugins,
+            seed=self.args.seed,
+        )
+        record["tuned_on"] = list(map(str, self.tuned_on()))
+        with runs.RunDirectory.create(self.folder, record, resume=self.args.resume):
+            yield
+
+    def say(self, text: str) -> None:
+        """Write a note to standard error, unless quiet."""
+        if not self.quiet:
+            sys.stderr.write(f"smt {self.name}: {text}\n")
+            sys.stderr.flush()
+
+    def note(self, text: str) -> None:
+        """Write a remark on the data to standard error, unless quiet."""
+        self.say(f"note: {text}")
+
+    def step(self, name: str, make: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+        """The record of a step, from ``name.json`` in the folder if the step is complete, else made and written."""
+        from smtplugins.host.learn.pools import write_json
+
+        if name not in self._records:
+            path = self.folder / f"{name}.json"
+            if path.exists():
+                self.say(f"{name}: complete, not repeated")
+            else:
+                record = dict(make())
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_json(path, record)
+            self._records[name] = json.loads(path.read_text(encoding="utf-8"))
+        return self._records[name]
+
+    def write_text(self, name: str, sentences: Iterable[str]) -> None:
+        """Write a text into the folder, a sentence on each line."""
+        from smtplugins.host.files.opening import find_format, write_all
+
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_all(find_format("text", "corpus", self.host.formats()), list(sentences), path)
+
+    def read_text(self, name: str) -> list[str]:
+        """The sentences of a text in the folder."""
+        from smtplugins.host.files.lists import read_corpus
+
+        return list(read_corpus(self.folder / name))
