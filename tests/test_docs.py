@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -155,3 +157,31 @@ def test_plugin_tables_are_what_the_registry_says(plugin: str, request: pytest.F
     pattern = r"<!-- generated: (\w+) -->\n.*?<!-- end -->"
     assert re.search(pattern, text, re.DOTALL)
     regenerate(path, re.sub(pattern, table, text, flags=re.DOTALL), request)
+
+
+PLUGIN_PAGES = sorted((ROOT / "smtplugins/plugins").glob("*/README.md"))
+
+
+@pytest.mark.parametrize("path", PLUGIN_PAGES, ids=lambda path: path.parent.name)
+def test_tables_of_options_are_what_the_decoders_say(path: Path, request: pytest.FixtureRequest) -> None:
+    from smtplugins.contracts.spec import documentation, parameters
+
+    host = smt.load_plugins()
+
+    def table(match: re.Match[str]) -> str:
+        if match[1] not in host.registry.names("decoders"):
+            return match[0]
+        make = host.registry.entry("decoders", match[1]).record.make
+        known, docs = parameters(make), documentation(make)
+        assert known.keys() == docs.keys()
+        rows = "".join(f"| `{name}` | {values(one)} | {docs[name]} |\n" for name, one in known.items())
+        return f"<!-- options: {match[1]} -->\n| option | values | what |\n|---|---|---|\n{rows}<!-- end -->"
+
+    def values(one: inspect.Parameter) -> str:
+        shown = {"None": "none", "True": "true", "False": "false", str(1 << 28): "2^28"}
+        default = shown.get(str(one.default), str(one.default)) or "empty"
+        others = [value for value in get_args(one.annotation) if isinstance(value, str) and value != one.default]
+        return ", ".join([f"**{default}**", *others])
+
+    text = path.read_text(encoding="utf-8")
+    regenerate(path, re.sub(r"<!-- options: ([\w-]+) -->\n.*?<!-- end -->", table, text, flags=re.DOTALL), request)

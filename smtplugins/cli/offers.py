@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 from smtplugins.cli import options
@@ -58,11 +59,13 @@ def run(kind: str, args: argparse.Namespace) -> None:
     options.show(tables.render(facts, ["what", "value"], args.format))
     if choices:
         options.show()
-        options.show(tables.render(choices, ["option", "type", "default"], args.format))
+        columns = ["option", "type", "default"]
+        columns += ["meaning"] if any("meaning" in choice for choice in choices) else []
+        options.show(tables.render(choices, columns, args.format))
 
 
 def _offer_row(host: Any, entry: Any) -> dict[str, Any]:
-    from smtplugins.contracts.spec import parameters
+    from smtplugins.contracts.spec import documentation, parameters
 
     offer = entry.record
     unavailable = host.registry.unavailable(offer)
@@ -74,7 +77,7 @@ def _offer_row(host: Any, entry: Any) -> dict[str, Any]:
         "reference": offer.reference,
         "needs": sorted(offer.needs),
         "requires": list(offer.requires),
-        "options": _choices(parameters(offer.make)),
+        "options": _choices(parameters(offer.make), documentation(offer.make)),
     }
 
 
@@ -90,12 +93,12 @@ def _format_row(host: Any, entry: Any) -> dict[str, Any]:
         "summary": record.summary,
         "suffixes": list(record.suffixes),
         "details": inspect.cleandoc(inspect.getmodule(record.parse or record.write).__doc__ or ""),
-        "options": _choices(format_options(record)),
+        "options": _choices(format_options(record), {}),
     }
 
 
-def _choices(options: dict[str, inspect.Parameter]) -> list[dict[str, str]]:
-    """A row per option."""
+def _choices(options: Mapping[str, inspect.Parameter], docs: Mapping[str, str]) -> list[dict[str, str]]:
+    """A row for each option, with what it does where that is documented."""
     from smtplugins.contracts.spec import shown_type
 
     return [
@@ -104,5 +107,6 @@ def _choices(options: dict[str, inspect.Parameter]) -> list[dict[str, str]]:
             "type": shown_type(parameter.annotation),
             "default": "(required)" if parameter.default is inspect.Parameter.empty else str(parameter.default),
         }
+        | ({"meaning": docs[name]} if name in docs else {})
         for name, parameter in options.items()
     ]

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from smtplugins.contracts.options import PARAMETER, grouped, option_docs, option_parameters, options_class
 from smtplugins.host.errors import UsageError
 
 _TRUE = {"true", "yes", "on", "1"}
@@ -142,10 +143,23 @@ GIFTS = frozenset({"resources"})
 
 
 def parameters(make: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """The options of what ``make`` builds."""
+    """The options of ``make``: its parameters but the host's gifts; a dataclass of options counts field by field."""
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    found = evaluated(make).parameters.items()
-    return {name: one for name, one in found if one.kind in kinds and name not in GIFTS}
+    signature = evaluated(make)
+    record = options_class(make, signature)
+    options: dict[str, inspect.Parameter] = {}
+    for name, parameter in signature.parameters.items():
+        if name == PARAMETER and record not in (None, make):
+            options |= option_parameters(record)
+        elif parameter.kind in kinds and name not in GIFTS:
+            options[name] = parameter
+    return options
+
+
+def documentation(make: Callable[..., Any]) -> dict[str, str]:
+    """What each option of ``make`` does, where a dataclass of options says so."""
+    record = options_class(make, evaluated(make))
+    return {} if record is None else option_docs(record)
 
 
 def shown_type(annotation: Any) -> str:
@@ -161,8 +175,9 @@ def build(
 ) -> Any:
     """Call ``make`` with options checked against its signature and converted to its types, and with what is given."""
     typed = checked(what, make, options)
-    gifts = {name: value for name, value in (given or {}).items() if name in evaluated(make).parameters}
-    return make(**typed, **gifts)
+    signature = evaluated(make)
+    gifts = {name: value for name, value in (given or {}).items() if name in signature.parameters}
+    return make(**grouped(make, signature, typed), **gifts)
 
 
 def checked(what: str, make: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -666,12 +666,66 @@ class Refined:
     def derivation(self, forest: SearchForest) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32], float]:
         """The best derivation: its edges in preorder, its words, its score."""
 
+class SearchOptions:
+    """The options of searches with stateful features."""
+
+    def __init__(self, **members: object) -> None: ...
+
+    @property
+    def exact(self) -> bool:
+        """All derivations; pop_limit, adapt and beam are not used then."""
+
+    @exact.setter
+    def exact(self, arg: bool, /) -> None: ...
+
+    @property
+    def pop_limit(self) -> int:
+        """Edges looked at for each node, negative for all."""
+
+    @pop_limit.setter
+    def pop_limit(self, arg: int, /) -> None: ...
+
+    @property
+    def adapt(self) -> float:
+        """How fast that falls with what a node's best derivation lacks."""
+
+    @adapt.setter
+    def adapt(self, arg: float, /) -> None: ...
+
+    @property
+    def beam(self) -> float:
+        """How far an edge may score below its node's best."""
+
+    @beam.setter
+    def beam(self, arg: float, /) -> None: ...
+
+    @property
+    def early_begin(self) -> bool:
+        """The sentence begins where its first words are chosen."""
+
+    @early_begin.setter
+    def early_begin(self, arg: bool, /) -> None: ...
+
+    @property
+    def all_edges(self) -> bool:
+        """Keep all derivations, not the best alone."""
+
+    @all_edges.setter
+    def all_edges(self, arg: bool, /) -> None: ...
+
+    @property
+    def max_edges(self) -> int:
+        """Edges above which the search raises SearchLimit."""
+
+    @max_edges.setter
+    def max_edges(self, arg: int, /) -> None: ...
+
 class Searcher:
     """Search one forest after another with stateful features."""
 
     def __init__(self, scorer: Scorer, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
-    def search(self, forest: SearchForest, exact: bool = False, pop_limit: int = 30, adapt: float = 0.5, beam: float = float('inf'), early_begin: bool = True, all_edges: bool = True, max_edges: int = 268435456) -> Refined: ...
+    def search(self, forest: SearchForest, options: SearchOptions = ...) -> Refined: ...
 
     def score_words(self, words: numpy.typing.NDArray[numpy.int32]) -> numpy.typing.NDArray[numpy.float32]:
         """The values of a whole translation, from its words."""
@@ -687,6 +741,104 @@ class OrderFeature:
     @property
     def columns(self) -> int:
         """The number of scores of a phrase pair in the model."""
+
+class PhraseSearchOptions:
+    """The options of phrase-based search; beams are in nats."""
+
+    def __init__(self, **members: object) -> None: ...
+
+    @property
+    def cube(self) -> bool:
+        """
+        Cube pruning; else each hypothesis is extended with all phrases that may follow.
+        """
+
+    @cube.setter
+    def cube(self, arg: bool, /) -> None: ...
+
+    @property
+    def stack_size(self) -> int:
+        """Hypotheses kept in a stack, 0 for all."""
+
+    @stack_size.setter
+    def stack_size(self, arg: int, /) -> None: ...
+
+    @property
+    def beam(self) -> float:
+        """How far a hypothesis may score below the best of its stack."""
+
+    @beam.setter
+    def beam(self, arg: float, /) -> None: ...
+
+    @property
+    def lm_beam(self) -> float:
+        """The same with cube pruning, in nats of language models."""
+
+    @lm_beam.setter
+    def lm_beam(self, arg: float, /) -> None: ...
+
+    @property
+    def pop_limit(self) -> int:
+        """Hypotheses that cube pruning makes for a stack."""
+
+    @pop_limit.setter
+    def pop_limit(self, arg: int, /) -> None: ...
+
+    @property
+    def stack_diversity(self) -> int:
+        """Hypotheses kept for each coverage, whatever their score."""
+
+    @stack_diversity.setter
+    def stack_diversity(self, arg: int, /) -> None: ...
+
+    @property
+    def cube_diversity(self) -> int:
+        """Hypotheses that cube pruning makes for each coverage."""
+
+    @cube_diversity.setter
+    def cube_diversity(self, arg: int, /) -> None: ...
+
+    @property
+    def option_beam(self) -> float:
+        """How far a phrase may score below the best of its span."""
+
+    @option_beam.setter
+    def option_beam(self, arg: float, /) -> None: ...
+
+    @property
+    def early_discarding(self) -> float:
+        """The beam before words are scored."""
+
+    @early_discarding.setter
+    def early_discarding(self, arg: float, /) -> None: ...
+
+    @property
+    def distortion_limit(self) -> int:
+        """Longest jump, negative for any."""
+
+    @distortion_limit.setter
+    def distortion_limit(self, arg: int, /) -> None: ...
+
+    @property
+    def order(self) -> str:
+        """free, window, monotone or swap."""
+
+    @order.setter
+    def order(self, arg: str, /) -> None: ...
+
+    @property
+    def all_edges(self) -> bool:
+        """Keep all derivations, not the best alone."""
+
+    @all_edges.setter
+    def all_edges(self, arg: bool, /) -> None: ...
+
+    @property
+    def max_edges(self) -> int:
+        """Hypotheses above which the search raises SearchLimit."""
+
+    @max_edges.setter
+    def max_edges(self, arg: int, /) -> None: ...
 
 class PhraseGraph:
     """Hypotheses and the steps between them, the goal last."""
@@ -742,7 +894,7 @@ class PhraseSearcher:
 
     def __init__(self, scorers: Sequence[tuple[Scorer, Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], orders: Sequence[OrderFeature]) -> None: ...
 
-    def search(self, forest: SearchForest, rows: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], distances: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, order: str = 'free', cube: bool = False, stack_size: int = 200, beam: float = float('inf'), lm_beam: float = float('inf'), pop_limit: int = 1000, stack_diversity: int = 0, cube_diversity: int = 0, option_beam: float = float('inf'), early_discarding: float = float('inf'), distortion_limit: int = -1, all_edges: bool = True, max_edges: int = 268435456) -> PhraseGraph: ...
+    def search(self, forest: SearchForest, rows: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], distances: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, options: PhraseSearchOptions = ...) -> PhraseGraph: ...
 
 class MetricReferences:
     """References of segments, for one metric."""

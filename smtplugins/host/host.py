@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from smtformats.alignment.links import Alignment
     from smtplugins.contracts.contracts import Metric, Runner
     from smtplugins.host.config.run_yaml import RunConfig
-    from smtplugins.host.decode.decoding import Translator
+    from smtplugins.host.decode.translator import Translator
     from smtplugins.host.estimate.align import Text
     from smtplugins.host.judge.evaluation import Evaluation, System
     from smtplugins.host.judge.postprocess import Post
@@ -105,7 +105,7 @@ class Host:
         ``host.translator("run.yaml").decode(sentences)`` translates; sentences are texts, words or records.
         """
         from smtplugins.host.config.run_yaml import RunConfig, load_config
-        from smtplugins.host.decode.decoding import make_translator
+        from smtplugins.host.decode.translator import make_translator
 
         record = config if isinstance(config, RunConfig) else load_config(config, overrides, ignore=ignore)
         return make_translator(self, record, weights, cache)

@@ -84,7 +84,8 @@ def python_feature(shared: Path, limits: Sequence[int] = (30, 200), rounds: int 
     from smtplugins import load_plugins
     from smtplugins.core.lm.ngram_model import read_lm
     from smtplugins.host.config.run_yaml import load_config
-    from smtplugins.host.decode.decoding import make_translator, read_sentences
+    from smtplugins.host.decode.sentences import read_sentences
+    from smtplugins.host.decode.translator import make_translator
 
     gold = shared / "gold/cdec"
     if not gold.exists():

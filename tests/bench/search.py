@@ -26,6 +26,7 @@ KINDS: dict[str, tuple[dict[str, Any], bool]] = {
 def search(shared: Path, rounds: int = 3) -> dict[str, Any]:
     """For each kind of search and each limit: ms a sentence (best of several rounds), mean score, edges scored."""
     from smtplugins.core.lm.ngram_model import read_lm
+    from smtplugins.core.search.search_options import SearchOptions
     from smtplugins.core.search.stateful_search import Stateful, lm_scorer, searcher
 
     gold = shared / "gold/cdec"
@@ -47,7 +48,7 @@ def search(shared: Path, rounds: int = 3) -> dict[str, Any]:
                 for forest, vocabulary in forests:
                     scorer.set_words(model.ids([vocabulary.word(i) for i in range(len(vocabulary))]))
                     begun = time.process_time()
-                    refined = one.search(forest, pop_limit=limit, **options)
+                    refined = one.search(forest, SearchOptions(pop_limit=limit, **options))
                     seconds += time.process_time() - begun
                     score += float(refined.best[-1])
                     evaluated += refined.evaluated

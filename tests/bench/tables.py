@@ -23,6 +23,7 @@ def tables(shared: Path, template: Path) -> dict[str, Any]:
     """CPU nanoseconds an edge, for 20 of cdec's sentences, above a search without stateful features."""
     from smtplugins.core.lm.ngram_model import read_lm
     from smtplugins.core.search.linear_gain import LinearGain
+    from smtplugins.core.search.search_options import SearchOptions
     from smtplugins.core.search.stateful_search import (
         Stateful,
         contract_scorer,
@@ -56,7 +57,7 @@ def tables(shared: Path, template: Path) -> dict[str, Any]:
                 else:
                     scorer = native
                 parts = [] if kind == "none" else [Stateful(scorer, ("repetition",), (-1.0,))]
-                edges += searcher(parts).search(forest, pop_limit=200).evaluated
+                edges += searcher(parts).search(forest, SearchOptions(pop_limit=200)).evaluated
             return edges
 
         # As many states as the repetitions have: two words.

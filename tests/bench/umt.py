@@ -85,7 +85,7 @@ def _best(runs: dict[str, tuple[Any, Sequence[Any]]], rounds: int) -> dict[str, 
 
 
 def _decoding(host: Any, shared: Path, rounds: int) -> dict[str, Any]:
-    from smtplugins.host.decode.decoding import read_sentences
+    from smtplugins.host.decode.sentences import read_sentences
 
     sentences = list(read_sentences(host, "test300.in"))
     runs = {

@@ -69,6 +69,18 @@ def test_show_gives_options_types_and_defaults(smt: Smt) -> None:
     assert {"option": "lowercase", "type": "bool", "default": "False"} in row["options"]
 
 
+def test_show_says_what_options_of_a_dataclass_do(smt: Smt) -> None:
+    _, options = smt("decoders", "show", "hiero").ok().split("\n\n")
+    rows = [line.split(None, 3) for line in options.splitlines()]
+    assert rows[0] == ["option", "type", "default", "meaning"]
+    assert ["goal", "str", "S", "label of the goal"] in rows
+    (row,) = json.loads(smt("decoders", "show", "swap", "-f", "json").ok())
+    # The default is the decoder's own, what it does is said where the option is shared.
+    (limit,) = [option for option in row["options"] if option["option"] == "pop_limit"]
+    assert limit["default"] == "1000"
+    assert limit["meaning"] == "hypotheses that cube pruning makes for a stack"
+
+
 def test_show_of_a_format_has_its_documentation(smt: Smt) -> None:
     out = smt("formats", "show", "moses-nbest").ok()
     assert ["access", "rw"] in [line.split() for line in out.splitlines()]

@@ -15,6 +15,7 @@ import pytest
 from smtplugins.core._core import PhraseGraph, PhraseSearcher, Scorers, SearchForest
 from smtplugins.core.grammar.rules import Edges
 from smtplugins.core.search.phrases import distortion, phrase_searcher, reordering
+from smtplugins.core.search.search_options import PhraseSearchOptions
 from smtplugins.core.search.stateful_search import Stateful, contract_scorer, lm_scorer
 from smtplugins.core.vocabulary import Vocabulary
 
@@ -136,7 +137,7 @@ class Problem:
     def search(self, searcher: PhraseSearcher | None = None, **options: Any) -> PhraseGraph:
         distances = None if self.distances is None else self.distances.reshape(-1)
         rows = [table.reshape(-1) for table in self.rows]
-        return (searcher or self.searcher()).search(self.forest(), rows, distances, **options)
+        return (searcher or self.searcher()).search(self.forest(), rows, distances, PhraseSearchOptions(**options))
 
     # The definitions.
 

@@ -83,16 +83,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
     from smtformats.files import open_write
-    from smtplugins.contracts.spec import parameters
+    from smtplugins.contracts.spec import Spec, parameters
     from smtplugins.host.config.override import with_decoder
-    from smtplugins.host.config.run_yaml import load_config
+    from smtplugins.host.config.run_yaml import Override, load_config
     from smtplugins.host.config.weight_names import checked
-    from smtplugins.host.decode import decoding
+    from smtplugins.host.decode import job
+    from smtplugins.host.decode.sentences import read_source
+    from smtplugins.host.decode.translator import make_translator
     from smtplugins.host.errors import UsageError
     from smtplugins.host.host import runner_of
 
-    overrides = list(args.set)
-    decoder = args.decoder
+    overrides: list[Override] = list(args.set)
+    decoder = Spec.parse(args.decoder) if args.decoder is not None else None
     effort = {
         option: (key, value)
         for option, key, value in (
@@ -102,11 +104,13 @@ def run(args: argparse.Namespace) -> None:
         )
         if value is not None
     }
-    for key, value in effort.values():
-        if decoder is not None:
-            decoder += f",{key}={value}"
-        else:
-            overrides.append(f"decoder.{key}={value}")
+    if decoder is not None:
+        for key, _ in effort.values():
+            if key in decoder.options:
+                raise UsageError(f"option {key!r} of {decoder.name!r} is given twice")
+        decoder = Spec(decoder.name, {**decoder.options, **dict(effort.values())})
+    else:
+        overrides += [(f"decoder.{key}", value) for key, value in effort.values()]
     config = load_config(args.config, overrides, ignore=args.ignore)
     args.plugin = [*args.plugin, *config.plugins]
     host = options.load_host(args)
@@ -122,9 +126,9 @@ def run(args: argparse.Namespace) -> None:
     source = args.input or (str(config.source) if config.source is not None else "-")
     manifest = options.Manifest(args, [args.config, source, args.weights, *map(str, config.model.grammar)])
     weights = host.read_weights(args.weights) if args.weights is not None else None
-    translator = decoding.make_translator(host, config, weights, args.cache)
+    translator = make_translator(host, config, weights, args.cache)
     note = (lambda text: None) if args.quiet else options.note
-    sentences = decoding.read_source(host, translator, source, args.from_format, note)
+    sentences = read_source(host, translator, source, args.from_format, note)
     wanted = args.nbest if args.nbest is not None else (config.output.nbest if config.output.nbest > 1 else None)
     for option, value in (("--to", args.to_format), ("--unique", args.unique), ("--fields", args.fields)):
         if value and wanted is None:
@@ -136,7 +140,7 @@ def run(args: argparse.Namespace) -> None:
     translator = translator.loaded()
     for text in (*config.notes, *translator.notes()):
         note(text)
-    statistics = decoding.run(
+    statistics = job.run(
         host,
         translator,
         checked(translator, sentences, note),

@@ -285,13 +285,13 @@ def _tune_with_decoder(args: argparse.Namespace) -> None:
 
     from smtplugins.host import runs
     from smtplugins.host.config.override import with_decoder
-    from smtplugins.host.config.run_yaml import load_config
+    from smtplugins.host.config.run_yaml import Override, load_config
     from smtplugins.host.errors import UsageError
     from smtplugins.host.learn import loop, policies
     from smtplugins.host.learn.tuning import plan_of
 
     _check_output(args)
-    overrides = list(args.set)
+    overrides: list[Override] = list(args.set)
     overriding = {
         "source": args.source and os.path.abspath(args.source),
         "references": [os.path.abspath(path) for path in args.ref] or None,
@@ -300,7 +300,7 @@ def _tune_with_decoder(args: argparse.Namespace) -> None:
         "seed": args.seed,
         "output.dir": args.dir and os.path.abspath(args.dir),
     }
-    overrides += [f"{name}={json.dumps(value)}" for name, value in overriding.items() if value is not None]
+    overrides += [(name, value) for name, value in overriding.items() if value is not None]
     config = load_config(args.config, overrides, ignore=args.ignore)
     for text in () if args.quiet else config.notes:
         options.note(text)

@@ -51,8 +51,9 @@ def reordering(
 def phrase_searcher(features: Sequence[Stateful], orders: Sequence[OrderFeature]) -> PhraseSearcher:
     """A searcher for one sentence after another, in one thread at a time; it caches language model scores.
 
-    ``search(forest, rows, ...)`` takes the options from :func:`smtplugins.core.search.stateful_search.forest_of_parse`
-    and the rows of each reordering model, rule after rule. Edges have the values of ``features``, then of ``orders``.
+    ``search(forest, rows, distances, options)`` takes the phrases as
+    :func:`smtplugins.core.search.stateful_search.forest_of_parse` has them, the rows of each reordering model, rule
+    after rule, and a ``PhraseSearchOptions``. Values of edges are those of ``features``, then ``orders``.
     """
     import numpy as np
 

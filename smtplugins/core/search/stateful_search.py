@@ -317,7 +317,7 @@ class Stateful:
 def searcher(features: Sequence[Stateful]) -> _core.Searcher:
     """A searcher for one forest after another, in one thread at a time; it caches language model scores between them.
 
-    ``search(forest, ...)`` takes the options of :func:`refine`.
+    ``search(forest, options)`` takes the options of :func:`refine` as a ``SearchOptions``.
     """
     import numpy as np
 
@@ -352,11 +352,12 @@ def refine(graph: Hypergraph, features: Sequence[Stateful], *, phrases: bool = F
 
     from smtformats.grammar.shared.gather import Numbering
     from smtplugins.core.graph.hypergraph import Part, core_graph
+    from smtplugins.core.search.search_options import SearchOptions
 
     if graph.edge_scores is None:
         raise ValueError("a search needs edge scores: take graph.reweighted(weights)")
     forest, edges = forest_of(graph, graph.edge_scores, phrases=phrases)
-    refined = searcher(features).search(forest, **options)
+    refined = searcher(features).search(forest, SearchOptions(**options))
 
     bundles = np.repeat(np.arange(len(refined.tail_offsets) - 1), np.diff(refined.rule_offsets))
     starts, widths = refined.tail_offsets[:-1][bundles], np.diff(refined.tail_offsets)[bundles]

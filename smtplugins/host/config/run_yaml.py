@@ -1,7 +1,7 @@
-"""run.yaml: what a run uses, typed; unknown keys and wrong values are errors with file, line and key.
+"""Read run.yaml into a typed record; unknown keys and wrong values are errors with file, line and key.
 
 Paths are relative to the file. ``--set decoder.pop_limit=200`` overrides any key. A cdec.ini, moses.ini or
-joshua.config is told by its shape and amounts to the same record.
+joshua.config is detected by its shape and converted to the same record.
 """
 
 from __future__ import annotations
@@ -27,8 +27,12 @@ if TYPE_CHECKING:
     from smtplugins.host.config.toolkits.draft import Draft
 
 
+Override = str | tuple[str, Any]
+"""``decoder.pop_limit=200``, whose value is read as YAML, or the key and a value: ``("decoder.pop_limit", 200)``."""
+
+
 class ConfigError(SmtError):
-    """A run.yaml that cannot be used."""
+    """An error in a run.yaml."""
 
     def __init__(self, file: str, line: int | None, key: str, text: str) -> None:
         place = file + (f":{line}" if line is not None else "")
@@ -37,9 +41,9 @@ class ConfigError(SmtError):
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """What scores translations. ``grammar_format`` is that of all grammars, those of single sentences too.
+    """Tables, features and weights. ``grammar_format`` applies to all grammars, per-sentence ones too.
 
-    ``missing`` is the weight of those features of the model that ``weights`` has none for: 0, unless it is given.
+    ``missing`` is the weight of features that ``weights`` does not have, 0 by default.
     """
 
     grammar: tuple[Path, ...] = ()
@@ -51,10 +55,10 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class OutputConfig:
-    """Results: ``dir`` is the folder of a tuning run, ``nbest`` the length of lists, here and there.
+    """Results: ``dir`` is the folder of a tuning run, ``nbest`` the length of n-best lists.
 
-    ``unique``, ``format`` and ``fields`` (what lists have beside texts and features, ``host/files/list_fields.py``) are
-    of lists that are written; tuning does not use them.
+    ``unique``, ``format`` and ``fields`` (``host/files/list_fields.py``) apply to lists that are written; tuning
+    does not use them.
     """
 
     dir: Path | None = None
@@ -68,8 +72,8 @@ class OutputConfig:
 class RunConfig:
     """A run: plugins to load, data, decoder, model, learner, metric, runner, seed, output.
 
-    References, learner, metric and seed are for tuning; decoding alone does not use them. ``runner`` maps sentences,
-    unless the number of processes is given (``-j``).
+    References, learner, metric and seed are for tuning; decoding does not use them. ``runner`` decodes the sentences
+    unless ``-j`` gives a number of processes.
     """
 
     plugins: tuple[str, ...] = ()
@@ -89,24 +93,24 @@ class RunConfig:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a user should know of the settings of a toolkit: those that are not used."""
+        """Notes about the toolkit's settings that are not used."""
         return self._notes
 
     @property
     def toolkit(self) -> str:
-        """The toolkit whose configuration this was read from: cdec, joshua or moses; none of a run.yaml."""
+        """The toolkit whose configuration this is: cdec, joshua or moses; "" for a run.yaml."""
         return self._toolkit
 
     def with_decoder(self, decoder: Spec) -> RunConfig:
-        """The same with another decoder, which is not the file's any more."""
-        made = dataclasses.replace(self, decoder=decoder)
-        object.__setattr__(made, "_toolkit", self._toolkit)
-        object.__setattr__(made, "_notes", self._notes)
-        return made
+        """The configuration with another decoder; errors in its options do not name the file."""
+        config = dataclasses.replace(self, decoder=decoder)
+        object.__setattr__(config, "_toolkit", self._toolkit)
+        object.__setattr__(config, "_notes", self._notes)
+        return config
 
     @contextlib.contextmanager
     def at(self, *key: str) -> Iterator[None]:
-        """A wrong call or a missing file is an error at this key of the file, or at one of its options."""
+        """Report a UsageError or OSError at this key of the file, or at one of its options."""
         try:
             yield
         except (UsageError, OSError) as error:
@@ -115,7 +119,7 @@ class RunConfig:
             raise self._tree.error_inside(key, message(error)) from error
 
     def to_yaml(self) -> str:
-        """The record as a run.yaml with every key, paths absolute."""
+        """Write the record as a run.yaml with every key and absolute paths."""
         import yaml
 
         def dumped(unicode: bool) -> str:
@@ -125,52 +129,52 @@ class RunConfig:
             return text
 
         text = dumped(True)
-        # YAML breaks lines at these; it reads them back only if they are escaped.
+        # YAML breaks lines at these characters unless they are escaped.
         return dumped(False) if any(char in text for char in "\x85\u2028\u2029") else text
 
 
 def load_config(
     path: str | os.PathLike[str],
-    overrides: Iterable[str] = (),
+    overrides: Iterable[Override] = (),
     *,
     format: str | None = None,
     ignore: Iterable[str] = (),
 ) -> RunConfig:
     """Read a run.yaml, cdec.ini, moses.ini or joshua.config and apply ``key=value`` overrides.
 
-    ``format`` names the toolkit's format where its shape does not tell it. A toolkit's setting that changes
-    translations and is not supported is an error; ``ignore`` has the keys of those to go on without.
+    ``format`` names the toolkit's format where the file's shape does not tell. A setting of a toolkit that changes
+    translations and is not supported is an error unless its key is in ``ignore``.
     """
     return _read(path, overrides, format, ignore)[0]
 
 
 def show_config(
     path: str | os.PathLike[str],
-    overrides: Iterable[str] = (),
+    overrides: Iterable[Override] = (),
     *,
     format: str | None = None,
     ignore: Iterable[str] = (),
 ) -> str:
-    """The same as a run.yaml with every key it sets, paths absolute; settings that are not used as comments."""
+    """Show a configuration as a run.yaml with absolute paths; settings that are not used are comments."""
     return read_and_show(path, overrides, format=format, ignore=ignore)[1]
 
 
 def read_and_show(
     path: str | os.PathLike[str],
-    overrides: Iterable[str] = (),
+    overrides: Iterable[Override] = (),
     *,
     format: str | None = None,
     ignore: Iterable[str] = (),
 ) -> tuple[RunConfig, str]:
-    """A configuration, and how it is shown."""
+    """Read a configuration; return it with its text as :func:`show_config` has it."""
     record, unused = _read(path, overrides, format, ignore)
-    return record, record.to_yaml() + "".join(f"# not used: {one}\n" for one in unused)
+    return record, record.to_yaml() + "".join(f"# not used: {setting}\n" for setting in unused)
 
 
 def _read(
-    path: str | os.PathLike[str], overrides: Iterable[str], format: str | None, ignore: Iterable[str]
+    path: str | os.PathLike[str], overrides: Iterable[Override], format: str | None, ignore: Iterable[str]
 ) -> tuple[RunConfig, list[str]]:
-    """The record of a configuration, and which settings of a toolkit are not used."""
+    """The record of a configuration, and the toolkit's settings that are not used."""
     from smtformats.files import open_bytes, shown_name
 
     name = shown_name(path)
@@ -190,7 +194,7 @@ def _read(
         from smtplugins.host.config.toolkits import draft
 
         made = draft(settings, file)
-        # The toolkits look for files from where they are started.
+        # The toolkits resolve paths against the working directory.
         tree = _Tree(name, Path.cwd())
         tree.lines.update(made.lines)
         ignored = _check_settings(made, list(ignore), name)
@@ -206,46 +210,47 @@ def _read(
 
 
 def _check_settings(made: Draft, ignore: Sequence[str], name: str) -> list[str]:
-    """Refuse settings that change translations, but for those to ignore, which are returned as they are shown."""
+    """Refuse unsupported settings that change translations; return those to ignore as text."""
     from smtplugins.host.config.toolkits.draft import bare
 
-    keys = {one.key for one in made.refused}
+    keys = {refusal.key for refusal in made.refused}
     for key in ignore:
-        if bare(key) not in {bare(one) for one in (*keys, *(one.key for one in made.settings.entries))}:
+        if bare(key) not in {bare(name) for name in (*keys, *(setting.key for setting in made.settings.entries))}:
             known = suggestion(key, keys) if keys else "; none of its settings is refused"
             raise UsageError(f"--ignore {key}: {name} has no such setting{known}")
     ignored = made.ignore(ignore)
     if made.refused:
-        first, *rest = sorted(made.refused, key=lambda one: one.line)
+        first, *rest = sorted(made.refused, key=lambda refusal: refusal.line)
         text = f"expected {first.expected}, found {first.found}: it changes translations and is not supported"
-        more = "".join(f"; line {one.line}: {one.key}: expected {one.expected}, found {one.found}" for one in rest)
-        all_keys = " ".join(f"--ignore {key}" for key in dict.fromkeys(one.key for one in (first, *rest)))
+        more = "".join(f"; line {r.line}: {r.key}: expected {r.expected}, found {r.found}" for r in rest)
+        all_keys = " ".join(f"--ignore {key}" for key in dict.fromkeys(refusal.key for refusal in (first, *rest)))
         raise ConfigError(name, first.line, first.key, f"{text}{more} ({all_keys} goes on without)")
-    return [f"line {one.line}: {one.key} {one.found}, which changes translations" for one in ignored]
+    return [f"line {r.line}: {r.key} {r.found}, which changes translations" for r in ignored]
 
 
 def _notes(name: str, unused: Sequence[str], ignored: Sequence[str]) -> tuple[str, ...]:
-    found = []
+    notes = []
     if ignored:
-        found.append(f"{name}: ignored: {'; '.join(ignored)}")
+        notes.append(f"{name}: ignored: {'; '.join(ignored)}")
     if unused:
-        found.append(f"{name}: not used, without an effect on translations: {'; '.join(unused)}")
-    return tuple(found)
+        notes.append(f"{name}: not used, without an effect on translations: {'; '.join(unused)}")
+    return tuple(notes)
 
 
 def _settings(data: bytes, name: str, format: str | None) -> Settings | None:
-    """The settings of a toolkit's configuration; none if it has the shape of none."""
+    """The settings of a toolkit's configuration; ``None`` if the data has no toolkit's shape."""
     from smtformats import all_formats
     from smtformats.files import HEAD_BYTES, Lines
     from smtplugins.host.files.opening import find_format
 
     if format is not None:
-        found = [find_format(format, "config")]
+        records = [find_format(format, "config")]
     else:
-        found = [one for one in all_formats() if one.kind == "config" and one.matches(data[:HEAD_BYTES])]
-    if len(found) != 1:
+        configs = (record for record in all_formats() if record.kind == "config")
+        records = [record for record in configs if record.matches(data[:HEAD_BYTES])]
+    if len(records) != 1:
         return None
-    settings: Settings = found[0].read(Lines(io.BytesIO(data), name))
+    settings: Settings = records[0].read(Lines(io.BytesIO(data), name))
     return settings
 
 
@@ -271,7 +276,7 @@ def _compose(data: bytes, name: str) -> Any:
 
 
 class _Tree:
-    """Binds plain YAML values to dataclasses, knowing on which line each key stood."""
+    """Binds plain YAML values to dataclasses and remembers the line of each key."""
 
     def __init__(self, name: str, folder: Path) -> None:
         self.name = name
@@ -281,7 +286,7 @@ class _Tree:
         self.seen: set[int] = set()
 
     def error(self, key: tuple[str, ...], text: str) -> SmtError:
-        """An error at a key, with the line of the nearest key that stood in the file."""
+        """An error at a key, with the line of the nearest key in the file."""
         near = next((key[:n] for n in range(len(key), -1, -1) if key[:n] in self.lines), ())
         for given in self.overridden:
             if key[: len(given)] == given or (given[: len(key)] == key and key not in self.lines):
@@ -289,23 +294,23 @@ class _Tree:
         return ConfigError(self.name, self.lines.get(near), ".".join(key), text)
 
     def error_inside(self, key: tuple[str, ...], text: str) -> SmtError:
-        """An error at a key, or at the key below it that the text begins with or quotes."""
-        below = {one[len(key)] for one in {*self.lines, *self.overridden} if one[:-1] == key}
+        """An error at a key, or at the key below it with which the text begins or which it quotes."""
+        below = {path[len(key)] for path in {*self.lines, *self.overridden} if path[:-1] == key}
         for name in sorted(below):
-            found = re.search(rf"(?:^|[ ']){re.escape(name)}(?:'|: )", text)
-            if found is not None:
-                return self.error((*key, name), text[found.end() :] if found[0].endswith(": ") else text)
+            match = re.search(rf"(?:^|[ ']){re.escape(name)}(?:'|: )", text)
+            if match is not None:
+                return self.error((*key, name), text[match.end() :] if match[0].endswith(": ") else text)
         return self.error(key, text)
 
     def plain(self, node: Any, key: tuple[str, ...]) -> Any:
-        """A YAML node as dictionaries, lists and scalars, safely; remembers lines, refuses a key given twice."""
+        """Convert a YAML node to plain values; remember lines, refuse tags, aliases and repeated keys."""
         import yaml
 
         line = self.lines[key] = node.start_mark.line + 1
         if isinstance(node, yaml.CollectionNode):
             if node.tag not in ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"):
                 raise ConfigError(self.name, line, ".".join(key), f"expected plain values, found the tag {node.tag!r}")
-            # An alias of a collection may refer to itself, or grow without bound.
+            # An alias may refer to itself or expand without bound.
             if id(node) in self.seen:
                 raise ConfigError(self.name, line, ".".join(key), "expected values written out, found an alias")
             self.seen.add(id(node))
@@ -327,21 +332,13 @@ class _Tree:
         try:
             return yaml.SafeLoader("").construct_object(node, deep=True)
         except (yaml.YAMLError, ValueError, AttributeError) as error:
-            # Dates that are none raise what datetime raises.
+            # Invalid dates raise errors of datetime.
             raise ConfigError(self.name, line, ".".join(key), str(error).split("\n")[0]) from None
 
-    def override(self, plain: Any, text: str) -> None:
-        """Put ``a.b=value`` into the plain tree; the value is read as YAML."""
-        import yaml
-
-        path, equals, value = text.partition("=")
+    def override(self, plain: Any, override: Override) -> None:
+        """Put the value of ``a.b=value`` into the plain tree."""
+        path, value = _read_override(override) if isinstance(override, str) else override
         keys = path.strip().split(".")
-        if not equals or not all(keys):
-            raise UsageError(f"--set: expected KEY=VALUE as decoder.pop_limit=200, found {text!r}")
-        try:
-            read = yaml.safe_load(value)
-        except (yaml.YAMLError, ValueError, AttributeError):
-            raise UsageError(f"--set {path}: expected a YAML value, found {value!r}") from None
         if not isinstance(plain, dict):
             raise self.error((), "expected keys and values")
         at = plain
@@ -354,17 +351,17 @@ class _Tree:
                 raise UsageError(f"--set {path}: {key} has no keys inside; give it as a whole")
             at[key] = inner or {}
             at = at[key]
-        at[keys[-1]] = read
+        at[keys[-1]] = value
         self.overridden.add(tuple(keys))
 
     def bind(self, value: Any, wanted: Any, key: tuple[str, ...]) -> Any:
-        """A plain value as the wanted type."""
+        """Convert a plain value to the wanted type."""
         origin, args = typing.get_origin(wanted), typing.get_args(wanted)
         if origin in (typing.Union, types.UnionType):
             return None if value is None else self.bind(value, next(a for a in args if a is not type(None)), key)
         if origin is tuple:
             listed = value if isinstance(value, list) else [value]
-            return tuple(self.bind(one, args[0], (*key, str(i))) for i, one in enumerate(listed))
+            return tuple(self.bind(item, args[0], (*key, str(i))) for i, item in enumerate(listed))
         if wanted is Spec:
             return self._spec(value, key)
         if dataclasses.is_dataclass(wanted):
@@ -389,14 +386,14 @@ class _Tree:
 
     def _record(self, value: Any, wanted: Any, key: tuple[str, ...]) -> Any:
         if not isinstance(value, Mapping):
-            found = quote(value) if isinstance(value, str) else repr(value)
-            raise self.error(key, f"expected keys and values, found {found}")
+            shown = quote(value) if isinstance(value, str) else repr(value)
+            raise self.error(key, f"expected keys and values, found {shown}")
         every = typing.get_type_hints(wanted)
-        hints = {one.name: every[one.name] for one in dataclasses.fields(wanted) if one.init}
+        hints = {field.name: every[field.name] for field in dataclasses.fields(wanted) if field.init}
         for name in value:
             if name not in hints:
                 raise self.error((*key, name), f"unknown key{suggestion(name, hints)}")
-        record = wanted(**{name: self.bind(one, hints[name], (*key, name)) for name, one in value.items()})
+        record = wanted(**{name: self.bind(item, hints[name], (*key, name)) for name, item in value.items()})
         if isinstance(record, OutputConfig) and record.nbest < 1:
             raise self.error((*key, "nbest"), f"expected a number from 1 on, found {record.nbest}")
         return record
@@ -405,28 +402,42 @@ class _Tree:
         try:
             if isinstance(value, (str, Mapping, Spec)):
                 spec = Spec.of(value)
-                options = {name: self._path_option(name, one) for name, one in spec.options.items()}
+                options = {name: self._path_option(name, option) for name, option in spec.options.items()}
                 return Spec(spec.name, options)
         except UsageError as error:
             raise self.error(key, str(error)) from None
         raise self.error(key, f"expected NAME or {{name: NAME, option: value}}, found {value!r}")
 
     def _path_option(self, name: str, value: Any) -> Any:
-        # Options called `path` (and `..._path`) are files beside the configuration, like all its paths.
+        # Options called `path` or `..._path` are files relative to the configuration, like all its paths.
         if isinstance(value, str) and (name == "path" or name.endswith("_path")):
             return os.path.normpath(self.folder / value)
         return value
 
 
+def _read_override(text: str) -> tuple[str, Any]:
+    """The key and the value of ``a.b=value``."""
+    import yaml
+
+    path, equals, value = text.partition("=")
+    if not equals or not all(path.strip().split(".")):
+        raise UsageError(f"--set: expected KEY=VALUE as decoder.pop_limit=200, found {text!r}")
+    try:
+        return path, yaml.safe_load(value)
+    except (yaml.YAMLError, ValueError, AttributeError):
+        raise UsageError(f"--set {path}: expected a YAML value, found {value!r}") from None
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, Spec):
-        # As a mapping it has no place for `name=`, which names the column.
+        # A mapping has no place for the option `name`, which names the column.
         if "name" in value.options:
             return str(value)
         return {"name": value.name, **value.options} if value.options else value.name
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        shown = {one.name: _plain(getattr(value, one.name)) for one in dataclasses.fields(value) if one.init}
-        return {name: one for name, one in shown.items() if one not in (None, [], {})}
+        fields = (field.name for field in dataclasses.fields(value) if field.init)
+        shown = {name: _plain(getattr(value, name)) for name in fields}
+        return {name: item for name, item in shown.items() if item not in (None, [], {})}
     if isinstance(value, tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return os.fspath(value) if isinstance(value, Path) else value

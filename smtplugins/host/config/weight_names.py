@@ -1,4 +1,4 @@
-"""Weights against the features they are for: numbers that are too large, names of no feature, features without one."""
+"""Check weights against features: numbers that are too large, and names that belong to no feature."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from smtplugins.host.errors import UsageError
 
 if TYPE_CHECKING:
     from smtplugins.contracts.contracts import Sentence
-    from smtplugins.host.decode.decoding import Translator
+    from smtplugins.host.decode.translator import Translator
 
 _IGNORING = ("cdec", "joshua")
-"""Toolkits that leave weights aside that no feature has: their files often hold some."""
+"""Toolkits that ignore weights of no feature: their files often hold some."""
 _SHOWN = 10
 
 
 def check_range(weights: Mapping[str, float]) -> None:
-    """Refuse weights that 32-bit floats cannot hold, which tables and searches compute with."""
+    """Refuse weights beyond 32-bit floats, with which tables and searches compute."""
     from smtformats import FormatError
     from smtformats.grammar.shared.lines import FLOAT32_END
 
@@ -32,23 +32,23 @@ def check_range(weights: Mapping[str, float]) -> None:
 
 
 def check_names(translator: Translator, sentences: Sequence[Sentence], note: Callable[[str], None]) -> None:
-    """Refuse weights of no feature. The decoder has to be loaded; one that does not tell all names is left alone.
+    """Refuse weights of no feature; the decoder must be loaded. A decoder without ``table_names`` is not checked.
 
-    Some may be of features that are not known yet: then it is a note. That is so if sentences bring grammars, with
-    names of sparse features, which Moses calls ``FEATURE_name``, and for toolkits that leave unknown weights aside.
+    It is a note instead where the features may not all be known: with per-sentence grammars, for sparse features, which
+    Moses calls ``FEATURE_name``, and for toolkits that ignore unknown weights.
     """
     own = sentences[0].grammars if sentences else ()
     names = getattr(translator.decoder, "table_names", lambda own: None)(own)
     if names is None:
         return
     known = {*translator.features(), *names}
-    # Names with a colon are of open namespaces.
+    # Names with a colon belong to open namespaces.
     left = [name for name in translator.model.weights if name not in known and ":" not in name]
     if not left:
         return
     config = translator.config
-    labels = tuple(f"{one.options.get('name', one.name)}_" for one in config.model.features)
-    is_open = any(one.grammars for one in sentences) or config.toolkit in _IGNORING
+    labels = tuple(f"{spec.options.get('name', spec.name)}_" for spec in config.model.features)
+    is_open = any(sentence.grammars for sentence in sentences) or config.toolkit in _IGNORING
     wrong = [] if is_open else [name for name in left if not name.startswith(labels)]
     place = f"{file}: " if (file := getattr(translator.given, "file", "")) else ""
     if wrong:
@@ -59,17 +59,17 @@ def check_names(translator: Translator, sentences: Sequence[Sentence], note: Cal
 
 
 def checked(translator: Translator, sentences: Iterable[Sentence], note: Callable[[str], None]) -> Iterator[Sentence]:
-    """The sentences; before the first one the names of the weights are checked, as it may have grammars of its own."""
+    """Yield the sentences; the names of the weights are checked with the first, which may bring its own grammars."""
     first = True
-    for one in sentences:
+    for sentence in sentences:
         if first:
-            check_names(translator, [one], note)
+            check_names(translator, [sentence], note)
             first = False
-        yield one
+        yield sentence
 
 
 def _listed(translator: Translator, names: Sequence[str], known: Iterable[str]) -> str:
-    """Each name with its line and the nearest name of a feature."""
+    """The names, each with its line and the nearest name of a feature."""
     spelt = {name.casefold(): name for name in sorted(known, reverse=True)}
     places = getattr(translator.given, "places", {})
     shown = []

@@ -1,11 +1,11 @@
-"""How trees were built, step by step: what decoders say of it, one sentence on a line, written and read again.
+"""The steps in which decoders build trees: read and write them, one sentence on a line.
 
     {"id": "0", "source": ["das", "haus"], "translation": "the house", "score": -3.5, "steps": [
         {"rule": "[X] ||| haus ||| house", "first": 1, "last": 2, "beside": -1, "above": false, "child": 0,
          "score": -2.0}, ...]}
 
-The members of steps are those of :class:`~smtplugins.contracts.contracts.Built`; ``further`` stands only where it is
-not empty. A sentence without a tree has no steps, a number that JSON has no word for is ``null``.
+The members of steps are those of :class:`~smtplugins.contracts.contracts.Built`; an empty ``further`` is left out. A
+sentence without a tree has no steps; infinities and NaN are ``null``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Side = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class BuiltTree:
-    """A sentence, its translation, and the steps in which the tree of its derivation was built."""
+    """A sentence, its translation, and the steps that built the tree of its derivation."""
 
     id: str
     source: tuple[str, ...]
@@ -42,7 +42,7 @@ class BuiltTree:
 
 @dataclass(frozen=True)
 class Sides:
-    """A rule of a tree: words, and its children by number, from 0 in the order of the source side."""
+    """A rule of a tree: words, and children by number, counted from 0 on the source side."""
 
     lhs: str
     source: Side
@@ -50,7 +50,7 @@ class Sides:
 
 
 class BuiltFile:
-    """The sentences of a file, each checked when it is read; iterating starts afresh each time."""
+    """The sentences of a file, each checked when it is read; iterating reads the file again."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = path
@@ -60,51 +60,51 @@ class BuiltFile:
 
 
 def rule_text(rule: Rule) -> str:
-    """A rule as steps have it: ``[X] ||| das [X,1] ||| the [X,1]``."""
+    """Write a rule as steps show it: ``[X] ||| das [X,1] ||| the [X,1]``."""
 
     def side(symbols: Sequence[Any]) -> str:
-        return " ".join(one if isinstance(one, str) else f"[{one.label},{one.index}]" for one in symbols)
+        return " ".join(symbol if isinstance(symbol, str) else f"[{symbol.label},{symbol.index}]" for symbol in symbols)
 
     return f"[{rule.lhs}] {BARS} {side(rule.source)} {BARS} {side(rule.target)}"
 
 
 def sides(rule: str, children: Collection[int] = ()) -> Sides:
-    """The two sides of a rule's text. What looks like a gap but has no child is a word: texts may hold such words."""
+    """Parse the two sides of a rule's text. What looks like a gap but has no child is a word."""
     from smtformats.errors import quote
     from smtformats.tokens import BadField
 
     lhs, *rest = rule.split(" ")
-    # A word may be the bars themselves; but a source side is never empty.
+    # The bars may occur as a word, but a source side is never empty.
     if not (lhs.startswith("[") and lhs.endswith("]") and rest[:1] == [BARS] and BARS in rest[2:]):
         raise BadField("a rule like `[X] ||| das [X,1] ||| the [X,1]`", quote(rule))
     middle = rest.index(BARS, 2)
 
     def symbols(tokens: list[str]) -> Side:
-        found = [(token, _GAP.fullmatch(token)) for token in tokens if token]
+        matched = [(token, _GAP.fullmatch(token)) for token in tokens if token]
         return tuple(
-            token if gap is None or int(gap[1]) - 1 not in children else int(gap[1]) - 1 for token, gap in found
+            token if gap is None or int(gap[1]) - 1 not in children else int(gap[1]) - 1 for token, gap in matched
         )
 
-    made = Sides(lhs[1:-1], symbols(rest[1:middle]), symbols(rest[middle + 1 :]))
+    parsed = Sides(lhs[1:-1], symbols(rest[1:middle]), symbols(rest[middle + 1 :]))
     for child in children:
-        if made.source.count(child) != 1 or made.target.count(child) != 1:
+        if parsed.source.count(child) != 1 or parsed.target.count(child) != 1:
             raise BadField(f"gap {child + 1} once on each side of a rule with that child", quote(rule))
-    return made
+    return parsed
 
 
 def children(steps: Sequence[Built]) -> list[dict[int, int]]:
-    """For each step its children in the end: which steps they are. An error if this is not one tree."""
+    """For each step, the steps that are its children in the complete tree; an error if they form no single tree."""
     from smtformats.tokens import BadField
 
-    found: list[dict[int, int]] = [{} for _ in steps]
+    lowers: list[dict[int, int]] = [{} for _ in steps]
     uppers: dict[int, int] = {}
 
     def join(upper: int, child: int, lower: int) -> None:
-        if child in found[upper]:
-            raise BadField(f"one child {child} of step {upper}", f"steps {found[upper][child]} and {lower}")
+        if child in lowers[upper]:
+            raise BadField(f"one child {child} of step {upper}", f"steps {lowers[upper][child]} and {lower}")
         if lower in uppers:
             raise BadField(f"one step above step {lower}", f"steps {uppers[lower]} and {upper}")
-        found[upper][child] = lower
+        lowers[upper][child] = lower
         uppers[lower] = upper
 
     for number, step in enumerate(steps):
@@ -120,56 +120,56 @@ def children(steps: Sequence[Built]) -> list[dict[int, int]]:
     if len(tops) != 1 and steps:
         raise BadField("one tree in the end", f"{len(tops)} steps with nothing above them")
     inside = list(tops)
-    for one in inside:
-        inside.extend(found[one].values())
+    for number in inside:
+        inside.extend(lowers[number].values())
     if len(inside) != len(steps):
         raise BadField("one tree in the end", "steps that are above each other")
-    return found
+    return lowers
 
 
 def source_words(steps: Sequence[Built]) -> tuple[str, ...]:
-    """The words that a tree's rules cover, in the order of the source: the path that was taken through a lattice."""
+    """The source words that a tree's rules cover, in order; of a lattice, the path taken through it."""
     return _words(steps, lambda rule: rule.source)
 
 
 def target_words(steps: Sequence[Built]) -> tuple[str, ...]:
-    """The words that a tree's rules make."""
+    """The target words of a tree's rules."""
     return _words(steps, lambda rule: rule.target)
 
 
 def _words(steps: Sequence[Built], side: Callable[[Sides], Side]) -> tuple[str, ...]:
     below = children(steps)
-    lowers = {lower for one in below for lower in one.values()}
+    lowers = {lower for steps_below in below for lower in steps_below.values()}
     waiting: list[str | int] = [number for number in range(len(steps)) if number not in lowers]
     words = []
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            words.append(one)
+        item = waiting.pop()
+        if isinstance(item, str):
+            words.append(item)
             continue
-        for symbol in reversed(side(sides(steps[one].rule, below[one]))):
-            waiting.append(symbol if isinstance(symbol, str) else below[one][symbol])
+        for symbol in reversed(side(sides(steps[item].rule, below[item]))):
+            waiting.append(symbol if isinstance(symbol, str) else below[item][symbol])
     return tuple(words)
 
 
-def line_of(one: BuiltTree, number: Callable[[float], str]) -> str:
-    """A sentence as a line of JSON, scores as ``number`` prints them."""
+def line_of(tree: BuiltTree, number: Callable[[float], str]) -> str:
+    """Write a sentence as a line of JSON; ``number`` prints scores."""
 
     def value(score: float | None) -> float | None:
         return float(number(score)) if score is not None and math.isfinite(score) else None
 
     def step(built: Built) -> dict[str, Any]:
-        made = {**vars(built), "score": value(built.score)}
+        members = {**vars(built), "score": value(built.score)}
         if not built.further:
-            del made["further"]
-        return made
+            del members["further"]
+        return members
 
-    record = {**vars(one), "score": value(one.score), "steps": list(map(step, one.steps))}
+    record = {**vars(tree), "score": value(tree.score), "steps": list(map(step, tree.steps))}
     return json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
 def read_built(path: str | os.PathLike[str]) -> Iterator[BuiltTree]:
-    """The sentences of a file, each a tree."""
+    """Read the sentences of a file with their trees."""
     from smtformats.files import open_lines
     from smtformats.tokens import BadField
 
@@ -187,22 +187,22 @@ def _tree(line: str) -> BuiltTree:
     from smtformats.nbest.shared.spans import clean, members, shown
     from smtformats.tokens import BadField
 
-    found = {name: member.value for name, member in members(line).items()}
-    source, steps = _member(found, "source", list), _member(found, "steps", list)
+    record = {name: member.value for name, member in members(line).items()}
+    source, steps = _member(record, "source", list), _member(record, "steps", list)
     for word in source:
         if not isinstance(word, str):
             raise BadField("words as source", shown(word))
-    made = BuiltTree(
-        clean(_member(found, "id", str)),
+    tree = BuiltTree(
+        clean(_member(record, "id", str)),
         tuple(map(clean, source)),
-        clean(_member(found, "translation", str)),
-        _score(found),
-        tuple(_step(number, one) for number, one in enumerate(steps)),
+        clean(_member(record, "translation", str)),
+        _score(record),
+        tuple(_step(number, step) for number, step in enumerate(steps)),
     )
-    for number, (step, below) in enumerate(zip(made.steps, children(made.steps), strict=True)):
+    for number, (step, below) in enumerate(zip(tree.steps, children(tree.steps), strict=True)):
         with _inside(number):
             sides(step.rule, below)
-    return made
+    return tree
 
 
 def _step(number: int, given: Any) -> Built:
@@ -219,7 +219,7 @@ def _step(number: int, given: Any) -> Built:
             raise BadField("a child's number from 0", str(child))
         further = []
         for pair in _member(given, "further", list) if "further" in given else ():
-            if not (isinstance(pair, list) and len(pair) == 2 and all(type(one) is int and one >= 0 for one in pair)):
+            if not (isinstance(pair, list) and len(pair) == 2 and all(type(n) is int and n >= 0 for n in pair)):
                 raise BadField("[step, child] as further", shown(pair))
             further.append((pair[0], pair[1]))
         score = _score(given)
@@ -238,38 +238,38 @@ def _step(number: int, given: Any) -> Built:
 _KINDS = {str: "a string", int: "a whole number", bool: "true or false", list: "an array"}
 
 
-def _member(found: Mapping[str, Any], name: str, kind: type) -> Any:
+def _member(record: Mapping[str, Any], name: str, kind: type) -> Any:
     from smtformats.nbest.shared.spans import shown
     from smtformats.tokens import BadField
 
-    value = _any_member(found, name)
+    value = _any_member(record, name)
     if type(value) is not kind:
         raise BadField(f"{_KINDS[kind]} as {name}", shown(value))
     return value
 
 
-def _score(found: Mapping[str, Any]) -> float | None:
+def _score(record: Mapping[str, Any]) -> float | None:
     from smtformats.nbest.shared.spans import finite
     from smtformats.tokens import BadField
 
-    value = _any_member(found, "score")
+    value = _any_member(record, "score")
     try:
         return None if value is None else finite(value)
     except BadField as bad:
         raise BadField("a number or null as score", bad.found) from None
 
 
-def _any_member(found: Mapping[str, Any], name: str) -> Any:
+def _any_member(record: Mapping[str, Any], name: str) -> Any:
     from smtformats.tokens import BadField
 
-    if name not in found:
-        raise BadField(f"a member {name!r}", ", ".join(map(repr, found)) or "none")
-    return found[name]
+    if name not in record:
+        raise BadField(f"a member {name!r}", ", ".join(map(repr, record)) or "none")
+    return record[name]
 
 
 @contextlib.contextmanager
 def _inside(number: int) -> Iterator[None]:
-    """Says in which step something is wrong."""
+    """Name the step in errors."""
     from smtformats.tokens import BadField
 
     try:

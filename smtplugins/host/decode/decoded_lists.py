@@ -1,4 +1,4 @@
-"""What a decoder found for a sentence as a list, and the formats that new lists are written in."""
+"""N-best lists from decodings, and the formats they are written in."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def candidates_of(
-    one: Decoding,
+    decoding: Decoding,
     k: int,
     *,
     unique: bool = False,
@@ -26,33 +26,34 @@ def candidates_of(
     fields: Sequence[str] = (),
     hidden: Collection[str] = (),
 ) -> Candidates | None:
-    """The best ``k`` derivations of a decoding as a list; none if there is no translation.
+    """The ``k`` best derivations of a decoding as an n-best list; ``None`` without a translation.
 
-    Features that are 0 are left out, unless they are among the ``names`` that are always shown, or others of the same
-    feature (``NAME[0]``, ``NAME[1]``) are not. Features that are ``hidden`` count in the totals alone.
+    Features with the value 0 are left out unless they are among ``names`` or another component of the same feature
+    (``NAME[0]``, ``NAME[1]``) is not 0. ``hidden`` features count in the totals only.
     """
     from smtformats import Candidates
 
-    if not one.found:
-        # Joshua's lists have the sentence itself then.
-        return Candidates(id=one.id, texts=[one.best], layouts=[()], values=[[]], totals=[0.0]) if one.best else None
+    best = decoding.best
+    if not decoding.found:
+        # Joshua lists the sentence itself.
+        return Candidates(id=decoding.id, texts=[best], layouts=[()], values=[[]], totals=[0.0]) if best else None
     always = tuple(name for name in names if name not in hidden)
     extras: dict[str, list[str]] = {}
     if k == 1 and not fields:
-        texts, rows, totals = _only(one)
+        texts, rows, totals = _only(decoding)
     else:
         if graph is None:
             what = f"a list with {fields[0]}" if fields else "a list of more than one translation"
-            raise UsageError(f"the decoder gives no graph, so that there is no {what}")
+            raise UsageError(f"the decoder gives no graph, so there is no {what}")
         texts, rows, totals, extras = _derivations(graph, k, unique, fields)
-        if not texts and one.best:
+        if not texts and best:
             return None
         if not texts:
-            # Nothing is the translation of nothing, and no search made it.
-            (texts, rows, totals), extras = _only(one), {name: [""] for name in fields}
-        texts = texts if one.shown is None else [one.shown(text) for text in texts]
+            # An empty sentence has an empty translation, without a derivation.
+            (texts, rows, totals), extras = _only(decoding), {name: [""] for name in fields}
+        texts = texts if decoding.shown is None else [decoding.shown(text) for text in texts]
     values, layouts = [], []
-    several = {name: found[1] for name in (rows[0] if rows else ()) if (found := COMPONENT.fullmatch(name))}
+    several = {name: match[1] for name in (rows[0] if rows else ()) if (match := COMPONENT.fullmatch(name))}
     for row in rows:
         there = {several[name] for name, value in row.items() if value and name in several}
         shown = (name for name, value in row.items() if value or several.get(name) in there)
@@ -60,12 +61,14 @@ def candidates_of(
         layout = always + tuple(sorted(others))
         layouts.append(layout)
         values.append(rounded([row.get(name, 0.0) for name in layout]))
-    return Candidates(id=one.id, texts=texts, layouts=layouts, values=values, totals=rounded(totals), extras=extras)
+    return Candidates(
+        id=decoding.id, texts=texts, layouts=layouts, values=values, totals=rounded(totals), extras=extras
+    )
 
 
-def _only(one: Decoding) -> tuple[list[str], list[dict[str, float]], list[float]]:
-    """The best translation alone."""
-    return [one.best], [dict(one.features)], [one.score or 0.0]
+def _only(decoding: Decoding) -> tuple[list[str], list[dict[str, float]], list[float]]:
+    """The best translation only."""
+    return [decoding.best], [dict(decoding.features)], [decoding.score or 0.0]
 
 
 def _derivations(
@@ -74,14 +77,14 @@ def _derivations(
     from smtplugins.core.graph.inference import kbest
     from smtplugins.host.files.list_fields import fields_of
 
-    found = kbest(graph, k=k, unique=unique)
+    derivations = kbest(graph, k=k, unique=unique)
     names = graph.names[:]
-    rows = [dict(zip(names, row.features().tolist(), strict=True)) for row in found]
-    return found.texts(), rows, found.scores.tolist(), fields_of(found, fields) if fields else {}
+    rows = [dict(zip(names, derivation.features().tolist(), strict=True)) for derivation in derivations]
+    return derivations.texts(), rows, derivations.scores.tolist(), fields_of(derivations, fields) if fields else {}
 
 
 def writable_lists(record: Format) -> Format:
-    """A format for new lists. Joshua's have three decimals at least, by which they are known."""
+    """The format for new lists; Joshua's has at least three decimals, by which it is detected."""
     write = record.write
     if write is None:
         raise UsageError(f"{record.name} can only be read; name another format with --to")

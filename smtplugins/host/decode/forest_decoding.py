@@ -1,4 +1,4 @@
-"""What decoders of parsed sentences share: tables made ready once for all weights, a worker for each thread."""
+"""The base of decoders that parse: the weights are applied to the tables once, and each thread has a worker."""
 
 from __future__ import annotations
 
@@ -8,67 +8,67 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from smtplugins.host.decode.forests import added
+from smtplugins.host.decode.statistics import added
 from smtplugins.host.decode.threads import in_order
 
 if TYPE_CHECKING:
     from smtplugins.contracts.contracts import Decoding, Sentence
-    from smtplugins.host.decode.forests import Forests
+    from smtplugins.host.decode.parsing import SentenceParser
     from smtplugins.host.model import Model
 
 SystemT = TypeVar("SystemT")
 
 
 class Worker(Protocol):
-    """Decodes one sentence after the other, in one thread: what it learnt is kept from sentence to sentence."""
+    """Decodes sentences one by one, in one thread; caches are kept from sentence to sentence."""
 
     def decode(self, sentence: Sentence) -> Decoding:
-        """The translation of a sentence."""
+        """Translate a sentence."""
         ...
 
 
 class ForestDecoder(ABC, Generic[SystemT]):
-    """A decoder whose sentences ``forests`` makes; its system is the tables under the weights of a run."""
+    """A decoder whose sentences ``parser`` parses; its system is the tables with the weights of a run applied."""
 
-    def __init__(self, forests: Forests) -> None:
-        self.forests = forests
+    def __init__(self, parser: SentenceParser) -> None:
+        self.parser = parser
         self._weights: Mapping[str, float] | None = None
         self._system: SystemT | None = None
         self._local = threading.local()
 
     @abstractmethod
     def system(self, weights: Mapping[str, float]) -> SystemT:
-        """The tables under weights."""
+        """Apply weights to the tables."""
 
     @abstractmethod
     def worker(self, system: SystemT, graphs: bool) -> Worker:
-        """What decodes in one thread, with or without graphs."""
+        """Make a decoder for one thread, with or without graphs."""
 
     @property
     def dense_names(self) -> tuple[str, ...]:
-        """The features that each rule of a table has, table by table; known when the first sentence is decoded."""
-        return tuple(self.forests.dense_names)
+        """The features that every rule of a table has, table by table; known once the tables are loaded."""
+        return tuple(self.parser.dense_names)
 
     def load(self, model: Model) -> dict[str, float]:
-        """Read the tables, and do to them what weights do; what that took. Decoding does it if nobody did before."""
-        # A decoder in a loop has the same weights again and again, and there may be many.
+        """Load the tables, apply the weights, return the time spent; ``decode`` calls it if nobody has."""
+        # A tuning loop decodes often with the same weights, of which there may be many: compare the objects.
         if self._system is None or self._weights is not model.weights:
             self._system = self.system(model.weights)
             self._weights = model.weights
-        return self.forests.times.taken()
+        return self.parser.times.taken()
 
     def decode(
         self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1, graphs: bool = False
     ) -> Iterator[Decoding]:
-        """Translations in the order of the input."""
+        """Translate sentences; translations come in the order of the input."""
         loading = self.load(model)
         system: Any = self._system
 
         def work(sentence: Sentence) -> Decoding:
             return self._own_worker(system, graphs).decode(sentence)
 
-        for one in in_order(work, sentences, threads):
-            yield replace(one, stats=added(one.stats, loading)) if loading else one
+        for decoding in in_order(work, sentences, threads):
+            yield replace(decoding, stats=added(decoding.stats, loading)) if loading else decoding
             loading = {}
 
     def _own_worker(self, system: SystemT, graphs: bool) -> Worker:

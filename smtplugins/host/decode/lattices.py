@@ -1,4 +1,4 @@
-"""Lattices as decoders take them: which files are read as such, and what features say of arcs for their numbers."""
+"""Read lattices for decoders: which files hold them, and the features of their arcs."""
 
 from __future__ import annotations
 
@@ -21,61 +21,61 @@ PLF, SLF, NETWORK = LATTICES = ("plf-lattice", "slf-lattice", "confusion-network
 
 
 def holds_both(config: RunConfig) -> bool:
-    """Whether a file of lattices may have sentences, as for cdec and Joshua; Moses stops at such a line."""
+    """Whether a file of lattices may hold sentences, as for cdec and Joshua; Moses stops at such a line."""
     return not config.output.format.startswith("moses")
 
 
 def tell_lattices(opened: Opened, known: Sequence[Format]) -> None:
-    """What was opened as PLF may have the shape of other lattices, whose lines would be sentences."""
+    """Correct the format of a file opened as PLF that has the shape of other lattices."""
     from smtformats.files import head, shown_name
     from smtplugins.host.files.opening import find_format
 
     assert opened.stream is not None
     start = head(opened.stream, shown_name(opened.path))
-    others = [find_format(one, None, known) for one in (SLF, NETWORK)]
-    opened.record = next((one for one in others if one.matches(start)), opened.record)
+    others = [find_format(name, None, known) for name in (SLF, NETWORK)]
+    opened.record = next((record for record in others if record.matches(start)), opened.record)
 
 
-def check_lattice(one: Any, file: str) -> None:
-    """A graph that came by its format's name may be any."""
+def check_lattice(record: Any, file: str) -> None:
+    """Refuse a graph that is no lattice; a file whose format is named may hold any graph."""
     from smtformats.hypergraph.graph import GraphColumns
     from smtformats.hypergraph.lattices import arcs_of
 
-    if isinstance(one, GraphColumns):
+    if isinstance(record, GraphColumns):
         try:
-            arcs_of(one)
+            arcs_of(record)
         except BadField as bad:
             raise FormatError(bad.expected, bad.found, file=file) from None
 
 
-def check_text(one: Any, number: int, format: str, file: str) -> None:
-    """A file that began with sentences, which are told by shape, goes on with them: a lattice is none."""
+def check_text(record: Any, number: int, format: str, file: str) -> None:
+    """Refuse a lattice in a file whose first lines are sentences."""
     from smtformats.hypergraph import plf
 
-    text = one if isinstance(one, str) else getattr(one, "source", "")
+    text = record if isinstance(record, str) else getattr(record, "source", "")
     if text.startswith("(") and plf.matches(text.encode()):
         found = f"a lattice (--from {PLF} reads lattices and sentences, --from {format} takes it for words)"
-        line = number + 1 if isinstance(one, str) else one.line
+        line = number + 1 if isinstance(record, str) else record.line
         raise FormatError("a sentence, as on the lines before", found, file=file, line=line)
 
 
 def lattice_of(graph: GraphColumns, features: Sequence[Active], epsilon: str | None = None) -> Lattice:
-    """A lattice as it was read, its arcs with the features that these features make of their numbers.
+    """Read a lattice and score its arcs by the features that have ``arc_features(label, features, word)``.
 
-    Such a feature has ``arc_features(label, features, word)``. ``epsilon`` is a word for arcs that have none.
+    ``epsilon`` is the word of arcs that have none.
     """
-    found = Lattice.of(graph, epsilon)
-    making = [one for one in features if hasattr(one.feature, "arc_features")]
-    if not making:
-        return found
+    lattice = Lattice.of(graph, epsilon)
+    scoring = [active for active in features if hasattr(active.feature, "arc_features")]
+    if not scoring:
+        return lattice
     arcs = []
-    for arc in found.arcs:
-        for one in making:
+    for arc in lattice.arcs:
+        for active in scoring:
             word = None if arc.word == epsilon else arc.word
             try:
-                arc = replace(arc, features=one.feature.arc_features(one.label, arc.features, word))
+                arc = replace(arc, features=active.feature.arc_features(active.label, arc.features, word))
             except BadField as bad:
-                expected = f"{bad.expected}, as feature {one.label!r} says"
+                expected = f"{bad.expected}, as feature {active.label!r} says"
                 raise FormatError(expected, bad.found, file=graph.file, line=graph.line, field=arc.first + 1) from None
         arcs.append(arc)
-    return replace(found, arcs=tuple(arcs))
+    return replace(lattice, arcs=tuple(arcs))

@@ -1,4 +1,4 @@
-"""Work in several threads whose results come in the order of the items."""
+"""Run work in several threads, with results in the order of the items."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ R = TypeVar("R")
 
 
 def in_order(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
-    """The results. Of a stream no more items are read ahead than keep the threads busy."""
+    """Yield the results; of a stream only as many items are read ahead as keep the threads busy."""
     if threads == 1:
         yield from map(work, items)
         return
@@ -26,5 +26,5 @@ def in_order(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterat
             while waiting:
                 yield waiting.popleft().result()
         finally:
-            for one in waiting:
-                one.cancel()
+            for future in waiting:
+                future.cancel()

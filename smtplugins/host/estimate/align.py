@@ -173,7 +173,7 @@ def _records(host: Host, file: FileName, format: str | None, method: str) -> Ite
     opened = open_known(file, "alignment", format, host.formats(), empty=PHARAOH)
     if opened.record.name == _BAL and format in (None, _BAL, "bal"):
         # A .bal file holds both directions, with symal's names for them.
-        opened.record = find_format(f"{_BAL},method={method}", "alignment", host.formats())
+        opened.record = find_format(Spec(_BAL, {"method": method}), "alignment", host.formats())
     yield from opened.records()
 
 

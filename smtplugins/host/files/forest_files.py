@@ -54,9 +54,8 @@ class ForestFiles:
         if record.name == _SEARCH:
             spec = Spec.parse(format or DEFAULT)
             # Moses identifies scores by order, not by name.
-            record = find_format(
-                str(Spec(spec.name, {"names": " ".join(names), **spec.options})), "hypergraph", host.formats()
-            )
+            named = Spec(spec.name, {"names": " ".join(names), **spec.options})
+            record = find_format(named, "hypergraph", host.formats())
         return cls(folder, record, names, weights, precision)
 
     def write(self, graph: Hypergraph | None, key: str) -> None:

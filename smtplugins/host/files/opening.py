@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from smtformats import Format, GrammarColumns
     from smtformats.files import Lines
+    from smtplugins.contracts.spec import Spec
 
 Path = str | os.PathLike[str]
 # Options of every readable format.
@@ -52,7 +53,7 @@ def writable(kind: str) -> list[str]:
     return [fmt.name for fmt in all_formats() if fmt.kind == kind and fmt.write is not None]
 
 
-def find_format(name: str, kind: str | None = None, formats: Iterable[Format] | None = None) -> Format:
+def find_format(name: str | Spec, kind: str | None = None, formats: Iterable[Format] | None = None) -> Format:
     """Look up a format by name. The kind's suffix may be omitted if unambiguous: for lists `tsv` is `tsv-nbest`.
 
     Options may follow: ``NAME,key=value``. They are the keyword-only parameters of the format's functions, and
@@ -61,7 +62,7 @@ def find_format(name: str, kind: str | None = None, formats: Iterable[Format] | 
     from smtformats import all_formats
     from smtplugins.contracts.spec import Spec, suggestion
 
-    name, options = (spec := Spec.parse(name)).name, spec.options
+    name, options = (spec := Spec.of(name)).name, spec.options
     known = {fmt.name: fmt for fmt in (all_formats() if formats is None else formats)}
     short = [fmt for fmt in known.values() if fmt.name == f"{name}-{kind or fmt.kind}"]
     match = short[0] if kind and short else known.get(name)
@@ -177,7 +178,7 @@ class Opened:
 def open_known(
     path: Path,
     kind: str | None,
-    format: str | None = None,
+    format: str | Spec | None = None,
     formats: Iterable[Format] | None = None,
     *,
     empty: str | None = None,
@@ -195,7 +196,7 @@ def open_known(
         raise UsageError(f"format {named.name!r} can only be written")
     for name, option in format_options(named).items() if named is not None else ():
         if option.default is inspect.Parameter.empty:
-            raise UsageError(f"format {format!r} needs its option {name}: {format},{name}=...")
+            raise UsageError(f"format {str(format)!r} needs its option {name}: {format},{name}=...")
     fitting = [fmt for fmt in known if kind is None or fmt.kind == kind]
     if os.path.isdir(path):
         return _open_folder(path, named, fitting)
@@ -269,7 +270,11 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 
 def load_grammar(
-    path: Path, *, format: str | None = None, cache: str | None = None, formats: Iterable[Format] | None = None
+    path: Path,
+    *,
+    format: str | Spec | None = None,
+    cache: str | None = None,
+    formats: Iterable[Format] | None = None,
 ) -> GrammarColumns:
     """Load a grammar as columns. A text grammar is cached on first load and memory-mapped afterwards.
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from smtplugins.contracts.contracts import Metric
     from smtplugins.contracts.spec import Spec
     from smtplugins.host.config.run_yaml import RunConfig
-    from smtplugins.host.decode.decoding import Translator
+    from smtplugins.host.decode.translator import Translator
     from smtplugins.host.host import Host
     from smtplugins.host.judge.evaluation import Texts
     from smtplugins.host.learn.training_data import Material

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from smtplugins.contracts.contracts import Metric, Sentence
     from smtplugins.contracts.spec import Spec
     from smtplugins.host.config.run_yaml import RunConfig
-    from smtplugins.host.decode.decoding import Translator
+    from smtplugins.host.decode.translator import Translator
     from smtplugins.host.host import Host
 
 _RESULT = "result.json"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from smtformats import Candidates
     from smtplugins.contracts.contracts import Metric
     from smtplugins.core.graph.hypergraph import Hypergraph
-    from smtplugins.host.decode.decoding import Translator
+    from smtplugins.host.decode.translator import Translator
     from smtplugins.host.host import Host
     from smtplugins.host.judge.evaluation import Texts
 
@@ -68,12 +68,12 @@ class ListPool:
     def add(self, folder: Path, translator: Translator) -> tuple[dict[str, str], int]:
         """Decode lists, or read those on disk, and pool them; return the best texts by id and how many are new."""
         from smtformats.files import open_bytes
-        from smtplugins.host.decode import decoding
+        from smtplugins.host.decode import job
 
         work, path = self.work, folder / LISTS
         if not path.exists():
             # Without notes: the loop reports the number of untranslated sentences.
-            decoding.run(
+            job.run(
                 work.host,
                 translator,
                 work.sentences,

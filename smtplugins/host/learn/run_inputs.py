@@ -14,7 +14,7 @@ from smtplugins.host.runs import RunDirectory
 if TYPE_CHECKING:
     from smtplugins.contracts.contracts import Metric, Sentence
     from smtplugins.host.config.run_yaml import RunConfig
-    from smtplugins.host.decode.decoding import Translator
+    from smtplugins.host.decode.translator import Translator
     from smtplugins.host.host import Host
     from smtplugins.host.judge.evaluation import Texts
     from smtplugins.host.learn.tuning import Plan
@@ -73,7 +73,8 @@ def load_run_inputs(
 ) -> RunInputs:
     """Load decoder, sentences, references and metric; raises UsageError if source or references are missing."""
     from smtplugins.host.config.weight_names import check_names
-    from smtplugins.host.decode.decoding import make_translator, read_source
+    from smtplugins.host.decode.sentences import read_source
+    from smtplugins.host.decode.translator import make_translator
     from smtplugins.host.files.joining import by_line, references_of
     from smtplugins.host.host import runner_of
 

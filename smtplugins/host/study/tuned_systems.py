@@ -56,7 +56,8 @@ def tune_system(
 def _tune(
     study: Study, system: StudySystem, plan: TuningPlan, seed: int, tests: Mapping[str, Path]
 ) -> Mapping[str, Any]:
-    from smtplugins.host.decode.decoding import make_translator, read_source
+    from smtplugins.host.decode.sentences import read_source
+    from smtplugins.host.decode.translator import make_translator
     from smtplugins.host.learn.loop import LoopPlan, tune_decoder
     from smtplugins.host.learn.tuning import plan_of
 

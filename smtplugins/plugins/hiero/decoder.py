@@ -1,7 +1,6 @@
 """The decoder ``hiero``: a chart for each sentence, cube pruning or exact intersection with the stateful features.
 
-Parsing is the host's (``host/decode/forests.py``), searching the core's (``core/search/stateful_search.py``): here they
-meet, sentence by sentence, in one thread or several.
+Parsing is the host's (``host/decode/parsing.py``), the search the core's (``core/search/stateful_search.py``).
 """
 
 from __future__ import annotations
@@ -9,14 +8,18 @@ from __future__ import annotations
 import collections
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtplugins.contracts.contracts import Decoding
+from smtplugins.contracts.options import fill, option
 from smtplugins.core.search.refining import hypergraph_of
-from smtplugins.core.search.stateful_search import SearchLimit, best, forest_of_parse
+from smtplugins.core.search.stateful_search import SearchLimit, forest_of_parse
+from smtplugins.core.search.stateful_search import best as best_derivation
 from smtplugins.host.decode.forest_decoding import ForestDecoder
-from smtplugins.host.decode.forests import Conventions, Forests, Times, added, oov_labels
+from smtplugins.host.decode.parsing import SentenceParser
+from smtplugins.host.decode.parsing_options import ParsingOptions
+from smtplugins.host.decode.statistics import Times, added
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.features.stateful import SearchScorers
 from smtplugins.plugins.hiero.limits import TOOLKITS, own_limit, pruning
@@ -25,113 +28,89 @@ from smtplugins.plugins.hiero.tracing import built, traced
 if TYPE_CHECKING:
     from smtplugins.contracts.contracts import Sentence
     from smtplugins.core.graph.hypergraph import Hypergraph
+    from smtplugins.core.search.search_options import SearchOptions
     from smtplugins.core.search.stateful_search import Derivation, Refined, Searcher
     from smtplugins.core.vocabulary import Vocabulary
     from smtplugins.host.config.resources import Resources
-    from smtplugins.host.decode.forests import SentenceForest, Weighted
+    from smtplugins.host.decode.parsing import SentenceForest, WeightedParser
 
 
-class Hiero(ForestDecoder["Weighted"]):
-    """Charts with cube pruning.
+@dataclass(frozen=True, kw_only=True)
+class HieroOptions(ParsingOptions):
+    """The options of the decoder ``hiero``."""
 
-    ``search``: ``cube_pruning`` looks at ``pop_limit`` edges of a node, fewer where the best derivation through it
-    lacks much without stateful features (``adapt``), and at none that lack more than ``beam`` against the node's best;
-    ``full`` looks at all. ``pops`` says whose pop limit it is: a toolkit's is made into as many of ours as it takes to
-    score as well. ``max_edges`` bounds the edges looked at.
+    search: Literal["cube_pruning", "full"] = option(
+        "cube_pruning", "`full` looks at all derivations: exact, and slow with a language model"
+    )
+    pop_limit: int = option(30, "edges that cube pruning looks at for each node")
+    pops: Literal["own", "cdec", "moses", "joshua"] = option(
+        "own", "whose pop limit that is; a toolkit's is converted to one that scores as well"
+    )
+    adapt: float | None = option(
+        None, "how fast the limit falls where stateless features make a node unlikely, 0 for not; set by `pop_limit`"
+    )
+    beam: float | None = option(
+        None, "drop edges that score this much below the best of their node; set by `pop_limit`, none for Joshua"
+    )
+    max_edges: int = option(1 << 28, "edges of a sentence above which it is an error")
+    beam_prune: float | None = option(None, "prune written graphs and lists by this beam, as cdec's option")
+    density_prune: float | None = option(None, "prune written graphs and lists to this density, as cdec's option")
 
-    The rest is how toolkits parse. ``goal`` and ``nonterminal`` are labels; ``max_span`` is the longest span of a rule;
-    ``glue`` makes glue rules, ``glue_path`` adds a file of them; ``markers`` puts ``<s>`` and ``</s>`` around sentences
-    and into glue rules; ``pass_through`` makes rules for ``all`` words, for the ``unknown`` ones or for ``none``, with
-    the labels and probabilities of ``oov_list`` or a file of them; ``mark_oovs`` puts ``_OOV`` behind such words;
-    ``max_length`` is that of a sentence, ``max_options`` the number of target sides of a source side;
-    ``beam_prune`` and ``density_prune`` prune the graphs that are written.
-    """
-
-    def __init__(
-        self,
-        *,
-        resources: Resources,
-        search: Literal["cube_pruning", "full"] = "cube_pruning",
-        pop_limit: int = 30,
-        pops: Literal["own", "cdec", "moses", "joshua"] = "own",
-        adapt: float | None = None,
-        beam: float | None = None,
-        max_edges: int = 1 << 28,
-        goal: str = "S",
-        nonterminal: str = "X",
-        max_span: int | None = None,
-        glue: bool = True,
-        glue_path: Path | None = None,
-        markers: bool = False,
-        pass_through: Literal["all", "unknown", "none"] = "all",
-        oov_list: str | None = None,
-        oov_path: Path | None = None,
-        mark_oovs: bool = False,
-        max_length: int | None = None,
-        max_options: int = 0,
-        input: Literal["text", "lattice"] = "text",
-        joshua: bool = False,
-        beam_prune: float | None = None,
-        density_prune: float | None = None,
-    ) -> None:
-        if pop_limit < 1 and not (pops == "joshua" and pop_limit == 0):
-            raise UsageError(f"pop_limit: expected 1 or more, found {pop_limit}")
-        if beam_prune is not None and density_prune is not None:
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pop_limit < 1 and not (self.pops == "joshua" and self.pop_limit == 0):
+            raise UsageError(f"pop_limit: expected 1 or more, found {self.pop_limit}")
+        if self.beam_prune is not None and self.density_prune is not None:
             raise UsageError("expected beam_prune or density_prune, found both")
-        self._options: dict[str, Any] = {"max_edges": max_edges}
-        if search == "full":
-            self._options["exact"] = True
-        else:
-            limit = own_limit(pop_limit, pops) if pops in TOOLKITS else pop_limit
-            usual = pruning(limit)
-            # Joshua's lists go far down, where a beam has cut everything off.
-            usual_beam = math.inf if pops == "joshua" else usual[1]
-            self._options["pop_limit"] = limit
-            self._options["adapt"] = usual[0] if adapt is None else adapt
-            self._options["beam"] = usual_beam if beam is None else beam
-        self._prune = {"beam": beam_prune, "density": density_prune}
-        conventions = Conventions(
-            goal=goal,
-            nonterminal=nonterminal,
-            max_span=max_span,
-            glue=glue,
-            glue_path=glue_path,
-            markers=markers,
-            pass_through=pass_through,
-            oov_labels=oov_labels(oov_list, oov_path),
-            mark_oovs=mark_oovs,
-            max_length=max_length,
-            max_options=max_options,
-            joshua=joshua,
-            lattice=input == "lattice",
-        )
-        super().__init__(Forests(resources, conventions))
+
+    def native(self, **more: Any) -> SearchOptions:
+        """The options of the native search."""
+        from smtplugins.core.search.search_options import SearchOptions
+
+        limit = own_limit(self.pop_limit, self.pops) if self.pops in TOOLKITS else self.pop_limit
+        adapt, beam = pruning(limit)
+        # Joshua's lists go deeper than a beam lets them.
+        beam = math.inf if self.pops == "joshua" else beam
+        computed = {
+            "exact": self.search == "full",
+            "pop_limit": limit,
+            "adapt": adapt if self.adapt is None else self.adapt,
+            "beam": beam if self.beam is None else self.beam,
+        }
+        return fill(SearchOptions, self, **{**computed, **more})
+
+
+class Hiero(ForestDecoder["WeightedParser"]):
+    """Charts with cube pruning, or exact intersection with the stateful features."""
+
+    def __init__(self, *, resources: Resources, options: HieroOptions) -> None:
+        super().__init__(SentenceParser(resources, options))
+        self._options = options
 
     def table_names(self, own: Iterable[str] = ()) -> tuple[str, ...] | None:
-        """The features of tables, ``own`` files of sentences among them; all others are the configuration's."""
-        return self.forests.table_names(own)
+        """The features of the tables and of ``own`` per-sentence files; all others are the configuration's."""
+        return self.parser.table_names(own)
 
-    def system(self, weights: Mapping[str, float]) -> Weighted:
-        """The tables under weights."""
-        return self.forests.weighted(weights)
+    def system(self, weights: Mapping[str, float]) -> WeightedParser:
+        """Apply weights to the tables."""
+        return self.parser.weighted(weights)
 
-    def worker(self, system: Weighted, graphs: bool) -> _Worker:
-        """What decodes in one thread."""
-        return _Worker(system, self._options, self._prune, graphs)
+    def worker(self, system: WeightedParser, graphs: bool) -> _Worker:
+        """Make a decoder for one thread."""
+        return _Worker(system, self._options, graphs)
 
 
 class _Worker:
-    """Decodes one sentence after the other, in one thread: scorers keep what they learnt of joins."""
+    """Decodes sentences one by one, in one thread; joins of the language model are kept between sentences."""
 
-    def __init__(
-        self, weighted: Weighted, options: dict[str, Any], prune: dict[str, float | None], graphs: bool
-    ) -> None:
+    def __init__(self, weighted: WeightedParser, options: HieroOptions, graphs: bool) -> None:
         self._weighted = weighted
-        self._options = options if graphs else {**options, "all_edges": False}
-        self._prune = prune
+        self._options = options
         self._graphs = graphs
-        self._conventions = weighted.maker.conventions
-        self._features = weighted.maker.stateful
+        self._features = weighted.parser.stateful
+        # Without a stateful feature pruning saves nothing.
+        exact = {} if self._features else {"exact": True}
+        self._search = options.native(all_edges=graphs, **exact)
         self._scorers = SearchScorers(self._features)
         self._searcher: Searcher | None = None
         self.names: list[str] = []
@@ -140,89 +119,86 @@ class _Worker:
         times = Times()
         forest = self._weighted.forest(sentence)
         with times("search"):
-            # Without a stateful feature there is nothing that pruning could save.
-            options = self._options if self._features else {**self._options, "exact": True}
             given = forest_of_parse(forest.forest, forest.scores)
             searcher = self._prepared(sentence, forest.forest.tables.words)
             try:
-                refined = searcher.search(given, **options)
+                refined = searcher.search(given, self._search)
             except SearchLimit:
-                text = f"more than {options['max_edges']} edges to look at: lower pop_limit or raise max_edges"
+                text = f"more than {self._search.max_edges} edges to look at: lower pop_limit or raise max_edges"
                 raise SmtError(f"sentence {sentence.id}: {text}") from None
-            found = best(refined, given)
+            best = best_derivation(refined, given)
         stats = {**forest.stats, **_counts(refined)}
         with times("output"):
-            if found is not None:
-                text = self._text(forest, found.words.tolist())
+            if best is not None:
+                text = self._text(forest, best.words.tolist())
             else:
-                # Joshua gives the sentence back.
-                text = forest.sentence.text if self._conventions.joshua else ""
+                # Joshua gives back a sentence that it cannot translate.
+                text = forest.sentence.text if self._options.joshua else ""
         stats = added(stats, times.sums)
         return Decoding(
             id=sentence.id,
             best=text,
-            score=None if found is None else found.score,
-            features=_Sums(forest, refined, found, self.names),
+            score=None if best is None else best.score,
+            features=_Sums(forest, refined, best, self.names),
             graph=(lambda: self._graph(forest, refined)) if self._graphs else None,
-            shown=self._conventions.shown,
-            trace=lambda: traced(forest, refined, found),
-            built=lambda: built(forest, refined, found),
+            shown=self._options.shown,
+            trace=lambda: traced(forest, refined, best),
+            built=lambda: built(forest, refined, best),
             stats=stats,
-            found=found is not None,
+            found=best is not None,
         )
 
     def _text(self, forest: SentenceForest, words: list[int]) -> str:
-        return self._conventions.shown(" ".join(map(forest.forest.tables.words.word, words)))
+        return self._options.shown(" ".join(map(forest.forest.tables.words.word, words)))
 
     def _graph(self, forest: SentenceForest, refined: Refined) -> Hypergraph:
         graph = hypergraph_of(forest.forest, refined, forest.features, self.names, id=forest.sentence.id)
-        if any(value is not None for value in self._prune.values()) and len(graph):
+        beam, density = self._options.beam_prune, self._options.density_prune
+        if (beam is not None or density is not None) and len(graph):
             from smtplugins.core.graph.inference import prune
 
-            graph = prune(graph, beam=self._prune["beam"], density=self._prune["density"]).graph
+            graph = prune(graph, beam=beam, density=density).graph
         return graph
 
     def _prepared(self, sentence: Sentence, vocabulary: Vocabulary) -> Searcher:
-        """The search with the features' scorers ready for the sentence."""
+        """The search, with the features' scorers set up for the sentence."""
         from smtplugins.core.search.stateful_search import searcher
 
         parts, same = self._scorers.prepared(sentence, vocabulary)
         if self._searcher is None or not same:
             stateful = self._scorers.weighted(parts, self._weighted.weights)
-            self.names = [name for one in stateful for name in one.names]
+            self.names = [name for feature in stateful for name in feature.names]
             self._searcher = searcher(stateful)
         return self._searcher
 
 
 class _Sums(collections.abc.Mapping[str, float]):
-    """The features of the best derivation, summed when somebody asks."""
+    """The features of the best derivation, summed on first access."""
 
-    def __init__(
-        self, forest: SentenceForest, refined: Refined, found: Derivation | None, names: Sequence[str]
-    ) -> None:
-        self._given = (forest, refined, found, names)
+    def __init__(self, forest: SentenceForest, refined: Refined, best: Derivation | None, names: Sequence[str]) -> None:
+        self._given = (forest, refined, best, names)
         self._sums: dict[str, float] | None = None
 
-    def _made(self) -> dict[str, float]:
+    def _summed(self) -> dict[str, float]:
         if self._sums is None:
-            forest, refined, found, names = self._given
+            forest, refined, best, names = self._given
             self._sums = {}
-            if found is not None:
-                rules = forest.forest.native.rules[refined.edge_of[found.edges]]
+            if best is not None:
+                rules = forest.forest.native.rules[refined.edge_of[best.edges]]
                 self._sums = forest.sums(rules.tolist())
                 if names:
-                    values = refined.values.reshape(-1, len(names))[found.edges].sum(axis=0, dtype="float64")
+                    values = refined.values.reshape(-1, len(names))[best.edges].sum(axis=0, dtype="float64")
                     self._sums |= dict(zip(names, values.tolist(), strict=True))
         return self._sums
 
     def __getitem__(self, name: str) -> float:
-        return self._made()[name]
+        return self._summed()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._made())
+        return iter(self._summed())
 
     def __len__(self) -> int:
-        return len(self._made())
+        return len(self._summed())
 
 
 def _counts(refined: Refined) -> dict[str, float]:

@@ -11,7 +11,7 @@ from smtplugins.contracts.contracts import Built
 if TYPE_CHECKING:
     from smtformats.grammar.rules import Rule
     from smtplugins.core.search.stateful_search import Derivation, Refined
-    from smtplugins.host.decode.forests import SentenceForest
+    from smtplugins.host.decode.parsing import SentenceForest
 
 
 def traced(forest: SentenceForest, refined: Refined, derivation: Derivation | None) -> Iterator[str]:

@@ -11,11 +11,11 @@ from smtplugins.contracts.offers import Offer
 @hookimpl
 def smt_decoders() -> Iterator[Offer]:
     """The decoder `phrase`."""
-    from smtplugins.plugins.phrase.decoder import Phrase
+    from smtplugins.plugins.phrase.decoder import StackDecoder
 
     yield Offer(
         name="phrase",
-        make=Phrase,
+        make=StackDecoder,
         summary="phrase-based translation: stack decoding with cube pruning, as in Pharaoh and Moses",
         reference="Koehn, Och and Marcu (2003); Koehn (2004); Huang and Chiang (2007)",
     )

@@ -1,18 +1,22 @@
-"""The decoder ``reference-phrase``: look up and score a sentence's phrases, search, and report results."""
+"""The decoder ``reference-phrase``: the phrases of a sentence, their scores, and the result of the search."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtplugins.contracts.contracts import Decoding
+from smtplugins.contracts.options import option
 from smtplugins.core.grammar.rules import Edges, Rules
 from smtplugins.core.vocabulary import Vocabulary
-from smtplugins.host.decode.forests import Conventions, Forests, Times, added
+from smtplugins.host.decode.parsing import SentenceParser
+from smtplugins.host.decode.phrase_options import PhraseTableOptions, nats
+from smtplugins.host.decode.statistics import Times, added
 from smtplugins.host.errors import UsageError
 from smtplugins.host.features.rule_columns import column_names
 from smtplugins.plugins.reference.stacks import Hypothesis, Option, PhraseStep, SpanPhrases, StackLimits, StackSearch
@@ -21,54 +25,40 @@ if TYPE_CHECKING:
     from smtplugins.contracts.contracts import Sentence
     from smtplugins.core.graph.hypergraph import Hypergraph
     from smtplugins.host.config.resources import Resources
-    from smtplugins.host.decode.forests import SentenceForest, Weighted
+    from smtplugins.host.decode.parsing import SentenceForest, WeightedParser
     from smtplugins.host.model import Model
 
 _LABEL = "X"
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReferencePhraseOptions(PhraseTableOptions):
+    """The options of ``reference-phrase``, which mean what they mean in ``phrase``."""
+
+    search: Literal["stack"] = option("stack", "each hypothesis is extended with all phrases that may come next")
+    stack_size: int = option(200, "hypotheses kept in a stack, 0 for all", least=0)
+    beam_threshold: float = option(
+        1e-5, "drop hypotheses less probable than this times the best of their stack; 0 for none", probability=True
+    )
+    distortion_limit: int = option(6, "longest jump, and way back to the first gap; -1 for any", least=-1)
+    order: Literal["free", "window", "monotone", "swap"] = option("free", "phrases that may come next")
+    exhaustive: bool = option(False, "keep all hypotheses")
+    input: Literal["text", "lattice", "confusion-net"] = option("text", "what is translated")
+
+    def limits(self) -> StackLimits:
+        """What the search looks at."""
+        if self.exhaustive:
+            return StackLimits(0, math.inf, self.distortion_limit, self.order)
+        return StackLimits(self.stack_size, nats(self.beam_threshold), self.distortion_limit, self.order)
+
+
 class ReferencePhrase:
-    """Stacks of hypotheses, in one thread. The options are those of ``phrase``.
+    """Stacks of hypotheses, in one thread. The options are those of ``phrase``."""
 
-    A stack keeps ``stack_size`` hypotheses (0: all) and none whose probability is less than ``beam_threshold`` times
-    that of the best; ``exhaustive=true`` keeps all. ``distortion_limit`` is the longest jump, -1 for any; ``order``
-    says what may come next; ``max_phrase_length`` is that of source sides, ``max_options`` the number of phrases for
-    the same words, for each table that has no limit of its own. Words without a phrase of their own are copied.
-    """
-
-    def __init__(
-        self,
-        *,
-        resources: Resources,
-        search: Literal["stack"] = "stack",
-        stack_size: int = 200,
-        beam_threshold: float = 1e-5,
-        distortion_limit: int = 6,
-        order: Literal["free", "window", "monotone", "swap"] = "free",
-        max_phrase_length: int = 20,
-        max_options: int = 0,
-        exhaustive: bool = False,
-        input: Literal["text", "lattice", "confusion-net"] = "text",
-    ) -> None:
-        if stack_size < 0 or max_options < 0 or max_phrase_length < 1 or distortion_limit < -1:
-            raise UsageError(
-                "expected stack_size and max_options from 0, max_phrase_length from 1, distortion_limit from -1"
-            )
-        if not 0 <= beam_threshold <= 1:
-            raise UsageError(f"beam_threshold: expected a probability, found {beam_threshold}")
-        lack = -math.log(beam_threshold) if beam_threshold else math.inf
-        pruned = (0, math.inf) if exhaustive else (stack_size, lack)
-        self._limits = StackLimits(*pruned, distortion_limit, order)
-        conventions = Conventions(
-            goal=None,
-            glue=False,
-            pass_through="unknown",
-            max_span=max_phrase_length,
-            max_options=max_options,
-            lattice=input != "text",
-        )
-        self._forests = Forests(resources, conventions)
-        self._stateful = self._forests.stateful
+    def __init__(self, *, resources: Resources, options: ReferencePhraseOptions) -> None:
+        self._limits = options.limits()
+        self._parser = SentenceParser(resources, options.parsing(), options.input_options())
+        self._stateful = self._parser.stateful
         for active in self._stateful:
             if not hasattr(active.feature, "start"):
                 raise UsageError(f"feature {active.label!r} has no form in Python: it cannot be used here")
@@ -76,19 +66,19 @@ class ReferencePhrase:
         pairs = zip(self._stateful, widths, strict=True)
         self._names = [name for active, width in pairs for name in column_names(active, width)[:width]]
         self._weights: Mapping[str, float] | None = None
-        self._weighted: Weighted | None = None
+        self._weighted: WeightedParser | None = None
 
     def decode(
         self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1, graphs: bool = False
     ) -> Iterator[Decoding]:
-        """Translations in the order of the input."""
+        """Translate sentences; translations come in the order of the input."""
         if self._weighted is None or self._weights is not model.weights:
             self._weights = model.weights
-            self._weighted = self._forests.weighted(model.weights)
+            self._weighted = self._parser.weighted(model.weights)
         weighted = self._weighted
         return (self._decoded(sentence, weighted, graphs) for sentence in sentences)
 
-    def _decoded(self, sentence: Sentence, weighted: Weighted, graphs: bool) -> Decoding:
+    def _decoded(self, sentence: Sentence, weighted: WeightedParser, graphs: bool) -> Decoding:
         times = Times()
         made = weighted.forest(sentence)
         weights = [weighted.weights.get(name, 0.0) for name in self._names]

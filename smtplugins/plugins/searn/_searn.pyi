@@ -92,10 +92,78 @@ class Labels:
 
     def __init__(self, weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reductions: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], operations: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], label_rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], pair_rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], depth_rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], fragments: bool, fragment_begin: int, fragment_empty: int) -> None: ...
 
+class AmasisOptions:
+    """The options of the search with a stack of fragments."""
+
+    def __init__(self, **members: object) -> None: ...
+
+    @property
+    def stack_size(self) -> int:
+        """Hypotheses kept for each number of source words, 0 for all."""
+
+    @stack_size.setter
+    def stack_size(self, arg: int, /) -> None: ...
+
+    @property
+    def beam(self) -> float:
+        """How far a hypothesis may score below the best of its stack."""
+
+    @beam.setter
+    def beam(self, arg: float, /) -> None: ...
+
+    @property
+    def labels(self) -> int:
+        """Labels tried for each option, 0 for all."""
+
+    @labels.setter
+    def labels(self, arg: int, /) -> None: ...
+
+    @property
+    def decide(self) -> str:
+        """vote, draw or last."""
+
+    @decide.setter
+    def decide(self, arg: str, /) -> None: ...
+
+    @property
+    def seed(self) -> int:
+        """Of draws."""
+
+    @seed.setter
+    def seed(self, arg: int, /) -> None: ...
+
+    @property
+    def logs(self) -> bool:
+        """Give the columns of labels."""
+
+    @logs.setter
+    def logs(self, arg: bool, /) -> None: ...
+
+    @property
+    def strings(self) -> bool:
+        """Recombine only fragments of the same words."""
+
+    @strings.setter
+    def strings(self, arg: bool, /) -> None: ...
+
+    @property
+    def all_edges(self) -> bool:
+        """Keep all derivations, not the best alone."""
+
+    @all_edges.setter
+    def all_edges(self, arg: bool, /) -> None: ...
+
+    @property
+    def max_edges(self) -> int:
+        """Hypotheses above which the search raises SearchLimit."""
+
+    @max_edges.setter
+    def max_edges(self, arg: int, /) -> None: ...
+
 class Amasis:
     """Beam search with a stack of fragments, sentence by sentence."""
 
-    def __init__(self, scorer: smtplugins.core._core.Scorer, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Labels, stack_size: int, beam: float, wanted: int, decide: str, seed: int, logs: bool, strings: bool, all_edges: bool, max_edges: int) -> None: ...
+    def __init__(self, scorer: smtplugins.core._core.Scorer, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Labels, options: AmasisOptions) -> None: ...
 
     def search(self, forest: smtplugins.core._core.SearchForest, sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], fragments: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], key: int) -> AmasisGraph: ...
 

@@ -100,6 +100,7 @@ def _values(feature: Any, root: Node) -> list[float]:
 
     from smtformats.hypergraph.graph import GraphBuilder
     from smtplugins.contracts.contracts import Sentence
+    from smtplugins.core.search.search_options import SearchOptions
     from smtplugins.core.search.stateful_search import Stateful, best, forest_of, native_scorer, searcher
     from smtplugins.core.vocabulary import Vocabulary
 
@@ -118,7 +119,9 @@ def _values(feature: Any, root: Node) -> list[float]:
     values = []
     for row in np.eye(width).tolist():
         forest, _ = forest_of(graph, np.zeros(len(graph)))
-        derivation = best(searcher([Stateful(scorer, names, tuple(row))]).search(forest, exact=True), forest)
+        derivation = best(
+            searcher([Stateful(scorer, names, tuple(row))]).search(forest, SearchOptions(exact=True)), forest
+        )
         assert derivation is not None, "an exact search found no derivation in a graph with one"
         values.append(derivation.score)
     return values

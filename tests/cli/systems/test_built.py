@@ -142,7 +142,7 @@ class TestDecode:
         ("options", "code", "message"),
         [
             (["--decoder", "silent"], 2,
-             "the decoder does not say how it builds trees, so that there are no steps to write"),
+             "the decoder does not say how it builds trees, so there are no steps to write"),
             (["--decoder", "growing,wrong=true"], 1,
              "sentence 0: the decoder's steps: expected step 1 beside an earlier one, or beside -1, found 7"),
             (["--built", "out"], 2, "expected two files for translations and for what was built, found out for both"),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from smtplugins.core.graph import inference
 from smtplugins.core.search.linear_gain import LinearGain, published_gains
+from smtplugins.core.search.search_options import SearchOptions
 from smtplugins.core.search.stateful_search import Stateful, contract_scorer, refine
 from smtplugins.core.vocabulary import Vocabulary
 from tests.core.forests import WORDS, glue_forest, random_forest, refined_derivations, same, searcher
@@ -54,7 +55,7 @@ def test_every_derivation_gains_what_its_words_do(seed: int, native: bool, glue:
     references, feature = random_feature(rng)
     words = Vocabulary(WORDS)
     scorer: Any = feature.scorer_for(WORDS) if native else contract_scorer(feature.start(None), words)
-    refined = searcher(scorer, [0.7]).search(made.native(), exact=True)
+    refined = searcher(scorer, [0.7]).search(made.native(), SearchOptions(exact=True))
     expected = [
         (score + 0.7 * direct(references, feature.gains, [WORDS[i] for i in output]), output)
         for score, output in made.derivations()
@@ -70,7 +71,7 @@ def test_shares_of_ngrams(seed: int, native: bool) -> None:
     shares = {gram: rng.random() for gram in plain.ngrams if rng.random() < 0.7}
     feature = LinearGain(references, plain.gains, shares=shares)
     scorer: Any = feature.scorer_for(WORDS) if native else contract_scorer(feature.start(None), Vocabulary(WORDS))
-    refined = searcher(scorer).search(made.native(), exact=True)
+    refined = searcher(scorer).search(made.native(), SearchOptions(exact=True))
     expected = [
         (score + direct(references, feature.gains, [WORDS[i] for i in output], shares), output)
         for score, output in made.derivations()
@@ -83,8 +84,10 @@ def test_native_states_are_no_finer_than_those_of_words(seed: int) -> None:
     rng = random.Random(seed)
     made = random_forest(rng)
     _, feature = random_feature(rng)
-    native = searcher(feature.scorer_for(WORDS)).search(made.native(), exact=True)
-    plain = searcher(contract_scorer(feature.start(None), Vocabulary(WORDS))).search(made.native(), exact=True)
+    native = searcher(feature.scorer_for(WORDS)).search(made.native(), SearchOptions(exact=True))
+    plain = searcher(contract_scorer(feature.start(None), Vocabulary(WORDS))).search(
+        made.native(), SearchOptions(exact=True)
+    )
     assert len(native.node_of) <= len(plain.node_of)
 
 

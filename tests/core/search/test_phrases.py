@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from smtplugins.core._core import ArpaReader, PhraseGraph
 from smtplugins.core.search.phrases import phrase_searcher
+from smtplugins.core.search.search_options import PhraseSearchOptions
 from smtplugins.core.search.stateful_search import SearchLimit, Stateful, lm_scorer
 from tests.core.forests import WORDS
 from tests.core.ngrams import arpa
@@ -219,9 +220,10 @@ def test_the_same_again(limits: dict[str, Any]) -> None:
     for seed in range(12, 16):
         other = Problem(seed, "lnj", [("msd", (True, True), False)])
         problem.search(searcher, all_edges=False, **limits)
-        searcher.search(other.forest(), [other.rows[0].reshape(-1)], **limits)
+        searcher.search(other.forest(), [other.rows[0].reshape(-1)], options=PhraseSearchOptions(**limits))
         assert equal(problem.search(searcher, **limits), first)
-        shuffled = searcher.search(problem.forest(random.Random(seed)), [problem.rows[0].reshape(-1)], **limits)
+        rows = [problem.rows[0].reshape(-1)]
+        shuffled = searcher.search(problem.forest(random.Random(seed)), rows, options=PhraseSearchOptions(**limits))
         assert equal(shuffled, first)
 
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from smtplugins.core._core import CallbackScorer, Scorers
 from smtplugins.core.grammar.rules import Edges
+from smtplugins.core.search.search_options import SearchOptions
 from smtplugins.core.search.stateful_search import SearchLimit, best, contract_scorer, lm_scorer
 from smtplugins.core.vocabulary import Vocabulary
 from tests.core.forests import (
@@ -60,7 +61,7 @@ SEEDS = st.integers(0, 1 << 30)
 def test_exact_intersection_keeps_every_derivation_with_its_score(case: Any, early: bool) -> None:
     rng, made = case
     pairs = random_pairs(rng)
-    refined = searcher(native_pairs(pairs), [0.7]).search(made.native(), exact=True, early_begin=early)
+    refined = searcher(native_pairs(pairs), [0.7]).search(made.native(), SearchOptions(exact=True, early_begin=early))
     expected = [(score + 0.7 * pair_score(pairs, words), words) for score, words in made.derivations()]
     same(refined_derivations(refined, made), expected)
 
@@ -69,13 +70,13 @@ def test_exact_intersection_keeps_every_derivation_with_its_score(case: Any, ear
 def test_cube_pruning_without_limit_is_exact(case: Any, early: bool) -> None:
     rng, made = case
     forest, search = made.native(), searcher(native_pairs(random_pairs(rng)))
-    exact = search.search(forest, exact=True, early_begin=early)
-    cube = search.search(forest, pop_limit=-1, early_begin=early)
+    exact = search.search(forest, SearchOptions(exact=True, early_begin=early))
+    cube = search.search(forest, SearchOptions(pop_limit=-1, early_begin=early))
     same(refined_derivations(cube, made), refined_derivations(exact, made))
     assert len(cube.node_of) == len(exact.node_of)
     assert cube.pops <= cube.evaluated == exact.evaluated
-    single = search.search(forest, pop_limit=-1, early_begin=early, all_edges=False)
-    other = search.search(made.shuffled(rng).native(), pop_limit=-1, early_begin=early)
+    single = search.search(forest, SearchOptions(pop_limit=-1, early_begin=early, all_edges=False))
+    other = search.search(made.shuffled(rng).native(), SearchOptions(pop_limit=-1, early_begin=early))
     assert single.best[-1:].tolist() == pytest.approx(exact.best[-1:].tolist(), abs=1e-9)
     assert other.best[-1:].tolist() == pytest.approx(exact.best[-1:].tolist(), abs=1e-9)
 
@@ -87,7 +88,7 @@ def test_pruned_scores_are_those_of_the_strings(seed: int, limit: int, early: bo
     pairs = random_pairs(rng)
     forest, search = made.native(), searcher(native_pairs(pairs))
     options = {"adapt": rng.choice([0.0, 0.5]), "beam": rng.choice([math.inf, 2.0])}
-    refined = search.search(forest, pop_limit=limit, early_begin=early, all_edges=edges, **options)
+    refined = search.search(forest, SearchOptions(pop_limit=limit, early_begin=early, all_edges=edges, **options))
     rule_scores = Counter((words, round(score, 4)) for score, words in made.derivations())
     kept = refined_derivations(refined, made)
     assert bool(kept) == bool(rule_scores)
@@ -120,8 +121,10 @@ def test_larger_limits_reach_the_best(seed: int) -> None:
     rng = random.Random(seed)
     made = glue_forest(rng)
     search, forest = searcher(native_pairs(random_pairs(rng))), made.native()
-    exact = float(search.search(forest, exact=True).best[-1])
-    scores = [float(search.search(forest, pop_limit=limit, adapt=0.0).best[-1]) for limit in (1, 10, 10_000)]
+    exact = float(search.search(forest, SearchOptions(exact=True)).best[-1])
+    scores = [
+        float(search.search(forest, SearchOptions(pop_limit=limit, adapt=0.0)).best[-1]) for limit in (1, 10, 10_000)
+    ]
     assert max(scores) <= exact + 1e-9
     assert scores[-1] == pytest.approx(exact, abs=1e-9)
 
@@ -132,7 +135,7 @@ def test_a_language_model_scores_strings(seed: int, order: int, early: bool, mem
     made = glue_forest(rng, rng.randint(1, 3)) if rng.random() < 0.5 else random_forest(rng, 150)
     model = language_model(rng, order)
     search = searcher(lm_scorer(model, WORDS, memo=memo), [2.3])
-    refined = search.search(made.native(), exact=True, early_begin=early)
+    refined = search.search(made.native(), SearchOptions(exact=True, early_begin=early))
     expected = [(score + 2.3 * lm_score(model, words), words) for score, words in made.derivations()]
     same(refined_derivations(refined, made), expected)
 
@@ -144,7 +147,7 @@ def test_the_memo_changes_nothing(seed: int, order: int, limit: int) -> None:
     forests = [glue_forest(rng).native() for _ in range(2)]
     kept, fresh = (searcher(lm_scorer(model, WORDS, memo=memo)) for memo in (True, False))
     for forest in forests:
-        a, b = (search.search(forest, pop_limit=limit) for search in (kept, fresh))
+        a, b = (search.search(forest, SearchOptions(pop_limit=limit)) for search in (kept, fresh))
         assert a.scores.tobytes() == b.scores.tobytes()
         assert a.tails.tobytes() == b.tails.tobytes()
         assert a.edge_of.tobytes() == b.edge_of.tobytes()
@@ -192,12 +195,12 @@ def test_a_python_scorer_gives_the_native_scores(case: Any) -> None:
     pairs = random_pairs(rng)
     forest = made.native()
     python = searcher(contract_scorer(InPython(pairs), Vocabulary(WORDS), components=2), [0.9, 0.25])
-    refined = python.search(forest, exact=True)
+    refined = python.search(forest, SearchOptions(exact=True))
     expected = [
         (score + 0.9 * pair_score(pairs, words) + 0.25 * len(words), words) for score, words in made.derivations()
     ]
     same(refined_derivations(refined, made), expected)
-    pruned = python.search(forest, pop_limit=2)
+    pruned = python.search(forest, SearchOptions(pop_limit=2))
     assert bool(len(pruned.rules)) == bool(expected)
 
 
@@ -225,7 +228,7 @@ def test_several_features_at_once(seed: int) -> None:
         for score, words in made.derivations()
     ]
     for options in ({"exact": True}, {"pop_limit": -1}):
-        refined = search.search(made.native(), **options)
+        refined = search.search(made.native(), SearchOptions(**options))
         same(refined_derivations(refined, made), expected)
         values = refined.values.reshape(-1, 5)
         rule_scores = np.float32(made.scores)[refined.rules].astype(np.float64)
@@ -277,7 +280,7 @@ def test_a_forest_without_derivations() -> None:
     search = searcher(native_pairs({}))
     for forest in (empty, Made([[]]).native(), Made([[], [((0,), [0])]], [(-1,)], [0.0]).native()):
         for options in ({"exact": True}, {"pop_limit": 5}, {"pop_limit": 5, "all_edges": False}):
-            refined = search.search(forest, **options)
+            refined = search.search(forest, SearchOptions(**options))
             assert len(refined.node_of) == 0
             assert best(refined, forest) is None
 
@@ -286,9 +289,9 @@ def test_limits_and_faults() -> None:
     made = glue_forest(random.Random(2))
     search = searcher(native_pairs({}))
     with pytest.raises(SearchLimit):
-        search.search(made.native(), exact=True, max_edges=10)
+        search.search(made.native(), SearchOptions(exact=True, max_edges=10))
     with pytest.raises(ValueError, match="pop limit of 0"):
-        search.search(made.native(), pop_limit=0)
+        search.search(made.native(), SearchOptions(pop_limit=0))
     with pytest.raises(ValueError, match="expected 1 weights, found 2"):
         searcher(native_pairs({}), [1.0, 2.0])
     with pytest.raises(ValueError, match="weights must be finite"):

@@ -20,6 +20,7 @@ from smtplugins.core._core import Refined, Searcher, SearchForest
 from smtplugins.core.graph.hypergraph import Hypergraph
 from smtplugins.core.graph.inference import inside
 from smtplugins.core.lm.ngram_model import read_lm
+from smtplugins.core.search.search_options import SearchOptions
 from smtplugins.core.search.stateful_search import Stateful, best, forest_of, lm_scorer, refine
 
 pytestmark = pytest.mark.shared
@@ -165,7 +166,7 @@ def test_exact_intersection_is_cdecs(shared: Path, folder: str, log: str, lm: st
         forest, edge_of = forest_of(graph, scores)
         search = searcher(model, graph, weights[LM])
         for early in (False, True):
-            refined = search.search(forest, exact=True, early_begin=early)
+            refined = search.search(forest, SearchOptions(exact=True, early_begin=early))
             found_edges, found_paths, log_z = counted(refined)
             assert found_paths == pytest.approx(float(paths), rel=1e-5)
             assert refined.best[-1] == pytest.approx(float(viterbi), abs=1e-4)
@@ -178,7 +179,7 @@ def test_exact_intersection_is_cdecs(shared: Path, folder: str, log: str, lm: st
         derivation = best(refined, forest)
         assert derivation is not None
         assert " ".join(graph.grammar.words[word] for word in derivation.words.tolist()) == string
-        late = search.search(forest, exact=True, early_begin=False)
+        late = search.search(forest, SearchOptions(exact=True, early_begin=False))
         # The same states, and the same values at each edge.
         assert (len(late.node_of), len(late.rules)) == (int(nodes), int(edges))
         theirs = np.array([with_states.edge_features(e).get(LM, 0.0) for e in range(len(with_states))])
@@ -193,7 +194,7 @@ def test_exact_intersection_is_cdecs(shared: Path, folder: str, log: str, lm: st
         assert inside(again)[-1] == pytest.approx(float(partition), abs=1e-4)
         assert again.edge_scores == pytest.approx(part.graph.edge_scores, abs=1e-5)
         # Cube pruning without limit finds all of it.
-        cube = search.search(forest, pop_limit=-1, early_begin=False)
+        cube = search.search(forest, SearchOptions(pop_limit=-1, early_begin=False))
         assert (len(cube.node_of), len(cube.rules)) == (int(nodes), int(edges))
         assert cube.best[-1] == pytest.approx(late.best[-1], abs=1e-9)
 
@@ -214,8 +215,8 @@ def test_scores_of_searches_are_those_of_their_strings(shared: Path, sentence: i
     best = {}
     for limit in (1, 30, 200, 2000):
         for early, edges in ((True, True), (True, False), (False, True)):
-            refined = search.search(forest, pop_limit=limit, early_begin=early, all_edges=edges)
-            again = fresh.search(forest, pop_limit=limit, early_begin=early, all_edges=edges)
+            refined = search.search(forest, SearchOptions(pop_limit=limit, early_begin=early, all_edges=edges))
+            again = fresh.search(forest, SearchOptions(pop_limit=limit, early_begin=early, all_edges=edges))
             assert refined.scores.tobytes() == again.scores.tobytes()
             assert recomputed(refined, forest, scores, edge_of, graph, model) == pytest.approx(
                 refined.best[-1], abs=1e-5

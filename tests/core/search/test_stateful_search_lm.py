@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smtplugins.core.search.search_options import SearchOptions
 from smtplugins.core.search.stateful_search import best, lm_scorer
 from tests.core.forests import (
     WORDS,
@@ -65,9 +66,9 @@ def test_rules_with_markers_score_strings(seed: int, order: int, early: bool, me
     model = language_model(rng, order)
     search = searcher(lm_scorer(model, MARKED, memo=memo, markers=True), [2.3])
     expected = [(score + 2.3 * lm_score(model, bare(words)), words) for score, words in made.derivations()]
-    refined = search.search(made.native(), exact=True, early_begin=early)
+    refined = search.search(made.native(), SearchOptions(exact=True, early_begin=early))
     same(refined_derivations(refined, made), expected)
-    pruned = search.search(forest := made.native(), pop_limit=3, early_begin=early)
+    pruned = search.search(forest := made.native(), SearchOptions(pop_limit=3, early_begin=early))
     derivation = best(pruned, forest)
     assert (derivation is None) == (not expected)
     if derivation is not None:
@@ -97,13 +98,13 @@ def test_a_marker_elsewhere_is_a_word(seed: int, order: int, markers: bool) -> N
         return float(model.score_ids(text, ends, bos=not markers, eos=not markers)[0][0])
 
     expected = [(own + score(words), words) for own, words in made.derivations()]
-    same(refined_derivations(search.search(made.native(), exact=True), made), expected)
+    same(refined_derivations(search.search(made.native(), SearchOptions(exact=True)), made), expected)
 
 
 def test_the_same_words_begin_a_sentence_or_do_not() -> None:
     model = language_model(random.Random(8), 3, begin="-1.5")
     made = Made([[((), [0, 1])], [((0,), [2])]], [(BOS, 0), (1,), (-1, BOS, 0)], [0.0] * 3)
-    refined = searcher(lm_scorer(model, MARKED, markers=True)).search(made.native(), exact=True)
+    refined = searcher(lm_scorer(model, MARKED, markers=True)).search(made.native(), SearchOptions(exact=True))
 
     def scores(words: Words, bos: bool) -> list[float]:
         text = " ".join(MARKED[word] for word in words)
@@ -127,7 +128,7 @@ def test_natural_logarithms(seed: int, markers: bool) -> None:
         return math.log(10) * lm_score(model, bare(words) if markers else words)
 
     expected = [(own + 0.5 * score(words), words) for own, words in made.derivations()]
-    refined = search.search(made.native(), exact=True)
+    refined = search.search(made.native(), SearchOptions(exact=True))
     same(refined_derivations(refined, made), expected)
     own = np.float32(made.scores)[refined.rules].astype(np.float64)
     assert np.allclose(refined.scores, own + 0.5 * refined.values, atol=1e-6)

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 from smtplugins.contracts.contracts import Sentence, SimpleStateful
 from smtplugins.core._core import Scorers
+from smtplugins.core.search.search_options import SearchOptions
 from smtplugins.core.search.stateful_search import (
     NativeFault,
     Stateful,
@@ -366,8 +367,11 @@ def test_a_table_scores_strings(library: Library, seed: int, early: bool) -> Non
     scorer = native_scorer(library.feature(), Vocabulary(WORDS), sentence())
     search, forest = searcher(scorer, WEIGHTS), made.native()
     for options in ({"exact": True}, {"pop_limit": -1}):
-        same(refined_derivations(search.search(forest, early_begin=early, **options), made), expected_of(made))
-    pruned = search.search(forest, pop_limit=2, early_begin=early)
+        same(
+            refined_derivations(search.search(forest, SearchOptions(early_begin=early, **options)), made),
+            expected_of(made),
+        )
+    pruned = search.search(forest, SearchOptions(pop_limit=2, early_begin=early))
     best = max((score for score, _ in expected_of(made)), default=-math.inf)
     assert bool(len(pruned.best)) == (best > -math.inf)
     assert all(score <= best + 1e-5 for score, _ in refined_derivations(pruned, made))
@@ -389,7 +393,7 @@ def test_a_table_beside_other_features(library: Library, seed: int) -> None:
         (score + 1.5 * lm_score(model, words) + 0.125 * len(words), words) for score, words in expected_of(made)
     ]
     for options in ({"exact": True}, {"pop_limit": -1}):
-        same(refined_derivations(search.search(made.native(), **options), made), expected)
+        same(refined_derivations(search.search(made.native(), SearchOptions(**options)), made), expected)
 
 
 class Pairs(SimpleStateful):
@@ -411,8 +415,8 @@ def test_states_are_compared_as_bytes(library: Library) -> None:
     vocabulary = Vocabulary(WORDS)
     table = native_scorer(library.feature(), vocabulary, sentence())
     python = contract_scorer(Pairs().start(sentence()), vocabulary)
-    ours = searcher(table, [1.0, 0.0, 0.0]).search(made.native(), exact=True, early_begin=False)
-    theirs = searcher(python).search(made.native(), exact=True, early_begin=False)
+    ours = searcher(table, [1.0, 0.0, 0.0]).search(made.native(), SearchOptions(exact=True, early_begin=False))
+    theirs = searcher(python).search(made.native(), SearchOptions(exact=True, early_begin=False))
     assert ours.node_of.tolist() == theirs.node_of.tolist()
     assert ours.edge_of.tolist() == theirs.edge_of.tolist()
     assert np.allclose(ours.scores, theirs.scores, atol=1e-5)
@@ -434,7 +438,10 @@ def test_one_sentence_after_another(library: Library) -> None:
         assert len(native_words(vocabulary)) == len(vocabulary)
         known = [word.split("\0")[0] for word in [*spelt[: len(vocabulary)], *"????"][:4]]
         told = 2 + 10 + 0.5 * first + first
-        same(refined_derivations(search.search(made.native(), exact=True), made), expected_of(made, told, known))
+        same(
+            refined_derivations(search.search(made.native(), SearchOptions(exact=True)), made),
+            expected_of(made, told, known),
+        )
     assert native_words(Vocabulary()).serial != serial
 
 
@@ -464,7 +471,7 @@ def test_clones_work_in_threads_of_their_own(library: Library) -> None:
         for made in cases[share::4]:
             start_native(scorer, vocabulary, sentence())
             vocabulary.id(f"new {share}")
-            results.append((refined_derivations(search.search(made.native(), exact=True), made), made))
+            results.append((refined_derivations(search.search(made.native(), SearchOptions(exact=True)), made), made))
         return results
 
     with ThreadPoolExecutor(4) as pool:
@@ -597,10 +604,12 @@ def test_the_template_in_a_search(template: Any, seed: int) -> None:
     native = native_scorer(capsule(template), vocabulary, Sentence("0", ("ja",)), name="repetition")
     python = contract_scorer(Repetition().start(Sentence("0", ("ja",))), vocabulary)
     for options in ({"exact": True}, {"pop_limit": 3}):
-        ours, theirs = (searcher(scorer, [-0.75]).search(made.native(), **options) for scorer in (native, python))
+        ours, theirs = (
+            searcher(scorer, [-0.75]).search(made.native(), SearchOptions(**options)) for scorer in (native, python)
+        )
         for name in ("node_of", "edge_of", "tails", "values", "scores"):
             assert getattr(ours, name).tolist() == getattr(theirs, name).tolist()
-    exact = searcher(native, [-0.75]).search(made.native(), exact=True)
+    exact = searcher(native, [-0.75]).search(made.native(), SearchOptions(exact=True))
     expected = [
         (score - 0.75 * sum(repeated(words[a], words[b]) for a, b in itertools.pairwise(string)), string)
         for score, string in made.derivations()

@@ -198,6 +198,11 @@ def test_later_overrides_win(write: Write) -> None:
     assert load_config(write("seed: 1\n"), ["seed=2", "seed=3"]).seed == 3
 
 
+def test_values_are_taken_as_they_are(write: Write) -> None:
+    config = load_config(write("decoder: hiero\n"), [("decoder.goal", "on: [S, #1"), ("seed", 3)])
+    assert (config.decoder, config.seed) == (Spec("hiero", {"goal": "on: [S, #1"}), 3)
+
+
 @pytest.mark.parametrize(
     ("override", "message"),
     [

@@ -13,7 +13,7 @@ from smtplugins.contracts.contracts import Sentence
 from smtplugins.host.config.override import with_decoder
 from smtplugins.host.config.run_yaml import load_config
 from smtplugins.host.config.weight_names import check_names
-from smtplugins.host.decode.decoding import Translator, make_translator
+from smtplugins.host.decode.translator import Translator, make_translator
 from smtplugins.host.errors import UsageError
 
 RULES = "[X] ||| haus ||| house ||| p=-1 rare=1\n[X] ||| das [X,1] ||| the [1] ||| p=-0.5\n"

@@ -14,7 +14,11 @@ from smtformats import FormatError
 from smtformats.hypergraph.lattices import arcs_of
 from smtplugins.contracts.contracts import Decoding, Sentence
 from smtplugins.host.config.run_yaml import load_config
-from smtplugins.host.decode import decoding
+from smtplugins.host.decode import job
+from smtplugins.host.decode.decoded_lists import candidates_of
+from smtplugins.host.decode.sentences import read_sentences, read_source
+from smtplugins.host.decode.statistics import DecodingStatistics
+from smtplugins.host.decode.translator import Translator, make_translator
 from smtplugins.host.errors import UsageError
 from smtplugins.host.host import Host
 from smtplugins.host.model import Model
@@ -40,13 +44,13 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("run.yaml").write_text(CONFIG)
 
 
-def system(host: Host, weights: dict[str, float] | None = None, *overrides: str) -> decoding.Translator:
-    return decoding.make_translator(host, load_config("run.yaml", overrides), weights, "off")
+def system(host: Host, weights: dict[str, float] | None = None, *overrides: str) -> Translator:
+    return make_translator(host, load_config("run.yaml", overrides), weights, "off")
 
 
 def read(host: Host, text: str, *args: Any, **options: Any) -> list[Sentence]:
     Path("in").write_bytes(text.encode())
-    return list(decoding.read_sentences(host, "in", *args, **options))
+    return list(read_sentences(host, "in", *args, **options))
 
 
 class TestSystems:
@@ -131,7 +135,7 @@ class TestLattices:
     def read(self, host: Host, text: str, *overrides: str) -> list[Sentence]:
         Path("in").write_text(text)
         made = system(host, None, "decoder.input=lattice", *overrides)
-        return list(decoding.read_source(host, made, "in"))
+        return list(read_source(host, made, "in"))
 
     @pytest.mark.parametrize("format", ["moses-nbest", "cdec-nbest"])
     @pytest.mark.parametrize("text", [SLF, LATTICE, "das 0.6 ein 0.4\nhaus 1.0\n\n"])
@@ -182,7 +186,7 @@ class TestSentences:
         assert read(host, "") == []
         assert read(host, "", "text") == []
         Path("in.gz").write_bytes(gzip.compress(b""))
-        assert list(decoding.read_sentences(host, "in.gz")) == []
+        assert list(read_sentences(host, "in.gz")) == []
 
     def test_cdecs_corpus(self, host: Host) -> None:
         found = read(
@@ -223,7 +227,7 @@ class TestLists:
     FOUND = Decoding("3", "the house", -1.5, {"p": 2.0, "q": 0.0, "always": 0.0})
 
     def test_the_best_alone(self) -> None:
-        one = decoding.candidates_of(self.FOUND, 1, names=["always"])
+        one = candidates_of(self.FOUND, 1, names=["always"])
         assert one is not None
         assert (one.id, one.texts, one.totals) == ("3", ["the house"], [-1.5])
         assert (one.layouts, one.values) == ([("always", "p")], [[0.0, 2.0]])
@@ -231,22 +235,22 @@ class TestLists:
     def test_a_feature_of_several_values_has_all_of_them_or_none(self) -> None:
         # Learners take lists with fewer for lists of another system.
         values = {"t[0]": 0.0, "t[1]": 2.0, "u[0]": 0.0, "u[1]": 0.0, "v[x]": 0.0, "v[y]": 1.0}
-        one = decoding.candidates_of(Decoding("3", "the house", -1.5, values), 1)
+        one = candidates_of(Decoding("3", "the house", -1.5, values), 1)
         assert one is not None
         assert (one.layouts, one.values) == ([("t[0]", "t[1]", "v[y]")], [[0.0, 2.0, 1.0]])
 
     def test_no_translation_no_list(self) -> None:
-        assert decoding.candidates_of(Decoding("3", "", found=False), 1) is None
+        assert candidates_of(Decoding("3", "", found=False), 1) is None
 
     def test_more_than_one_needs_a_graph(self) -> None:
         with pytest.raises(UsageError, match="gives no graph"):
-            decoding.candidates_of(self.FOUND, 2)
+            candidates_of(self.FOUND, 2)
 
     def test_all_of_a_graph(self, host: Host) -> None:
         made = system(host, {"p": 1.0, "pass-through": -9.0})
         (one,) = made.decode([Sentence("7", ("das", "haus"))], graphs=True)
         assert one.graph is not None
-        found = decoding.candidates_of(one, 100, names=made.names(), graph=one.graph())
+        found = candidates_of(one, 100, names=made.names(), graph=one.graph())
         assert found is not None
         assert found.totals is not None
         assert found.texts[0] == one.best == "the house"
@@ -255,13 +259,13 @@ class TestLists:
         assert all(layout[:3] == ("word-penalty", "glue", "pass-through") for layout in found.layouts)
         # {the X, das X} x {house, home, haus}, and das joined to each by glue.
         assert sorted(found.texts) == sorted(["the house", "the home", "the haus", "das house", "das home", "das haus"])
-        unique = decoding.candidates_of(one, 100, unique=True, graph=one.graph())
+        unique = candidates_of(one, 100, unique=True, graph=one.graph())
         assert unique is not None
         assert len(set(unique.texts)) == len(unique.texts)
 
 
 class TestRuns:
-    def run(self, host: Host, found: Sequence[Decoding], **options: Any) -> decoding.Statistics:
+    def run(self, host: Host, found: Sequence[Decoding], **options: Any) -> DecodingStatistics:
         left = list(found)
 
         class Fixed:
@@ -269,8 +273,8 @@ class TestRuns:
                 for _ in sentences:
                     yield left.pop(0)
 
-        made = decoding.Translator(Fixed(), Model(), load_config("run.yaml"))
-        return decoding.run(host, made, [Sentence(one.id, ()) for one in found], "out", **options)
+        made = Translator(Fixed(), Model(), load_config("run.yaml"))
+        return job.run(host, made, [Sentence(one.id, ()) for one in found], "out", **options)
 
     def test_statistics_are_sums(self, host: Host) -> None:
         stats = {"cpu.parsing": 0.25, "wall.search": 1.0, "nodes": 3, "pops": 5, "other": 1}

@@ -52,7 +52,7 @@ class Upper(ForestDecoder[Mapping[str, float]]):
         if "bad" in weights:
             raise ValueError("bad weights")
         self.systems.append(weights)
-        times: Any = self.forests.times
+        times: Any = self.parser.times
         times.left = {"loading": 2.0}
         return dict(weights)
 

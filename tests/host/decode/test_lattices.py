@@ -16,8 +16,9 @@ from smtformats.hypergraph import plf
 from smtplugins.contracts.contracts import Sentence
 from smtplugins.core.grammar.parsing import Lattice
 from smtplugins.host.config.resources import Resources
-from smtplugins.host.decode.forests import Conventions, Forests
 from smtplugins.host.decode.lattices import lattice_of
+from smtplugins.host.decode.parsing import SentenceParser
+from smtplugins.host.decode.parsing_options import ParsingOptions
 from smtplugins.host.errors import UsageError
 from smtplugins.host.features.scoring import activate
 
@@ -65,13 +66,13 @@ def test_numbers_that_do_not_fit() -> None:
     assert (caught.value.file, caught.value.line, caught.value.field) == ("in.plf", 1, 1)
     with pytest.raises(FormatError, match="expected 3 numbers for each arc"):
         arcs(LATTICE, "source-path,log=true,scores=3,name=I")
-    with pytest.raises(UsageError, match="real_words 0 or 1, found 1, 2"):
+    with pytest.raises(UsageError, match="real_words of 0 or 1, found 1, 2"):
         arcs(LATTICE, "source-path,real_words=2")
 
 
 def test_a_forest_has_the_values_of_arcs() -> None:
     features = activate(smt.load_plugins().registry, ["source-path,log=true,real_words=1,name=I"])
-    maker = Forests(Resources(features=tuple(features), cache="off"), Conventions())
+    maker = SentenceParser(Resources(features=tuple(features), cache="off"), ParsingOptions())
     sentence = Sentence("0", (), lattice=lattice("((('a',0.5,1),('b',0.25,1),),(('c',1,1),),)\n"))
     made = maker.weighted({"I[0]": 10.0, "I[1]": 1.0}).forest(sentence)
     by_word = {

@@ -14,8 +14,8 @@ from smtformats.corpus.segments import Mark
 from smtplugins.contracts.contracts import Sentence
 from smtplugins.core.graph.inference import kbest
 from smtplugins.host.config.run_yaml import load_config
-from smtplugins.host.decode.decoding import make_translator
 from smtplugins.host.decode.markup import Asked, asked_by
+from smtplugins.host.decode.translator import make_translator
 
 Phrase = tuple[int, int, str, float]
 CONFIG = """\

@@ -15,6 +15,7 @@ import pytest
 import smtplugins as smt
 from smtformats import Format, FormatError, all_formats
 from smtformats.files import Lines
+from smtplugins.contracts.spec import Spec
 from smtplugins.host.errors import UsageError
 from smtplugins.host.files.opening import find_format, format_options, number, open_known, write_all
 
@@ -44,6 +45,13 @@ def test_short_names_mean_the_kind_at_hand() -> None:
     assert find_format("text", "nbest").name == "text-nbest"
     assert find_format("text").name == "text"
     assert find_format("moses-nbest", "nbest") is find_format("moses", "nbest")
+
+
+def test_options_may_come_as_values() -> None:
+    # A name with a comma needs no quotes here.
+    record = find_format(Spec("plf-lattice", {"name": "a,b", "text": False}))
+    assert record.parse is not None
+    assert record.parse.keywords == {"name": "a,b", "text": False}  # type: ignore[attr-defined]
     assert find_format("cdec-json").name == "cdec-json-hypergraph"
     with pytest.raises(UsageError, match="unknown format 'moses'"):
         find_format("moses")

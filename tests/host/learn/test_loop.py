@@ -16,7 +16,7 @@ from smtplugins import Offer
 from smtplugins.contracts.contracts import Forests, Lists, State, Step
 from smtplugins.core.graph.inference import kbest
 from smtplugins.host.config.run_yaml import load_config
-from smtplugins.host.decode import decoding
+from smtplugins.host.decode import job
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.host import Host
 from smtplugins.host.learn import loop
@@ -26,7 +26,7 @@ from smtplugins.host.model import Model
 from smtplugins.host.runs import RunDirectory
 from tests.host.killing import killed, tree
 
-EVENTS = ((decoding._Task, "done"),)
+EVENTS = ((job._Task, "decode"),)
 TOYS = Path(__file__).parents[1] / "toy_learners.py"
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples/decode-hiero"
 

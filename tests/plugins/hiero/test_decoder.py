@@ -20,7 +20,7 @@ from smtplugins.host.config.resources import Resources, resources
 from smtplugins.host.config.run_yaml import ModelConfig
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.model import Model
-from smtplugins.plugins.hiero.decoder import Hiero
+from smtplugins.plugins.hiero.decoder import Hiero, HieroOptions
 from smtplugins.plugins.hiero.limits import TOOLKITS
 
 README = Path(__file__).resolve().parents[3] / "smtplugins/plugins/hiero/README.md"
@@ -55,9 +55,11 @@ def test_pruning_finds_no_more_than_all_derivations_and_much_of_it(
     given_resources: Resources, words: list[str]
 ) -> None:
     one = [Sentence("0", tuple(words))]
-    (full,) = decode(Hiero(resources=given_resources, search="full"), one, graphs=True)
-    (wide,) = decode(Hiero(resources=given_resources, pop_limit=100_000, adapt=0.0, beam=1e9), one)
-    (small,) = decode(Hiero(resources=given_resources, pop_limit=3), one)
+    (full,) = decode(Hiero(resources=given_resources, options=HieroOptions(search="full")), one, graphs=True)
+    (wide,) = decode(
+        Hiero(resources=given_resources, options=HieroOptions(pop_limit=100_000, adapt=0.0, beam=1e9)), one
+    )
+    (small,) = decode(Hiero(resources=given_resources, options=HieroOptions(pop_limit=3)), one)
     assert full.found is wide.found is small.found is bool(words)
     if not words:
         return
@@ -79,8 +81,8 @@ def test_pruning_finds_no_more_than_all_derivations_and_much_of_it(
 
 def test_threads_take_sentences_and_give_them_back_in_order(given_resources: Resources) -> None:
     given = sentences() * 5
-    one = decode(Hiero(resources=given_resources), given)
-    two = decode(Hiero(resources=given_resources), given, threads=2)
+    one = decode(Hiero(resources=given_resources, options=HieroOptions()), given)
+    two = decode(Hiero(resources=given_resources, options=HieroOptions()), given, threads=2)
     assert [(a.id, a.best, a.score, dict(a.features)) for a in one] == [
         (b.id, b.best, b.score, dict(b.features)) for b in two
     ]
@@ -90,7 +92,9 @@ def test_threads_take_sentences_and_give_them_back_in_order(given_resources: Res
 def test_a_sentence_that_fails_ends_the_run(given_resources: Resources) -> None:
     given = [Sentence("0", ("koch",)), Sentence("1", ("koch",), grammars=("/absent",)), Sentence("2", ("koch",))]
     for threads in (1, 2):
-        found: Iterator[Decoding] = Hiero(resources=given_resources).decode(given, Model(WEIGHTS), threads=threads)
+        found: Iterator[Decoding] = Hiero(resources=given_resources, options=HieroOptions()).decode(
+            given, Model(WEIGHTS), threads=threads
+        )
         assert next(found).best == "cook"
         with pytest.raises(OSError, match="absent"):
             next(found)
@@ -98,7 +102,9 @@ def test_a_sentence_that_fails_ends_the_run(given_resources: Resources) -> None:
 
 def test_graphs_may_be_pruned(given_resources: Resources) -> None:
     def edges(**options: Any) -> int:
-        (found,) = decode(Hiero(resources=given_resources, **options), sentences()[:1], graphs=True)
+        (found,) = decode(
+            Hiero(resources=given_resources, options=HieroOptions(**options)), sentences()[:1], graphs=True
+        )
         assert found.graph is not None
         return len(found.graph())
 
@@ -109,11 +115,13 @@ def test_graphs_may_be_pruned(given_resources: Resources) -> None:
 
 
 def test_no_graphs_without_asking(given_resources: Resources) -> None:
-    assert all(one.graph is None for one in decode(Hiero(resources=given_resources), sentences()))
+    assert all(
+        one.graph is None for one in decode(Hiero(resources=given_resources, options=HieroOptions()), sentences())
+    )
 
 
 def test_counts_are_those_of_the_sentence(given_resources: Resources) -> None:
-    first, again = decode(Hiero(resources=given_resources), sentences()[:1] * 2)
+    first, again = decode(Hiero(resources=given_resources, options=HieroOptions()), sentences()[:1] * 2)
     for name in ("nodes", "edges", "bundles", "pops"):
         assert first.stats[name] == again.stats[name] > 0
     # The tables are loaded for the first sentence alone.
@@ -122,7 +130,7 @@ def test_counts_are_those_of_the_sentence(given_resources: Resources) -> None:
 
 def test_a_limit_of_edges(given_resources: Resources) -> None:
     with pytest.raises(SmtError, match="sentence 0: more than 10 edges to look at: lower pop_limit or raise max_edges"):
-        decode(Hiero(resources=given_resources, search="full", max_edges=10), sentences())
+        decode(Hiero(resources=given_resources, options=HieroOptions(search="full", max_edges=10)), sentences())
 
 
 @pytest.mark.parametrize(
@@ -136,7 +144,7 @@ def test_a_limit_of_edges(given_resources: Resources) -> None:
 )
 def test_wrong_options(given_resources: Resources, options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=re.escape(message)):
-        Hiero(resources=given_resources, **options)
+        Hiero(resources=given_resources, options=HieroOptions(**options))
 
 
 @pytest.mark.parametrize("toolkit", TOOLKITS)
@@ -144,22 +152,20 @@ def test_pop_limits_of_toolkits(given_resources: Resources, toolkit: Any) -> Non
     few, many = (
         sum(
             one.stats["pops"]
-            for one in decode(Hiero(resources=given_resources, pops=toolkit, pop_limit=n), sentences())
+            for one in decode(
+                Hiero(resources=given_resources, options=HieroOptions(pops=toolkit, pop_limit=n)), sentences()
+            )
         )
         for n in (1, 30)
     )
     assert few < many
     if toolkit == "joshua":
-        decode(Hiero(resources=given_resources, pops=toolkit, pop_limit=0), sentences()[:1])
+        decode(Hiero(resources=given_resources, options=HieroOptions(pops=toolkit, pop_limit=0)), sentences()[:1])
 
 
 def test_the_page_has_every_option_with_its_default() -> None:
-    rows = re.findall(r"^\| (`[^|]*`) \| ([^|]*) \|", README.read_text().split("## Options")[1], re.MULTILINE)
-    listed = {}
-    for names, default in rows:
-        found = re.findall(r"`(\w+)`", names)
-        defaults = default.strip().split(", ")
-        listed |= dict(zip(found, defaults if len(defaults) == len(found) else defaults * len(found), strict=True))
+    page = README.read_text().split("## Options")[1]
+    listed = dict(re.findall(r"^\| `(\w+)` \| \*\*([^|*]*)\*\*[^|]* \|", page, re.MULTILINE))
     shown = {"None": "none", "True": "true", "False": "false", str(1 << 28): "2^28"}
     defaults = {name: str(one.default) for name, one in parameters(Hiero).items()}
     assert listed == {name: shown.get(default, default) for name, default in defaults.items()}

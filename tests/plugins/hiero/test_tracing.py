@@ -12,7 +12,7 @@ from smtplugins.host.config.resources import resources
 from smtplugins.host.config.run_yaml import ModelConfig
 from smtplugins.host.decode.built_steps import source_words
 from smtplugins.host.model import Model
-from smtplugins.plugins.hiero.decoder import Hiero
+from smtplugins.plugins.hiero.decoder import Hiero, HieroOptions
 
 RULES = """\
 [X] ||| das [X,1] ||| the [1] ||| p=-1
@@ -25,7 +25,7 @@ def traced(tmp_path: Path, text: str) -> tuple[Decoding, list[str]]:
     path = tmp_path / "rules"
     path.write_text(RULES)
     given = resources(smt.load_plugins().registry, ModelConfig(grammar=(path,)), cache="off")
-    made = Hiero(resources=given, pass_through="none")
+    made = Hiero(resources=given, options=HieroOptions(pass_through="none"))
     (found,) = made.decode([Sentence("0", tuple(text.split()))], Model(weights={"p": 1.0}))
     assert found.trace is not None
     return found, list(found.trace())

@@ -16,7 +16,8 @@ import smtplugins as smt
 from smtplugins.core.graph.hypergraph import Hypergraph
 from smtplugins.core.graph.inference import kbest
 from smtplugins.host.config.run_yaml import load_config
-from smtplugins.host.decode.decoding import make_translator, run
+from smtplugins.host.decode.job import run
+from smtplugins.host.decode.translator import make_translator
 from smtplugins.host.files.opening import open_known
 from smtplugins.host.host import Host
 

@@ -12,7 +12,8 @@ import smtplugins as smt
 from smtformats import FormatError
 from smtplugins.contracts.contracts import Decoding
 from smtplugins.host.config.run_yaml import load_config
-from smtplugins.host.decode.decoding import make_translator, read_source
+from smtplugins.host.decode.sentences import read_source
+from smtplugins.host.decode.translator import make_translator
 from smtplugins.host.errors import SmtError
 
 CutModel = Callable[[str, Iterable[str]], Path]

@@ -10,8 +10,8 @@ import pytest
 
 import smtplugins as smt
 from smtplugins.host.config.run_yaml import load_config
-from smtplugins.host.decode import decoding
 from smtplugins.host.decode.decoded_lists import candidates_of
+from smtplugins.host.decode.translator import make_translator
 from smtplugins.host.files.opening import find_format
 
 TEXT = "una estrategia republicana para obstaculizar la reelección de Obama"
@@ -43,7 +43,7 @@ def same(line: str, gold: str) -> None:
 
 def decode(config: str, k: int, *overrides: str) -> tuple[list[str], list[str]]:
     """Lines of a list, and the steps of the best derivation."""
-    made = decoding.make_translator(smt.load_plugins(), load_config(config, overrides), None, "off").loaded()
+    made = make_translator(smt.load_plugins(), load_config(config, overrides), None, "off").loaded()
     (one,) = made.decode([TEXT], graphs=True)
     assert one.graph is not None
     assert one.trace is not None

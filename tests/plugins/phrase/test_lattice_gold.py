@@ -9,7 +9,8 @@ import pytest
 import smtplugins as smt
 from smtplugins.host.config.run_yaml import load_config
 from smtplugins.host.decode.decoded_lists import candidates_of
-from smtplugins.host.decode.decoding import make_translator, read_sentences
+from smtplugins.host.decode.sentences import read_sentences
+from smtplugins.host.decode.translator import make_translator
 
 
 @pytest.mark.shared

@@ -18,7 +18,7 @@ import smtplugins as smt
 from smtformats import Candidates
 from smtplugins.host.config.run_yaml import load_config
 from smtplugins.host.decode.decoded_lists import candidates_of
-from smtplugins.host.decode.decoding import make_translator
+from smtplugins.host.decode.translator import make_translator
 
 CONFIG = "model/moses.pb.tuned.ini"
 ALL, FIRST = range(50), range(10)

@@ -8,7 +8,7 @@ import pytest
 
 import smtplugins as smt
 from smtplugins.host.config.run_yaml import load_config
-from smtplugins.host.decode.decoding import make_translator
+from smtplugins.host.decode.translator import make_translator
 
 pytestmark = pytest.mark.shared
 

@@ -12,7 +12,8 @@ import pytest
 import smtplugins as smt
 from smtplugins.contracts.contracts import Decoding
 from smtplugins.host.config.run_yaml import load_config
-from smtplugins.host.decode.decoding import make_translator, read_source
+from smtplugins.host.decode.sentences import read_source
+from smtplugins.host.decode.translator import make_translator
 from smtplugins.host.errors import SmtError, UsageError
 
 MODES = ("pass-through", "ignore", "exclusive", "inclusive", "constraint")
@@ -222,7 +223,7 @@ class TestErrors:
             decode("inclusive", '<a translation="b" prob="0.5">haus</a>')
 
     def test_lines_that_moses_does_not_take(self) -> None:
-        from smtplugins.host.decode.decoding import read_sentences
+        from smtplugins.host.decode.sentences import read_sentences
 
         Path("in").write_text('ein <a translation="b">haus\nein haus\n')
         said: list[str] = []

@@ -21,7 +21,7 @@ from smtplugins.core.graph.inference import kbest
 from smtplugins.core.search.phrase_spans import phrase_spans
 from smtplugins.host.config.resources import Resources, Table
 from smtplugins.host.config.run_yaml import load_config
-from smtplugins.host.decode.decoding import make_translator
+from smtplugins.host.decode.translator import make_translator
 from smtplugins.host.errors import UsageError
 from smtplugins.host.features.scoring import activate
 from smtplugins.host.host import Host
@@ -224,7 +224,7 @@ def test_what_is_told(host: Host, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [("stack_size=-1", "stack_size"), ("beam_threshold=2", "beam_threshold: expected a probability"),
-     ("distortion_limit=-2", "distortion_limit from -1"), ("search=cube", "expected one of stack")],
+     ("distortion_limit=-2", "distortion_limit: expected -1 or more"), ("search=cube", "expected one of stack")],
 )  # fmt: skip
 def test_options_that_do_not_fit(host: Host, options: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):

@@ -22,8 +22,9 @@ from smtplugins.core.graph.derivations import Derivations
 from smtplugins.core.graph.inference import kbest
 from smtplugins.host.config.resources import Resources, Table
 from smtplugins.host.config.run_yaml import load_config
-from smtplugins.host.decode import decoding
-from smtplugins.host.decode.forests import NO_LIMIT
+from smtplugins.host.decode.parsing_options import NO_LIMIT
+from smtplugins.host.decode.sentences import read_sentences
+from smtplugins.host.decode.translator import make_translator
 from smtplugins.host.errors import UsageError
 from smtplugins.host.features.scoring import activate
 from smtplugins.host.host import Host
@@ -234,8 +235,8 @@ def test_sentences_of_cdec(host: Host, shared: Path, monkeypatch: pytest.MonkeyP
     for name in ("hiero", "reference"):
         options = {"pop_limit": 30, "max_span": 15}
         config = replace(load_config("cdec.ini"), decoder=Spec(name, options))
-        system = decoding.make_translator(host, config, weights, "off")
-        sentences = list(decoding.read_sentences(host, "test300.in"))[:5]
+        system = make_translator(host, config, weights, "off")
+        sentences = list(read_sentences(host, "test300.in"))[:5]
         found[name] = list(system.decode(sentences))
     lm = next(one.feature for one in activate(host.registry, ["lm,path=lm/en.4.klm,base=10"]))
     for theirs, ours in zip(*found.values(), strict=True):

@@ -11,8 +11,8 @@ import pytest
 import smtplugins as smt
 from smtformats import Candidates
 from smtformats.files import open_lines
-from smtplugins.host.decode.decoding import read_sentences
 from smtplugins.host.decode.lattices import lattice_of
+from smtplugins.host.decode.sentences import read_sentences
 from smtplugins.host.features.scoring import Active, activate
 from smtplugins.host.features.segmentations import phrases_of
 from smtplugins.host.host import Host

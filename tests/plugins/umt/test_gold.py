@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 
 import smtplugins as smt
+from smtplugins.core.search.search_options import SearchOptions
 from smtplugins.core.search.stateful_search import best as best_of
 from smtplugins.core.search.stateful_search import forest_of_parse, lm_scorer, searcher
 from smtplugins.host.config.run_yaml import load_config
-from smtplugins.host.decode.decoding import make_translator, read_sentences
+from smtplugins.host.decode.sentences import read_sentences
+from smtplugins.host.decode.translator import make_translator
 from smtplugins.plugins.umt.growing.search import Searcher, lm_part
 from smtplugins.plugins.umt.growing.trees import GrownTree
 
@@ -72,7 +74,7 @@ def test_with_exact_bounds_the_best_derivation_is_found(real: list[Real]) -> Non
         exact = Real(one.forest, one.scores, one.model, 0.0)
         found = exact.searcher(1.0, 1.0).follow()
         given = forest_of_parse(one.forest, one.scores)
-        best = best_of(searcher([]).search(given, exact=True), given)
+        best = best_of(searcher([]).search(given, SearchOptions(exact=True)), given)
         assert best is not None
         own = one.scores[one.forest.native.rules[found.actions[:, 0]]].sum(dtype=np.float64)
         assert own == pytest.approx(best.score, abs=1e-3)

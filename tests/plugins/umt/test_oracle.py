@@ -13,6 +13,7 @@ import pytest
 
 from smtplugins.core.grammar.parsing import Options, PassThrough, parse
 from smtplugins.core.grammar.tables import Grammar, Tables
+from smtplugins.core.search.search_options import SearchOptions
 from smtplugins.core.search.stateful_search import Stateful, best, lm_scorer
 from smtplugins.core.search.stateful_search import searcher as native_searcher
 
@@ -241,7 +242,7 @@ def test_forests_are_numbered_like_those_of_searches(tmp_path: Path) -> None:
         forest = plain.native()
         assert (forest.nodes, forest.edges) == (len(plain.nodes), len(plain.edges))
         search = native_searcher([Stateful(lm_scorer(model, plain.words), ("lm",), (1.0,))])
-        refined = search.search(forest, pop_limit=3)
+        refined = search.search(forest, SearchOptions(pop_limit=3))
         found = best(refined, forest)
         assert found is not None
         numbers = refined.edge_of[found.edges].tolist()

@@ -18,7 +18,7 @@ from smtplugins.core.graph.hypergraph import Hypergraph, HypergraphBuilder
 from smtplugins.core.graph.inference import viterbi
 from smtplugins.host.host import Host
 from smtplugins.host.model import Model
-from smtplugins.plugins.reference.decoder import Reference
+from smtplugins.plugins.reference.decoder import Reference, ReferenceOptions
 from smtplugins.testing import run_checks
 from smtplugins.testing.decoders import any_decoder as decoders
 from smtplugins.testing.decoders import rule_systems as grammars
@@ -124,8 +124,8 @@ def searching(change: Change = lambda decoding, graphs: decoding, **fixed: Any) 
 
     class Changed(Reference):
         def decode(self, sentences: Any, model: Model, *, threads: int = 1, graphs: bool = False) -> Iterator[Decoding]:
-            for name, value in fixed.items():
-                setattr(self, name, value)
+            self._options = replace(self._options, **fixed)
+            self._pop_limit = fixed.get("pop_limit", self._pop_limit)
             for decoding in super().decode(sentences, model, threads=threads, graphs=graphs):
                 yield change(decoding, graphs)
 
@@ -249,7 +249,7 @@ def test_what_a_decoder_does_not_have_is_not_checked(host: Host, tmp_path: Path)
 def test_without_options_of_the_kit_there_is_no_enumeration(host: Host, tmp_path: Path) -> None:
     class Plain:
         def __init__(self, *, resources: Any) -> None:
-            self.decoder = Reference(resources=resources)
+            self.decoder = Reference(resources=resources, options=ReferenceOptions())
 
         def decode(self, sentences: Any, model: Model, *, threads: int = 1) -> Iterator[Decoding]:
             return self.decoder.decode(sentences, model)
@@ -272,9 +272,8 @@ def test_options_that_prune_nothing_can_be_named(host: Host, tmp_path: Path) -> 
             pass_through: Literal["all", "unknown", "none"] = "all",
             max_span: int | None = None,
         ) -> None:
-            super().__init__(
-                resources=resources, pop_limit=stack, glue=glue, pass_through=pass_through, max_span=max_span
-            )
+            options = ReferenceOptions(pop_limit=stack, glue=glue, pass_through=pass_through, max_span=max_span)
+            super().__init__(resources=resources, options=options)
 
     record = Offer(name="tried", make=Limited, summary="a decoder under test")
     for exact, best in ((None, None), ({"stack": 10**9}, True), ({"stack": 2}, False)):
@@ -332,14 +331,14 @@ def test_options_that_prune_nothing_can_be_named(host: Host, tmp_path: Path) -> 
             },
         ),
         (
-            searching(_pop_limit=1),
+            searching(pop_limit=1),
             {
                 "best_is_the_best": "but Derivation(words=",
                 "graphs_hold_all": "the graph has 1 derivations, the grammar",
             },
         ),
         (
-            searching(_glue=False),
+            searching(glue=False),
             {
                 "derivations_are_in_the_grammar": "found nothing, where Derivation(",
                 "best_is_the_best": "found nothing, where",
@@ -347,7 +346,7 @@ def test_options_that_prune_nothing_can_be_named(host: Host, tmp_path: Path) -> 
             },
         ),
         (
-            searching(_pass_through="all"),
+            searching(pass_through="all"),
             {
                 "derivations_are_in_the_grammar": "no derivation has the text",
                 "what_has_no_translation_is_said": "'unknown' has no derivation, but `found` is true",

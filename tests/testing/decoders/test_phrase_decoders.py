@@ -15,7 +15,7 @@ from smtplugins.contracts.contracts import Decoding
 from smtplugins.core.graph.hypergraph import Hypergraph
 from smtplugins.host.host import Host
 from smtplugins.host.model import Model
-from smtplugins.plugins.reference.phrases import ReferencePhrase
+from smtplugins.plugins.reference.phrases import ReferencePhrase, ReferencePhraseOptions
 from smtplugins.plugins.reference.stacks import StackLimits
 from smtplugins.testing import run_checks
 from smtplugins.testing.decoders import any_decoder as decoders
@@ -97,7 +97,9 @@ def test_what_is_wrong_is_found(record: Offer, wrong: dict[str, str], failures: 
 def test_without_a_limit_of_jumps_there_is_no_enumeration(host: Host, tmp_path: Path) -> None:
     class Plain:
         def __init__(self, *, resources: Any, max_phrase_length: int = 3) -> None:
-            self.decoder = ReferencePhrase(resources=resources, max_phrase_length=max_phrase_length)
+            self.decoder = ReferencePhrase(
+                resources=resources, options=ReferencePhraseOptions(max_phrase_length=max_phrase_length)
+            )
 
         def decode(self, sentences: Any, model: Model, *, threads: int = 1) -> Iterator[Decoding]:
             return self.decoder.decode(sentences, model)

@@ -16,6 +16,7 @@
 
 #include "bind/arrays.hpp"
 #include "bind/bindings.hpp"
+#include "bind/options.hpp"
 #include "phrase/search.hpp"
 
 namespace nb = nanobind;
@@ -59,6 +60,33 @@ OrderFeature make_order(const std::string& kind, bool backward, bool forward, bo
   return order;
 }
 
+PhraseOrder order_of(const std::string& name) {
+  if (name == "free") return PhraseOrder::kFree;
+  if (name == "window") return PhraseOrder::kWindow;
+  if (name == "monotone") return PhraseOrder::kMonotone;
+  if (name == "swap") return PhraseOrder::kSwap;
+  throw nb::value_error("expected the order free, window, monotone or swap");
+}
+
+const char* name_of(PhraseOrder order) {
+  switch (order) {
+    case PhraseOrder::kWindow: return "window";
+    case PhraseOrder::kMonotone: return "monotone";
+    case PhraseOrder::kSwap: return "swap";
+    default: return "free";
+  }
+}
+
+void check_options(const PhraseSearchOptions& options) {
+  // Written so that NaN is refused.
+  for (const double lack : {options.beam, options.lm_beam, options.option_beam, options.early_discarding}) {
+    if (!(lack >= 0)) throw nb::value_error("beam, lm_beam, option_beam and early_discarding must be numbers from 0");
+  }
+  if (options.stack_size < 0 || options.pop_limit < 1) {
+    throw nb::value_error("limits must not be negative, pop_limit not 0");
+  }
+}
+
 // A search reuses its memory: one call at a time.
 class LockedPhraseSearcher {
  public:
@@ -86,36 +114,8 @@ class LockedPhraseSearcher {
   }
 
   PhraseGraph search(const SearchForest& input, const std::vector<Input<float>>& rows,
-                     std::optional<Input<std::int32_t>> distances, const std::string& order, bool cube,
-                     std::int64_t stack_size, double beam, double lm_beam, std::int64_t pop_limit, std::int64_t stack_diversity,
-                     std::int64_t cube_diversity, double option_beam, double early_discarding, std::int32_t distortion_limit,
-                     bool all_edges, std::int64_t max_edges) {
-    PhraseSearchOptions options;
-    if (order == "monotone") {
-      options.order = PhraseOrder::kMonotone;
-    } else if (order == "swap") {
-      options.order = PhraseOrder::kSwap;
-    } else if (order == "window") {
-      options.order = PhraseOrder::kWindow;
-    } else if (order != "free") {
-      throw nb::value_error("expected the order free, window, monotone or swap");
-    }
-    if (!(beam >= 0) || !(lm_beam >= 0) || !(option_beam >= 0) || !(early_discarding >= 0)) {
-      throw nb::value_error("beam, lm_beam, option_beam and early_discarding must be numbers from 0");
-    }
-    if (stack_size < 0 || pop_limit < 1) throw nb::value_error("limits must not be negative, pop_limit not 0");
-    options.cube = cube;
-    options.stack_size = stack_size;
-    options.beam = beam;
-    options.lm_beam = lm_beam;
-    options.pop_limit = pop_limit;
-    options.stack_diversity = stack_diversity;
-    options.cube_diversity = cube_diversity;
-    options.option_beam = option_beam;
-    options.early_discarding = early_discarding;
-    options.distortion_limit = distortion_limit;
-    options.all_edges = all_edges;
-    options.max_edges = max_edges;
+                     std::optional<Input<std::int32_t>> distances, PhraseSearchOptions options) {
+    check_options(options);
     const std::size_t rules = input.rules.scores.size();
     if (rows.size() != columns_.size()) throw nb::value_error("expected rows for each reordering model");
     std::vector<std::vector<float>> copies;
@@ -190,6 +190,24 @@ void bind_phrase(nb::module_& m) {
       .def_prop_ro("components", &OrderFeature::components)
       .def_prop_ro("columns", &OrderFeature::columns, "The number of scores of a phrase pair in the model.");
 
+  using Options = PhraseSearchOptions;
+  bind_options<Options>(m, "PhraseSearchOptions", "The options of phrase-based search; beams are in nats.")
+      .def_rw("cube", &Options::cube, "Cube pruning; else each hypothesis is extended with all phrases that may follow.")
+      .def_rw("stack_size", &Options::stack_size, "Hypotheses kept in a stack, 0 for all.")
+      .def_rw("beam", &Options::beam, "How far a hypothesis may score below the best of its stack.")
+      .def_rw("lm_beam", &Options::lm_beam, "The same with cube pruning, in nats of language models.")
+      .def_rw("pop_limit", &Options::pop_limit, "Hypotheses that cube pruning makes for a stack.")
+      .def_rw("stack_diversity", &Options::stack_diversity, "Hypotheses kept for each coverage, whatever their score.")
+      .def_rw("cube_diversity", &Options::cube_diversity, "Hypotheses that cube pruning makes for each coverage.")
+      .def_rw("option_beam", &Options::option_beam, "How far a phrase may score below the best of its span.")
+      .def_rw("early_discarding", &Options::early_discarding, "The beam before words are scored.")
+      .def_rw("distortion_limit", &Options::distortion_limit, "Longest jump, negative for any.")
+      .def_prop_rw("order", [](const Options& options) { return name_of(options.order); },
+                   [](Options& options, const std::string& name) { options.order = order_of(name); },
+                   "free, window, monotone or swap.")
+      .def_rw("all_edges", &Options::all_edges, "Keep all derivations, not the best alone.")
+      .def_rw("max_edges", &Options::max_edges, "Hypotheses above which the search raises SearchLimit.");
+
   nb::class_<PhraseGraph>(m, "PhraseGraph", "Hypotheses and the steps between them, the goal last.")
       .def_prop_ro("covered",
                    [](const PhraseGraph& graph) {
@@ -227,12 +245,7 @@ void bind_phrase(nb::module_& m) {
       .def(nb::init<const std::vector<std::pair<std::shared_ptr<Scorer>, Input<double>>>&, std::vector<OrderFeature>>(),
            "scorers"_a, "orders"_a)
       .def("search", &LockedPhraseSearcher::search, "forest"_a, "rows"_a, "distances"_a = nb::none(),
-           "order"_a = "free", "cube"_a = false, "stack_size"_a = 200,
-           "beam"_a = std::numeric_limits<double>::infinity(),
-           "lm_beam"_a = std::numeric_limits<double>::infinity(), "pop_limit"_a = 1000, "stack_diversity"_a = 0,
-           "cube_diversity"_a = 0,
-           "option_beam"_a = std::numeric_limits<double>::infinity(), "early_discarding"_a = std::numeric_limits<double>::infinity(),
-           "distortion_limit"_a = -1, "all_edges"_a = true, "max_edges"_a = std::int64_t{1} << 28U);
+           "options"_a = PhraseSearchOptions{});
 }
 
 }  // namespace smt

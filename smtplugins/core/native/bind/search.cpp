@@ -20,6 +20,7 @@
 
 #include "bind/arrays.hpp"
 #include "bind/bindings.hpp"
+#include "bind/options.hpp"
 #include "grammar/chart.hpp"
 #include "lm/lm.hpp"
 #include "search/lm_scorer.hpp"
@@ -263,18 +264,9 @@ class LockedSearcher {
     scorer_.reset();
   }
 
-  Refined search(const SearchForest& input, bool exact, std::int64_t pop_limit, double adapt, double beam,
-                 bool early_begin, bool all_edges, std::int64_t max_edges) {
-    if (std::isnan(adapt) || std::isnan(beam)) throw nb::value_error("adapt and beam must be numbers");
-    if (pop_limit == 0) throw nb::value_error("a pop limit of 0 finds nothing");
-    SearchOptions options;
-    options.exact = exact;
-    options.pop_limit = pop_limit;
-    options.adapt = adapt;
-    options.beam = beam;
-    options.early_begin = early_begin;
-    options.all_edges = all_edges;
-    options.max_edges = max_edges;
+  Refined search(const SearchForest& input, SearchOptions options) {
+    if (std::isnan(options.adapt) || std::isnan(options.beam)) throw nb::value_error("adapt and beam must be numbers");
+    if (options.pop_limit == 0) throw nb::value_error("a pop limit of 0 finds nothing");
     nb::gil_scoped_release unlocked;
     const std::lock_guard<std::mutex> lock(mutex_);
     if (searcher_ == nullptr) throw std::runtime_error(kCleared);
@@ -443,12 +435,19 @@ void bind_search(nb::module_& m) {
                    " -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32], float]"),
            "The best derivation: its edges in preorder, its words, its score.");
 
+  bind_options<SearchOptions>(m, "SearchOptions", "The options of searches with stateful features.")
+      .def_rw("exact", &SearchOptions::exact, "All derivations; pop_limit, adapt and beam are not used then.")
+      .def_rw("pop_limit", &SearchOptions::pop_limit, "Edges looked at for each node, negative for all.")
+      .def_rw("adapt", &SearchOptions::adapt, "How fast that falls with what a node's best derivation lacks.")
+      .def_rw("beam", &SearchOptions::beam, "How far an edge may score below its node's best.")
+      .def_rw("early_begin", &SearchOptions::early_begin, "The sentence begins where its first words are chosen.")
+      .def_rw("all_edges", &SearchOptions::all_edges, "Keep all derivations, not the best alone.")
+      .def_rw("max_edges", &SearchOptions::max_edges, "Edges above which the search raises SearchLimit.");
+
   nb::class_<LockedSearcher>(m, "Searcher", nb::type_slots(searcher_slots),
                              "Search one forest after another with stateful features.")
       .def(nb::init<std::shared_ptr<Scorer>, Input<double>>(), "scorer"_a, "weights"_a)
-      .def("search", &LockedSearcher::search, "forest"_a, "exact"_a = false, "pop_limit"_a = 30, "adapt"_a = 0.5,
-           "beam"_a = std::numeric_limits<double>::infinity(), "early_begin"_a = true, "all_edges"_a = true,
-           "max_edges"_a = std::int64_t{1} << 28U)
+      .def("search", &LockedSearcher::search, "forest"_a, "options"_a = SearchOptions{})
       .def("score_words", &LockedSearcher::score_words, "words"_a,
            nb::sig("def score_words(self, words: numpy.typing.NDArray[numpy.int32])"
                    " -> numpy.typing.NDArray[numpy.float32]"),

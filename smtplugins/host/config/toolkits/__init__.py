@@ -1,7 +1,7 @@
-"""Configurations of the toolkits as a run.yaml: a module for each, whose table says which key becomes what.
+"""Convert the toolkits' configurations to a run.yaml: a module for each, whose table maps the keys.
 
-Decoders and features are named here, with every convention of the toolkit written out; whether a plugin offers them is
-the registry's to say.
+Decoders and features are named here, with every convention of the toolkit written out; the registry says whether a
+plugin offers them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from smtplugins.host.config.toolkits.draft import Draft
 
 
 def draft(settings: Settings, path: Path | None) -> Draft:
-    """What a configuration amounts to; ``path`` is its file, if it has one."""
+    """Convert a configuration; ``path`` is its file, if it has one."""
     from smtplugins.host.config.toolkits import cdec, joshua, moses
 
     adapters = {"cdec-settings": cdec.adapt, "joshua-settings": joshua.adapt, "moses-settings": moses.adapt}

@@ -44,7 +44,7 @@ _CHANGES: dict[str, Harmless] = {
     **dict.fromkeys(("coarse_to_fine_beam_prune", "get_oracle_forest", "incremental_search"), ABSENT),
     **dict.fromkeys(("max_translation_beam", "max_translation_sample", "per_sentence_grammar_file"), ABSENT),
     **dict.fromkeys(("summary_feature",), ABSENT),
-    # What is written are no translations.
+    # The output is not translations.
     **dict.fromkeys(("aligner", "cll_gradient", "feature_expectations", "show_conditional_prob"), ABSENT),
     "promise_power": ("0", lambda value: float(value) == 0),
 }
@@ -52,7 +52,7 @@ _CHANGES: dict[str, Harmless] = {
 
 
 def adapt(settings: Settings, path: Path | None) -> Draft:
-    """What a cdec.ini amounts to."""
+    """Convert a cdec.ini."""
     draft = Draft(settings, 0)
     formalism = draft.text("formalism").lower()
     if formalism == "pb":
@@ -71,15 +71,15 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     draft.option("decoder.density_prune", "density_prune", float)
     draft.put("output.format", "cdec-nbest")
     draft.option("output.unique", "unique_k_best", lambda value: True)
-    for one in draft.every("grammar"):
-        draft.grammar(one.value, one.line)
+    for setting in draft.every("grammar"):
+        draft.grammar(setting.value, setting.line)
     if formalism == "scfg":
-        # By their shape, grammars with bare numbers may be Joshua's, whose signs are turned.
+        # Grammars with bare numbers might be detected as Joshua's, whose signs are inverted.
         draft.put("model.grammar_format", "cdec-grammar")
     if formalism == "scfg":
         _chart(draft)
-    for one in draft.every("feature_function"):
-        _function(draft, one)
+    for setting in draft.every("feature_function"):
+        _function(draft, setting)
     draft.option("model.weights", "weights")
     draft.option("output.nbest", "k_best", int)
     if settings.all("beam_prune"):
@@ -89,7 +89,7 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
 
 
 def _search(name: str) -> str:
-    """cdec's two faster ways to go through the same cubes are ours already."""
+    """The name of a search; cdec's two faster ways through the same cubes are plain cube pruning here."""
     return "cube_pruning" if name.lower().startswith("fast_cube_pruning") else name.lower()
 
 
@@ -102,22 +102,22 @@ def _chart(draft: Draft) -> None:
     draft.option("decoder.glue_path", "scfg_extra_glue_grammar")
     if draft.values["decoder"]["glue"]:
         draft.feature("glue", value=1, name="Glue")
-    through = draft.one("add_pass_through_rules")
+    through = draft.setting("add_pass_through_rules")
     draft.put("decoder.pass_through", "all" if through is not None else "none")
     if through is not None:
-        lengths = draft.one("add_extra_pass_through_features")
+        lengths = draft.setting("add_extra_pass_through_features")
         more = lengths.value if lengths is not None and lengths.value != "0" else None
         draft.feature("pass-through", through.line, value=1, lengths=more, name="PassThrough")
 
 
-def _function(draft: Draft, one: Setting) -> None:
-    kind, *rest = blanks(one.value)
+def _function(draft: Draft, setting: Setting) -> None:
+    kind, *rest = blanks(setting.value)
     if kind == "KLanguageModel":
-        path, switches = language_model(one.value)
+        path, switches = language_model(setting.value)
         name = switches.get("-n", "LanguageModel")
         draft.feature(
             "lm",
-            one.line,
+            setting.line,
             path=path,
             base=10,
             class_path=switches.get("-m"),
@@ -128,8 +128,8 @@ def _function(draft: Draft, one: Setting) -> None:
         )
     elif kind in ("WordPenalty", "SourceWordPenalty"):
         feature = "word-penalty" if kind == "WordPenalty" else "source-word-penalty"
-        draft.feature(feature, one.line, value=WORD, name=kind)
+        draft.feature(feature, setting.line, value=WORD, name=kind)
         if rest:
-            draft.idle(one, " ".join(rest))
+            draft.idle(setting, " ".join(rest))
     else:
-        draft.feature(kind, one.line, params=one.value[len(kind) :].strip() or None)
+        draft.feature(kind, setting.line, params=setting.value[len(kind) :].strip() or None)

@@ -1,4 +1,4 @@
-"""The plain keys and values of a run.yaml, made from a toolkit's settings; what becomes of those that have no key."""
+"""Convert a toolkit's settings to the keys and values of a run.yaml, and collect those that have no key."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from smtformats.format import shortest
 from smtplugins.contracts.spec import Spec
 
 Harmless = tuple[str, Callable[[str], bool]]
-"""The values of a setting under which it changes no translation: as a message says it, and a test."""
+"""The values of a setting that change no translation: their description in messages, and a test."""
 
 ABSENT: Harmless = ("no such setting", lambda value: False)
 
 
 def bare(key: str) -> str:
-    """A key as keys are compared: without hyphens and underscores, and capitals make no difference."""
+    """Normalise a key for comparison: no hyphens or underscores, lower case."""
     return key.replace("-", "").replace("_", "").lower()
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """A setting that changes translations and is not supported: ``key`` is what ``--ignore`` calls it."""
+    """An unsupported setting that changes translations; ``key`` is its name for ``--ignore``."""
 
     key: str
     expected: str
@@ -34,10 +34,10 @@ class Refusal:
 
 
 class Draft:
-    """``values`` as a run.yaml has them, ``lines`` the line each key comes from, and what is not used.
+    """The ``values`` of a run.yaml, the ``lines`` they come from, and the settings that are not used.
 
-    ``refused`` are the settings without which translations are others. Several settings of a single-valued key:
-    ``counts`` is the place of the one that counts, 0 or -1.
+    ``refused`` are unsupported settings that change translations. ``counts`` is which of several settings of a
+    single-valued key takes effect: 0 for the first, -1 for the last.
     """
 
     def __init__(self, settings: Settings, counts: int) -> None:
@@ -50,42 +50,42 @@ class Draft:
         self.refused: list[Refusal] = []
 
     def every(self, key: str) -> list[Setting]:
-        """All settings of a key, which are used."""
-        found = self.settings.all(key)
-        self._taken |= set(map(id, found))
-        return found
+        """All settings of a key; they count as used."""
+        settings = self.settings.all(key)
+        self._taken |= set(map(id, settings))
+        return settings
 
-    def one(self, key: str) -> Setting | None:
-        """The setting of a key that counts, which is used."""
-        found = self.settings.all(key)
-        if not found:
+    def setting(self, key: str) -> Setting | None:
+        """The setting of a key that takes effect; it counts as used."""
+        settings = self.settings.all(key)
+        if not settings:
             return None
-        self._taken.add(id(found[self._counts]))
-        return found[self._counts]
+        self._taken.add(id(settings[self._counts]))
+        return settings[self._counts]
 
     def text(self, key: str, default: str = "") -> str:
-        """The value that counts of a key."""
-        found = self.one(key)
-        return default if found is None else found.value
+        """The value of a key that takes effect."""
+        setting = self.setting(key)
+        return default if setting is None else setting.value
 
     def idle(self, setting: Setting, part: str) -> None:
-        """A part of a setting is not used."""
+        """Note that a part of a setting is not used."""
         self._idle.append(Setting(setting.key, part, setting.line))
 
     def refuse(self, setting: Setting, expected: str, key: str | None = None, found: str | None = None) -> None:
-        """A setting, or a part of it, changes translations and is not supported."""
+        """Refuse a setting, or a part of it, that changes translations and is not supported."""
         shown = quote(setting.value if found is None else found)
         self._taken.add(id(setting))
         self.refused.append(Refusal(key or setting.key, expected, shown, setting.line))
 
     def refuse_all(self, harmful: Mapping[str, Harmless]) -> None:
-        """Refuse settings of these keys that are not used and do not have a harmless value."""
-        for one in self.settings.entries:
-            if one.key in harmful and id(one) not in self._taken:
-                expected, harmless = harmful[one.key]
-                self._taken.add(id(one))
-                if not harmless(one.value):
-                    self.refuse(one, expected)
+        """Refuse the unused settings of these keys whose values are not harmless."""
+        for setting in self.settings.entries:
+            if setting.key in harmful and id(setting) not in self._taken:
+                expected, harmless = harmful[setting.key]
+                self._taken.add(id(setting))
+                if not harmless(setting.value):
+                    self.refuse(setting, expected)
 
     def put(self, path: str, value: Any, line: int | None = None) -> None:
         """Set a key such as ``decoder.pop_limit``."""
@@ -100,14 +100,14 @@ class Draft:
     def option(
         self, path: str, key: str, read: Callable[[str], Any] = str, default: Any = None, *, skip: str | None = None
     ) -> None:
-        """Set a key from a setting, or to the toolkit's own default; none of both, or the value ``skip``, sets none."""
-        found = self.one(key)
-        value = default if found is None or found.value == skip else read(found.value)
+        """Set a key from a setting or to the toolkit's default; do nothing without either, or for ``skip``."""
+        setting = self.setting(key)
+        value = default if setting is None or setting.value == skip else read(setting.value)
         if value is not None:
-            self.put(path, value, found.line if found is not None else None)
+            self.put(path, value, setting.line if setting is not None else None)
 
     def feature(self, kind: str, line: int | None = None, /, **options: Any) -> None:
-        """Add a feature; options that are none are left out, values become what they are on a command line."""
+        """Add a feature; options that are ``None`` are left out, values are spelt as on a command line."""
         texts = {name: _shown(value) for name, value in options.items() if value is not None}
         self._append("features", Spec(kind, texts), line)
 
@@ -116,7 +116,7 @@ class Draft:
         self._append("grammar", path, line)
 
     def own_weights(self, first: Setting, path: Path | None) -> None:
-        """The weights are those of the configuration's own file, which has to have a name."""
+        """Take the weights from the configuration itself, which must be a file."""
         if path is None:
             self.refuse(first, "a configuration with weights in a file (standard input cannot be read again)")
         else:
@@ -129,16 +129,16 @@ class Draft:
         listed.append(value)
 
     def unused(self) -> list[str]:
-        """What is not used and changes no translation, by line."""
-        left = [one for one in self.settings.entries if id(one) not in self._taken]
-        found = sorted(left + self._idle, key=lambda one: one.line)
-        return [f"line {one.line}: {one.key} {quote(one.value, 100)}" for one in found]
+        """The settings that are not used and change no translation, by line."""
+        left = [setting for setting in self.settings.entries if id(setting) not in self._taken]
+        settings = sorted(left + self._idle, key=lambda setting: setting.line)
+        return [f"line {setting.line}: {setting.key} {quote(setting.value, 100)}" for setting in settings]
 
     def ignore(self, keys: Iterable[str]) -> list[Refusal]:
-        """Take settings of these keys out of those that are refused; they are returned."""
+        """Remove settings of these keys from those that are refused, and return them."""
         wanted = set(map(bare, keys))
-        ignored = [one for one in self.refused if bare(one.key) in wanted]
-        self.refused = [one for one in self.refused if one not in ignored]
+        ignored = [refusal for refusal in self.refused if bare(refusal.key) in wanted]
+        self.refused = [refusal for refusal in self.refused if refusal not in ignored]
         return ignored
 
 

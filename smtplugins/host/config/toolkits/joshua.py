@@ -54,7 +54,7 @@ _LONGEST = 200  # words of a phrase, where nothing limits them
 _LMS = ("LanguageModel", "StateMinimizingLanguageModel")
 _OFF: Harmless = ("false", lambda value: value.lower() == "false")
 _CHANGES: dict[str, Harmless] = {
-    # By being there.
+    # Their presence alone switches them on.
     **dict.fromkeys(("lowercase", "project-case", "rescore-forest", "segment-oovs", "source-annotations"), ABSENT),
     **dict.fromkeys(("constrain-parse", "fuzzy-matching", "parse", "use-pos-labels"), _OFF),
     "input-type": ("plain", lambda value: value == "plain"),
@@ -64,9 +64,9 @@ _CHANGES_STACKS: dict[str, Harmless] = {"lattice-decoding": ABSENT, "oov-list": 
 
 
 def adapt(settings: Settings, path: Path | None) -> Draft:
-    """What a joshua.config amounts to."""
+    """Convert a joshua.config."""
     draft = Draft(settings, -1)
-    tables = [(one, *table(one.value)) for one in draft.every("tm")]
+    tables = [(setting, *table(setting.value)) for setting in draft.every("tm")]
     stack = draft.text("search") == "stack" or any(kind in ("moses", "phrase") for _, kind, _ in tables)
     draft.option("source", "input-file", skip="-")
     draft.put("decoder.name", "phrase" if stack else "hiero")
@@ -111,7 +111,7 @@ def _charts(draft: Draft) -> None:
 
 
 def _stacks(draft: Draft) -> None:
-    """Stacks are limited by their pops alone; no phrase ends further than the limit from the first open word."""
+    """Limit stacks by pops alone; no phrase ends further than the limit from the first uncovered word."""
     draft.put("decoder.search", "cube")
     draft.put("decoder.stack_size", 0)
     draft.put("decoder.beam_threshold", 0.0)
@@ -122,9 +122,9 @@ def _stacks(draft: Draft) -> None:
     draft.put("decoder.max_phrase_length", limit if limit > 0 else _LONGEST)
     if limit == 0:
         draft.refuse(draft.settings.all("reordering-limit")[-1], "1 or more (with 0 Joshua finds no translation)")
-    # Phrases have one label, whatever these say.
-    draft.one("goal-symbol")
-    draft.one("default-non-terminal")
+    # Phrases have one label; these keys have no effect.
+    draft.setting("goal-symbol")
+    draft.setting("default-non-terminal")
     draft.refuse_all(_CHANGES_STACKS)
 
 
@@ -138,40 +138,40 @@ def _true(text: str) -> bool:
 
 
 def _grammars(draft: Draft, tables: list[tuple[Setting, str, dict[str, str]]], folder: Path, *, stack: bool) -> None:
-    usual = next((found["maxspan"] for _, _, found in tables if found["owner"] != "glue"), None)
+    usual = next((options["maxspan"] for _, _, options in tables if options["owner"] != "glue"), None)
     if usual is not None and not stack:
         draft.put("decoder.max_span", int(usual))
-    for one, _, found in tables:
-        path = _located(draft, one, folder, found["path"])
-        draft.grammar(path, one.line)
+    for setting, _, options in tables:
+        path = _located(draft, setting, folder, options["path"])
+        draft.grammar(path, setting.line)
         draft.feature(
             "translation-model",
-            one.line,
+            setting.line,
             path=path,
-            owner=found["owner"],
-            max_span=None if stack or found["maxspan"] == usual else found["maxspan"],
-            name=f"tm_{found['owner']}",
+            owner=options["owner"],
+            max_span=None if stack or options["maxspan"] == usual else options["maxspan"],
+            name=f"tm_{options['owner']}",
         )
-        for name, value in found.items():
+        for name, value in options.items():
             if name not in ("owner", "maxspan", "path"):
-                draft.idle(one, f"-{name} {value}".rstrip())
+                draft.idle(setting, f"-{name} {value}".rstrip())
     if not stack:
-        glue = all(found["owner"] != "glue" for _, _, found in tables)
+        glue = all(options["owner"] != "glue" for _, _, options in tables)
         draft.put("decoder.glue", glue)
         if glue:
             draft.feature("glue", value=1, name="tm_glue_0")
 
 
 def _functions(draft: Draft, folder: Path, *, stack: bool) -> None:
-    found = sorted(draft.every("lm") + draft.every("feature-function"), key=lambda one: one.line)
+    settings = sorted(draft.every("lm") + draft.every("feature-function"), key=lambda setting: setting.line)
     models = 0
-    for one in found:
-        name, options = function(one.key, one.value)
+    for setting in settings:
+        name, options = function(setting.key, setting.value)
         if name in _LMS:
             draft.feature(
                 "lm",
-                one.line,
-                path=_located(draft, one, folder, options.pop("lm_file")),
+                setting.line,
+                path=_located(draft, setting, folder, options.pop("lm_file")),
                 base=10,
                 order=options.pop("lm_order", None),
                 class_path=options.pop("class_map", None),
@@ -184,32 +184,32 @@ def _functions(draft: Draft, folder: Path, *, stack: bool) -> None:
             options = {key: value for key, value in options.items() if key not in ("lm_type", "oov_feature")}
         elif name == "WordPenalty":
             value = options.pop("value", _WORD)
-            draft.feature("word-penalty", one.line, value=value, count_bos=None if stack else True, name=name)
+            draft.feature("word-penalty", setting.line, value=value, count_bos=None if stack else True, name=name)
         elif name == "OOVPenalty":
-            draft.feature("oov", one.line, value=-100, name=name)
+            draft.feature("oov", setting.line, value=-100, name=name)
         elif name == "PhrasePenalty":
-            draft.feature("phrase-penalty", one.line, value=1, owner=options.pop("owner", None), name=name)
+            draft.feature("phrase-penalty", setting.line, value=1, owner=options.pop("owner", None), name=name)
         elif name in ("Distortion", "SourcePath"):
-            draft.feature("distortion" if name == "Distortion" else "source-path", one.line, name=name)
+            draft.feature("distortion" if name == "Distortion" else "source-path", setting.line, name=name)
         else:
-            draft.feature(name, one.line, **{_option(key): value or "true" for key, value in options.items()})
+            draft.feature(name, setting.line, **{_option(key): value or "true" for key, value in options.items()})
             options = {}
         for key, value in options.items():
-            draft.idle(one, f"{name} -{key} {value}".rstrip())
+            draft.idle(setting, f"{name} -{key} {value}".rstrip())
 
 
 def _option(key: str) -> str:
-    """A parameter as an option; ``name`` is the host's own."""
+    """A parameter as an option; ``name`` belongs to the host."""
     return "lm_name" if key == "name" else key.replace("-", "_")
 
 
-def _located(draft: Draft, one: Setting, folder: Path, path: str) -> str:
-    """A relative path where Joshua looks for it: in the working directory, or, in later versions, beside the file."""
+def _located(draft: Draft, setting: Setting, folder: Path, path: str) -> str:
+    """Resolve a path as Joshua does: in the working directory or, in later versions, beside the file."""
     here, beside = Path(path), folder / path
     if not beside.exists() or (here.exists() and here.samefile(beside)):
         return path
     if here.exists():
         expected = "a path that names one file, or an absolute one"
         found = f"{quote(path)}, which is in the working directory and beside the configuration"
-        raise FormatError(expected, found, file=draft.settings.file, line=one.line)
+        raise FormatError(expected, found, file=draft.settings.file, line=setting.line)
     return str(beside)

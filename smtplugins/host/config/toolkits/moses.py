@@ -71,7 +71,7 @@ _TABLES = ("PhraseDictionary", "ProbingPT", "RuleTable")
 _HARMLESS = words(
     """name num-features order load lazyken verbosity filterable cache-size require-sorting-after-source-context"""
 )
-"""Keys of features that change nothing here."""
+"""Keys of features that have no effect here."""
 _FALSE = {"false", "0", "no", "n"}
 _OFF: Harmless = ("false", lambda value: value.lower() in _FALSE)
 _CHANGES: dict[str, Harmless] = {
@@ -111,11 +111,11 @@ _INSTEAD = {
 
 
 def adapt(settings: Settings, path: Path | None) -> Draft:
-    """What a moses.ini amounts to."""
+    """Convert a moses.ini."""
     draft = Draft(settings, 0)
     draft.option("source", "input-file")
     draft.put("output.format", "moses-nbest")
-    algorithm = draft.one("search-algorithm")
+    algorithm = draft.setting("search-algorithm")
     decoder, search = _SEARCHES[algorithm.value if algorithm is not None else "0"]
     line = algorithm.line if algorithm is not None else None
     draft.put("decoder.name", decoder, line)
@@ -152,22 +152,22 @@ def adapt(settings: Settings, path: Path | None) -> Draft:
     _features(draft, spans)
     if settings.all("weight"):
         draft.own_weights(draft.every("weight")[0], path)
-        lines = [blanks(one.value) for one in settings.all("weight")]
+        lines = [blanks(setting.value) for setting in settings.all("weight")]
         weighted = {label.removesuffix("=") for label, *values in lines if values != ["UNTUNEABLE"]}
-        if any(one.name not in weighted for _, one in features(settings)):
+        if any(feature.name not in weighted for _, feature in features(settings)):
             draft.put("model.missing", 1)
     _lists(draft)
     for key in ("input-factors", "output-factors"):
         given = draft.every(key)
-        values = [token for one in given for token in blanks(one.value)]
+        values = [token for setting in given for token in blanks(setting.value)]
         if values not in ([], ["0"]):
             draft.refuse(given[-1], "0, words alone", found=" ".join(values))
     return draft
 
 
 def _phrases(draft: Draft) -> None:
-    """What phrases alone have: text as it comes, unknown words; and what is not done to them."""
-    brackets = draft.one("xml-brackets")
+    """Settings of phrase decoders: mark-up, unknown words; refuse what is not supported."""
+    brackets = draft.setting("xml-brackets")
     if "input" not in draft.values["decoder"]:
         draft.option("decoder.xml", "xml-input", str, "pass-through")
         if brackets is not None and draft.values["decoder"]["xml"] != "pass-through":
@@ -182,17 +182,16 @@ def _phrases(draft: Draft) -> None:
 
 
 def _mapping(draft: Draft, *, chart: bool) -> None:
-    """``[mapping]``: a graph of one step for each table; of charts in their order, in which limits of spans are."""
+    """Check ``[mapping]``: a graph of one step for each table; for charts in order, which span limits follow."""
     given = draft.every("mapping")
-    tables = [one.name for one in _tables(draft)]
-    steps = [blanks(one.value) for one in given]
+    tables = [table.name for table in _tables(draft)]
+    steps = [blanks(setting.value) for setting in given]
     graphs = [step[0] for step in steps if len(step) == 3 or step[-1] in tables]
     named = [["T", str(tables.index(step[-1]))] if step[-1] in tables else step[-2:] for step in steps]
     whole = (named if chart else sorted(named)) == [["T", str(i)] for i in range(len(tables))]
     if given and tables and not (whole and len(set(graphs)) == len(graphs)):
         shown = ", ".join(f"'{i} T {i}'" for i in range(len(tables)))
-        found = ", ".join(one.value for one in given)
-        draft.refuse(given[-1], f"a graph for each table: {shown}", found=found)
+        draft.refuse(given[-1], f"a graph for each table: {shown}", found=", ".join(entry.value for entry in given))
 
 
 def _is_true(text: str) -> bool:
@@ -201,24 +200,28 @@ def _is_true(text: str) -> bool:
 
 
 def _spans(draft: Draft) -> list[int]:
-    """The span limit of each table, by the step that uses it."""
-    limits = [int(token) for one in draft.every("max-chart-span") for token in blanks(one.value)]
+    """The span limit of each table, by the number of its step."""
+    limits = [int(token) for setting in draft.every("max-chart-span") for token in blanks(setting.value)]
     return [limits[i] if i < len(limits) else 20 for i in range(max(1, len(_tables(draft))))]
 
 
 def _tables(draft: Draft) -> list[Feature]:
-    return [one for _, one in features(draft.settings) if one.kind.startswith(_TABLES) and "path" in one.options]
+    return [
+        feature
+        for _, feature in features(draft.settings)
+        if feature.kind.startswith(_TABLES) and "path" in feature.options
+    ]
 
 
 def _features(draft: Draft, spans: list[int]) -> None:
-    tables = [one.name for one in _tables(draft)]
-    for one, feature in features(draft.settings):
+    tables = [table.name for table in _tables(draft)]
+    for setting, feature in features(draft.settings):
         at = tables.index(feature.name) if feature.name in tables else None
         span = spans[at] if at is not None and spans else None
-        _feature(draft, one, feature, span, chart=bool(spans))
+        _feature(draft, setting, feature, span, chart=bool(spans))
 
 
-def _feature(draft: Draft, one: Setting, feature: Feature, span: int | None, *, chart: bool) -> None:
+def _feature(draft: Draft, setting: Setting, feature: Feature, span: int | None, *, chart: bool) -> None:
     keys = dict(feature.options)
     scores = keys.get("num-features")
     usual = "false" if feature.kind == "UnknownWordPenalty" else "true"
@@ -226,7 +229,7 @@ def _feature(draft: Draft, one: Setting, feature: Feature, span: int | None, *, 
     markers = "rules" if chart else None
     options: dict[str, object]
     if feature.kind.startswith(_TABLES) and "path" in keys:
-        draft.grammar(keys["path"], one.line)
+        draft.grammar(keys["path"], setting.line)
         kind = "translation-model"
         own = span if span != draft.values["decoder"].get("max_span") else None
         options = {
@@ -264,25 +267,25 @@ def _feature(draft: Draft, one: Setting, feature: Feature, span: int | None, *, 
         options = {key: value for key, value in keys.items() if key not in ("name", "path")}
         options = {"path": keys["path"], **options} if "path" in keys else options
         keys = {}
-    draft.feature(kind, one.line, **options, tuneable=fixed, name=feature.name)
+    draft.feature(kind, setting.line, **options, tuneable=fixed, name=feature.name)
     for key, value in keys.items():
         zero = value.lower() in _FALSE if key in _SWITCHES else key in _ZERO and value == "0"
         if key not in _HARMLESS and not zero:
             expected = f"{feature.kind} {_INSTEAD.get(key, f'without {key}')}"
-            draft.refuse(one, expected, key=f"{feature.name}.{key}", found=f"{key}={value}")
+            draft.refuse(setting, expected, key=f"{feature.name}.{key}", found=f"{key}={value}")
 
 
 def _lists(draft: Draft) -> None:
     """``[n-best-list]``: file, size, distinct, in one line or several."""
-    found = draft.every("n-best-list")
-    tokens = [token for one in found for token in blanks(one.value)]
+    settings = draft.every("n-best-list")
+    tokens = [token for setting in settings for token in blanks(setting.value)]
     if len(tokens) > 1 and is_id(tokens[1]) and int(tokens[1]):
-        draft.put("output.nbest", int(tokens[1]), found[0].line)
+        draft.put("output.nbest", int(tokens[1]), settings[0].line)
         if tokens[2:] == ["distinct"]:
             draft.put("output.unique", True)
-    if found:
-        draft.idle(found[0], tokens[0])
-    switches = [(draft.one(key), name) for key, name in _FIELDS.items()]
-    fields = [name for one, name in switches if one is not None and one.value.lower() not in _FALSE]
+    if settings:
+        draft.idle(settings[0], tokens[0])
+    switches = [(draft.setting(key), name) for key, name in _FIELDS.items()]
+    fields = [name for setting, name in switches if setting is not None and setting.value.lower() not in _FALSE]
     if fields:
         draft.put("output.fields", fields)

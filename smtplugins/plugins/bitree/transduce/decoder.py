@@ -1,13 +1,15 @@
-"""The decoder ``bitree``: the cheapest bitree of a sentence's tree, and the string that is read off (section 7.4.4)."""
+"""The decoder ``bitree``: the cheapest bitree of a sentence's tree, and the string read off it (section 7.4.4)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtplugins.contracts.contracts import Decoding
-from smtplugins.host.decode.forests import Times, added
+from smtplugins.contracts.options import check_bounds, option
+from smtplugins.host.decode.statistics import Times, added
 from smtplugins.host.decode.threads import in_order
 from smtplugins.host.errors import UsageError
 from smtplugins.plugins.bitree.transduce.bitree_graphs import COLUMN, built, hypergraph, traced
@@ -21,42 +23,40 @@ if TYPE_CHECKING:
     from smtplugins.host.model import Model
 
 
+@dataclass(frozen=True, kw_only=True)
+class BitreeOptions:
+    """The options of the decoder ``bitree``."""
+
+    model_path: Path = option(doc="a folder that `smt bitree train` made, a discriminative or a generative model")
+    trees_path: Path | None = option(None, "source trees, by the numbers of the sentences; else attributes `src_tree`")
+    configuration: str = option(MIXTURE, "atoms that words are translated by: `mixture`, `best`, or such as `W`")
+    threshold: float = option(
+        THRESHOLD, "drop items less probable than this times the best of their cell of the chart", probability=True
+    )
+    cell_size: int = option(CELL_SIZE, "items kept in a cell, 0 for all", least=0)
+
+    def __post_init__(self) -> None:
+        check_bounds(self, "bitree")
+
+
 class BitreeDecoder:
     """Bottom-up over a source tree: words become words or nothing, parts keep their order or change places.
 
-    ``model_path`` is a folder that ``smt bitree train`` made, a discriminative model or a generative one. Source trees
-    are in a sentence's attribute ``src_tree``, as cdec's have it, or in a file ``trees_path``, a tree for each
-    sentence by its number; models learnt from trees without a parser make theirs. A sentence for which the file has
-    none is translated with a right-branching one. ``configuration`` says which atoms words are translated by:
-    ``mixture``, ``best`` or one of the word model's, such as ``W``.
-
-    Items are pruned whose probability is less than ``threshold`` times the best one's in their cell of the chart, and
-    all but the ``cell_size`` best ones (0: none). Words that were not in the training text become nothing.
+    Models learnt from trees without a parser make the trees of sentences themselves. A sentence without a tree is
+    translated with a right-branching one. Words that were not in the training text become nothing.
 
     The column ``bitree`` is minus the cost of the bitree, ln(1 + exp(-h)) or -log of a probability summed over its
-    inferences; its weight, that of the model's ``weights``, has to be positive.
+    inferences; its weight must be positive.
     """
 
-    def __init__(
-        self,
-        *,
-        model_path: Path,
-        trees_path: Path | None = None,
-        configuration: str = MIXTURE,
-        threshold: float = THRESHOLD,
-        cell_size: int = CELL_SIZE,
-    ) -> None:
+    def __init__(self, *, options: BitreeOptions) -> None:
         from smtplugins.plugins.bitree.trees.sentence_trees import SentenceTrees
 
-        if not 0.0 <= threshold <= 1.0:
-            raise UsageError(f"bitree: threshold: expected a probability, found {threshold}")
-        if cell_size < 0:
-            raise UsageError(f"bitree: cell_size: expected 0 or more, found {cell_size}")
-        self._transducer = Transducer.load(model_path)
+        self._transducer = Transducer.load(options.model_path)
         words = self._transducer.words
-        self._configuration = MIXTURE if words is None else words.configuration(configuration)
-        self._trees = SentenceTrees(trees_path, needed=True, kind=self._transducer.trees)
-        self._limits = SearchLimits(threshold, cell_size)
+        self._configuration = MIXTURE if words is None else words.configuration(options.configuration)
+        self._trees = SentenceTrees(options.trees_path, needed=True, kind=self._transducer.trees)
+        self._limits = SearchLimits(options.threshold, options.cell_size)
 
     @property
     def dense_names(self) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ class BitreeDecoder:
         weight = model.weights.get(COLUMN, 0.0)
         if weight < 0:
             raise UsageError(f"bitree: expected a weight of {COLUMN!r} that is not negative, found {weight}")
-        yield from in_order(lambda one: self._decoded(one, weight, graphs), sentences, threads)
+        yield from in_order(lambda sentence: self._decoded(sentence, weight, graphs), sentences, threads)
 
     def _decoded(self, sentence: Sentence, weight: float, graphs: bool) -> Decoding:
         if sentence.lattice is not None:

@@ -1,15 +1,17 @@
 """The decoder ``bag``: each source word becomes the word that its classifiers are most confident of, or nothing.
 
-Section 7.4.3. Words stand in the order of the source; they are meant to be compared as a bag.
+Section 7.4.3. Words are printed in the order of the source, and meant to be compared as a bag.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtplugins.contracts.contracts import Decoding
+from smtplugins.contracts.options import option
 from smtplugins.host.decode.threads import in_order
 from smtplugins.host.errors import UsageError
 from smtplugins.plugins.bitree.boosting.boosted_model import costs
@@ -22,29 +24,35 @@ if TYPE_CHECKING:
 COLUMN = "bag"
 
 
+@dataclass(frozen=True, kw_only=True)
+class BagOptions:
+    """The options of the decoder ``bag``."""
+
+    model_path: Path = option(doc="a folder that `smt bitree words` made")
+    configuration: str = option(MIXTURE, "`mixture`, `best`, or one of the model's, such as `W` or `W+C`")
+    trees_path: Path | None = option(None, "source trees, by the numbers of the sentences; else attributes `src_tree`")
+
+
 class Bag:
-    """Words without an order.
+    """Words without an order, each chosen by the classifiers of a source word.
 
-    ``model_path`` is a folder that ``smt bitree words`` made; ``configuration`` is ``mixture``, ``best`` or one of the
-    model's, such as ``W`` or ``W+C``. A model with dependency atoms needs source trees: in a sentence's attribute
-    ``src_tree``, as cdec's have it, or in a file ``trees_path``, a tree for each sentence by its number.
-
-    The column ``bag`` is minus the costs of equation 7.5, ln(1 + exp(-h)), summed over the words of the source.
+    A model with dependency atoms needs source trees. The column ``bag`` is minus the costs of equation 7.5,
+    ln(1 + exp(-h)), summed over the words of the source.
     """
 
-    def __init__(self, *, model_path: Path, configuration: str = MIXTURE, trees_path: Path | None = None) -> None:
+    def __init__(self, *, options: BagOptions) -> None:
         from smtplugins.plugins.bitree.trees.sentence_trees import SentenceTrees
 
-        self._model = WordModel.load(model_path)
-        self._configuration = self._model.configuration(configuration)
+        self._model = WordModel.load(options.model_path)
+        self._configuration = self._model.configuration(options.configuration)
         needed = self._model.needs_trees(self._configuration)
-        self._trees = SentenceTrees(trees_path, needed=needed, kind=self._model.trees)
+        self._trees = SentenceTrees(options.trees_path, needed=needed, kind=self._model.trees)
 
     def decode(self, sentences: Iterable[Sentence], model: Model, *, threads: int = 1) -> Iterator[Decoding]:
-        """The words of each sentence."""
+        """Translate each sentence into its words."""
         weight = model.weights.get(COLUMN, 0.0)
 
-        def one(sentence: Sentence) -> Decoding:
+        def decoded(sentence: Sentence) -> Decoding:
             if sentence.lattice is not None:
                 raise UsageError(f"sentence {sentence.id}: bag: expected words, found a lattice")
             tree = self._trees.of(sentence)
@@ -55,4 +63,4 @@ class Bag:
                 words.append(names[best])
             return Decoding(sentence.id, " ".join(filter(None, words)), -weight * cost, {COLUMN: -cost})
 
-        yield from in_order(one, sentences, threads)
+        yield from in_order(decoded, sentences, threads)

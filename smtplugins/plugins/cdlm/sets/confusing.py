@@ -22,7 +22,7 @@ from smtplugins.host.errors import SmtError, UsageError
 if TYPE_CHECKING:
     from smtplugins.contracts.contracts import Sentence
     from smtplugins.core.graph.hypergraph import Hypergraph
-    from smtplugins.host.decode.decoding import Translator
+    from smtplugins.host.decode.translator import Translator
     from smtplugins.host.files.forest_files import ForestFiles
     from smtplugins.host.host import Host
 
@@ -131,7 +131,7 @@ def write_words(path: Path, sentences: Iterable[Sentence], unknown: str) -> int:
 
 def read_text(host: Host, path: Path) -> list[Sentence]:
     """Read sentences, one per line; ids are line numbers from 0. Raises SmtError if no line has a word."""
-    from smtplugins.host.decode.decoding import read_sentences
+    from smtplugins.host.decode.sentences import read_sentences
 
     sentences = list(read_sentences(host, path, "text"))
     if not any(sentence.tokens for sentence in sentences):
@@ -151,7 +151,7 @@ def confuser(
 
     Writes the unknown-word rules into ``folder``, which must exist until the translator has loaded its tables.
     """
-    from smtplugins.host.decode.decoding import make_translator
+    from smtplugins.host.decode.translator import make_translator
 
     folder.mkdir(parents=True, exist_ok=True)
     write_words(folder / WORDS, sentences, setting.unknown)

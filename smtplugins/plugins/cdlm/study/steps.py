@@ -64,7 +64,8 @@ class CdlmStudy(Study):
     def check(self) -> None:
         """Raise an error if texts lack words or lines, before anything is written."""
         from smtplugins.core.lm.ngram_model import check_lm
-        from smtplugins.host.decode.decoding import make_translator, read_source
+        from smtplugins.host.decode.sentences import read_source
+        from smtplugins.host.decode.translator import make_translator
 
         check_least(self.args, nbest=1)
         self.chosen_tables()
@@ -168,7 +169,8 @@ class CdlmStudy(Study):
                     confusions.add_graph(graph, self.args.scope)
 
     def _graphs(self, source: Path) -> Any:
-        from smtplugins.host.decode.decoding import make_translator, read_source
+        from smtplugins.host.decode.sentences import read_source
+        from smtplugins.host.decode.translator import make_translator
 
         assert self.config is not None
         translator = make_translator(self.host, self.config, None, self.cache)
@@ -288,7 +290,7 @@ class CdlmStudy(Study):
 
     def _prepare(self, key: str) -> tuple[RunConfig, Mapping[str, float]]:
         """The system's configuration and weights, with the model as one more feature or without."""
-        from smtplugins.host.decode.decoding import make_translator
+        from smtplugins.host.decode.translator import make_translator
 
         assert self.config is not None
         config = self.config

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from smtplugins.core.lm.ngram_model import check_lm
-from smtplugins.host.decode.decoding import read_sentences
+from smtplugins.host.decode.sentences import read_sentences
 from smtplugins.host.model import Model
 from smtplugins.host.study.options import check_least
 from smtplugins.host.study.study import Study

@@ -13,7 +13,7 @@ from smtplugins.contracts.offers import Offer
 from smtplugins.host.config.resources import Resources, Table
 from smtplugins.host.features.scoring import Active
 from smtplugins.host.model import Model
-from smtplugins.plugins.localized.decoding.swap import Swap
+from smtplugins.plugins.localized.decoding.swap import Swap, SwapOptions
 from smtplugins.plugins.localized.learning.problem import BIGRAM
 from smtplugins.plugins.localized.model.bigrams import BigramWeights
 from smtplugins.plugins.localized.model.block_model import BlockModel
@@ -90,10 +90,10 @@ class BlockSystem:
         resources = Resources(
             (Table(self.table, name="blocks"),), (Active("block-model", _OFFER, feature),), cache="off"
         )
-        decoder = Swap(
-            resources=resources,
+        options = SwapOptions(
             reordering=reordering,  # type: ignore[arg-type]
             stack_size=self.stack_size,
             max_options=0,
         )
+        decoder = Swap(resources=resources, options=options)
         return decoder.decode(sentences, model, threads=self.threads, graphs=graphs)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtplugins.core.grammar.tables import Tables
-    from smtplugins.host.decode.forests import SentenceForest
+    from smtplugins.host.decode.parsing import SentenceForest
     from smtplugins.plugins.searn._searn import Labels
     from smtplugins.plugins.searn.labels.pair_columns import PairColumns
 

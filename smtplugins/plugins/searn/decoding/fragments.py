@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from smtplugins.contracts.contracts import Built
     from smtplugins.core.grammar.parsed_forest import Forest
     from smtplugins.core.graph.hypergraph import Hypergraph
-    from smtplugins.host.decode.forests import SentenceForest
+    from smtplugins.host.decode.parsing import SentenceForest
     from smtplugins.plugins.searn._searn import AmasisGraph
 
     RuleFeatures = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]

@@ -16,6 +16,7 @@
 
 #include "amasis_search.hpp"
 #include "bind/arrays.hpp"
+#include "bind/options.hpp"
 #include "bindings.hpp"
 #include "search/search.hpp"
 
@@ -73,25 +74,23 @@ struct KeptLabels {
   LabelModel model;
 };
 
+Decide decide_of(const std::string& name) {
+  check(name == "vote" || name == "draw" || name == "last", "expected vote, draw or last");
+  return name == "vote" ? Decide::kVote : (name == "draw" ? Decide::kDraw : Decide::kLast);
+}
+
+const char* name_of(Decide decide) {
+  return decide == Decide::kVote ? "vote" : (decide == Decide::kDraw ? "draw" : "last");
+}
+
 // The searcher reuses its buffers: one call at a time.
 class LockedAmasis {
  public:
   LockedAmasis(std::shared_ptr<Scorer> scorer, Input<double> weights, std::shared_ptr<KeptLabels> labels,
-               std::int64_t stack_size, double beam, std::size_t wanted, const std::string& decide, std::uint64_t seed,
-               bool logs, bool strings, bool all_edges, std::int64_t max_edges)
+               const AmasisOptions& options)
       : scorer_(std::move(scorer)), labels_(std::move(labels)) {
-    AmasisOptions options;
-    check(stack_size >= 0 && beam >= 0.0 && max_edges >= 1, "limits must not be negative, max_edges not 0");
-    options.stack_size = stack_size;
-    options.beam = beam;
-    options.labels = wanted;
-    check(decide == "vote" || decide == "draw" || decide == "last", "expected vote, draw or last");
-    options.decide = decide == "vote" ? Decide::kVote : (decide == "draw" ? Decide::kDraw : Decide::kLast);
-    options.seed = seed;
-    options.logs = logs;
-    options.strings = strings;
-    options.all_edges = all_edges;
-    options.max_edges = max_edges;
+    check(options.stack_size >= 0 && options.beam >= 0.0 && options.max_edges >= 1,
+          "limits must not be negative, max_edges not 0");
     std::vector<double> weighed = values_of(weights);
     check(weighed.size() == scorer_->components() + kLabelColumns, "a weight for each component and column of labels");
     check(std::all_of(weighed.begin(), weighed.end(), [](double w) { return std::isfinite(w); }),
@@ -210,12 +209,22 @@ void bind_amasis(nb::module_& m) {
                     Input<std::int32_t>, Input<std::int32_t>, bool, std::int32_t, std::int32_t>(),
            "weights"_a, "shares"_a, "reductions"_a, "operations"_a, "label_rows"_a, "pair_rows"_a, "depth_rows"_a,
            "fragments"_a, "fragment_begin"_a, "fragment_empty"_a);
+  bind_options<AmasisOptions>(m, "AmasisOptions", "The options of the search with a stack of fragments.")
+      .def_rw("stack_size", &AmasisOptions::stack_size, "Hypotheses kept for each number of source words, 0 for all.")
+      .def_rw("beam", &AmasisOptions::beam, "How far a hypothesis may score below the best of its stack.")
+      .def_rw("labels", &AmasisOptions::labels, "Labels tried for each option, 0 for all.")
+      .def_prop_rw("decide", [](const AmasisOptions& options) { return name_of(options.decide); },
+                   [](AmasisOptions& options, const std::string& name) { options.decide = decide_of(name); },
+                   "vote, draw or last.")
+      .def_rw("seed", &AmasisOptions::seed, "Of draws.")
+      .def_rw("logs", &AmasisOptions::logs, "Give the columns of labels.")
+      .def_rw("strings", &AmasisOptions::strings, "Recombine only fragments of the same words.")
+      .def_rw("all_edges", &AmasisOptions::all_edges, "Keep all derivations, not the best alone.")
+      .def_rw("max_edges", &AmasisOptions::max_edges, "Hypotheses above which the search raises SearchLimit.");
   nb::class_<LockedAmasis>(m, "Amasis", nb::type_slots(searcher_slots),
                            "Beam search with a stack of fragments, sentence by sentence.")
-      .def(nb::init<std::shared_ptr<Scorer>, Input<double>, std::shared_ptr<KeptLabels>, std::int64_t, double,
-                    std::size_t, const std::string&, std::uint64_t, bool, bool, bool, std::int64_t>(),
-           "scorer"_a, "weights"_a, "labels"_a, "stack_size"_a, "beam"_a, "wanted"_a, "decide"_a, "seed"_a, "logs"_a,
-           "strings"_a, "all_edges"_a, "max_edges"_a)
+      .def(nb::init<std::shared_ptr<Scorer>, Input<double>, std::shared_ptr<KeptLabels>, const AmasisOptions&>(),
+           "scorer"_a, "weights"_a, "labels"_a, "options"_a)
       .def("search", &LockedAmasis::search, "forest"_a, "sums"_a, "fragments"_a, "key"_a);
 }
 

@@ -1,7 +1,7 @@
 """The decoder ``umt``: one tree grows from any leaf of the forest, upwards and downwards, and nothing is taken back.
 
 A. Gesmundo and J. Henderson, "Undirected Machine Translation with Discriminative Reinforcement Learning" (2014). The
-forest is that of the other decoders (``host/decode/forests.py``), the search native (``growing/search.py``).
+forest is that of the other decoders (``host/decode/parsing.py``), the search native (``growing/search.py``).
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from smtplugins.contracts.contracts import Decoding
+from smtplugins.contracts.options import option
 from smtplugins.host.decode.forest_decoding import ForestDecoder
-from smtplugins.host.decode.forests import Conventions, Forests, Times, added, oov_labels
+from smtplugins.host.decode.parsing import SentenceParser
+from smtplugins.host.decode.parsing_options import ParsingOptions
+from smtplugins.host.decode.statistics import Times, added
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.plugins.umt.features.cff import Cff
 from smtplugins.plugins.umt.growing.beams import beams
@@ -30,152 +33,122 @@ if TYPE_CHECKING:
     from smtplugins.core.graph.hypergraph import Hypergraph
     from smtplugins.core.search.stateful_search import SearchForest
     from smtplugins.host.config.resources import Resources
-    from smtplugins.host.decode.forests import SentenceForest, Weighted
+    from smtplugins.host.decode.parsing import SentenceForest, WeightedParser
     from smtplugins.host.model import Model
     from smtplugins.plugins.umt.growing.search import Grown, Searcher
 
     Array = NDArray[Any]
 
 
-@dataclass(frozen=True)
-class Search:
-    """How trees are grown: how many more are drawn, or how many are kept at each step."""
+@dataclass(frozen=True, kw_only=True)
+class UmtOptions(ParsingOptions):
+    """The options of the decoder ``umt``: bounds and search, and the parsing of ``hiero``.
 
-    samples: int = 0
-    temperature: float = 1.0
-    beam: int = 1
-    seed: int = 1
-
-
-class Umt(ForestDecoder["System"]):
-    """Undirected greedy decoding.
-
-    ``cff``, ``cff_scale``, ``cff_lm``, ``cff_joins`` and ``first_pass_path`` say how the missing branches are bounded,
-    as the feature ``cff`` does, which counts if the run has it (``cff_lm=0,cff_scale=8.5``: as in the paper).
-    ``lm_mode``: a language model is the change of its score (``delta``), the scores of new words and of those behind
-    them (``rescored``), or these by length of context (``split``).
-
-    One tree is grown. ``samples`` draws as many more, by exp(score / ``temperature``), from ``seed``; ``beam`` keeps as
-    many at each step. Of several trees that with the highest score is the translation, and lists and graphs have all.
-
-    The rest is how sentences are parsed, as in ``hiero``: ``goal`` and ``nonterminal`` are labels; ``max_span`` is the
-    longest span of a rule; ``glue`` makes glue rules, ``glue_path`` adds a file of them; ``markers`` puts ``<s>`` and
-    ``</s>`` around sentences and into glue rules; ``pass_through`` makes rules for ``all`` words, for the ``unknown``
-    ones or for ``none``, with the labels and probabilities of ``oov_list`` or a file of them; ``mark_oovs`` puts
-    ``_OOV`` behind such words; ``max_length`` is that of a sentence, ``max_options`` the number of target sides of a
-    source side.
+    If the run has the feature ``cff``, that feature's options take precedence over those of the bounds.
     """
 
-    def __init__(
-        self,
-        *,
-        resources: Resources,
-        cff: CffMode = "sum",
-        cff_scale: float = 1.0,
-        cff_lm: float = 0.9,
-        cff_joins: bool = True,
-        first_pass_path: Path | None = None,
-        lm_mode: LmMode = "delta",
-        samples: int = 0,
-        temperature: float = 1.0,
-        beam: int = 1,
-        seed: int = 1,
-        goal: str = "S",
-        nonterminal: str = "X",
-        max_span: int | None = None,
-        glue: bool = True,
-        glue_path: Path | None = None,
-        markers: bool = False,
-        pass_through: Literal["all", "unknown", "none"] = "all",
-        oov_list: str | None = None,
-        oov_path: Path | None = None,
-        mark_oovs: bool = False,
-        max_length: int | None = None,
-        max_options: int = 0,
-        input: Literal["text", "lattice"] = "text",
-        joshua: bool = False,
-    ) -> None:
-        if samples < 0 or beam < 1 or seed < 0:
+    cff: CffMode = option(
+        "sum",
+        "bounds of missing branches as features: their sum, one for each link, that less what is filled, or none",
+    )
+    cff_scale: float = option(1.0, "bounds are divided by this; 8.5 in the author's earlier code")
+    cff_lm: float = option(
+        0.9, "share of the language model's score of a rule's own words in the bounds; 0 in the paper: context-free"
+    )
+    cff_joins: bool = option(
+        True, "add its scores where the best branches join, which makes bounds guesses; not in the paper"
+    )
+    first_pass_path: Path | None = option(
+        None, "weights of the bounds; else those saved with learnt weights, the configuration's, or the run's"
+    )
+    lm_mode: LmMode = option(
+        "delta",
+        "what a language model counts: the change of its score, words scored anew, or these by length of context",
+    )
+    samples: int = option(0, "further trees to draw")
+    temperature: float = option(1.0, "actions are drawn by exp(score / temperature)")
+    beam: int = option(1, "trees kept at each step; not in the paper")
+    seed: int = option(1, "seed of the draws")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.samples < 0 or self.beam < 1 or self.seed < 0:
             raise UsageError("umt: expected samples and seed of 0 or more, and a beam of 1 or more")
-        if not (temperature > 0 and math.isfinite(temperature)):
-            raise UsageError(f"umt: temperature: expected a number above 0, found {temperature}")
-        if samples and beam > 1:
+        if not (self.temperature > 0 and math.isfinite(self.temperature)):
+            raise UsageError(f"umt: temperature: expected a number above 0, found {self.temperature}")
+        if self.samples and self.beam > 1:
             raise UsageError("umt: expected samples or a beam, found both")
-        self.search = Search(samples, temperature, beam, seed)
-        self.lm_mode: LmMode = lm_mode
-        own = [one for one in resources.features if isinstance(one.feature, Cff)]
+
+
+class Umt(ForestDecoder["WeightedTables"]):
+    """Undirected greedy decoding: one tree grows from any leaf of the forest, in any direction."""
+
+    def __init__(self, *, resources: Resources, options: UmtOptions) -> None:
+        self.options = options
+        own = [active for active in resources.features if isinstance(active.feature, Cff)]
         if len(own) > 1:
-            raise UsageError(f"umt: expected one feature cff, found {', '.join(one.label for one in own)}")
+            raise UsageError(f"umt: expected one feature cff, found {', '.join(active.label for active in own)}")
         if own:
             self.cff, self.cff_label = own[0].feature, own[0].label
         else:
-            self.cff = Cff(mode=cff, scale=cff_scale, first_pass_path=first_pass_path, lm=cff_lm, joins=cff_joins)
+            self.cff = Cff(
+                mode=options.cff,
+                scale=options.cff_scale,
+                first_pass_path=options.first_pass_path,
+                lm=options.cff_lm,
+                joins=options.cff_joins,
+            )
             self.cff_label = "cff"
-        conventions = Conventions(
-            goal=goal,
-            nonterminal=nonterminal,
-            max_span=max_span,
-            glue=glue,
-            glue_path=glue_path,
-            markers=markers,
-            pass_through=pass_through,
-            oov_labels=oov_labels(oov_list, oov_path),
-            mark_oovs=mark_oovs,
-            max_length=max_length,
-            max_options=max_options,
-            joshua=joshua,
-            lattice=input == "lattice",
-        )
         self._configured = resources.weights
-        super().__init__(Forests(resources, conventions))
+        super().__init__(SentenceParser(resources, options))
 
     @property
     def notes(self) -> list[str]:
-        """What a user should know of a run."""
+        """Warnings to print before decoding."""
         late = self.working().completed
         if not late:
             return []
         return [f"decoder umt: {', '.join(late)} cannot be scored in part: counted when all below a rule is known"]
 
     def working(self) -> Working:
-        """The features at work, for one thread."""
-        features = self.forests.resources.features
-        return Working(features, self.forests.stateful, self.cff, self.cff_label, self.lm_mode)
+        """The features set up for one thread."""
+        features = self.parser.resources.features
+        return Working(features, self.parser.stateful, self.cff, self.cff_label, self.options.lm_mode)
 
-    def system(self, weights: Mapping[str, float]) -> System:
-        """The tables under weights, and under those of the first pass."""
+    def system(self, weights: Mapping[str, float]) -> WeightedTables:
+        """Apply the weights, and those of the first pass, to the tables."""
         first = self.cff.first_pass(self.cff_label, weights, self._configured)
-        weighted = self.forests.weighted(weights)
-        return System(weighted, weighted if first == weights else self.forests.weighted(first), first)
+        weighted = self.parser.weighted(weights)
+        return WeightedTables(weighted, weighted if first == weights else self.parser.weighted(first), first)
 
     def kept_first_pass(self, weights: Mapping[str, float]) -> dict[str, float]:
-        """The weights that bounds are made with, by the names under which they stay with learnt ones."""
+        """The weights that bounds are made with, by the names under which they are saved with learnt weights."""
         first = self.cff.first_pass(self.cff_label, weights, self._configured)
         return {f"{self.cff_label}:{name}": value for name, value in first.items() if self.cff.components}
 
-    def worker(self, system: System, graphs: bool) -> _Worker:
-        """What decodes in one thread."""
-        return _Worker(system, self.working(), self.search, graphs)
+    def worker(self, system: WeightedTables, graphs: bool) -> _Worker:
+        """Make a decoder for one thread."""
+        return _Worker(system, self.working(), self.options, graphs)
 
     def task(
         self, sentences: Sequence[Sentence], references: Sequence[Sequence[str]], metric: Metric, model: Model
     ) -> Task:
-        """Its decisions, to be learnt."""
+        """The decoder's decisions as a task for learners of policies."""
         from smtplugins.plugins.umt.growing.task import make_task
 
         return make_task(self, sentences, references, metric, model.weights)
 
 
 @dataclass(frozen=True)
-class System:
-    """Tables under the weights of a run, and under those that bounds are made with."""
+class WeightedTables:
+    """The tables under the weights of the run, and under those that bounds are made with."""
 
-    weighted: Weighted
-    first: Weighted
+    weighted: WeightedParser
+    first: WeightedParser
     first_pass: Mapping[str, float]
 
     def forest(self, sentence: Sentence) -> tuple[SentenceForest, Array]:
-        """The forest of a sentence, whose rules have scores, and the scores that bounds are made of."""
+        """Parse a sentence; return its forest with scored rules, and the scores that bounds are made of."""
         forest = self.weighted.forest(sentence)
         if self.first is self.weighted:
             return forest, forest.scores
@@ -187,8 +160,8 @@ class System:
 
 
 @dataclass(frozen=True)
-class Derivation:
-    """A tree that was grown; scores of its edges and the columns that lists show, a row for each step."""
+class GrownDerivation:
+    """A grown tree, with the scores of its edges and the feature columns of lists, a row for each step."""
 
     grown: Grown
     tree: GrownTree
@@ -197,30 +170,29 @@ class Derivation:
 
     @cached_property
     def score(self) -> float:
-        """Of the whole: the bounds do not count."""
+        """The score of the whole tree, without bounds."""
         return float(self.scores.sum())
 
 
 class _Worker:
-    """Decodes one sentence after the other, in one thread."""
+    """Decodes sentences one by one, in one thread."""
 
-    def __init__(self, system: System, working: Working, search: Search, graphs: bool) -> None:
+    def __init__(self, system: WeightedTables, working: Working, options: UmtOptions, graphs: bool) -> None:
         self._system = system
         self._graphs = graphs
         self._working = working
-        self._search = search
+        self._options = options
         weights = system.weighted.weights
         self._column = working.column(weights)
         self._shown = [weights.get(name, 0.0) for name in working.shown]
         self._estimates = working.estimates(system.first_pass)
-        self._conventions = system.weighted.maker.conventions
 
     def decode(self, sentence: Sentence) -> Decoding:
         from smtplugins.core.search.stateful_search import forest_of_parse
 
         forest, bounds = self._system.forest(sentence)
         times = Times()
-        found: list[Derivation] = []
+        derivations: list[GrownDerivation] = []
         scored = 0
         with times("search"):
             if forest.forest:
@@ -231,25 +203,25 @@ class _Worker:
                 except ValueError as error:
                     raise SmtError(f"sentence {sentence.id}: {error}") from None
                 trees = self._grown(searcher)
-                scored = sum(one.scored for one in trees)
-                found = [self._derivation(one, forest, given) for one in trees]
-                # A stable order: the one grown first is the first of equals.
-                found.sort(key=lambda one: -one.score)
-        best = found[0] if found else None
+                scored = sum(grown.scored for grown in trees)
+                derivations = [self._derivation(grown, forest, given) for grown in trees]
+                # The sort is stable: of equal scores the tree grown first comes first.
+                derivations.sort(key=lambda derivation: -derivation.score)
+        best = derivations[0] if derivations else None
         with times("output"):
             if best is not None:
-                text = self._conventions.shown(best.tree.text())
+                text = self._options.shown(best.tree.text())
             else:
-                # Joshua gives the sentence back.
-                text = sentence.text if self._conventions.joshua else ""
-        counts = {"pops": sum(len(one.grown) for one in found), "lm_queries": scored}
+                # Joshua gives back a sentence that it cannot translate.
+                text = sentence.text if self._options.joshua else ""
+        counts = {"pops": sum(len(derivation.grown) for derivation in derivations), "lm_queries": scored}
         return Decoding(
             id=sentence.id,
             best=text,
             score=None if best is None else best.score,
             features={} if best is None else self._features(forest, best),
-            graph=(lambda: self._graph(forest, found)) if self._graphs else None,
-            shown=self._conventions.shown,
+            graph=(lambda: self._graph(forest, derivations)) if self._graphs else None,
+            shown=self._options.shown,
             trace=lambda: ["no derivation"] if best is None else traced(best.tree, best.grown, self._working.names),
             built=lambda: [] if best is None else built(best.tree, best.grown),
             stats=added({**forest.stats, **counts}, times.sums),
@@ -257,32 +229,32 @@ class _Worker:
         )
 
     def _grown(self, searcher: Searcher) -> list[Grown]:
-        """The trees, each once."""
-        options = self._search
+        """The distinct trees."""
+        options = self._options
         if options.beam > 1:
             return beams(searcher, options.beam)
         first = searcher.follow()
         once = {frozenset(first.actions[:, 0].tolist()): first}
         for number in range(options.samples):
             seed = options.seed * 1_000_003 + number
-            one = searcher.draw(temperature=options.temperature, seed=seed)
-            once.setdefault(frozenset(one.actions[:, 0].tolist()), one)
+            grown = searcher.draw(temperature=options.temperature, seed=seed)
+            once.setdefault(frozenset(grown.actions[:, 0].tolist()), grown)
         return list(once.values())
 
-    def _derivation(self, grown: Grown, forest: SentenceForest, given: SearchForest) -> Derivation:
+    def _derivation(self, grown: Grown, forest: SentenceForest, given: SearchForest) -> GrownDerivation:
         import numpy as np
 
         tree = GrownTree.of(forest.forest, grown.actions)
         shown = self._working.told(grown, given, len(forest.scores))
         scores = forest.scores[tree.rules()].astype(np.float64) + shown @ np.array(self._shown, dtype=np.float64)
-        return Derivation(grown, tree, scores, shown)
+        return GrownDerivation(grown, tree, scores, shown)
 
-    def _features(self, forest: SentenceForest, one: Derivation) -> dict[str, float]:
-        sums = forest.sums(one.tree.rules().tolist())
-        return sums | dict(zip(self._working.shown, one.shown.sum(axis=0).tolist(), strict=True))
+    def _features(self, forest: SentenceForest, best: GrownDerivation) -> dict[str, float]:
+        sums = forest.sums(best.tree.rules().tolist())
+        return sums | dict(zip(self._working.shown, best.shown.sum(axis=0).tolist(), strict=True))
 
-    def _graph(self, forest: SentenceForest, found: Sequence[Derivation]) -> Hypergraph:
+    def _graph(self, forest: SentenceForest, derivations: Sequence[GrownDerivation]) -> Hypergraph:
         from smtplugins.core.search.refining import hypergraph_of
 
-        made = kept((one.tree, one.scores, one.shown) for one in found)
-        return hypergraph_of(forest.forest, made, forest.features, self._working.shown, id=forest.sentence.id)
+        refined = kept((grown.tree, grown.scores, grown.shown) for grown in derivations)
+        return hypergraph_of(forest.forest, refined, forest.features, self._working.shown, id=forest.sentence.id)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from smtformats import Columns
     from smtplugins.contracts.contracts import Metric, Sentence
     from smtplugins.core.search.stateful_search import SearchForest
-    from smtplugins.host.decode.forests import SentenceForest
-    from smtplugins.plugins.umt.growing.decoder import System, Umt
+    from smtplugins.host.decode.parsing import SentenceForest
+    from smtplugins.plugins.umt.growing.decoder import Umt, WeightedTables
     from smtplugins.plugins.umt.growing.search import Searcher
 
     Array = NDArray[Any]
@@ -108,13 +108,13 @@ class TranslationSearch:
     ) -> None:
         from smtplugins.host.judge.consensus import prepare_references
 
-        self._system: System = decoder.system(weights)
+        self._system: WeightedTables = decoder.system(weights)
         self._sentences = sentences
         self._metric = metric
         self._references = prepare_references(metric, references)
         self._working = decoder.working()
         self._estimates = self._working.estimates(self._system.first_pass)
-        self._shown = self._system.weighted.maker.conventions.shown
+        self._shown = self._system.weighted.parser.options.shown
         self._kept: dict[int, _Example] = {}
         self._edges = 0
         self._begun: tuple[int, Array, Array] | None = None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import argparse
 
     from smtplugins.contracts.contracts import Decoding, Metric, Sentence
-    from smtplugins.host.decode.decoding import Translator
+    from smtplugins.host.decode.translator import Translator
     from smtplugins.host.host import Host
     from smtplugins.host.study.study_tables import StudyTable
     from smtplugins.plugins.umt.study.systems import LearntSystem

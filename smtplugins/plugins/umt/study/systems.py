@@ -20,7 +20,7 @@ from smtplugins.host.study.tuned_systems import refuse_runner
 
 if TYPE_CHECKING:
     from smtplugins.contracts.contracts import Sentence
-    from smtplugins.host.decode.decoding import Translator
+    from smtplugins.host.decode.translator import Translator
     from smtplugins.host.host import Host
     from smtplugins.host.judge.evaluation import Texts
 
@@ -164,8 +164,8 @@ class UmtCase:
 
     def sentences(self, path: str | Path, translator: Translator | None = None) -> list[Sentence]:
         """Read the sentences of a file as the configuration says; for a decoder, numbers of arcs get names."""
-        from smtplugins.host.decode.decoding import read_sentences
         from smtplugins.host.decode.lattices import holds_both
+        from smtplugins.host.decode.sentences import read_sentences
 
         decoder = self.loaded.decoder
         lattice = bool(decoder and decoder.options.get("input") == "lattice")

@@ -10,7 +10,7 @@ from smtplugins.contracts.contracts import Sentence
 from smtplugins.host.loading.manager import load_plugins
 from smtplugins.host.model import Model
 from smtplugins.plugins.bitree.study.transducers import judge_by_gtm, transduce
-from smtplugins.plugins.bitree.transduce.decoder import BitreeDecoder
+from smtplugins.plugins.bitree.transduce.decoder import BitreeDecoder, BitreeOptions
 from smtplugins.plugins.bitree.transduce.transducing import bitrees_of, learn_generative, shaped
 from smtplugins.plugins.bitree.words.material import Pair
 
@@ -31,6 +31,6 @@ def test_strings_are_those_of_the_decoder(tmp_path: Path) -> None:
     made = learn_generative(bitrees_of(shaped(pairs, "right-branching")))
     made.save(tmp_path)
     sentences = [Sentence(str(k), pair.source) for k, pair in enumerate(pairs)]
-    found = [one.best for one in BitreeDecoder(model_path=tmp_path).decode(sentences, Model())]
+    found = [one.best for one in BitreeDecoder(options=BitreeOptions(model_path=tmp_path)).decode(sentences, Model())]
     assert transduce(made, pairs, threads=2) == found
     assert found[0] == "x z y"

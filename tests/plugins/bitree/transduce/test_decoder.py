@@ -14,7 +14,7 @@ from smtplugins.host.decode.built_steps import source_words, target_words
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.model import Model
 from smtplugins.plugins.bitree.transduce.bitree_graphs import built, hypergraph
-from smtplugins.plugins.bitree.transduce.decoder import BitreeDecoder
+from smtplugins.plugins.bitree.transduce.decoder import BitreeDecoder, BitreeOptions
 from smtplugins.plugins.bitree.transduce.search import SearchLimits, search
 from smtplugins.plugins.bitree.transduce.transducer import Transducer
 from smtplugins.plugins.bitree.transduce.transducing import JoinRecipe, learn_discriminative, learn_generative
@@ -49,7 +49,7 @@ def _sentences(seed: int, count: int, *, annotated: bool = True) -> tuple[list[S
 @pytest.mark.parametrize("kind", ["discriminative", "generative"])
 def test_translations_graphs_and_steps(models: dict[str, Path], kind: str) -> None:
     sentences, references = _sentences(7, 12)
-    decoder = BitreeDecoder(model_path=models[kind])
+    decoder = BitreeDecoder(options=BitreeOptions(model_path=models[kind]))
     found = list(decoder.decode(sentences, WEIGHTS, graphs=True))
     assert [one.best for one in found] == references
     for one, sentence, plain in zip(found, sentences, decoder.decode(sentences, WEIGHTS), strict=True):
@@ -98,7 +98,7 @@ def test_trees_of_a_file(models: dict[str, Path], tmp_path: Path) -> None:
     sentences, references = _sentences(8, 4, annotated=False)
     lines = [tree for tree, _, _ in text(8, 4)]
     (tmp_path / "trees").write_text("".join(f"{line}\n" for line in [*lines[:3], "()"]))
-    decoder = BitreeDecoder(model_path=models["discriminative"], trees_path=tmp_path / "trees")
+    decoder = BitreeDecoder(options=BitreeOptions(model_path=models["discriminative"], trees_path=tmp_path / "trees"))
     found = list(decoder.decode(sentences, WEIGHTS))
     assert [one.best for one in found[:3]] == references[:3]
     # One that the parser did not parse is translated with another tree.
@@ -110,12 +110,16 @@ def test_what_is_not_there(models: dict[str, Path], tmp_path: Path) -> None:
     sentences, _ = _sentences(8, 1, annotated=False)
     path = models["discriminative"]
     with pytest.raises(SmtError, match="sentence 0: expected a source tree"):
-        list(BitreeDecoder(model_path=path).decode(sentences, WEIGHTS))
+        list(BitreeDecoder(options=BitreeOptions(model_path=path)).decode(sentences, WEIGHTS))
     unknown = Sentence("0", ("zzz", "yyy"), annotations={"src_tree": "(S (X zzz) (Y yyy))"})
     for kind in models:
-        one = next(BitreeDecoder(model_path=models[kind]).decode([unknown], WEIGHTS))
+        one = next(BitreeDecoder(options=BitreeOptions(model_path=models[kind])).decode([unknown], WEIGHTS))
         assert (one.best, one.found) == ("", True)
-        empty = next(BitreeDecoder(model_path=models[kind]).decode([Sentence("0", ())], WEIGHTS, graphs=True))
+        empty = next(
+            BitreeDecoder(options=BitreeOptions(model_path=models[kind])).decode(
+                [Sentence("0", ())], WEIGHTS, graphs=True
+            )
+        )
         assert (empty.best, empty.score, empty.graph().nodes) == ("", 0, 0)  # type: ignore[misc]
     for options, message in (
         ({"threshold": 2.0}, "threshold: expected a probability, found 2.0"),
@@ -123,8 +127,8 @@ def test_what_is_not_there(models: dict[str, Path], tmp_path: Path) -> None:
         ({"configuration": "W"}, "expected a configuration of mixture, best, WD, found 'W'"),
     ):
         with pytest.raises(UsageError, match=message):
-            BitreeDecoder(model_path=path, **options)  # type: ignore[arg-type]
+            BitreeDecoder(options=BitreeOptions(model_path=path, **options))  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="expected a weight of 'bitree' that is not negative"):
-        list(BitreeDecoder(model_path=path).decode(sentences, Model({"bitree": -1.0})))
+        list(BitreeDecoder(options=BitreeOptions(model_path=path)).decode(sentences, Model({"bitree": -1.0})))
     with pytest.raises(SmtError, match="transducer"):
         Transducer.load(tmp_path)

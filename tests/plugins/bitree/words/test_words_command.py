@@ -17,7 +17,7 @@ from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.model import Model
 from smtplugins.plugins.bitree.boosting.boosted_model import costs
 from smtplugins.plugins.bitree.boosting.examples import Examples
-from smtplugins.plugins.bitree.words.bag import Bag
+from smtplugins.plugins.bitree.words.bag import Bag, BagOptions
 from smtplugins.plugins.bitree.words.material import count_links, rows_like, training_rows
 from smtplugins.plugins.bitree.words.predicting import Mixture, bags, predict_boosted
 from smtplugins.plugins.bitree.words.texts import read_text, with_trees
@@ -86,12 +86,12 @@ def test_trees_bring_dependency_atoms(folder: Path, capsys: pytest.CaptureFixtur
     assert list(model.models) == ["WD", "W"]
     assert model.trees == "constituents"
     assert model.trained["configurations"]["WD"]["tuning"] == 100
-    bag = Bag(model_path=Path("model"), configuration="W+D", trees_path=Path("tune.tree"))
+    bag = Bag(options=BagOptions(model_path=Path("model"), configuration="W+D", trees_path=Path("tune.tree")))
     lines = Path("tune.en").read_text().splitlines()
     sentences = [Sentence(str(i), tuple(line.split())) for i, line in enumerate(lines)]
     found = [one.best for one in bag.decode(sentences, Model({}))]
     assert found == Path("tune.fr").read_text().splitlines()
-    own = Bag(model_path=Path("model"), configuration="WD")
+    own = Bag(options=BagOptions(model_path=Path("model"), configuration="WD"))
     marked = Sentence("x", ("a", "bank"), annotations={"src_tree": TREES["a bank"]})
     assert [one.best for one in own.decode([marked], Model({}))] == ["une rive"]
     for sentence, text in (
@@ -104,7 +104,12 @@ def test_trees_bring_dependency_atoms(folder: Path, capsys: pytest.CaptureFixtur
     with pytest.raises(SmtError, match="expected a tree of sentence 99"):
         list(bag.decode([Sentence("99", ("a",))], Model({})))
     # Without D no tree is needed.
-    assert [one.best for one in Bag(model_path=Path("model"), configuration="W").decode([sentences[0]], Model({}))]
+    assert [
+        one.best
+        for one in Bag(options=BagOptions(model_path=Path("model"), configuration="W")).decode(
+            [sentences[0]], Model({})
+        )
+    ]
 
 
 def test_a_decoding_is_what_the_rows_of_its_text_say(folder: Path) -> None:
@@ -121,7 +126,7 @@ def test_a_decoding_is_what_the_rows_of_its_text_say(folder: Path) -> None:
     assert again.models["W"].digest() == model.models["W"].digest()
     for letters in ("W", "WC"):
         wanted = bags(rows, predict_boosted(model.models[letters], rows), len(tuning))
-        bag = Bag(model_path=folder / "kept", configuration=letters)
+        bag = Bag(options=BagOptions(model_path=folder / "kept", configuration=letters))
         sentences = [Sentence(str(i), one.source) for i, one in enumerate(tuning)]
         decodings = list(bag.decode(sentences, Model({"bag": 2.0})))
         assert [one.best.split() for one in decodings] == wanted
@@ -158,7 +163,7 @@ def test_what_cannot_be_is_refused(folder: Path, capsys: pytest.CaptureFixture[s
     assert not Path("model").exists()
     assert run(f"words {TEXT} -o model -q") == 0
     with pytest.raises(UsageError, match="expected a configuration of mixture, best, W, WC, found 'D'"):
-        Bag(model_path=Path("model"), configuration="D")
+        Bag(options=BagOptions(model_path=Path("model"), configuration="D"))
     _spoil(Path("model/mixture.tsv"), lambda text: "bank X\n", "expected a word and one of W, WC")
     _spoil(Path("model/words.json"), lambda text: text.replace('"best": "W', '"best": "X'), "expected configurations")
     _spoil(Path("model/words.json"), lambda text: json.dumps({"version": 0}), "expected version 1")

@@ -21,7 +21,7 @@ from smtplugins.contracts.spec import Spec
 from smtplugins.core.graph.hypergraph import Hypergraph
 from smtplugins.core.graph.inference import viterbi
 from smtplugins.host.config.run_yaml import load_config
-from smtplugins.host.decode.decoding import Translator
+from smtplugins.host.decode.translator import Translator
 from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.host import Host
 from smtplugins.host.model import Model

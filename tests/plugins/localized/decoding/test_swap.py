@@ -21,7 +21,7 @@ from smtplugins.core.lm.ngram_model import read_native_lm
 from smtplugins.host.config.resources import Resources, Table
 from smtplugins.host.features.scoring import Active
 from smtplugins.host.model import Model
-from smtplugins.plugins.localized.decoding.swap import Swap
+from smtplugins.plugins.localized.decoding.swap import Swap, SwapOptions
 from smtplugins.plugins.localized.events.collecting import collect
 from smtplugins.plugins.localized.learning.material import BlockMaterial
 from smtplugins.plugins.localized.model.bigrams import BigramWeights
@@ -59,7 +59,7 @@ def swap_of(table: Path, feature: BlockModel, **options: Any) -> Swap:
     """The decoder with a table and the model's features."""
     offer = Offer(name="block-model", make=BlockModel, summary="the features of a test", needs=NEEDS)
     given = Resources((Table(table, name="blocks"),), (Active("block-model", offer, feature),), cache="off")
-    return Swap(resources=given, max_options=0, **options)
+    return Swap(resources=given, options=SwapOptions(max_options=0, **options))
 
 
 def orders(width: int, swap: bool) -> Iterator[tuple[tuple[int, int], ...]]:

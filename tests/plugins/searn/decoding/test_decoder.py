@@ -21,7 +21,7 @@ from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.features.scoring import Active
 from smtplugins.host.host import Host
 from smtplugins.host.model import Model
-from smtplugins.plugins.searn.decoding.decoder import Amasis
+from smtplugins.plugins.searn.decoding.decoder import Amasis, AmasisOptions
 from smtplugins.plugins.searn.labels.labels import tree_of
 from smtplugins.plugins.searn.labels.trees import target_order
 from smtplugins.plugins.searn.learning.policy import HISTORY, PAPER, Policy
@@ -66,7 +66,7 @@ def decoder(system: ItgSystem, policy: Policy, folder: Path, host: Host, **optio
     """The decoder for a tiny system, with the policy's feature."""
     given = system.resources(folder, host)
     given = replace(given, features=(*given.features, history(policy, folder)))
-    return Amasis(resources=given, **{**system.options, **options})
+    return Amasis(resources=given, options=AmasisOptions(**{**system.options, **options}))
 
 
 def plain(system: ItgSystem, policy: Policy, weights: dict[str, float], **options: Any) -> Plain:
@@ -246,7 +246,9 @@ def test_a_language_model_in_native_code_says_what_one_in_python_says(tmp_path: 
         for feature in (native, slow):
             given = system.resources(tmp_path / "system", host)
             features = (*given.features, feature, history(policy, tmp_path))
-            amasis = Amasis(resources=replace(given, features=features), stack_size=4, **system.options)
+            amasis = Amasis(
+                resources=replace(given, features=features), options=AmasisOptions(stack_size=4, **system.options)
+            )
             found.append(list(amasis.decode(system.sentences, Model(weights))))
         for sentence, one, other in zip(system.sentences, *found, strict=True):
             assert one.best == other.best
@@ -264,7 +266,7 @@ def test_words_may_be_left_out(tmp_path: Path, host: Host) -> None:
     given = Resources((Table(table),), (grammars.active("kit-words"),), tuple(host.formats()))
 
     def best(weights: dict[str, float], **options: Any) -> Decoding:
-        amasis = Amasis(resources=given, policy="monotone", nulls_path=nulls, **options)
+        amasis = Amasis(resources=given, options=AmasisOptions(policy="monotone", nulls_path=nulls, **options))
         (one,) = amasis.decode([Sentence("0", ("ja", "haus"))], Model(weights))
         return one
 
@@ -286,34 +288,36 @@ def test_what_cannot_be_is_said(tmp_path: Path, host: Host) -> None:
     system, weights = made(1)
     given = system.resources(tmp_path, host)
     with pytest.raises(UsageError, match=r"expected policy_path, a model that `smt searn train` made, found none"):
-        Amasis(resources=given)
+        Amasis(resources=given, options=AmasisOptions())
     with pytest.raises(UsageError, match="expected policy=monotone or policy_path, found both"):
-        Amasis(resources=given, policy="monotone", policy_path=tmp_path)
+        Amasis(resources=given, options=AmasisOptions(policy="monotone", policy_path=tmp_path))
     with pytest.raises(SmtError, match=r"expected a policy, found no policy\.json"):
-        Amasis(resources=given, policy_path=tmp_path)
+        Amasis(resources=given, options=AmasisOptions(policy_path=tmp_path))
     with pytest.raises(UsageError, match="labels: expected 0 or more, found -1"):
-        Amasis(resources=given, policy="monotone", labels=-1)
+        Amasis(resources=given, options=AmasisOptions(policy="monotone", labels=-1))
     with pytest.raises(UsageError, match="expected a probability, found 2"):
-        Amasis(resources=given, policy="monotone", beam_threshold=2.0)
+        Amasis(resources=given, options=AmasisOptions(policy="monotone", beam_threshold=2.0))
     with pytest.raises(UsageError, match="feature 'kit-jumps' needs phrases one behind the other"):
-        Amasis(resources=replace(given, features=(phrase_systems.jumps(),)), policy="monotone")
+        Amasis(resources=replace(given, features=(phrase_systems.jumps(),)), options=AmasisOptions(policy="monotone"))
     own = history(random_policy(1, PAPER), tmp_path / "one")
     with pytest.raises(UsageError, match="'itg-history' has another policy than the decoder"):
-        Amasis(resources=replace(given, features=(own,)), policy="monotone")
+        Amasis(resources=replace(given, features=(own,)), options=AmasisOptions(policy="monotone"))
     with pytest.raises(UsageError, match="expected one feature itg-history"):
-        Amasis(resources=replace(given, features=(own, replace(own, label="again"))))
-    few = Amasis(resources=given, policy="monotone", max_edges=3)
+        Amasis(resources=replace(given, features=(own, replace(own, label="again"))), options=AmasisOptions())
+    few = Amasis(resources=given, options=AmasisOptions(policy="monotone", max_edges=3))
     with pytest.raises(SmtError, match="more than 3 hypotheses: lower stack_size or raise max_edges"):
         list(few.decode(system.sentences, Model(weights)))
     gaps = tmp_path / "gaps"
     gaps.write_text("[X] ||| a [X,1] ||| A [X,1] ||| p=1\n")
     with pytest.raises(UsageError, match="expected phrases, found rules with gaps"):
-        list(Amasis(resources=Resources((Table(gaps),)), policy="monotone").decode((), Model({})))
+        list(
+            Amasis(resources=Resources((Table(gaps),)), options=AmasisOptions(policy="monotone")).decode((), Model({}))
+        )
 
 
 def test_a_sentence_without_words_has_a_translation_without_words(tmp_path: Path, host: Host) -> None:
     system, weights = made(1)
-    amasis = Amasis(resources=system.resources(tmp_path, host), policy="monotone")
+    amasis = Amasis(resources=system.resources(tmp_path, host), options=AmasisOptions(policy="monotone"))
     (one,) = amasis.decode([Sentence("0", ())], Model(weights), graphs=True)
     assert one.found and one.best == "" and one.score == 0.0 and one.graph is not None
     assert one.graph().nodes == 0
@@ -329,7 +333,7 @@ def test_traces_tell_labels_and_what_they_could_not_do(tmp_path: Path, host: Hos
     weights[0, [0, 1, 2], [1, 0, 2]] = 1.0
     Policy(labels, ("source",), names, weights, np.ones(1)).save(tmp_path / "policy")
     given = Resources((Table(table),), (), tuple(host.formats()))
-    amasis = Amasis(resources=given, policy_path=tmp_path)
+    amasis = Amasis(resources=given, options=AmasisOptions(policy_path=tmp_path))
     found = list(amasis.decode([Sentence("0", tuple("abc")), Sentence("1", tuple("bb"))], Model({"p": 1.0})))
     assert [one.best for one in found] == ["A C B", "B B"]
     traces = [list(one.trace()) for one in found if one.trace is not None]

@@ -23,7 +23,7 @@ from smtplugins.host.features.scoring import Active
 from smtplugins.host.model import Model
 from smtplugins.plugins.umt.features.cff import Cff
 from smtplugins.plugins.umt.features.shape import UndirectedShape
-from smtplugins.plugins.umt.growing.decoder import Umt
+from smtplugins.plugins.umt.growing.decoder import Umt, UmtOptions
 
 EXAMPLE = Path(__file__).resolve().parents[4] / "examples/decode-hiero"
 WEIGHTS = {"EgivenF": 0.6, "FgivenE": 0.3, "LM": 0.9, "W": -1.2, "P": -5.0}
@@ -78,7 +78,7 @@ def texts(found: list[Decoding]) -> list[tuple[str, float | None]]:
 def test_bounds_that_are_exact_lead_to_the_best_derivation(given_resources: Resources, words: list[str]) -> None:
     one = Sentence("0", tuple(words))
     local = {**WEIGHTS, "LM": 0.0}
-    (found,) = decode(Umt(resources=given_resources, cff_scale=1.0), [one], local)
+    (found,) = decode(Umt(resources=given_resources, options=UmtOptions(cff_scale=1.0)), [one], local)
     best = kbest(exhaustive(given_resources, one, local), k=1)
     assert found.score == pytest.approx(best.scores[0], abs=1e-4)
 
@@ -92,7 +92,7 @@ def test_what_is_found_is_a_derivation_with_its_score(
     given_resources: Resources, words: list[str], options: dict[str, Any]
 ) -> None:
     one = Sentence("0", tuple(words))
-    (found,) = decode(Umt(resources=given_resources, **options), [one], graphs=True)
+    (found,) = decode(Umt(resources=given_resources, options=UmtOptions(**options)), [one], graphs=True)
     every = kbest(exhaustive(given_resources, one), k=100_000)
     scores = {(text, round(score, 3)) for text, score in zip(every.texts(), every.scores.tolist(), strict=True)}
     assert found.score is not None and found.graph is not None and found.built is not None
@@ -108,9 +108,9 @@ def test_what_is_found_is_a_derivation_with_its_score(
 
 
 def test_more_trees_find_no_less(given_resources: Resources) -> None:
-    one = decode(Umt(resources=given_resources, cff_scale=1.0))
+    one = decode(Umt(resources=given_resources, options=UmtOptions(cff_scale=1.0)))
     for options in ({"samples": 30, "temperature": 0.5}, {"beam": 8}):
-        more = decode(Umt(resources=given_resources, cff_scale=1.0, **options))
+        more = decode(Umt(resources=given_resources, options=UmtOptions(cff_scale=1.0, **options)))
         gains = [(b.score or 0.0) - (a.score or 0.0) for a, b in zip(one, more, strict=True)]
         if "samples" in options:
             assert min(gains) >= -1e-6
@@ -119,7 +119,7 @@ def test_more_trees_find_no_less(given_resources: Resources) -> None:
 
 def test_drawing_is_repeated_by_its_seed(given_resources: Resources) -> None:
     def lists(seed: int) -> list[list[str]]:
-        found = decode(Umt(resources=given_resources, samples=20, seed=seed), graphs=True)
+        found = decode(Umt(resources=given_resources, options=UmtOptions(samples=20, seed=seed)), graphs=True)
         return [kbest(one.graph(), k=50).texts() for one in found if one.graph is not None]
 
     assert lists(3) == lists(3)
@@ -129,7 +129,7 @@ def test_drawing_is_repeated_by_its_seed(given_resources: Resources) -> None:
 
 def test_threads_give_the_same(given_resources: Resources) -> None:
     given = sentences() * 4
-    decoder = Umt(resources=given_resources, samples=3)
+    decoder = Umt(resources=given_resources, options=UmtOptions(samples=3))
     assert texts(decode(decoder, given, threads=2)) == texts(decode(decoder, given))
     assert threading.active_count() < 3
 
@@ -143,10 +143,14 @@ class TestFirstPass:
         file = tmp_path / "first"
         file.write_text("".join(f"{name} {value}\n" for name, value in self.OTHER.items()))
         options: dict[str, Any] = {"cff_scale": 1.0}
-        plain = texts(decode(Umt(resources=given_resources, **options)))
-        by_file = texts(decode(Umt(resources=given_resources, first_pass_path=file, **options)))
+        plain = texts(decode(Umt(resources=given_resources, options=UmtOptions(**options))))
+        by_file = texts(decode(Umt(resources=given_resources, options=UmtOptions(first_pass_path=file, **options))))
         brought = {**WEIGHTS, **{f"cff:{name}": value for name, value in self.OTHER.items()}}
-        assert texts(decode(Umt(resources=given_resources, **options), weights=brought)) == by_file != plain
+        assert (
+            texts(decode(Umt(resources=given_resources, options=UmtOptions(**options)), weights=brought))
+            == by_file
+            != plain
+        )
 
     def test_are_the_configured_ones_else(self, tmp_path: Path) -> None:
         host = smt.load_plugins()
@@ -160,7 +164,7 @@ class TestFirstPass:
         assert [one.best for one in host.translator(other, learnt).decode(sentences())] != same
 
     def test_stay_with_what_is_learnt(self, given_resources: Resources) -> None:
-        decoder = Umt(resources=given_resources)
+        decoder = Umt(resources=given_resources, options=UmtOptions())
         task = decoder.task(sentences(), [["x"] * len(sentences())], smt.load_plugins().metric("bleu"), Model(WEIGHTS))
         assert task.start == {"cff": 1.0, **{f"cff:{name}": value for name, value in WEIGHTS.items()}}
 
@@ -168,20 +172,20 @@ class TestFirstPass:
 def test_the_feature_cff_says_how_bounds_are_made(given_resources: Resources) -> None:
     lm = f"lm,path={EXAMPLE / 'en.arpa'},base=10,name=LM"
     own = made(lm, "word-penalty,value=cdec,name=W", "pass-through,name=P", "cff,mode=slots,scale=2,lm=0.5,name=bound")
-    decoder = Umt(resources=own, cff="none")
+    decoder = Umt(resources=own, options=UmtOptions(cff="none"))
     assert decoder.working().names[:3] == ("bound[0]", "bound[1]", "bound[2]")
     found = decode(decoder, weights={**WEIGHTS, "bound[1]": 0.3})
     assert texts(found) != texts(decode(decoder, weights={**WEIGHTS, "bound[1]": 5.0}))
     assert "bound" not in found[0].features
     two = Resources(own.tables, (*own.features, own.features[-1]))
     with pytest.raises(UsageError, match="expected one feature cff, found bound, bound"):
-        Umt(resources=two)
+        Umt(resources=two, options=UmtOptions())
 
 
 def test_shapes_guide_and_do_not_count(given_resources: Resources) -> None:
     shape = Active("shape", Offer(name="undirected-shape", make=UndirectedShape, summary="x"), UndirectedShape())
-    decoder = Umt(resources=Resources(given_resources.tables, (*given_resources.features, shape)))
-    assert texts(decode(decoder)) == texts(decode(Umt(resources=given_resources)))
+    decoder = Umt(resources=Resources(given_resources.tables, (*given_resources.features, shape)), options=UmtOptions())
+    assert texts(decode(decoder)) == texts(decode(Umt(resources=given_resources, options=UmtOptions())))
     upwards = decode(decoder, weights={**WEIGHTS, "shape-above": 50.0})
     # As long as anything can be put above, it is: the tree is the first leaf's spine at first.
     for one in upwards:
@@ -205,13 +209,13 @@ class Late(SimpleStateful):
 
 def test_a_feature_without_an_undirected_form_counts_when_all_is_known(given_resources: Resources) -> None:
     late = Active("late", Offer(name="late", make=Late, summary="x"), Late())
-    decoder = Umt(resources=Resources(given_resources.tables, (*given_resources.features, late)))
+    decoder = Umt(resources=Resources(given_resources.tables, (*given_resources.features, late)), options=UmtOptions())
     assert decoder.notes == ["decoder umt: late cannot be scored in part: counted when all below a rule is known"]
     one = [Sentence("0", ("xyz", "xyz", "der", "koch"))]
     (found,) = decode(decoder, one, {**WEIGHTS, "late": -3.0})
     words = found.best.split()
     assert found.features["late"] == sum(a == b for a, b in itertools.pairwise(words)) > 0
-    assert Umt(resources=given_resources).notes == []
+    assert Umt(resources=given_resources, options=UmtOptions()).notes == []
 
 
 @pytest.mark.parametrize(
@@ -227,11 +231,11 @@ def test_a_feature_without_an_undirected_form_counts_when_all_is_known(given_res
 )
 def test_options_that_cannot_be_are_refused(given_resources: Resources, options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        Umt(resources=given_resources, **options)
+        Umt(resources=given_resources, options=UmtOptions(**options))
 
 
 def test_steps_are_told(given_resources: Resources) -> None:
-    (found,) = decode(Umt(resources=given_resources), [Sentence("0", ("xyz", "uvw"))])
+    (found,) = decode(Umt(resources=given_resources, options=UmtOptions()), [Sentence("0", ("xyz", "uvw"))])
     assert found.trace is not None and found.built is not None
     lines, steps = list(found.trace()), found.built()
     assert len(lines) == len(steps) == found.stats["pops"]

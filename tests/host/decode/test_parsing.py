@@ -18,7 +18,8 @@ from smtplugins.contracts.spec import Spec
 from smtplugins.core.grammar.rules import Rules
 from smtplugins.host.config.resources import Resources, Table, resources
 from smtplugins.host.config.run_yaml import ModelConfig
-from smtplugins.host.decode.forests import Conventions, Forests, SentenceForest
+from smtplugins.host.decode.parsing import SentenceForest, SentenceParser
+from smtplugins.host.decode.parsing_options import ParsingOptions
 from smtplugins.host.errors import FeatureError, UsageError
 from smtplugins.host.features.rule_columns import blocks_of, column_names
 from smtplugins.host.features.scoring import Active
@@ -39,12 +40,12 @@ def rules(tmp_path: Path) -> Path:
     return path
 
 
-def made(path: Path, features: list[str] | None = None, **conventions: Any) -> Forests:
+def made(path: Path, features: list[str] | None = None, **options: Any) -> SentenceParser:
     config = ModelConfig(grammar=(path,), features=tuple(map(Spec.parse, features or [])))
-    return Forests(resources(smt.load_plugins().registry, config, cache="off"), Conventions(**conventions))
+    return SentenceParser(resources(smt.load_plugins().registry, config, cache="off"), ParsingOptions(**options))
 
 
-def forest(maker: Forests, text: str, weights: Mapping[str, float] | None = None, **more: Any) -> SentenceForest:
+def forest(maker: SentenceParser, text: str, weights: Mapping[str, float] | None = None, **more: Any) -> SentenceForest:
     return maker.weighted(weights or {}).forest(Sentence("0", tuple(text.split()), **more))
 
 
@@ -90,7 +91,7 @@ class TestConventions:
         assert rule("X", "xyz", "xyz_OOV") in shown(forest(made(rules, mark_oovs=True), "haus xyz"))
 
     def test_labels_of_unknown_words_have_the_logarithms_of_their_probabilities(self, rules: Path) -> None:
-        maker = made(rules, ["oov,value=-100,name=OOVPenalty"], oov_labels={"X": 0.25, "N": 0.75})
+        maker = made(rules, ["oov,value=-100,name=OOVPenalty"], oov_list="X 0.25 N 0.75")
         found = forest(maker, "xyz", {"OOVPenalty": 2.0})
         (one,) = [i for i in range(len(found.scores)) if str(found.forest.rule(i).lhs) == "X"]
         assert found.scores[one] == pytest.approx(2 * math.log(0.25))
@@ -125,7 +126,7 @@ class TestConventions:
 
     def test_no_grammar_at_all(self) -> None:
         with pytest.raises(UsageError, match="expected a grammar: none is configured"):
-            forest(Forests(Resources(), Conventions(glue=False)), "haus")
+            forest(SentenceParser(Resources(), ParsingOptions(glue=False)), "haus")
 
 
 class TestLimits:

@@ -1,0 +1,222 @@
+"""Decode a whole input: translations or n-best lists into a file, forests into a folder, statistics returned.
+
+Search algorithms are in ``smtplugins.core.search``, decoders are plugins.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.host.decode.decoded_lists import candidates_of, writable_lists
+from smtplugins.host.decode.statistics import DecodingStatistics, Times, added
+from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.host.files.opening import Path, find_format, number, rounded, write_all
+
+if TYPE_CHECKING:
+    from smtformats import Candidates, Format
+    from smtplugins.contracts.contracts import Decoding, Sentence
+    from smtplugins.host.decode.built_steps import BuiltTree
+    from smtplugins.host.decode.translator import Translator
+    from smtplugins.host.files.forest_files import ForestFiles
+    from smtplugins.host.host import Host
+    from smtplugins.host.model import Model
+
+
+def run(
+    host: Host,
+    translator: Translator,
+    sentences: Iterable[Sentence],
+    output: Path,
+    *,
+    k: int | None = None,
+    to_format: str | None = None,
+    unique: bool = False,
+    jobs: int | None = None,
+    fields: Iterable[str] = (),
+    forests: Path | None = None,
+    forests_format: str | None = None,
+    trace: Callable[[str], None] | None = None,
+    built: Path | None = None,
+    precision: int | None = None,
+    note: Callable[[str], None] = lambda text: None,
+    quiet: bool = True,
+) -> DecodingStatistics:
+    """Decode the sentences and write their translations, or with ``k`` their n-best lists.
+
+    ``fields`` are further fields of the lists (``host/files/list_fields.py``), ``forests`` is a folder for forests,
+    ``built`` a file for the steps that built each tree (``host/decode/built_steps.py``). ``jobs`` processes share what
+    is loaded; they make lists and run Python features in parallel. By default the runner is the configuration's.
+    """
+    from smtplugins.host.decode.built_steps import line_of
+    from smtplugins.host.host import runner_of
+    from smtplugins.host.progress import progress
+
+    if built is not None and os.fspath(built) == os.fspath(output):
+        raise UsageError(f"expected two files for translations and for what was built, found {built} for both")
+    shown = number(None if built is None else precision)
+    record, wanted = _list_format(host, translator, k, to_format, fields)
+    # Moses leaves features that are not to be tuned out of its lists.
+    hidden = translator.fixed if record is not None and record.name == "moses-nbest" else frozenset[str]()
+    runner = runner_of(host, jobs, translator.config)
+    load: Callable[[Model], Mapping[str, float]] = getattr(translator.decoder, "load", lambda model: {})
+    statistics = DecodingStatistics(added(translator.loading, load(translator.model)))
+    files = None
+    if forests is not None:
+        files = _forest_files(host, translator, forests, forests_format, precision)
+    task = _Task(translator, k, unique, files, trace is not None, built is not None, wanted, hidden)
+
+    def results() -> Iterator[_Result]:
+        for result in progress(runner.map(_decode, sentences, setup=lambda: task), "sentences", quiet=quiet):
+            statistics.add(result.decoding)
+            _report(result, note, trace)
+            if trees is not None and result.tree is not None:
+                trees.write(line_of(result.tree, shown))
+            yield result
+
+    with _opened(built) as trees:
+        if record is None:
+            _write_texts(results(), output)
+        else:
+            lists = (result.candidates for result in results() if result.candidates is not None)
+            write_all(record, lists, output, precision)
+    if files is not None:
+        files.write_beside()
+    return statistics
+
+
+def _list_format(
+    host: Host, translator: Translator, k: int | None, to_format: str | None, fields: Iterable[str]
+) -> tuple[Format | None, tuple[str, ...]]:
+    """The format of n-best lists, ``None`` for translations alone, and the checked names of further fields."""
+    from smtplugins.host.files.list_fields import check_fields
+
+    record = None
+    if k is not None and k < 1:
+        raise UsageError(f"nbest: expected 1 or more, found {k}")
+    if k is not None:
+        record = find_format(to_format or translator.config.output.format, "nbest", host.formats())
+        record = writable_lists(record)
+    wanted = check_fields(tuple(fields))
+    if wanted and record is None:
+        raise UsageError(f"{wanted[0]}: expected lists, which have such fields, found translations alone")
+    if record is not None and not record.carries.issuperset(wanted):
+        raise UsageError(f"{record.name} has no place for {', '.join(sorted({*wanted} - record.carries))}")
+    return record, wanted
+
+
+def _forest_files(
+    host: Host, translator: Translator, folder: Path, format: str | None, precision: int | None
+) -> ForestFiles:
+    from smtplugins.host.files.forest_files import ForestFiles
+
+    return ForestFiles.of(host, folder, format, translator.features(), translator.model.weights, precision)
+
+
+def _opened(path: Path | None) -> contextlib.AbstractContextManager[Any]:
+    from smtformats.files import open_write
+
+    return contextlib.nullcontext() if path is None else open_write(path)
+
+
+def _report(result: _Result, note: Callable[[str], None], trace: Callable[[str], None] | None) -> None:
+    """Report a sentence without a translation, and the trace if it was asked for."""
+    if not result.decoding.found:
+        note(f"sentence {result.decoding.id} has no translation")
+    if trace is not None and result.trace is not None:
+        trace(f"sentence {result.decoding.id}")
+        for line in result.trace:
+            trace(line)
+
+
+def _write_texts(results: Iterable[_Result], output: Path) -> None:
+    from smtformats.files import open_write
+
+    with open_write(output) as out:
+        for result in results:
+            out.write(result.decoding.best + "\n")
+            if output == "-":
+                # The reader may wait for this line before sending the next sentence.
+                out.flush()
+
+
+@dataclass(frozen=True)
+class _Task:
+    """The decoder and what to make of each sentence."""
+
+    translator: Translator
+    k: int | None
+    unique: bool
+    forests: ForestFiles | None
+    trace: bool
+    built: bool
+    fields: tuple[str, ...]
+    hidden: frozenset[str]
+
+    @property
+    def graphs(self) -> bool:
+        listed = self.k is not None and (self.k > 1 or bool(self.fields))
+        return listed or self.forests is not None
+
+    def decode(self, sentence: Sentence) -> _Result:
+        """Decode a sentence. The result does not refer to the decoder, so it can be sent through a pipe."""
+        decodings = list(self.translator.decode([sentence], graphs=self.graphs))
+        if len(decodings) != 1:
+            raise SmtError(f"sentence {sentence.id}: expected one decoding of one sentence, found {len(decodings)}")
+        decoding = decodings[0]
+        times = Times()
+        with times("output"):
+            graph = decoding.graph() if self.graphs and decoding.graph is not None else None
+            if self.forests is not None:
+                self.forests.write(graph, decoding.id)
+            candidates = None
+            if self.k is not None:
+                candidates = candidates_of(
+                    decoding,
+                    self.k,
+                    unique=self.unique,
+                    names=self.translator.names(),
+                    graph=graph,
+                    fields=self.fields,
+                    hidden=self.hidden,
+                )
+            trace = tuple(decoding.trace()) if self.trace and decoding.trace is not None else None
+            tree = _built_tree(sentence, decoding) if self.built else None
+        stats = added(decoding.stats, times.sums)
+        rest = replace(decoding, features={}, graph=None, shown=None, trace=None, built=None, stats=stats)
+        return _Result(rest, candidates, trace, tree)
+
+
+@dataclass(frozen=True)
+class _Result:
+    decoding: Decoding
+    candidates: Candidates | None
+    trace: tuple[str, ...] | None
+    tree: BuiltTree | None
+
+
+def _decode(task: _Task, sentence: Sentence) -> _Result:
+    return task.decode(sentence)
+
+
+def _built_tree(sentence: Sentence, decoding: Decoding) -> BuiltTree:
+    """The steps that built the tree of a decoding; of a lattice the source is the path taken through it."""
+    from smtformats.tokens import BadField
+    from smtplugins.host.decode.built_steps import BuiltTree, children, sides, source_words
+
+    if decoding.built is None and decoding.found:
+        raise UsageError("the decoder does not say how it builds trees, so there are no steps to write")
+    score = None if decoding.score is None else rounded([decoding.score])[0]
+    steps = () if decoding.built is None else tuple(decoding.built())
+    steps = tuple(replace(s, score=v) for s, v in zip(steps, rounded([s.score for s in steps]), strict=True))
+    try:
+        for step, below in zip(steps, children(steps), strict=True):
+            sides(step.rule, below)
+        source = sentence.tokens if sentence.lattice is None else source_words(steps)
+    except BadField as bad:
+        text = f"sentence {decoding.id}: the decoder's steps: expected {bad.expected}, found {bad.found}"
+        raise SmtError(text) from None
+    return BuiltTree(decoding.id, source, decoding.best, score, steps)

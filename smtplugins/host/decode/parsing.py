@@ -1,0 +1,413 @@
+"""Parse sentences into forests and score their rules with the stateless features.
+
+What toolkits do differently when they parse is in :class:`ParsingOptions`. Stateful features are scored in the search.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.core.grammar.parsing import Lattice, Options, PassThrough, prepared
+from smtplugins.core.grammar.rules import GLUE, MINTED, Origins, Rules
+from smtplugins.core.grammar.tables import Grammar, ScoredGrammar, Tables
+from smtplugins.host.decode import markup
+from smtplugins.host.decode.lattices import lattice_of
+from smtplugins.host.decode.markup import SentenceMarkup
+from smtplugins.host.decode.parsing_options import MARKS, NO_LIMIT, ParsingOptions
+from smtplugins.host.decode.phrase_options import AS_WRITTEN, InputOptions
+from smtplugins.host.decode.statistics import Times
+from smtplugins.host.errors import UsageError
+from smtplugins.host.features.rule_columns import Block, SparseBlock, blocks_of, column_names, sorted_out
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtformats import Format, GrammarColumns
+    from smtformats.grammar.rules import Rule
+    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.core.grammar.parsed_forest import Forest
+    from smtplugins.host.config.resources import Resources, Table
+    from smtplugins.host.features.scoring import Active
+
+
+_COPIED_SPAN = 3
+_JOSHUA_SPAN = 20
+
+
+class SentenceParser:
+    """Parses sentences with the tables and features of a run; the weights are applied to its tables once."""
+
+    def __init__(
+        self,
+        resources: Resources,
+        options: ParsingOptions,
+        phrases: InputOptions | None = None,
+        *,
+        own: Mapping[str, Sequence[Rule]] | None = None,
+    ) -> None:
+        """With ``phrases`` there is no goal: a forest has the phrases of each span.
+
+        ``own`` are rules of the decoder itself, by the name of their owner.
+        """
+        self.resources = resources
+        self.options = options
+        self.goal = options.goal if phrases is None else None
+        self.phrases = AS_WRITTEN if phrases is None else phrases
+        self._own_rules = dict(own or {})
+        self.tables = Tables()
+        self._lock = threading.Lock()
+        self._grammars: list[Grammar] | None = None
+        self._owners: list[str] = []
+        self._own_format: Format | None = None
+        self.rule_features, self.stateful = sorted_out(resources.features)
+        self._pass_through, self.rule_features = self._copying()
+        self.times = Times()
+        self.dense_names: list[str] = []
+        self.first_names: list[str] = []
+
+    def _copying(self) -> tuple[PassThrough | None, list[Active]]:
+        """The rules that copy input words, and the rule features but the one that scores their labels."""
+        options, phrases = self.options, self.phrases
+        probabilities = options.oov_labels
+        if options.pass_through == "none":
+            return None, self.rule_features
+        labels: dict[str, dict[str, float]] = {options.nonterminal: {}}
+        rest = self.rule_features
+        if probabilities:
+            names = [active.label for active in rest if active.offer.name == "oov"]
+            rest = [active for active in rest if active.offer.name != "oov"]
+            labels = {
+                label: {name: math.log(p) if p > 0 else -math.inf for name in names}
+                for label, p in probabilities.items()
+            }
+        copying = PassThrough(
+            labels,
+            target=(
+                (lambda word: f"{word}_OOV") if options.mark_oovs else phrases.target if phrases.drop_unknown else None
+            ),
+            shown=phrases.shown if phrases.mark_unknown else None,
+            span_limit=_JOSHUA_SPAN if options.joshua else _COPIED_SPAN,
+            unknown_only=options.pass_through == "unknown",
+            except_for=frozenset(MARKS) if options.markers else frozenset(),
+        )
+        return copying, rest
+
+    def load(self) -> None:
+        """Load the tables unless they are loaded."""
+        with self._lock:
+            if self._grammars is not None:
+                return
+            with self.times("loading"):
+                self._grammars = self._loaded()
+
+    def _loaded(self) -> list[Grammar]:
+        grammars = []
+        for table in self.resources.tables:
+            columns = table.load(self.resources.formats, self.resources.cache)
+            grammars.append(self._grammar(columns, table.max_span))
+            self._owners.append(table.owner or table.name or str(table.path))
+            names = table.dense_names(columns.names[:])
+            self.first_names = self.first_names or names
+            self.dense_names += [name for name in names if name not in self.dense_names]
+        extra = self.options.glue_path
+        if extra is not None:
+            from smtplugins.host.files.opening import load_grammar
+
+            given = self.resources
+            columns = load_grammar(extra, format=given.grammar_format, cache=given.cache, formats=given.formats)
+            grammars.append(Grammar(columns, self.tables, from_start=True))
+            self._owners.append(str(extra))
+        if self.options.glue:
+            grammars.append(self._glue(self.tables))
+            self._owners.append(GLUE)
+        for owner, rules in self._own_rules.items():
+            grammars.append(Grammar.of_rules(rules, self.tables, span_limit=self.options.max_span))
+            self._owners.append(owner)
+        return grammars
+
+    def table_names(self, own: Iterable[str] = ()) -> tuple[str, ...] | None:
+        """The features of rules in the run's tables and in ``own`` files; ``None`` if features may add names."""
+        features = [active.feature for active in self.rule_features]
+        if not all(hasattr(feature, "column_names") or hasattr(feature, "components") for feature in features):
+            return None
+        tables = [columns for _, columns in self.static_columns()]
+        tables += [self.load_own(Path(path)) for path in own]
+        return tuple(dict.fromkeys(name for columns in tables for name in columns.names[:]))
+
+    def static_columns(self) -> list[tuple[str, GrammarColumns]]:
+        """The rules of the run's tables with their owners; rules of single sentences are numbered after these."""
+        self.load()
+        assert self._grammars is not None
+        each = zip(self._owners, self._grammars, strict=True)
+        return [(owner, part.columns) for owner, grammar in each for part in grammar.parts]
+
+    def load_own(self, path: Path) -> GrammarColumns:
+        """Load a per-sentence grammar, in the format configured for grammars or detected in the first such file."""
+        from smtplugins.host.files.opening import open_known
+
+        known = self._own_format
+        if known is None:
+            with open_known(path, "grammar", self.resources.grammar_format, self.resources.formats) as opened:
+                known = self._own_format = opened.record
+        from smtformats.caching.folders import cached_load
+
+        return cached_load(path, known, None)
+
+    def _grammar(self, columns: GrammarColumns | Sequence[GrammarColumns], own_span: int | None) -> Grammar:
+        span = self.options.max_span if own_span is None else own_span
+        if span == NO_LIMIT:
+            return Grammar(columns, self.tables, from_start=True)
+        return Grammar(columns, self.tables, span_limit=span)
+
+    def _glue(self, tables: Tables) -> Grammar:
+        from smtformats.grammar.rules import NonTerminal, Rule
+
+        options = self.options
+        root = self.goal or "S"
+        goal, first, second = NonTerminal(root, 1), *(NonTerminal(options.nonterminal, k) for k in (1, 2))
+        rules = [Rule(root, (goal, second), (goal, second))]
+        if options.markers:
+            rules.insert(0, Rule(root, MARKS[:1], MARKS[:1]))
+            rules.append(Rule(root, (goal, MARKS[1]), (goal, MARKS[1])))
+        else:
+            rules.insert(0, Rule(root, (first,), (first,)))
+        if options.joshua and options.lattice:
+            rules.append(Rule(root, (goal, "<eps>"), (goal,)))
+        return Grammar.of_rules(rules, tables, from_start=True)
+
+    def weighted(self, weights: Mapping[str, float]) -> WeightedParser:
+        """Apply weights to the tables; the result parses sentences."""
+        self.load()
+        assert self._grammars is not None
+        with self.times("loading"):
+            applied = [
+                self._applied(*table, weights)
+                for table in zip(self._grammars, self._owners, self._limits(), strict=True)
+            ]
+        return WeightedParser(self, dict(weights), applied, tuple(self._owners))
+
+    def _limits(self) -> list[int]:
+        """The number of target sides kept for a source side, by grammar; 0, as for glue, keeps all."""
+        limits = [table.limit or self.options.max_options for table in self.resources.tables]
+        return limits + [0] * (len(self._owners) - len(limits))
+
+    def _applied(self, grammar: Grammar, owner: str, limit: int, weights: Mapping[str, float]) -> ScoredGrammar:
+        scores = grammar.scores(weights)
+        if limit:
+            grammar = grammar.limited(self._estimates(grammar, owner, scores, weights), limit)
+        return ScoredGrammar(grammar, scores)
+
+    def _estimates(
+        self, grammar: Grammar, owner: str, scores: NDArray[Any], weights: Mapping[str, float]
+    ) -> NDArray[Any]:
+        """Estimate the score of each rule of a table out of context, to prune the table with a ``limit``."""
+        import numpy as np
+
+        from smtplugins.core.vocabulary import Vocabulary
+
+        parts = []
+        for part, first in zip(grammar.parts, _starts(grammar), strict=True):
+            columns = part.columns
+            origins = Origins((owner,), (0,), np.arange(len(part)), lambda columns=columns: columns)  # type: ignore[misc]
+            words = Vocabulary(columns.words[:])
+            rules = Rules(words, columns.target, columns.target_offsets, origins, ordered=False)
+            worth = scores[first : first + len(part)].astype(np.float64)
+            for block in blocks_of(self.rule_features, rules):
+                block.add_scores(worth, weights)
+            for feature in self.stateful:
+                if hasattr(feature.feature, "fragment_scores"):
+                    name = column_names(feature, 1)[0]
+                    worth += weights.get(name, 0.0) * feature.feature.fragment_scores(columns)
+            parts.append(worth)
+        return np.concatenate(parts).astype(np.float32)
+
+
+def _parts(applied: ScoredGrammar) -> list[NDArray[Any]]:
+    """The scores of each part of a grammar."""
+    ends = [*_starts(applied.grammar), len(applied.scores)]
+    return [applied.scores[first:last] for first, last in itertools.pairwise(ends)]
+
+
+def _starts(grammar: Grammar) -> list[int]:
+    return list(itertools.accumulate((len(part) for part in grammar.parts[:-1]), initial=0)) if grammar.parts else []
+
+
+class WeightedParser:
+    """Parses sentences under one set of weights, in any number of threads."""
+
+    def __init__(
+        self,
+        parser: SentenceParser,
+        weights: Mapping[str, float],
+        applied: Sequence[ScoredGrammar],
+        owners: tuple[str, ...],
+    ) -> None:
+        self.parser = parser
+        self.weights = weights
+        self._applied = applied
+        self._owners = owners
+        self._options = Options(goal=parser.goal, pass_through=parser._pass_through)
+
+    def forest(self, sentence: Sentence) -> SentenceForest:
+        """Parse a sentence."""
+        times = Times()
+        parser, options = self.parser, self.parser.options
+        if sentence.marks:
+            markup.check(sentence, parser.phrases)
+        if options.max_length is not None and len(sentence.tokens) > options.max_length:
+            sentence = replace(sentence, tokens=sentence.tokens[: options.max_length])
+        given = self._input(sentence)
+        own = self._own_tables(sentence)
+        # Per-sentence grammars without tables of the run leave the run's vocabulary as it is.
+        alone = bool(own) and not parser.resources.tables and options.glue_path is None
+        tables = Tables() if alone else parser.tables
+        tags = None
+        if sentence.marks:
+            tags = SentenceMarkup(sentence, parser.phrases.xml, parser.first_names, options.nonterminal, tables)
+        with times("loading"):
+            columns = [parser.load_own(table.path) for table in own]
+        with times("parsing"):
+            # Tables that sentences share grow while a sentence is prepared.
+            with contextlib.nullcontext() if alone else parser._lock:
+                grammars, owners = self._sentence_grammars(columns, own, tables, alone)
+                if tags:
+                    grammars.append(tags.grammar)
+                    owners += (markup.OWNER,)
+                run = prepared(given, grammars, self._options, self.weights)
+            forest = run()
+            starts = list(itertools.accumulate(map(_size, grammars), initial=0))
+            if tags:
+                forest = tags.edited(forest, starts[-2], self.weights)
+            scored = self._scored(sentence, forest, (*owners, MINTED), starts)
+        scored.stats.update(times.sums)
+        return scored
+
+    def _input(self, sentence: Sentence) -> Any:
+        """The words or the lattice to parse, with Joshua's escapes and the marks of sentences if configured."""
+        options = self.parser.options
+        given: Any = sentence.tokens
+        if sentence.lattice is not None:
+            given = lattice_of(sentence.lattice, self.parser.resources.features, "<eps>" if options.joshua else None)
+        if options.joshua:
+            given = _escaped(given)
+        if options.markers:
+            given = (MARKS[0], *given, MARKS[1]) if sentence.lattice is None else given.between(*MARKS)
+        return given
+
+    def _sentence_grammars(
+        self, columns: Sequence[GrammarColumns], own: Sequence[Table], tables: Tables, alone: bool
+    ) -> tuple[list[Any], tuple[str, ...]]:
+        """The grammars that a sentence is parsed with, and their owners."""
+        grammars: list[Any] = [self._own(part, tables) for part in columns]
+        owners = tuple(str(table.path) for table in own)
+        if not alone:
+            grammars, owners = [*self._applied, *grammars], (*self._owners, *owners)
+            if not grammars:
+                raise UsageError("expected a grammar: none is configured, and the sentence has none of its own")
+        elif self.parser.options.glue:
+            grammars.append(self.parser._glue(tables))
+            owners += (GLUE,)
+        return grammars, owners
+
+    def scores_of(self, made: SentenceForest) -> NDArray[Any]:
+        """Score the rules of a forest, parsed under other weights of the same tables, by these weights."""
+        import numpy as np
+
+        # A forest of per-sentence grammars alone has no rules of the run's tables.
+        alone = made.forest.tables is not self.parser.tables
+        static = [] if alone else [part for applied in self._applied for part in _parts(applied)]
+        scores = made.forest.scores(self.weights, static).astype(np.float64)
+        for block in made.blocks:
+            block.add_scores(scores, self.weights)
+        return np.ascontiguousarray(scores, dtype=np.float32)
+
+    def _own(self, columns: GrammarColumns, tables: Tables) -> Grammar:
+        return Grammar(columns, tables, span_limit=self.parser.options.max_span)
+
+    def _own_tables(self, sentence: Sentence) -> list[Table]:
+        from smtplugins.host.config.resources import Table
+
+        return [Table(Path(path)) for path in sentence.grammars]
+
+    def _scored(
+        self, sentence: Sentence, forest: Forest, owners: tuple[str, ...], starts: Sequence[int]
+    ) -> SentenceForest:
+        import numpy as np
+
+        native = forest.native
+        above = forest.goal_origin
+        origins = Origins((*owners, "goal"), (*starts, above), native.origins, lambda: forest.rule_columns)
+        rules = Rules(forest.tables.words, native.targets, native.target_offsets, origins, ordered=False)
+        # The rule above the goal has no owner; without a parse there is none.
+        blocks = list(blocks_of(self.parser.rule_features, rules, -1 if len(native.origins) else None))
+        scores = native.scores.astype(np.float64)
+        for block in blocks:
+            block.add_scores(scores, self.weights)
+        counts = {"nodes": forest.nodes, "bundles": forest.bundles, "edges": forest.edges}
+        return SentenceForest(sentence, forest, np.ascontiguousarray(scores, dtype=np.float32), blocks, dict(counts))
+
+
+def _escaped(given: Any) -> Any:
+    """Escape brackets and bars as Joshua does."""
+    from smtformats.escapes import escape
+
+    if isinstance(given, Lattice):
+        arcs = (arc if arc.word is None else replace(arc, word=escape(arc.word, "joshua")) for arc in given.arcs)
+        return Lattice(given.positions, tuple(arcs))
+    return tuple(escape(word, "joshua") for word in given)
+
+
+def _size(grammar: Grammar | ScoredGrammar) -> int:
+    return len(grammar.grammar if isinstance(grammar, ScoredGrammar) else grammar)
+
+
+@dataclass
+class SentenceForest:
+    """A forest whose rules are scored by their own features and the stateless features of the run."""
+
+    sentence: Sentence
+    forest: Forest
+    scores: NDArray[Any]
+    blocks: list[Block | SparseBlock]
+    stats: dict[str, float]
+
+    @cached_property
+    def features(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """The features of the rules: offsets, ids of names in ``forest.tables.names``, values."""
+        import numpy as np
+
+        rows, ids, values = _rows(*self.forest.features)
+        names = self.forest.tables.names
+        for block in self.blocks:
+            places, own, more = block.entries()
+            rows = np.concatenate([rows, places])
+            ids = np.concatenate([ids, np.array(names.ids(block.names), dtype=np.int64)[own]])
+            values = np.concatenate([values, more])
+        order = np.argsort(rows, kind="stable")
+        counts = np.bincount(rows, minlength=len(self.scores))
+        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), ids[order], values[order]
+
+    def sums(self, rules: Sequence[int]) -> dict[str, float]:
+        """Sum the features of these rules; a rule that occurs twice counts twice."""
+        named: dict[str, float] = {}
+        for rule in rules:
+            for name, value in self.forest.rule_features(rule).items():
+                named[name] = named.get(name, 0.0) + value
+        for block in self.blocks:
+            for label, value in block.sums(rules).items():
+                named[label] = named.get(label, 0.0) + value
+        return named
+
+
+def _rows(offsets: NDArray[Any], ids: NDArray[Any], values: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    import numpy as np
+
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)), ids, values

@@ -1,0 +1,87 @@
+"""The options of parsing: how a sentence becomes a forest. Decoders that parse inherit them.
+
+``joshua`` covers what Joshua alone does: rules of words have spans of 20 words, ``<eps>`` is a word of lattices,
+brackets and bars of the input are escaped, and a sentence without a parse is its own translation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from smtplugins.contracts.options import CheckedOptions, option
+from smtplugins.host.errors import UsageError
+
+MARKS = ("<s>", "</s>")
+NO_LIMIT = -1  # of a span: Joshua's mark of rules that apply from the start of the sentence
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentenceOptions(CheckedOptions):
+    """Options of sentences, for decoders of grammars and of phrases."""
+
+    mark_oovs: bool = option(False, "append `_OOV` to words that are copied")
+    max_length: int | None = option(None, "words after which a sentence is cut")
+    joshua: bool = option(False, "Joshua's escapes, spans of copied words, and sentences without a translation")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GrammarOptions(CheckedOptions):
+    """Options of grammars: labels, spans, glue and copied words."""
+
+    goal: str = option("S", "label of the goal")
+    nonterminal: str = option("X", "label of copied words, and of gaps in glue rules")
+    max_span: int | None = option(None, "longest span of a rule, in words; a table may have its own")
+    glue: bool = option(True, "add rules that join the translations of neighbouring spans")
+    markers: bool = option(False, "put `<s>` and `</s>` around each sentence and into glue rules")
+    pass_through: Literal["all", "unknown", "none"] = option("all", "input words that a rule copies")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParsingOptions(GrammarOptions, SentenceOptions):
+    """How sentences become forests: what toolkits do differently when they parse."""
+
+    glue_path: Path | None = option(None, "a file of further glue rules")
+    oov_list: str | None = option(None, "labels of copied words with their probabilities: `CD 0.1 NN 0.9`")
+    oov_path: Path | None = option(None, "a file with such a list")
+    max_options: int = option(0, "target sides kept for a source side, 0 for all; a table's own limit takes precedence")
+    input: Literal["text", "lattice"] = option("text", "what is translated")
+
+    @property
+    def lattice(self) -> bool:
+        """Whether the input holds lattices."""
+        return self.input != "text"
+
+    @cached_property
+    def oov_labels(self) -> dict[str, float]:
+        """The labels of copied words, with their probabilities."""
+        return _labels(self.oov_list, self.oov_path)
+
+    def shown(self, text: str) -> str:
+        """Output words: without the marks of sentences, and with Joshua's escapes undone."""
+        from smtformats.escapes import unescape
+
+        if self.markers:
+            text = " ".join(word for word in text.split(" ") if word not in MARKS)
+        return unescape(text, "joshua") if self.joshua else text
+
+
+def _labels(text: str | None, path: Path | None) -> dict[str, float]:
+    """Read Joshua's list of labels for unknown words, each with its probability."""
+    if path is not None:
+        from smtformats.files import open_lines
+
+        with open_lines(path) as lines:
+            text = " ".join(line.strip() for line in lines)
+    cells = (text or "").split()
+    if len(cells) % 2:
+        raise UsageError(f"oov_list: expected labels with a number each, found {len(cells)} items")
+    labels = {}
+    for label, number in zip(cells[::2], cells[1::2], strict=True):
+        try:
+            labels[label.removeprefix("[").removesuffix("]")] = float(number)
+        except ValueError:
+            raise UsageError(f"oov_list: expected a number behind {label!r}, found {number!r}") from None
+    return labels

@@ -1,0 +1,115 @@
+"""Read the sentences and lattices to translate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from smtplugins.contracts.spec import Spec
+from smtplugins.host.decode.lattices import LATTICES, NETWORK, PLF, check_lattice, check_text, holds_both, tell_lattices
+from smtplugins.host.errors import UsageError
+from smtplugins.host.files.opening import Path, find_format, format_options, open_known
+
+if TYPE_CHECKING:
+    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.host.decode.translator import Translator
+    from smtplugins.host.host import Host
+
+_MARKED = "moses-xml"
+
+
+def read_source(
+    host: Host,
+    translator: Translator,
+    path: Path,
+    format: str | None = None,
+    note: Callable[[str], None] = lambda text: None,
+) -> Iterator[Sentence]:
+    """Read the input of a decoder in the format that its options ``input`` and ``xml`` imply.
+
+    ``format``, or else the configuration's ``source_format``, overrides them. With ``xml`` each line is a sentence with
+    Moses' mark-up, unless that is passed through; without ``xml`` the file's shape tells its format, and tags are
+    words.
+    """
+    config = translator.config
+    options = config.decoder.options if config.decoder is not None else {}
+    wanted: str | Spec | None = format or config.source_format
+    lattice = wanted is None and options.get("input") == "lattice"
+    if wanted is None and options.get("input") == "confusion-net":
+        scores = translator.arc_scores
+        wanted = Spec(NETWORK, {} if scores is None else {"scores": scores})
+    if wanted is None and not lattice and "xml" in options:
+        wanted = Spec(_MARKED, {"tags": False} if options["xml"] == "pass-through" else {})
+    both = holds_both(config)
+    return read_sentences(host, path, wanted, lattice=lattice, both=both, arc_name=translator.arc_name, note=note)
+
+
+def read_sentences(
+    host: Host,
+    path: Path,
+    format: str | Spec | None = None,
+    *,
+    lattice: bool = False,
+    both: bool = True,
+    arc_name: str | None = None,
+    note: Callable[[str], None] = lambda text: None,
+) -> Iterator[Sentence]:
+    """Read the sentences of a corpus or of lattices; per-sentence grammars that they name come with them.
+
+    With ``lattice`` and no format, a file holds lattices: HTK's or confusion networks if it has their shape, else PLF,
+    with ``both`` mixed with sentences. ``arc_name`` names the scores of arcs where the format leaves that open. Tags
+    are words unless the format is named.
+    """
+    from smtformats.files import shown_name
+
+    named = Spec.of(format) if format is not None else Spec(PLF, {} if both else {"text": False}) if lattice else None
+    # Only formats of lattices are told by shape: other graphs may not be lattices.
+    shapes = [record for record in host.formats() if record.kind == "corpus" or record.name in LATTICES]
+    graphs = [record for record in host.formats() if record.kind == "hypergraph" and record not in shapes]
+    known = [*shapes, *graphs] if named is not None else shapes
+    with open_known(path, None, named, known, empty="text") as opened:
+        if format is None and lattice:
+            tell_lattices(opened, known)
+        if arc_name is not None and "name" in format_options(opened.record):
+            spec = Spec(opened.record.name) if named is None else named
+            if "name" not in spec.options:
+                opened.record = find_format(Spec(spec.name, {**spec.options, "name": arc_name}), None, known)
+        if named is None and opened.record.name == _MARKED:
+            opened.record = find_format(Spec(_MARKED, {"tags": False}), None, known)
+        for number, record in enumerate(opened.records()):
+            if getattr(record, "fault", ""):
+                note(f"{shown_name(path)}:{record.line}: tags are taken for words: {record.fault}")
+            if opened.record.name not in LATTICES:
+                check_lattice(record, shown_name(path))
+            if named is None:
+                check_text(record, number, opened.record.name, shown_name(path))
+            yield from _sentence(record, number)
+
+
+def _sentence(record: Any, number: int) -> Iterator[Sentence]:
+    from smtformats.corpus.segments import MarkedSegment, Segment
+    from smtformats.hypergraph.graph import GraphColumns
+    from smtformats.tokens import blanks
+    from smtplugins.contracts.contracts import Sentence
+
+    if isinstance(record, str):
+        yield Sentence(str(number), tuple(blanks(record)))
+    elif isinstance(record, GraphColumns):
+        yield Sentence(record.id, (), lattice=record)
+    elif isinstance(record, Segment):
+        if record.side == "reference":
+            raise UsageError(f"expected sources to translate, found references alone (line {record.line})")
+        # cdec skips empty lines, which have no id.
+        if record.id is not None:
+            grammars = sorted((k, v) for k, v in record.attributes.items() if _is_grammar(k))
+            rest = {name: value for name, value in record.attributes.items() if not _is_grammar(name)}
+            own = tuple(value for _, value in grammars)
+            marks = record.marks if isinstance(record, MarkedSegment) else ()
+            key = str(record.id) if record.key is None else record.key
+            yield Sentence(key, tuple(blanks(record.source)), record.references, rest, None, own, marks)
+    else:
+        raise UsageError(f"expected sentences or lattices, found {type(record).__name__}")
+
+
+def _is_grammar(name: str) -> bool:
+    return name == "grammar" or (name.startswith("grammar") and name[7:].isdigit())

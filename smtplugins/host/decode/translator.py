@@ -1,0 +1,181 @@
+"""A decoder with its tables, features and weights, made from a configuration."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from smtplugins.host.config.resources import resources
+from smtplugins.host.errors import UsageError
+from smtplugins.host.features.scoring import tuneable
+
+if TYPE_CHECKING:
+    from smtplugins.contracts.contracts import Decoder, Decoding, Sentence
+    from smtplugins.host.config.resources import Resources
+    from smtplugins.host.config.run_yaml import RunConfig
+    from smtplugins.host.host import Host
+    from smtplugins.host.model import Model
+
+_TABLE = "translation-model"
+
+
+@dataclass(frozen=True)
+class Translator:
+    """A decoder and its model, with the names of the features that every n-best list shows.
+
+    ``columns`` are the names of each configured feature's columns. ``arc_name`` is the feature that scores the arcs of
+    lattices, ``arc_scores`` the number of scores of an arc. ``given`` are the weights as they were read.
+    """
+
+    decoder: Decoder
+    model: Model
+    config: RunConfig
+    columns: tuple[tuple[str, ...], ...] = ()
+    stateful: frozenset[str] = frozenset()
+    arc_name: str | None = None
+    loading: Mapping[str, float] = field(default_factory=dict)
+    arc_scores: int | None = None
+    given: Mapping[str, float] = field(default_factory=dict)
+
+    def loaded(self) -> Translator:
+        """Load the tables now; decoding loads them otherwise."""
+        from smtplugins.host.decode.statistics import added
+
+        load = getattr(self.decoder, "load", None)
+        return self if load is None else replace(self, loading=added(self.loading, load(self.model)))
+
+    def names(self) -> tuple[str, ...]:
+        """The features that every n-best list shows, in the order of the lists.
+
+        Moses lists stateful features first, Joshua those of tables. Names of tables' features are known once the
+        tables are loaded.
+        """
+        dense = tuple(getattr(self.decoder, "dense_names", ()))
+        shown = list(self.features())
+        if self.config.output.format.startswith("joshua"):
+            shown.sort(key=lambda name: name not in dense)
+        if self.config.output.format.startswith("moses"):
+            shown.sort(key=lambda name: name not in self.stateful)
+        return tuple(shown)
+
+    def features(self) -> tuple[str, ...]:
+        """The same features in the order of the configuration."""
+        dense = tuple(getattr(self.decoder, "dense_names", ()))
+        tables = {spec.options.get("name") for spec in self.config.model.features if spec.name == _TABLE}
+        features: list[str] = []
+        for label in itertools.chain.from_iterable(self.columns):
+            own = [name for name in dense if name == label or name.startswith((f"{label}[", f"{label}_"))]
+            features += own if label in tables else [label]
+        return tuple(dict.fromkeys(features))
+
+    @property
+    def fixed(self) -> frozenset[str]:
+        """The features that are not tuned (``tuneable=false``)."""
+        specs = zip(self.config.model.features, self.columns, strict=True)
+        labels = {name for spec, names in specs if not tuneable(spec) for name in names}
+        dense = getattr(self.decoder, "dense_names", ())
+        return frozenset(labels).union(name for name in dense if name.partition("[")[0] in labels)
+
+    def unweighted(self) -> list[str]:
+        """The features without a weight, each component by its name.
+
+        A second column of a feature, such as a language model's count of unknown words, needs no weight. Tables'
+        features are included once the tables are loaded.
+        """
+        weights = self.model.weights
+        beside = {name for names in self.columns if names and names[0] in weights for name in names if name[-1] != "]"}
+        return [name for name in self.features() if name not in weights and name not in beside]
+
+    def notes(self) -> list[str]:
+        """Warnings to print before decoding."""
+        notes = list(getattr(self.decoder, "notes", ()))
+        if not self.model.weights:
+            notes.append("no weights: all translations score 0 (-w FILE, or model.weights in the configuration)")
+        elif self.unweighted():
+            notes.append(f"features without a weight count 0: {', '.join(self.unweighted())}")
+        return notes
+
+    def decode(
+        self, sentences: Iterable[Sentence | str | Sequence[str]], *, threads: int = 1, graphs: bool = False
+    ) -> Iterator[Decoding]:
+        """Translate sentences, given as records, texts or sequences of words; translations come in their order."""
+        if threads < 1:
+            raise UsageError(f"jobs: expected 1 or more, found {threads}")
+        given = map(_as_sentence, itertools.count(), sentences)
+        if graphs:
+            return self.decoder.decode(given, self.model, threads=threads, graphs=True)
+        return self.decoder.decode(given, self.model, threads=threads)
+
+
+def make_translator(
+    host: Host, config: RunConfig, weights: Mapping[str, float] | None = None, cache: str | None = None
+) -> Translator:
+    """Load the features of a configuration and make its decoder; ``weights`` replace the configuration's."""
+    begun = time.process_time(), time.perf_counter()
+    from smtplugins.host.config.weight_names import check_range
+    from smtplugins.host.model import Model
+
+    if config.decoder is None:
+        raise UsageError("the configuration names no decoder: `decoder: hiero`, or --decoder NAME")
+    given = resources(host.registry, config.model, host.formats(), cache, config.at)
+    columns, stateful = _columns(config, given)
+    read = weights or {}
+    if config.model.weights is not None:
+        with config.at("model", "weights"):
+            configured = host.read_weights(config.model.weights)
+        read = configured if weights is None else read
+        given = replace(given, weights=_with_missing(configured, config, columns))
+    check_range(read)
+    weights = given.weights if weights is None else weights
+    with config.at("decoder"):
+        decoder: Decoder = host.registry.make("decoders", config.decoder, given={"resources": given})
+    scoring = ((active.label, active.feature.arcs) for active in given.features if hasattr(active.feature, "arcs"))
+    arc_name, arc_scores = next(scoring, (None, None))
+    model = Model(dict(weights or {}))
+    loading = {"cpu.loading": time.process_time() - begun[0], "wall.loading": time.perf_counter() - begun[1]}
+    return Translator(decoder, model, config, columns, stateful, arc_name, loading, arc_scores, read)
+
+
+def _columns(config: RunConfig, given: Resources) -> tuple[tuple[tuple[str, ...], ...], frozenset[str]]:
+    """The names of each configured feature's columns, and which of them are stateful."""
+    from smtplugins.host.features.rule_columns import column_names, is_stateful
+
+    columns: list[tuple[str, ...]] = []
+    stateful: set[str] = set()
+    for spec in config.model.features:
+        label = str(spec.options.get("name", spec.name))
+        active = next((active for active in given.features if active.label == label), None)
+        # Tables and features with open namespaces name their columns themselves.
+        own = (label,) if active is None else column_names(active, getattr(active.feature, "components", 1))
+        columns.append(tuple(own))
+        if active is not None and is_stateful(active.feature):
+            stateful.update(own)
+    return tuple(columns), frozenset(stateful)
+
+
+def _with_missing(
+    weights: Mapping[str, float], config: RunConfig, columns: Sequence[tuple[str, ...]]
+) -> Mapping[str, float]:
+    """Give features without a weight the weight ``model.missing``, if the configuration sets it."""
+    if config.model.missing is None:
+        return weights
+    complete = dict(weights)
+    for spec, names in zip(config.model.features, columns, strict=True):
+        count = int(spec.options.get("scores") or 1) if spec.name == _TABLE else 1
+        if count > 1:
+            names = tuple(f"{names[0]}[{k}]" for k in range(count))
+        for name in names:
+            complete.setdefault(name, float(config.model.missing))
+    return complete
+
+
+def _as_sentence(number: int, given: Sentence | str | Sequence[str]) -> Sentence:
+    from smtformats.tokens import blanks
+    from smtplugins.contracts.contracts import Sentence
+
+    if isinstance(given, Sentence):
+        return given
+    return Sentence(str(number), tuple(blanks(given) if isinstance(given, str) else given))
