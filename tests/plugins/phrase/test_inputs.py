@@ -150,7 +150,7 @@ class TestConfusionNetworks:
         assert found.features["Distortion0"] == 0
 
     def test_numbers_that_are_not_as_said(self) -> None:
-        with pytest.raises(FormatError, match=r"^in:1: field 1: expected a word and 1 scores"):
+        with pytest.raises(FormatError, match=r"^in:1: field 1: expected groups of a word and 1 scores"):
             decode("ein 1 2\n", ini=self.WEIGHTED)
         with pytest.raises(FormatError, match=r"^in:2: field 1: expected scores of 0 or more, found '-1'"):
             decode("ein 1\nhaus -1\n", ini=self.WEIGHTED)
@@ -162,7 +162,7 @@ class TestConfusionNetworks:
         assert found.best == "a"
         assert found.features["InputFeature0[0]"] == pytest.approx(math.log(0.5))
         assert found.features["InputFeature0[1]"] == pytest.approx(math.log(0.25))
-        with pytest.raises(FormatError, match="expected a word and 2 scores"):
+        with pytest.raises(FormatError, match="expected groups of a word and 2 scores"):
             decode("ein 0.5\n", ini=ini + weights)
 
 
