@@ -16,9 +16,9 @@ import pytest
 import smtplugins as smt
 
 ROOT = Path(__file__).resolve().parents[1]
-# Each with the folder it speaks of.
+# Each with the folder where it begins; `$ cd FOLDER` holds for what follows.
 RUNNABLE = {
-    "README.md": "examples/rescore-nbest",
+    "README.md": ".",
     "examples/rescore-nbest/README.md": "examples/rescore-nbest",
     "examples/rerank-marian/README.md": "examples/rerank-marian",
     "examples/bitree/README.md": "examples/bitree",
@@ -91,6 +91,9 @@ def test_fences_run_as_they_stand(name: str, tmp_path: Path) -> None:
         if language == "console":
             for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
                 command, _, output = part.partition("\n")
+                if re.fullmatch(r"cd \S+", command):
+                    folder = (folder / command[3:]).resolve(strict=True)
+                    continue
                 check_output(output.splitlines(), run(command, folder).splitlines())
         elif re.fullmatch(r"# \w+\.\w+", first):
             (folder / first[2:]).write_text(body, encoding="utf-8")
@@ -171,7 +174,7 @@ def test_tables_of_options_are_what_the_decoders_say(path: Path, request: pytest
     def table(match: re.Match[str]) -> str:
         if match[1] not in host.registry.names("decoders"):
             return match[0]
-        make = host.registry.entry("decoders", match[1]).record.make
+        make = host.registry.entry("decoders", match[1]).record.factory
         known, docs = parameters(make), documentation(make)
         assert known.keys() == docs.keys()
         rows = "".join(f"| `{name}` | {values(one)} | {docs[name]} |\n" for name, one in known.items())

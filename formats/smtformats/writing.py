@@ -8,7 +8,7 @@ from typing import Protocol, TextIO, TypeVar
 Record = TypeVar("Record")
 
 
-class Kept(Protocol):
+class RawRecord(Protocol):
     """A record that keeps its text as read and the name of the format that read it."""
 
     @property
@@ -18,7 +18,7 @@ class Kept(Protocol):
     def origin(self) -> str: ...
 
 
-def own(record: Kept, origin: str) -> str | None:
+def own(record: RawRecord, origin: str) -> str | None:
     """The text of a record as read, if this format read it and it is unchanged; otherwise ``None``."""
     return record.raw if record.origin == origin else None
 

@@ -52,7 +52,7 @@ def clear(args: argparse.Namespace) -> None:
 
 def _folder(args: argparse.Namespace) -> Path:
     from smtformats.caching.folders import OFF, cache_folder
-    from smtplugins.host.errors import UsageError
+    from smtplugins.contracts.errors import UsageError
 
     folder = cache_folder(args.cache)
     if folder is None:

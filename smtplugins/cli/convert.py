@@ -50,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.host.errors import UsageError
+    from smtplugins.contracts.errors import UsageError
     from smtplugins.host.files.conversion import convert, update
 
     host = options.load_host(args)

@@ -222,8 +222,9 @@ def help_page() -> str:
 
 
 def _plugin_parser(name: str) -> argparse.ArgumentParser | None:
+    from smtplugins.contracts.errors import PluginError, UsageError
+    from smtplugins.contracts.offers import resolve
     from smtplugins.contracts.spec import suggestion
-    from smtplugins.host.errors import PluginError, UsageError
     from smtplugins.host.loading.manager import load_plugins
 
     host = load_plugins()
@@ -241,17 +242,18 @@ def _plugin_parser(name: str) -> argparse.ArgumentParser | None:
     verbs = parser.add_subparsers(metavar="COMMAND", required=True)
     for command in commands:
         verb = verbs.add_parser(command.name, help=command.summary, description=command.summary)
-        command.configure(verb)
+        resolve(command.configure)(verb)
         verb.set_defaults(command=functools.partial(_run_verb, host, info, command))
     return parser
 
 
 def _run_verb(host: Host, info: PluginInfo, command: Command, args: argparse.Namespace) -> None:
     """Run a plugin's command, which may raise ``SystemExit`` itself; in other plugins that it uses it is an error."""
+    from smtplugins.contracts.offers import resolve
     from smtplugins.host.errors import exit_error, exit_place
 
     try:
-        command.run(host, args)
+        resolve(command.run)(host, args)
     except SystemExit as stop:
         own: Any = host.hooks.get_plugin(info.name)
         if stop.code or exit_place(stop)[0] == own.__name__.partition(".")[0]:

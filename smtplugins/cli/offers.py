@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(kind: str, args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.host.errors import UsageError
+    from smtplugins.contracts.errors import UsageError
 
     host = options.load_host(args)
     if (args.verb is None) != (args.name is None):
@@ -73,11 +73,11 @@ def _offer_row(host: Any, entry: Any) -> dict[str, Any]:
         "name": offer.name,
         "plugin": entry.plugin.name,
         "summary": offer.summary + (f" (unavailable: {unavailable})" if unavailable else ""),
-        "details": inspect.cleandoc(offer.make.__doc__ or "").split("\n\n")[0].replace("\n", " "),
+        "details": inspect.cleandoc(offer.factory.__doc__ or "").split("\n\n")[0].replace("\n", " "),
         "reference": offer.reference,
         "needs": sorted(offer.needs),
         "requires": list(offer.requires),
-        "options": _choices(parameters(offer.make), documentation(offer.make)),
+        "options": _choices(parameters(offer.factory), documentation(offer.factory)),
     }
 
 

@@ -154,7 +154,7 @@ def load_host(args: argparse.Namespace) -> Host:
 
 def open_lists(host: Host, args: argparse.Namespace) -> ListStream:
     """Open the input lists, joined with source and annotation files if given."""
-    from smtplugins.host.errors import UsageError
+    from smtplugins.contracts.errors import UsageError
 
     annotations = {}
     for argument in getattr(args, "annotation", []):
@@ -189,7 +189,7 @@ def write_lists(host: Host, lists: ListStream, args: argparse.Namespace) -> None
 
 def memory_limit(args: argparse.Namespace) -> int | None:
     """The value of ``--memory`` in bytes, or None."""
-    from smtplugins.host.errors import UsageError
+    from smtplugins.contracts.errors import UsageError
 
     if args.memory is None:
         return None

@@ -59,8 +59,8 @@ def run_checks(args: argparse.Namespace) -> None:
     import tempfile
     from pathlib import Path
 
+    from smtplugins.contracts.errors import PluginError, SmtError, UsageError
     from smtplugins.contracts.spec import suggestion
-    from smtplugins.host.errors import PluginError, SmtError, UsageError
     from smtplugins.testing.plugin import check_plugin
 
     host = options.load_host(args)
@@ -94,7 +94,7 @@ def make_new(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     from smtplugins.cli.main import COMMANDS
-    from smtplugins.host.errors import UsageError
+    from smtplugins.contracts.errors import UsageError
     from smtplugins.host.loading.template import new_plugin
 
     if args.name in [plugin.name for plugin in options.load_host(args).plugins]:

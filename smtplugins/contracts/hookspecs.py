@@ -59,9 +59,10 @@ def smt_formats() -> Iterable[Format]:  # type: ignore[empty-body]
 
 
 def smt_features() -> Iterable[Offer]:  # type: ignore[empty-body]
-    """Feature functions: scores of hypotheses, rules, or partial derivations (see ``contracts/contracts.py``).
+    """Feature functions: scores of hypotheses, rules, or partial derivations, as ``contracts/features.py`` says.
 
-    Fires once, when plugins are loaded. Yield an ``Offer`` for each; ``make(**options)`` builds the feature.
+    Fires once, when plugins are loaded. Yield an ``Offer`` for each; ``make(**options)`` builds the feature. With
+    ``make="package.module:Commas"`` that module is imported only if the feature is used.
 
     ```python
     from smtplugins import Offer, hookimpl
@@ -87,18 +88,18 @@ def smt_learners() -> Iterable[Offer]:  # type: ignore[empty-body]
 
     ```python
     from smtplugins import Offer, hookimpl
-    from smtplugins.contracts.contracts import Lists, State, Step
+    from smtplugins.contracts.learners import LearnerState, LearnerStep, ListProblem
 
     class Keep:
-        accepts = frozenset({Lists})
+        accepts = frozenset({ListProblem})
 
         def learn(self, problem, start, *, resume=None, seed=1, runner=None):
             if resume is None:
-                yield Step(model=start, objective=0.0, metrics={}, state=State())
+                yield LearnerStep(start, 0.0, {}, LearnerState())
 
     @hookimpl
     def smt_learners():
-        yield Offer(name="keep", make=Keep, summary="learns nothing: gives the start model back")
+        yield Offer(name="keep", make=Keep, summary="learn nothing: return the start model")
     ```
     """
 
@@ -110,7 +111,7 @@ def smt_decoders() -> Iterable[Offer]:  # type: ignore[empty-body]
 
     ```python
     from smtplugins import Offer, hookimpl
-    from smtplugins.contracts.contracts import Decoding
+    from smtplugins.contracts.decoders import Decoding
 
     class Copy:
         def decode(self, sentences, model, *, threads=1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,7 +24,22 @@ KINDS = {
     "formats": "format",
     "commands": "command",
 }
+_REFERENCE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
+
+
+def resolve(reference: Callable[..., Any] | str) -> Callable[..., Any]:
+    """A callable, or the one that ``"package.module:name"`` refers to, whose module is imported now."""
+    if not isinstance(reference, str):
+        return reference
+    module, _, name = reference.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return found
+
+
+def _check_callable(what: str, value: object) -> None:
+    if not callable(value) and not (isinstance(value, str) and _REFERENCE.fullmatch(value)):
+        raise TypeError(f"{what}: expected a callable or 'package.module:name', found {value!r}")
 
 
 def _check_name(name: str) -> None:
@@ -35,25 +51,25 @@ def _check_name(name: str) -> None:
 class Offer:
     """Something a plugin can make by name.
 
-    ``make(**options)`` gives the object; its signature names the options and their types. ``needs`` says what of
-    target, source, alignment, segmentation, derivation, grammar, ``annotations:NAME`` a feature reads, and ``list``
-    that the score of a hypothesis depends on the others of its list. ``requires`` names other plugins' offers used at
-    run time, as ``learner:minrisk``. ``trial(folder)`` gives options with which the conformance kit can make it,
-    writing what files it needs into the empty folder.
+    ``make(**options)`` returns the object; its signature declares the options and their types. Give it as
+    ``"package.module:name"`` to import the module on first use only. ``needs`` lists what a feature reads (target,
+    source, alignment, segmentation, derivation, grammar, ``annotations:NAME``); ``list`` means that the score of a
+    hypothesis depends on the rest of its list. ``requires`` names offers of other plugins used at run time, such as
+    ``learner:minrisk``. ``trial(folder)`` returns options with which the conformance kit can make the object; it may
+    write files into the empty folder.
     """
 
     name: str
-    make: Callable[..., Any]
+    make: Callable[..., Any] | str
     summary: str
     reference: str = ""
     needs: frozenset[str] = frozenset()
     requires: tuple[str, ...] = ()
-    trial: Callable[[Path], Mapping[str, Any]] | None = None
+    trial: Callable[[Path], Mapping[str, Any]] | str | None = None
 
     def __post_init__(self) -> None:
         _check_name(self.name)
-        if not callable(self.make):
-            raise TypeError(f"offer {self.name}: `make` is not callable")
+        _check_callable(f"offer {self.name}: `make`", self.make)
         if not self.summary:
             raise ValueError(f"offer {self.name}: `summary` is empty")
         # frozenset(...) so that a plain set or list in a plugin works too.
@@ -66,23 +82,38 @@ class Offer:
             if kind not in KINDS.values() or not name:
                 raise ValueError(f"offer {self.name}: requires {other!r}, expected KIND:NAME as learner:mert")
 
+    @property
+    def factory(self) -> Callable[..., Any]:
+        """``make`` as a callable."""
+        return resolve(self.make)
+
+    def trial_options(self, folder: Path) -> Mapping[str, Any]:
+        """The options of ``trial``, none without one."""
+        options: Mapping[str, Any] = resolve(self.trial)(folder) if self.trial is not None else {}
+        return options
+
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """A command of a plugin, run as ``smt PLUGIN NAME``."""
+    """A command of a plugin, run as ``smt PLUGIN NAME``.
+
+    ``configure`` adds arguments to a parser; ``run`` does the work. Both may be given as ``"package.module:name"``.
+    """
 
     name: str
     summary: str
-    configure: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[Host, argparse.Namespace], None]
+    configure: Callable[[argparse.ArgumentParser], None] | str
+    run: Callable[[Host, argparse.Namespace], None] | str
 
     def __post_init__(self) -> None:
         _check_name(self.name)
+        _check_callable(f"command {self.name}: `configure`", self.configure)
+        _check_callable(f"command {self.name}: `run`", self.run)
 
 
 @dataclass
 class PluginInfo:
-    """What is known of a plugin, usable or not."""
+    """A plugin's name, origin, status and offers, whether it is usable or not."""
 
     name: str
     distribution: str
@@ -94,6 +125,6 @@ class PluginInfo:
     offers: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def described(self) -> str:
-        """Name and where it came from, for messages."""
+        """Return the name and origin, for messages."""
         where = f"{self.distribution} {self.version}".strip() or self.origin
         return f"'{self.name}' ({where})"

@@ -21,7 +21,7 @@ import typing
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 
 T = TypeVar("T")
 PARAMETER = "options"

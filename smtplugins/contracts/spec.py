@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.options import PARAMETER, grouped, option_docs, option_parameters, options_class
-from smtplugins.host.errors import UsageError
 
 _TRUE = {"true", "yes", "on", "1"}
 _FALSE = {"false", "no", "off", "0"}

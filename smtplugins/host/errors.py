@@ -4,27 +4,9 @@ from __future__ import annotations
 
 import os
 
+from smtplugins.contracts.errors import SmtError
+
 _OURS = ("smtplugins", "smtformats")
-
-
-class SmtError(Exception):
-    """A failure with a message for the user: bad data or a failed run. Exit code 1."""
-
-    exit_code = 1
-
-
-class UsageError(SmtError):
-    """A wrong call: an unknown name, option or combination. Exit code 2."""
-
-    exit_code = 2
-
-
-class PluginError(UsageError):
-    """A plugin that cannot be used as requested."""
-
-
-class FeatureError(SmtError):
-    """A feature that failed on a list or sentence."""
 
 
 def failure_text(error: BaseException) -> str:

@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.errors import UsageError
 from smtplugins.host.files.lists import ListStream, as_stream, read_lists, read_weights
 from smtplugins.host.files.opening import Path
 from smtplugins.host.loading.registry import Registry
@@ -16,7 +16,8 @@ from smtplugins.host.loading.registry import Registry
 if TYPE_CHECKING:
     from smtformats import Candidates, Format
     from smtformats.alignment.links import Alignment
-    from smtplugins.contracts.contracts import Metric, Runner
+    from smtplugins.contracts.metrics import Metric
+    from smtplugins.contracts.runners import Runner
     from smtplugins.host.config.run_yaml import RunConfig
     from smtplugins.host.decode.translator import Translator
     from smtplugins.host.estimate.align import Text
@@ -140,14 +141,14 @@ class Host:
         """
         from smtplugins.host.judge.evaluation import evaluate
         from smtplugins.host.judge.postprocess import make_post
-        from smtplugins.host.judge.significance import Plan
+        from smtplugins.host.judge.significance import SignificancePlan
 
         return evaluate(
             systems,
             refs,
             [self.metric(metric) for metric in metrics],
             sources=sources,
-            plan=Plan.of(tests, samples=samples, level=confidence, bootstrap=bootstrap, seed=seed),
+            plan=SignificancePlan.of(tests, samples=samples, level=confidence, bootstrap=bootstrap, seed=seed),
             tuned_on=tuned_on,
             post=make_post(post) if isinstance(post, str) else post,
             allow_partial=allow_partial,

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import State, Step
+    from smtplugins.contracts.learners import LearnerState, LearnerStep
+    from smtplugins.contracts.models import Model
     from smtplugins.contracts.offers import PluginInfo
-    from smtplugins.host.model import Model
 
 MANIFEST = "manifest.json"
 
@@ -121,7 +121,7 @@ class RunDirectory:
         write_manifest(existing, record)
         return run
 
-    def save_step(self, number: int, step: Step) -> None:
+    def save_step(self, number: int, step: LearnerStep) -> None:
         """Save a finished step; it is renamed into place when all its files are complete."""
         target = self.path / f"step-{number:04d}"
         aside = self.path / f".step-{number:04d}.part"
@@ -145,7 +145,7 @@ class RunDirectory:
 
     def step(self, number: int) -> tuple[Model, dict[str, float]]:
         """Model and metrics of a finished step."""
-        from smtplugins.host.model import Model
+        from smtplugins.contracts.models import Model
 
         folder = self.path / f"step-{number:04d}"
         return Model.load(folder / "model"), self.rows()[self._steps().index(folder)][1]
@@ -153,16 +153,16 @@ class RunDirectory:
     def _steps(self) -> list[Path]:
         return sorted(self.path.glob("step-*"), key=lambda path: int(path.name[5:]))
 
-    def last_step(self) -> tuple[int, Model, State] | None:
+    def last_step(self) -> tuple[int, Model, LearnerState] | None:
         """The last finished step: its number, model and state."""
-        from smtplugins.contracts.contracts import State
-        from smtplugins.host.model import Model
+        from smtplugins.contracts.learners import LearnerState
+        from smtplugins.contracts.models import Model
 
         steps = {int(path.name[5:]): path for path in self.path.glob("step-*")}
         if not steps:
             return None
         last = max(steps)
-        return last, Model.load(steps[last] / "model"), State.load(steps[last] / "state")
+        return last, Model.load(steps[last] / "model"), LearnerState.load(steps[last] / "state")
 
 
 @contextlib.contextmanager

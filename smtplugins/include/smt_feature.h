@@ -2,7 +2,7 @@
  *
  * A decoder scores millions of edges for a sentence. A feature that is one of these tables is called with batches of them
  * from the decoder's own threads, without the interpreter. What the functions owe the decoder is what the Python contract
- * `StatefulFeature` (smtplugins/contracts/contracts.py) says; this header says how it is spelled in C.
+ * `StatefulFeature` (smtplugins/contracts/features.py) says; this header says how it is spelled in C.
  *
  * How a table gets to the host. The plugin's Offer makes an object with an attribute `smt_feature_v1`: a capsule of that
  * name (PyCapsule_New with SMT_FEATURE_V1_NAME) around a pointer to a table. This table is the prototype. Searches of

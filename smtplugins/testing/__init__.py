@@ -1,4 +1,4 @@
-"""The conformance kit: the contracts of ``smtplugins.contracts.contracts`` as checks for any plugin.
+"""The conformance kit: the contracts of ``smtplugins.contracts`` as checks for any plugin.
 
 ``smt plugins check NAME`` runs them on everything an installed plugin offers. In a plugin's own tests, with pytest:
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import build, parameters, suggestion
-from smtplugins.host.errors import SmtError, UsageError, failure_text
+from smtplugins.host.errors import failure_text
 
 if TYPE_CHECKING:
     from smtformats import Format
@@ -69,7 +70,7 @@ class Subject:
             return {}
         folder = self.folder / "trial"
         folder.mkdir()
-        return self.offer.trial(folder)
+        return self.offer.trial_options(folder)
 
     @property
     def annotations(self) -> list[str]:
@@ -88,7 +89,7 @@ class Subject:
             raise CannotBeMade(f"{self.offer.name!r} is unavailable: {reason}")
         required = [
             name
-            for name, parameter in parameters(self.offer.make).items()
+            for name, parameter in parameters(self.offer.factory).items()
             if parameter.default is inspect.Parameter.empty
         ]
         lacking = [name for name in required if name not in options]
@@ -98,7 +99,7 @@ class Subject:
                 "checks `options`"
             )
         try:
-            return build(repr(self.offer.name), self.offer.make, options, given)
+            return build(repr(self.offer.name), self.offer.factory, options, given)
         except (Exception, SystemExit) as error:
             raise CannotBeMade(f"{self.offer.name!r} cannot be made: {described(error)}") from error
 
@@ -112,7 +113,7 @@ def is_documented(subject: Subject) -> None:
     """An offer has a one-line summary, and each option has a type."""
     offer = subject.offer
     assert offer.summary.strip() and "\n" not in offer.summary, f"{offer.name!r} has no one-line summary"
-    for name, parameter in parameters(offer.make).items():
+    for name, parameter in parameters(offer.factory).items():
         assert parameter.annotation is not inspect.Parameter.empty, (
             f"option {name!r} of {offer.name!r} has no type: annotate the parameter so that text can be converted"
         )

@@ -10,23 +10,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.contracts import Events, Lists, Rows, State, Step, Task
-from smtplugins.host.model import Model
+from smtplugins.contracts.learners import EventProblem, LearnerState, LearnerStep, ListProblem, RowProblem
+from smtplugins.contracts.models import Model
+from smtplugins.contracts.tasks import TaskProblem
 from smtplugins.testing import samples
 from smtplugins.testing.checks import Check, DoesNotApply, Subject, can_be_made, is_documented
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Runner
     from smtplugins.contracts.offers import Offer
+    from smtplugins.contracts.runners import Runner
     from smtplugins.host.host import Host
 
 _MOST_STEPS = 1000
 _MOST_STOPS = 5
 _OWN: Mapping[type, Callable[[], Any]] = {
-    Lists: samples.list_problem,
-    Rows: samples.row_problem,
-    Events: samples.event_problem,
-    Task: samples.task_problem,
+    ListProblem: samples.list_problem,
+    RowProblem: samples.row_problem,
+    EventProblem: samples.event_problem,
+    TaskProblem: samples.task_problem,
 }
 
 
@@ -53,10 +54,10 @@ class LearnerSubject(Subject):
         problem: Any,
         *,
         start: Model | None = None,
-        resume: State | None = None,
+        resume: LearnerState | None = None,
         seed: int = 1,
         runner: Runner | None = None,
-    ) -> Iterator[Step]:
+    ) -> Iterator[LearnerStep]:
         """Yield the steps of a new learner."""
         learner = self.make()
         steps = learner.learn(problem, Model() if start is None else start, resume=resume, seed=seed, runner=runner)
@@ -94,9 +95,9 @@ def steps_are_sound(subject: LearnerSubject) -> None:
         number = 0
         for number, step in enumerate(subject.steps(problem), 1):
             place = f"step {number} on {type(problem).__name__}"
-            assert isinstance(step, Step), f"{place}: expected a Step, found {step!r}"
+            assert isinstance(step, LearnerStep), f"{place}: expected a Step, found {step!r}"
             assert isinstance(step.model, Model), f"{place}: expected a Model, found {step.model!r}"
-            assert isinstance(step.state, State), f"{place}: expected a State, found {step.state!r}"
+            assert isinstance(step.state, LearnerState), f"{place}: expected a State, found {step.state!r}"
             assert math.isfinite(step.objective), f"{place}: expected a finite objective, found {step.objective}"
             for name, value in (*step.metrics.items(), *step.model.weights.items()):
                 assert math.isfinite(value), f"{place}: expected finite numbers, found {value} for {name!r}"
@@ -141,7 +142,7 @@ def resumed_is_the_same(subject: LearnerSubject) -> None:
             _assert_same(wanted[stop + 1 :], rest, f"stopped after step {stop + 1} on {name} and resumed", stop + 1)
 
 
-def _saved(subject: LearnerSubject, problem: Any, stop: int) -> tuple[Model, State]:
+def _saved(subject: LearnerSubject, problem: Any, stop: int) -> tuple[Model, LearnerState]:
     """Stop a learner after a step; returns its model and state, saved and loaded again."""
     steps = subject.steps(problem)
     step = next(itertools.islice(steps, stop, None))
@@ -149,7 +150,7 @@ def _saved(subject: LearnerSubject, problem: Any, stop: int) -> tuple[Model, Sta
     step.model.save(folder / "model")
     step.state.save(folder / "state")
     steps.close()  # type: ignore[attr-defined]
-    return Model.load(folder / "model"), State.load(folder / "state")
+    return Model.load(folder / "model"), LearnerState.load(folder / "state")
 
 
 def workers_give_the_same(subject: LearnerSubject) -> None:
@@ -168,7 +169,7 @@ def policies_get_no_worse(subject: LearnerSubject) -> None:
     """On the training examples, the last step's policy earns at least as much reward as the first step's."""
     from smtplugins.host.learn.search_tasks import Weights, follow
 
-    tasks = [problem for problem in subject.each_problem() if isinstance(problem, Task)]
+    tasks = [problem for problem in subject.each_problem() if isinstance(problem, TaskProblem)]
     if not tasks:
         raise DoesNotApply("the learner does not accept Task")
     for problem in tasks:
@@ -189,7 +190,7 @@ def right_ones_are_found(subject: LearnerSubject) -> None:
     """The last step's weights rank the right alternative of events first at least as often as chance."""
     import numpy as np
 
-    problems = [problem for problem in subject.each_problem() if isinstance(problem, Events)]
+    problems = [problem for problem in subject.each_problem() if isinstance(problem, EventProblem)]
     if not problems:
         raise DoesNotApply("the learner does not accept Events")
     for problem in problems:
@@ -207,19 +208,19 @@ def right_ones_are_found(subject: LearnerSubject) -> None:
 
 def repr_of(problem: Any) -> Any:
     """Return a problem as plain values that can be compared."""
-    if isinstance(problem, Task):
+    if isinstance(problem, TaskProblem):
         # A task may have internal state.
         return copy.deepcopy(list(problem.examples))
-    if isinstance(problem, Lists):
+    if isinstance(problem, ListProblem):
         return copy.deepcopy(list(problem.lists)), [rows.tolist() for rows in problem.stats]
-    if isinstance(problem, Events):
+    if isinstance(problem, EventProblem):
         pieces = [(piece.features, piece.offsets, piece.right) for piece in problem.pieces]
         own = [(rows.names, rows.offsets, rows.ids, rows.values) for rows, _, _ in pieces]
         return [
             (names, *(array.tolist() for array in (*arrays, offsets, right)))
             for (names, *arrays), (_, offsets, right) in zip(own, pieces, strict=True)
         ]
-    if isinstance(problem, Rows):
+    if isinstance(problem, RowProblem):
         features, weights = problem.features, problem.weights
         arrays = (features.offsets, features.ids, features.values, problem.labels)
         return [*(array.tolist() for array in arrays), None if weights is None else weights.tolist()]

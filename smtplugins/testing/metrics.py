@@ -12,7 +12,7 @@ from smtplugins.testing.checks import Check, DoesNotApply, Subject, can_be_made,
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.contracts.contracts import Metric
+    from smtplugins.contracts.metrics import Metric
     from smtplugins.contracts.offers import Offer
     from smtplugins.host.host import Host
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smtplugins.contracts.errors import PluginError, UsageError
 from smtplugins.contracts.offers import KINDS
 from smtplugins.contracts.spec import suggestion
-from smtplugins.host.errors import PluginError, UsageError
 from smtplugins.testing import checks
 
 if TYPE_CHECKING:

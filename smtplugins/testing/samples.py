@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Candidates, Columns
-    from smtplugins.contracts.contracts import Events, Lists, Metric, Rows, Sentence, Task
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.learners import EventProblem, ListProblem, RowProblem
+    from smtplugins.contracts.metrics import Metric
+    from smtplugins.contracts.tasks import TaskProblem
     from smtplugins.core.grammar.rules import Origins
 
 FILE = "sample"
@@ -42,7 +45,7 @@ def sources() -> list[str]:
 
 def sentences() -> list[Sentence]:
     """Return sentences to translate: with arbitrary ids, one sentence twice, one empty."""
-    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.contracts.data import Sentence
 
     ids = ["7", "b", "0", "x-1", "1"]
     made = [Sentence(key, tuple(text.split(" "))) for key, text in zip(ids, sources(), strict=True)]
@@ -248,10 +251,10 @@ class WordOverlap:
         return "word-overlap"
 
 
-def list_problem(metric: Metric | None = None, count: int = 12) -> Lists:
+def list_problem(metric: Metric | None = None, count: int = 12) -> ListProblem:
     """Return lists in which two of three features distinguish good hypotheses from bad ones."""
     from smtformats import Candidates
-    from smtplugins.contracts.contracts import Lists
+    from smtplugins.contracts.learners import ListProblem
 
     source = random.Random(3)
     chosen = WordOverlap() if metric is None else metric
@@ -267,27 +270,27 @@ def list_problem(metric: Metric | None = None, count: int = 12) -> Lists:
             values.append([right + source.gauss(0, 1), right / 2 + source.gauss(0, 2), source.gauss(0, 3)])
         made.append(Candidates(id=str(number), texts=texts, layouts=[layout] * len(texts), values=values, file=FILE))
         stats.append(chosen.stats(texts, [[" ".join(reference)] * len(texts)]))
-    return Lists(made, stats, chosen)
+    return ListProblem(made, stats, chosen)
 
 
-def row_problem(count: int = 60) -> Rows:
+def row_problem(count: int = 60) -> RowProblem:
     """Return rows of two features labelled by the sign of their product: not linearly separable."""
     import numpy as np
 
     from smtformats import Columns
-    from smtplugins.contracts.contracts import Rows
+    from smtplugins.contracts.learners import RowProblem
 
     table = np.random.default_rng(5).normal(size=(count, 2))
     labels = np.where(table[:, 0] * table[:, 1] > 0, 1.0, -1.0)
-    return Rows(Columns.dense(("x", "y"), table), labels)
+    return RowProblem(Columns.dense(("x", "y"), table), labels)
 
 
-def event_problem(count: int = 48) -> Events:
+def event_problem(count: int = 48) -> EventProblem:
     """Return events of two to five alternatives in two pieces, with informative dense features and rare sparse ones."""
     import numpy as np
 
     from smtformats import Columns
-    from smtplugins.contracts.contracts import EventRows, Events
+    from smtplugins.contracts.learners import EventProblem, EventRows
 
     random = np.random.default_rng(7)
     pieces = []
@@ -304,7 +307,7 @@ def event_problem(count: int = 48) -> Events:
             ends.append(len(rows))
             right.append(chosen)
         pieces.append(EventRows(Columns.from_mappings(rows), np.array(ends), np.array(right)))
-    return Events(pieces)
+    return EventProblem(pieces)
 
 
 @dataclass(frozen=True)
@@ -349,9 +352,9 @@ class Tagging:
         return sum(a == b for a, b in zip(state.tags, state.wanted, strict=True)) / len(state.words)
 
 
-def task_problem(count: int = 16) -> Task:
+def task_problem(count: int = 16) -> TaskProblem:
     """Return sentences to tag, in which some words are nouns after an article and verbs otherwise."""
-    from smtplugins.contracts.contracts import Task
+    from smtplugins.contracts.tasks import TaskProblem
 
     source = random.Random(11)
     made = []
@@ -365,4 +368,4 @@ def task_problem(count: int = 16) -> Task:
                 words.append(source.choice(("run", "walk")))
                 tags.append("V")
         made.append((tuple(words), tuple(tags)))
-    return Task(Tagging(), made)
+    return TaskProblem(Tagging(), made)

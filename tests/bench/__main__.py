@@ -44,6 +44,7 @@ from searn_labels import searn_labels
 from tables import tables
 from tuning import tuning
 from umt import umt
+from walk import walk
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples/rescore-nbest"
@@ -131,6 +132,7 @@ def main() -> None:
     benchmarks |= {"metrics": lambda: metrics(SHARED)}
     benchmarks |= {"learners": lambda: learners(SHARED)}
     benchmarks |= {"tuning": tuning, "loops": lambda: loops(SHARED)}
+    benchmarks |= {"walk": lambda: walk(SHARED)}
     benchmarks |= {"umt": lambda: umt(SHARED)}
     benchmarks |= {"localized": lambda: localized(SHARED)}
     benchmarks |= {"cdlm-grammar": lambda: cdlm_grammar(SHARED)}

@@ -186,7 +186,7 @@ def _risk(host: Any, folder: Path, text: list[Any]) -> dict[str, Any]:
     import numpy as np
     from measure import interleaved
 
-    from smtplugins.contracts.contracts import Forests
+    from smtplugins.contracts.learners import ForestProblem
     from smtplugins.core.learn.minimising import Space, minimise
     from smtplugins.plugins.cdlm.sets.confusing import read_sets
     from smtplugins.plugins.tuning.gains import ForestSource
@@ -196,7 +196,7 @@ def _risk(host: Any, folder: Path, text: list[Any]) -> dict[str, Any]:
     graphs = {int(one.id): one.with_scores(None) for one in read_sets(host, folder)}
     read = time.process_time()
     references = [[text[key].text for key in sorted(graphs)]]
-    problem = Forests([[graphs[key]] for key in sorted(graphs)], references, host.metric("bleu,tokenize=none"))
+    problem = ForestProblem([[graphs[key]] for key in sorted(graphs)], references, host.metric("bleu,tokenize=none"))
     source = ForestSource(problem, {"blm": 1.0, "OOV": -100.0}, 1.0, 100)
     refined = time.process_time()
     edges = sum(len(one.graph) for graphs in source.sentences for one in graphs)

@@ -41,7 +41,7 @@ def judging() -> dict[str, Any]:
     from sacrebleu.significance import PairedTest
 
     from smtplugins.host.judge.evaluation import evaluate
-    from smtplugins.host.judge.significance import Plan, judge
+    from smtplugins.host.judge.significance import SignificancePlan, judge
     from smtplugins.host.loading.manager import load_plugins
 
     host = load_plugins()
@@ -50,17 +50,17 @@ def judging() -> dict[str, Any]:
     stats = [[metric.stats(one, [refs])] for one in systems.values()]
     found: dict[str, Any] = {}
     for test, short, samples in (("bootstrap", "bs", 1000), ("ar", "ar", 1000)):
-        plan = Plan((test,), samples)
+        plan = SignificancePlan((test,), samples)
 
         def theirs(short: str = short, samples: int = samples) -> Any:
             forget()
             return PairedTest(list(systems.items()), {"x": BLEU()}, [refs], test_type=short, n_samples=samples)()
 
-        def ours(plan: Plan = plan) -> Any:
+        def ours(plan: SignificancePlan = plan) -> Any:
             forget()
             return evaluate(systems, [refs], [metric], plan=plan)
 
-        def bare(plan: Plan = plan) -> Any:
+        def bare(plan: SignificancePlan = plan) -> Any:
             return judge(metric, stats, plan)
 
         runs: dict[str, Callable[[], object]] = {"sacrebleu": theirs, "evaluate": ours, "from statistics": bare}

@@ -62,7 +62,7 @@ def extracted(folder: Path) -> Any:
     import numpy as np
 
     from smtformats import Columns, all_formats, open_lines
-    from smtplugins.contracts.contracts import Lists
+    from smtplugins.contracts.learners import ListProblem
 
     known = {one.name: one for one in all_formats()}
     lists, stats = [], []
@@ -73,7 +73,7 @@ def extracted(folder: Path) -> Any:
         ):  # fmt: skip
             lists.append(Block(block.id, Columns.dense(block.names, block.rows)))
             stats.append(np.array(rows.rows, dtype=np.float64))
-    return Lists(lists, stats, Bleu())  # type: ignore[arg-type]
+    return ListProblem(lists, stats, Bleu())  # type: ignore[arg-type]
 
 
 def made(count: int, sparse: int) -> Any:
@@ -81,7 +81,7 @@ def made(count: int, sparse: int) -> Any:
     import numpy as np
 
     from smtformats import Columns
-    from smtplugins.contracts.contracts import Lists
+    from smtplugins.contracts.learners import ListProblem
 
     rng = np.random.default_rng(1)
     names = tuple(f"d{i}" for i in range(10))
@@ -106,13 +106,13 @@ def made(count: int, sparse: int) -> Any:
         columns = Columns(layout, np.arange(101) * width, numbers.astype(np.int32).ravel(), values)
         lists.append(Block(str(key), columns))
         stats.append(rows)
-    return Lists(lists, stats, Bleu())  # type: ignore[arg-type]
+    return ListProblem(lists, stats, Bleu())  # type: ignore[arg-type]
 
 
 def measured(name: str, problem: Any, seed: int) -> dict[str, Any]:
     """CPU seconds, the score of the best hypotheses, and the weights that are not 0."""
+    from smtplugins.contracts.models import Model
     from smtplugins.host.learn.problems import matrix_of
-    from smtplugins.host.model import Model
 
     begin = time.process_time()
     model = Model()

@@ -57,9 +57,9 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 def _learnt(listed: Any, lm: Path, rounds: int) -> dict[str, Any]:
     import numpy as np
 
-    from smtplugins.contracts.contracts import Events
+    from smtplugins.contracts.learners import EventProblem
+    from smtplugins.contracts.models import Model
     from smtplugins.core.lm.ngram_model import read_native_lm
-    from smtplugins.host.model import Model
     from smtplugins.plugins.localized.learning.material import Material
     from smtplugins.plugins.localized.learning.maxent import LocalMaxent
 
@@ -95,7 +95,7 @@ def _learnt(listed: Any, lm: Path, rounds: int) -> dict[str, Any]:
     found["maxent"]["over_paper"] = 1e6 * found["maxent"]["M_events_per_s"] / PAPER_EVENTS_PER_SECOND
     # Any events as rows: one piece of them.
     piece = problem.pieces[0]
-    step, seconds = timed(lambda: next(iter(LocalMaxent(passes=1).learn(Events([piece]), Model()))))
+    step, seconds = timed(lambda: next(iter(LocalMaxent(passes=1).learn(EventProblem([piece]), Model()))))
     found["rows"] = {"M_events_per_s": step.metrics["events"] / seconds / 1e6}
     found["loss"] = {}
     for rate in (1e-5, 1e-4, 1e-3):

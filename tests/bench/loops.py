@@ -66,8 +66,8 @@ def _run(host: Any, case: Case, learner: str, seed: int, **options: Any) -> list
     """What each iteration decoded at; a loop that collapsed is as good as its start."""
     import json
 
+    from smtplugins.contracts.errors import SmtError
     from smtplugins.host.config.run_yaml import load_config
-    from smtplugins.host.errors import SmtError
     from smtplugins.host.learn.loop import LoopPlan, tune_decoder
     from smtplugins.host.learn.tuning import plan_of
 

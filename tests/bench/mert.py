@@ -15,7 +15,7 @@ import json, sys, time
 sys.path.insert(0, sys.argv[1])
 import re
 from mert import synthetic
-from smtplugins.host.model import Model
+from smtplugins.contracts.models import Model
 from smtplugins.plugins.tuning.mert import Mert
 
 def kilobytes(name):
@@ -36,8 +36,8 @@ def moses(shared: Path) -> tuple[Any, Any]:
     import numpy as np
 
     from smtformats import Candidates, all_formats, open_lines
-    from smtplugins.contracts.contracts import Lists
-    from smtplugins.host.model import Model
+    from smtplugins.contracts.learners import ListProblem
+    from smtplugins.contracts.models import Model
     from smtplugins.plugins.standard.metrics import Bleu
 
     known = {one.name: one for one in all_formats()}
@@ -51,7 +51,7 @@ def moses(shared: Path) -> tuple[Any, Any]:
             rows = np.array(scores.rows)
             stats.append(np.column_stack([rows[:, 1], rows[:, 8], rows[:, 0:8:2], rows[:, 1:8:2]]))
     weights = map(float, (folder / "run6.init.opt").read_text().splitlines()[0].split())
-    return Lists(lists, stats, Bleu(tokenize="none")), Model(dict(zip(lists[0].layouts[0], weights, strict=True)))
+    return ListProblem(lists, stats, Bleu(tokenize="none")), Model(dict(zip(lists[0].layouts[0], weights, strict=True)))
 
 
 def synthetic(count: int, size: int, features: int = 14, seed: int = 7) -> Any:
@@ -59,7 +59,7 @@ def synthetic(count: int, size: int, features: int = 14, seed: int = 7) -> Any:
     import numpy as np
 
     from smtformats.columns import Columns
-    from smtplugins.contracts.contracts import Lists
+    from smtplugins.contracts.learners import ListProblem
     from smtplugins.plugins.standard.metrics import Bleu
 
     random = np.random.default_rng(seed)
@@ -86,7 +86,7 @@ def synthetic(count: int, size: int, features: int = 14, seed: int = 7) -> Any:
         table = random.normal(size=(size, features)) + np.linspace(-0.5, 1, features) * (quality - 0.5) * 3
         lists.append(Listed(str(key), table))
         stats.append(np.column_stack([totals[:, 0], np.full(size, words), matches, totals]))
-    return Lists(lists, stats, Bleu(tokenize="none"))  # type: ignore[arg-type]
+    return ListProblem(lists, stats, Bleu(tokenize="none"))  # type: ignore[arg-type]
 
 
 def _long(count: int, size: int, restarts: int) -> dict[str, float]:

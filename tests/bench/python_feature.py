@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from smtplugins import Offer, hookimpl
-from smtplugins.contracts.contracts import SimpleStateful
+from smtplugins.contracts.adapters import SimpleStateful
 
 KINDS = {
     "none": [],

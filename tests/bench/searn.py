@@ -27,8 +27,8 @@ def searn_tagging(rounds: int = 5) -> dict[str, Any]:
     """Predictions and steps of learning a second."""
     import numpy as np
 
-    from smtplugins.contracts.contracts import Task
-    from smtplugins.host.model import Model
+    from smtplugins.contracts.models import Model
+    from smtplugins.contracts.tasks import TaskProblem
     from smtplugins.plugins.searn.learning.mixtures import PolicyMixture
     from smtplugins.plugins.searn.learning.searn import Searn
 
@@ -36,7 +36,7 @@ def searn_tagging(rounds: int = 5) -> dict[str, Any]:
     for name, templates in TEMPLATES.items():
         given = _sequences(templates)
         items = len(given.gold)
-        task = Task(given, range(len(given)))
+        task = TaskProblem(given, range(len(given)))
         row: dict[str, Any] = {}
         for base in ("perceptron", "logistic"):
             best, steps = float("inf"), []

@@ -94,7 +94,7 @@ def _counts(word: str) -> bool:
 
 
 def _repetition(sentence: Any) -> Any:
-    from smtplugins.contracts.contracts import SimpleStateful
+    from smtplugins.contracts.adapters import SimpleStateful
 
     class Repetition(SimpleStateful):
         """As a plugin would write it."""

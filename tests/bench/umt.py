@@ -117,7 +117,7 @@ def _cdec(shared: Path) -> dict[str, dict[str, float]]:
 
 
 def _growth(host: Any, limit: int, rounds: int) -> dict[str, Any]:
-    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.contracts.data import Sentence
 
     config = "model/moses.hiero.tuned.ini"
     words = Path("in/long75.de").read_text(encoding="utf-8").split()

@@ -258,7 +258,7 @@ LEAVING = """
 import argparse, os, sys
 import numpy as np
 from smtplugins import Offer, feature, hookimpl
-from smtplugins.contracts.contracts import Lists
+from smtplugins.contracts.learners import ListProblem
 
 @feature("quits")
 def quits(hyp):
@@ -282,7 +282,7 @@ class Piped(Metric):
         raise BrokenPipeError(32, "Broken pipe")
 
 class Learner:
-    accepts = frozenset({Lists})
+    accepts = frozenset({ListProblem})
     def learn(self, problem, start, *, resume=None, seed=1, runner=None):
         raise SystemExit
         yield

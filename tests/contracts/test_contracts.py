@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smtplugins.contracts import contracts
-from smtplugins.contracts.contracts import Sentence, SimpleStateful, State
+from smtplugins.contracts import features as contracts
+from smtplugins.contracts import metrics as metric_contracts
+from smtplugins.contracts import runners as runner_contracts
+from smtplugins.contracts.adapters import SimpleStateful
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.learners import LearnerState
 from smtplugins.core.grammar.rules import Edges, Rules
 from smtplugins.host.loading.shortcut import FunctionFeature
 from smtplugins.plugins.standard import features, metrics, runners
@@ -30,8 +34,8 @@ def test_state_comes_back_from_disk_bit_for_bit(tmp_path: Path) -> None:
         "mask": np.array([True, False]),
     }
     values = {"generator": rng.bit_generator.state, "step": 3, "history": [0.1 + 0.2, 1e-300], "name": "é"}
-    State(arrays, values).save(tmp_path / "state")
-    loaded = State.load(tmp_path / "state")
+    LearnerState(arrays, values).save(tmp_path / "state")
+    loaded = LearnerState.load(tmp_path / "state")
     assert loaded.values == values
     assert loaded.arrays.keys() == arrays.keys()
     for name, array in arrays.items():
@@ -44,16 +48,16 @@ def test_state_comes_back_from_disk_bit_for_bit(tmp_path: Path) -> None:
 
 def test_state_is_never_pickled(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="allow_pickle=False"):
-        State({"objects": np.array([object()])}).save(tmp_path / "out")
+        LearnerState({"objects": np.array([object()])}).save(tmp_path / "out")
     np.save(tmp_path / "x.npy", np.array([{}], dtype=object), allow_pickle=True)
     (tmp_path / "state.json").write_text('{"arrays": ["x"], "values": {}}')
     with pytest.raises(ValueError, match="allow_pickle=False"):
-        State.load(tmp_path)
+        LearnerState.load(tmp_path)
 
 
 def test_values_that_json_cannot_hold_are_refused(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="not JSON serializable"):
-        State(values={"when": object()}).save(tmp_path)
+        LearnerState(values={"when": object()}).save(tmp_path)
 
 
 class Remembers(SimpleStateful):
@@ -84,8 +88,8 @@ def test_simple_stateful_has_to_be_filled_in() -> None:
         (contracts.RuleFeature, features.Length(), SimpleStateful()),
         (contracts.StatefulFeature, SimpleStateful(), features.Length()),
         (contracts.CandidateFeature, FunctionFeature("x", len, ("hyp",), {}), features.Length()),
-        (contracts.Metric, metrics.Bleu(), runners.Serial()),
-        (contracts.Runner, runners.Serial(), metrics.Bleu()),
+        (metric_contracts.Metric, metrics.Bleu(), runners.Serial()),
+        (runner_contracts.Runner, runners.Serial(), metrics.Bleu()),
     ],
 )
 def test_contracts_tell_their_objects_apart(contract: Any, made: object, other: object) -> None:

@@ -12,10 +12,11 @@ import pytest
 
 import smtplugins as smt
 from smtplugins.contracts import hookspecs
-from smtplugins.contracts.contracts import Lists, Sentence
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.learners import ListProblem
+from smtplugins.contracts.models import Model
 from smtplugins.contracts.offers import KINDS
 from smtplugins.host.host import Host
-from smtplugins.host.model import Model
 
 PAGE = Path(hookspecs.__file__).with_name("HOOKS.md")
 
@@ -53,7 +54,7 @@ def test_feature(example: Callable[[str], Host]) -> None:
 def test_learner(example: Callable[[str], Host]) -> None:
     host = example("smt_learners")
     start = Model({"LM": 1.0})
-    (step,) = host.registry.make("learners", "keep").learn(Lists([], [], host.metric("bleu")), start)
+    (step,) = host.registry.make("learners", "keep").learn(ListProblem([], [], host.metric("bleu")), start)
     assert step.model is start
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from smtplugins import Command, Offer
-from smtplugins.contracts.offers import PluginInfo
+from smtplugins.contracts.offers import PluginInfo, resolve
 
 
 def make() -> None: ...
@@ -20,7 +22,9 @@ def make() -> None: ...
         ({"name": ""}, "expected a name of letters, digits, `-`, `_` and `.`, found ''"),
         ({"name": "a,b"}, "found 'a,b'"),
         ({"name": "1a"}, "found '1a'"),
-        ({"make": 3}, "offer x: `make` is not callable"),
+        ({"make": 3}, "offer x: `make`: expected a callable or 'package.module:name', found 3"),
+        ({"make": "module"}, "expected a callable or 'package.module:name', found 'module'"),
+        ({"make": "a:b.c"}, "found 'a:b.c'"),
         ({"summary": ""}, "offer x: `summary` is empty"),
         ({"needs": {"colour"}}, "offer x: needs 'colour', expected one of target, source"),
         ({"requires": ("mert",)}, "offer x: requires 'mert', expected KIND:NAME as learner:mert"),
@@ -40,6 +44,25 @@ def test_offer_is_frozen_and_takes_any_collection_of_needs() -> None:
     assert offer.needs == frozenset({"source", "annotations:topic"})
     with pytest.raises(dataclasses.FrozenInstanceError):
         offer.name = "z"  # type: ignore[misc]
+
+
+def test_a_reference_is_imported_on_first_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lazy_feature.py").write_text(
+        "def make(size: int = 3): return size\ndef trial(folder): return {'size': 5}\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    offer = Offer(name="x", make="lazy_feature:make", summary="y", trial="lazy_feature:trial")
+    assert "lazy_feature" not in sys.modules
+    assert offer.factory(**offer.trial_options(tmp_path)) == 5
+    assert sys.modules.pop("lazy_feature").make() == 3
+
+
+def test_a_command_may_be_given_by_references() -> None:
+    command = Command(name="x", summary="y", configure="operator:neg", run=print)
+    assert resolve(command.configure)(3) == -3
+    assert resolve(command.run) is print
+    with pytest.raises(TypeError, match="command x: `run`: expected a callable"):
+        Command(name="x", summary="y", configure="operator:neg", run=3)  # type: ignore[arg-type]
 
 
 def test_command_has_a_proper_name() -> None:

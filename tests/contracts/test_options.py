@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 import pytest
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.options import CheckedOptions, check_bounds, fill, option
 from smtplugins.contracts.spec import build, documentation, parameters
 from smtplugins.core.search.search_options import SearchOptions
-from smtplugins.host.errors import UsageError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec, build, convert, parameters, shown_type, suggestion
-from smtplugins.host.errors import UsageError
 
 
 @pytest.mark.parametrize(

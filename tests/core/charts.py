@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from smtplugins.core.grammar.parsing import Arc
+from smtplugins.core.grammar.parsing import InputArc
 
 Node = tuple[str, int, int]
 Edge = tuple[int, Node, tuple[Node, ...], tuple[int, ...]]
@@ -32,7 +32,7 @@ class Plain:
         return len(self.source) == 1 and isinstance(self.source[0], tuple)
 
 
-def distances(arcs: Sequence[Arc], positions: int) -> list[list[int]]:
+def distances(arcs: Sequence[InputArc], positions: int) -> list[list[int]]:
     """The fewest arcs from each position to each other one."""
     far = 10**9
     lengths = [[0 if i == j else far for j in range(positions)] for i in range(positions)]
@@ -68,7 +68,7 @@ def without_cycles(rules: Sequence[Plain], goal: str, labels: Sequence[str]) -> 
 
 
 def edges_of(
-    rules: Sequence[Plain], arcs: Sequence[Arc], positions: int, goal: str, labels: Sequence[str]
+    rules: Sequence[Plain], arcs: Sequence[InputArc], positions: int, goal: str, labels: Sequence[str]
 ) -> Counter[Edge]:
     """All edges of the forest, without the one above the goal."""
     far = distances(arcs, positions)

@@ -17,7 +17,7 @@ import numpy as np
 
 from smtplugins.core.graph.acceptors import acceptor
 from smtplugins.core.graph.derivations import Covariance, Derivation, Derivations, Expectation, Gradient, Posteriors
-from smtplugins.core.graph.hypergraph import Part, core_graph
+from smtplugins.core.graph.hypergraph import Subgraph, core_graph
 from smtplugins.core.graph.inference import MAX_EDGES, NO_DERIVATION, product_part, prune_by_max_marginals
 
 if TYPE_CHECKING:
@@ -262,7 +262,7 @@ def prune(
     beam: float | None = None,
     density: float | None = None,
     words: int | None = None,
-) -> Part:
+) -> Subgraph:
     """The graph without edges whose max-marginal is low."""
     return prune_by_max_marginals(graph, scores, posteriors(graph, scores, "max"), beam, density, words)
 
@@ -278,7 +278,7 @@ def intersect(
     *,
     semiring: str = "log",
     max_edges: int = MAX_EDGES,
-) -> Part:
+) -> Subgraph:
     """The derivations that have these words, or those of a path of a lattice."""
     _plus(semiring, [])
     arcs = acceptor(target, graph, semiring)
@@ -336,7 +336,7 @@ def intersect(
     return _product(graph, items, goal if goals else None, _check_scores(graph, scores))
 
 
-def _product(graph: Hypergraph, items: dict[Item, list[Match]], goal: Item | None, scores: list[float]) -> Part:
+def _product(graph: Hypergraph, items: dict[Item, list[Match]], goal: Item | None, scores: list[float]) -> Subgraph:
     """The part of the items that the goal is made of, as a graph."""
     reached = {goal} if goal else set()
     todo = list(reached)

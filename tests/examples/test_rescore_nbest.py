@@ -34,7 +34,7 @@ def test_the_script_rescores_both_lists(tmp_path: Path) -> None:
 
 def test_the_lists_totals_are_those_of_the_weights_beside_them() -> None:
     import smtplugins as smt
-    from smtplugins.host.model import Weigher
+    from smtplugins.host.features.weighing import Weigher
 
     host = smt.load_plugins()
     for name, weights in (("moses.nbest", "weights.moses"), ("cdec.kbest", "weights.cdec")):

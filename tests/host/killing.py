@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from smtplugins.contracts.contracts import State
+from smtplugins.contracts.learners import LearnerState
 from smtplugins.host import runs
 
 
@@ -46,7 +46,7 @@ def killed(work: Callable[[], Any], at: int, also: Iterable[tuple[Any, str]]) ->
 
         code = 1
         try:
-            for place, name in ((os, "replace"), (State, "save"), (runs, "_remove"), *also):
+            for place, name in ((os, "replace"), (LearnerState, "save"), (runs, "_remove"), *also):
                 setattr(place, name, watched(getattr(place, name)))
             work()
             os.write(child, str(count).encode())

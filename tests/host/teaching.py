@@ -11,10 +11,10 @@ import numpy as np
 import smtplugins as smt
 from smtformats import Candidates
 from smtplugins import Offer
-from smtplugins.contracts.contracts import Forests, Lists, State, Step
+from smtplugins.contracts.learners import ForestProblem, LearnerState, LearnerStep, ListProblem
+from smtplugins.contracts.models import Model
 from smtplugins.host.files.opening import find_format, write_all
 from smtplugins.host.host import Host
-from smtplugins.host.model import Model
 
 TOYS = Path(__file__).with_name("toy_learners.py")
 BLEU = "bleu,tokenize=none"
@@ -24,7 +24,7 @@ REFS = ["the old house is red", "we saw the small dog", "he went home today", "a
 class Given:
     """Gives the weights it is told to, a step each; knows lists and forests."""
 
-    accepts = frozenset({Lists, Forests})
+    accepts = frozenset({ListProblem, ForestProblem})
 
     def __init__(
         self, *, value: float = 1.0, name: str = "good", steps: int = 2, fixed: str = "", by_seed: float = 0.0
@@ -33,24 +33,24 @@ class Given:
 
     def learn(
         self, problem: Any, start: Model, *, resume: Any = None, seed: int = 1, runner: Any = None
-    ) -> Iterator[Step]:
+    ) -> Iterator[LearnerStep]:
         for number in range(0 if resume is None else resume.values["done"], self.steps):
             value = self.value + self.by_seed * seed
             weights = {**start.weights, self.name: value}
             for name in self.fixed.split():
                 weights[name] = start.weights[name]
-            yield Step(Model(weights), float(number), {"value": value}, State({}, {"done": number + 1}))
+            yield LearnerStep(Model(weights), float(number), {"value": value}, LearnerState({}, {"done": number + 1}))
 
 
 class Turning:
     """Every seed ends elsewhere."""
 
-    accepts = frozenset({Lists})
+    accepts = frozenset({ListProblem})
 
     def learn(
         self, problem: Any, start: Model, *, resume: Any = None, seed: int = 1, runner: Any = None
-    ) -> Iterator[Step]:
-        yield Step(Model({"fg"[(seed + 1) % 2]: 1.0}), 0.0, {}, State())
+    ) -> Iterator[LearnerStep]:
+        yield LearnerStep(Model({"fg"[(seed + 1) % 2]: 1.0}), 0.0, {}, LearnerState())
 
 
 def teaching_host() -> Host:

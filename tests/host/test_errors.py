@@ -7,8 +7,9 @@ import errno
 import pytest
 
 from smtformats import FormatError
+from smtplugins.contracts.errors import FeatureError, PluginError, SmtError, UsageError
 from smtplugins.host.config.run_yaml import ConfigError
-from smtplugins.host.errors import FeatureError, PluginError, SmtError, UsageError, exit_code, exit_error, message
+from smtplugins.host.errors import exit_code, exit_error, message
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from types import ModuleType
 import pytest
 
 import smtplugins as smt
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.errors import UsageError
 from smtplugins.host.host import Host, default_runner
 
 LIST = "0 ||| a house  ||| LM0= -2 ||| -1\n0 ||| home  ||| LM0= -1 ||| -2\n"

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import smtplugins as smt
-from smtplugins.host.errors import SmtError
-from smtplugins.host.model import Files, Model, Weigher
+from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.models import Files, Model
+from smtplugins.host.features.weighing import Weigher
 
 
 @dataclass(frozen=True)

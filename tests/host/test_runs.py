@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smtplugins.contracts.contracts import State, Step
+from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.learners import LearnerState, LearnerStep
+from smtplugins.contracts.models import Model
 from smtplugins.host import runs
-from smtplugins.host.errors import UsageError
 from smtplugins.host.host import Host
-from smtplugins.host.model import Model
 from smtplugins.host.runs import RunDirectory, file_hash, input_hashes, manifest, prepared_folder, write_manifest
 
 
@@ -23,8 +23,10 @@ def record(path: Path, **changes: Any) -> dict[str, Any]:
     return manifest(**{"options": {"a": 1}, "inputs": input_hashes([path]), "seed": 3, **changes})
 
 
-def step(value: float) -> Step:
-    return Step(Model({"LM": value}), -value, {"bleu": 10 * value}, State({"x": np.array([value])}, {"n": 1}))
+def step(value: float) -> LearnerStep:
+    return LearnerStep(
+        Model({"LM": value}), -value, {"bleu": 10 * value}, LearnerState({"x": np.array([value])}, {"n": 1})
+    )
 
 
 def test_manifest_is_the_same_for_the_same_run(host: Host, tmp_path: Path) -> None:

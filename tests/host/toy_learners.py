@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from smtplugins import Offer, hookimpl
-from smtplugins.contracts.contracts import Lists, Rows, Runner, State, Step
-from smtplugins.host.model import Files, Model
+from smtplugins.contracts.learners import LearnerState, LearnerStep, ListProblem, RowProblem
+from smtplugins.contracts.models import Files, Model
+from smtplugins.contracts.runners import Runner
 
 
 def spread(runner: Runner | None, function: Any, items: Any) -> Iterator[Any]:
@@ -24,15 +25,21 @@ def spread(runner: Runner | None, function: Any, items: Any) -> Iterator[Any]:
 class Perceptron:
     """The averaged structured perceptron: a step is one pass over the lists in random order."""
 
-    accepts = frozenset({Lists})
+    accepts = frozenset({ListProblem})
 
     def __init__(self, *, epochs: int = 4, rate: float = 0.1) -> None:
         self.epochs = epochs
         self.rate = rate
 
     def learn(
-        self, problem: Lists, start: Model, *, resume: State | None = None, seed: int = 1, runner: Runner | None = None
-    ) -> Iterator[Step]:
+        self,
+        problem: ListProblem,
+        start: Model,
+        *,
+        resume: LearnerState | None = None,
+        seed: int = 1,
+        runner: Runner | None = None,
+    ) -> Iterator[LearnerStep]:
         names = sorted({name for nbest in problem.lists for name in nbest.names()})
         sign = 1 if problem.metric.higher_is_better else -1
         gains = [sign * problem.metric.sentence(rows) for rows in problem.stats]
@@ -50,11 +57,11 @@ class Perceptron:
                 total = total + weights
             averaged = total / ((epoch + 1) * len(tables))
             lost = [gain.max() - gain[np.argmax(table @ averaged)] for table, gain in zip(tables, gains, strict=True)]
-            state = State(
+            state = LearnerState(
                 {"weights": weights, "total": total}, {"done": epoch + 1, "random": random.bit_generator.state}
             )
             model = start.with_weights(dict(zip(names, averaged.tolist(), strict=True)))
-            yield Step(model, float(np.mean(lost)), {"lists": float(len(tables))}, state)
+            yield LearnerStep(model, float(np.mean(lost)), {"lists": float(len(tables))}, state)
 
 
 def table_of(names: list[str], nbest: Any) -> Any:
@@ -93,14 +100,20 @@ class Stumps:
 class Boosting:
     """AdaBoost over products of features and single ones; a step is one stump more, found among random thresholds."""
 
-    accepts = frozenset({Rows})
+    accepts = frozenset({RowProblem})
 
     def __init__(self, *, rounds: int = 8) -> None:
         self.rounds = rounds
 
     def learn(
-        self, problem: Rows, start: Model, *, resume: State | None = None, seed: int = 1, runner: Runner | None = None
-    ) -> Iterator[Step]:
+        self,
+        problem: RowProblem,
+        start: Model,
+        *,
+        resume: LearnerState | None = None,
+        seed: int = 1,
+        runner: Runner | None = None,
+    ) -> Iterator[LearnerStep]:
         columns = columns_of(problem)
         labels = np.asarray(problem.labels, dtype=np.float64)
         random = np.random.default_rng(seed)
@@ -121,11 +134,11 @@ class Boosting:
             objective = float(weights.sum())
             weights = weights / objective
             accuracy = float(np.mean(ensemble.decide(columns) == labels))
-            state = State({"weights": weights}, {"random": random.bit_generator.state})
-            yield Step(Model({}, {"stumps": ensemble}), objective, {"accuracy": accuracy}, state)
+            state = LearnerState({"weights": weights}, {"random": random.bit_generator.state})
+            yield LearnerStep(Model({}, {"stumps": ensemble}), objective, {"accuracy": accuracy}, state)
 
 
-def columns_of(problem: Rows) -> dict[str, Any]:
+def columns_of(problem: RowProblem) -> dict[str, Any]:
     rows = [problem.features.row(i) for i in range(len(problem.features))]
     single = {name: np.array([row.get(name, 0.0) for row in rows]) for name in problem.features.names}
     pairs = {f"{a}*{b}": single[a] * single[b] for a in single for b in single if a < b}

@@ -10,9 +10,13 @@ import numpy as np
 
 from smtformats import Columns
 from smtplugins import Offer, hookimpl
-from smtplugins.contracts.contracts import Decoding, Metric, Sentence, State, Step, Task
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.learners import LearnerState, LearnerStep
+from smtplugins.contracts.metrics import Metric
+from smtplugins.contracts.models import Model
+from smtplugins.contracts.tasks import TaskProblem
 from smtplugins.host.learn.search_tasks import Weights, follow, ranked
-from smtplugins.host.model import Model
 
 TABLE = {
     "das": ("the", "that"),
@@ -81,8 +85,8 @@ class ByWord:
 
     def task(
         self, sentences: Sequence[Sentence], references: Sequence[Sequence[str]], metric: Metric, model: Model
-    ) -> Task:
-        return Task(WordByWord(sentences, references, metric), range(len(sentences)), {"length": 0.25})
+    ) -> TaskProblem:
+        return TaskProblem(WordByWord(sentences, references, metric), range(len(sentences)), {"length": 0.25})
 
 
 class Silent:
@@ -97,14 +101,14 @@ class Silent:
 class Trying:
     """From any state of the path tries all actions, and goes from what the policy did to what was best."""
 
-    accepts = frozenset({Task})
+    accepts = frozenset({TaskProblem})
 
     def __init__(self, *, epochs: int = 6, rate: float = 1.0, fixed: str = "") -> None:
         self.epochs, self.rate, self.fixed = epochs, rate, fixed.split()
 
     def learn(
-        self, problem: Task, start: Model, *, resume: Any = None, seed: int = 1, runner: Any = None
-    ) -> Iterator[Step]:
+        self, problem: TaskProblem, start: Model, *, resume: Any = None, seed: int = 1, runner: Any = None
+    ) -> Iterator[LearnerStep]:
         random, task = np.random.default_rng(seed), problem.search
         weights, done = Weights.of(start.weights), 0
         if resume is not None:
@@ -128,8 +132,8 @@ class Trying:
                             weights.array[ids[free]] += sign * values[free]
             values = {"names": list(weights.names), "done": epoch + 1, "random": random.bit_generator.state}
             model = start.with_weights({**start.weights, **weights.mapping()})
-            state_of = State({"weights": weights.array.copy()}, values)
-            yield Step(model, float(np.mean(rewards)), {"examples": float(len(rewards))}, state_of)
+            state_of = LearnerState({"weights": weights.array.copy()}, values)
+            yield LearnerStep(model, float(np.mean(rewards)), {"examples": float(len(rewards))}, state_of)
 
 
 @hookimpl

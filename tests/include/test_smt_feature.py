@@ -20,7 +20,8 @@ import numpy as np
 import pytest
 
 from smtplugins import Offer
-from smtplugins.contracts.contracts import Sentence, SimpleStateful
+from smtplugins.contracts.adapters import SimpleStateful
+from smtplugins.contracts.data import Sentence
 from smtplugins.core.grammar.rules import Edges, Rules
 from smtplugins.core.vocabulary import Vocabulary
 from smtplugins.include import get_include

@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from smtplugins.contracts.contracts import OUTSIDE, SimpleStateful, SimpleUndirected
+from smtplugins.contracts.adapters import SimpleStateful, SimpleUndirected
+from smtplugins.contracts.undirected import OUTSIDE
 
 Known = tuple[str | None, ...]
 """Words that are known; ``None`` is a hole between them."""

@@ -16,7 +16,8 @@ from smtplugins.testing.features import any_feature as features
 PLUGIN = '''
 """A plugin of one file."""
 from smtplugins import Offer, hookimpl
-from smtplugins.contracts.contracts import Decoding, Lists, State, Step
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.learners import ListProblem, LearnerState, LearnerStep
 
 
 class Copy:
@@ -26,11 +27,11 @@ class Copy:
 
 
 class Keep:
-    accepts = frozenset({Lists})
+    accepts = frozenset({ListProblem})
 
     def learn(self, problem, start, *, resume=None, seed=1, runner=None):
         if resume is None:
-            yield Step(model=start, objective=0.0, metrics={}, state=State())
+            yield LearnerStep(model=start, objective=0.0, metrics={}, state=LearnerState())
 
 
 @hookimpl

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from smtplugins import Offer
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.host import Host
 from smtplugins.testing import checks, run_checks
 
@@ -60,7 +60,7 @@ def test_the_kit_works_without_pytest_and_refuses_to_work_without_assertions(tmp
         "import sys, tempfile, pathlib; sys.modules['pytest'] = None\n"
         "import smtplugins as smt\n"
         "from smtplugins.testing import check_plugin\n"
-        "from smtplugins.host.errors import UsageError\n"
+        "from smtplugins.contracts.errors import UsageError\n"
         "host = smt.load_plugins()\n"
         "try:\n"
         "    with tempfile.TemporaryDirectory() as folder:\n"

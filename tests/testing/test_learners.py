@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from smtplugins import Offer
-from smtplugins.contracts.contracts import Lists, Rows, State, Step, Task
-from smtplugins.host.model import Model
+from smtplugins.contracts.learners import LearnerState, LearnerStep, ListProblem, RowProblem
+from smtplugins.contracts.models import Model
+from smtplugins.contracts.tasks import TaskProblem
 
 Failures = Callable[..., dict[str, str]]
 
@@ -23,16 +24,16 @@ Failures = Callable[..., dict[str, str]]
 class Steps:
     """Moves one weight along: what there is to break in a learner, and nothing else."""
 
-    accepts = frozenset({Lists})
+    accepts = frozenset({ListProblem})
 
     def learn(self, problem: Any, start: Model, *, resume: Any = None, seed: int = 1, runner: Any = None) -> Any:
         at = 0 if resume is None else resume.values["at"]
         for number in range(at, 4):
             yield self.step(number, seed)
 
-    def step(self, number: int, seed: int) -> Step:
+    def step(self, number: int, seed: int) -> LearnerStep:
         weights = {"x": float(self.weight(number) + seed)}
-        return Step(Model(weights), self.objective(number), {}, State({}, {"at": number + 1}))
+        return LearnerStep(Model(weights), self.objective(number), {}, LearnerState({}, {"at": number + 1}))
 
     def weight(self, number: int) -> float:
         return number / 3
@@ -57,32 +58,32 @@ class Unsound(Steps):
 
 
 class NoStep(Steps):
-    def learn(self, *given: Any, **named: Any) -> Iterator[Step]:
+    def learn(self, *given: Any, **named: Any) -> Iterator[LearnerStep]:
         return iter(())
 
 
 class Endless(Steps):
-    def learn(self, *given: Any, **named: Any) -> Iterator[Step]:
+    def learn(self, *given: Any, **named: Any) -> Iterator[LearnerStep]:
         while True:
             yield self.step(0, 1)
 
 
 class OneModel(Steps):
-    def learn(self, *given: Any, **named: Any) -> Iterator[Step]:
+    def learn(self, *given: Any, **named: Any) -> Iterator[LearnerStep]:
         weights = {"x": 0.0}
         for step in super().learn(*given, **named):
             weights.update(step.model.weights)
-            yield Step(Model(weights), step.objective, {}, step.state)
+            yield LearnerStep(Model(weights), step.objective, {}, step.state)
 
 
 class Overwrites(Steps):
-    def learn(self, problem: Any, start: Model, **named: Any) -> Iterator[Step]:
+    def learn(self, problem: Any, start: Model, **named: Any) -> Iterator[LearnerStep]:
         problem.stats[0][:] = 0
         return super().learn(problem, start, **named)
 
 
 class StartsAgain(Steps):
-    def learn(self, problem: Any, start: Model, *, resume: Any = None, **named: Any) -> Iterator[Step]:
+    def learn(self, problem: Any, start: Model, *, resume: Any = None, **named: Any) -> Iterator[LearnerStep]:
         return super().learn(problem, start, **named)
 
 
@@ -97,19 +98,19 @@ class KeepsTime(Steps):
 
 
 class SavesObjects(Steps):
-    def step(self, number: int, seed: int) -> Step:
+    def step(self, number: int, seed: int) -> LearnerStep:
         step = super().step(number, seed)
-        return Step(step.model, step.objective, {}, State({}, {**step.state.values, "used": {number}}))
+        return LearnerStep(step.model, step.objective, {}, LearnerState({}, {**step.state.values, "used": {number}}))
 
 
 class SavesAnything(Steps):
-    def step(self, number: int, seed: int) -> Step:
+    def step(self, number: int, seed: int) -> LearnerStep:
         step = super().step(number, seed)
-        return Step(step.model, step.objective, {}, State({"a": np.array([object()])}, step.state.values))
+        return LearnerStep(step.model, step.objective, {}, LearnerState({"a": np.array([object()])}, step.state.values))
 
 
 class OfProcess(Steps):
-    def learn(self, problem: Any, start: Model, *, runner: Any = None, **named: Any) -> Iterator[Step]:
+    def learn(self, problem: Any, start: Model, *, runner: Any = None, **named: Any) -> Iterator[LearnerStep]:
         numbers = [0] if runner is None else runner.map(lambda item: os.getpid(), [1])
         self.shift = next(iter(numbers)) if runner is not None else os.getpid()
         return super().learn(problem, start, **named)
@@ -121,13 +122,13 @@ class OfProcess(Steps):
 class Tagger(Steps):
     """Weights of the kit's own task, known from the beginning."""
 
-    accepts = frozenset({Task})
+    accepts = frozenset({TaskProblem})
     signs = (1.0, 1.0, 1.0, 1.0)
 
-    def step(self, number: int, seed: int) -> Step:
+    def step(self, number: int, seed: int) -> LearnerStep:
         words = {"word:the|D", "word:a|D", "word:run|V", "word:walk|V", "word:dog|N", "before:D|N"}
         weights = {name: self.signs[number] * (2.0 if name == "before:D|N" else 1.0) for name in words}
-        return Step(Model(weights), 1.0, {}, State({}, {"at": number + 1}))
+        return LearnerStep(Model(weights), 1.0, {}, LearnerState({}, {"at": number + 1}))
 
 
 class Forgets(Tagger):
@@ -135,7 +136,7 @@ class Forgets(Tagger):
 
 
 class ChangesExamples(Tagger):
-    def learn(self, problem: Any, start: Model, **named: Any) -> Iterator[Step]:
+    def learn(self, problem: Any, start: Model, **named: Any) -> Iterator[LearnerStep]:
         problem.examples.reverse()
         return super().learn(problem, start, **named)
 
@@ -145,7 +146,7 @@ def offer(make: Any) -> Offer:
 
 
 def test_a_good_learner_passes_on_lists_and_rows(failures: Failures) -> None:
-    assert failures("learners", offer(type("Both", (Steps,), {"accepts": frozenset({Lists, Rows})}))) == {}
+    assert failures("learners", offer(type("Both", (Steps,), {"accepts": frozenset({ListProblem, RowProblem})}))) == {}
 
 
 def test_a_good_learner_passes_on_tasks(failures: Failures) -> None:
@@ -156,21 +157,25 @@ def test_a_good_learner_passes_on_tasks(failures: Failures) -> None:
 @pytest.mark.parametrize(
     ("make", "check", "words"),
     [
-        (type("Set", (Steps,), {"accepts": [Lists]}), "accepts_are_types", "expected a frozenset of types, found ["),
+        (
+            type("Set", (Steps,), {"accepts": [ListProblem]}),
+            "accepts_are_types",
+            "expected a frozenset of types, found [",
+        ),
         (type("Names", (Steps,), {"accepts": frozenset({"Lists"})}), "accepts_are_types", "expected types, found"),
-        (Diverges, "steps_are_sound", "step 2 on Lists: expected a finite objective, found nan"),
-        (Unsound, "steps_are_sound", "step 1 on Lists: expected finite numbers, found inf for 'x'"),
-        (NoStep, "steps_are_sound", "no step at all on Lists"),
+        (Diverges, "steps_are_sound", "step 2 on ListProblem: expected a finite objective, found nan"),
+        (Unsound, "steps_are_sound", "step 1 on ListProblem: expected finite numbers, found inf for 'x'"),
+        (NoStep, "steps_are_sound", "no step at all on ListProblem"),
         (Endless, "steps_are_sound", "the learner takes more than 1000 steps"),
         (OneModel, "steps_stay_as_they_were", "the model of step 1 was changed by a later step"),
-        (Overwrites, "problem_is_not_changed", "learning changed the Lists it was given"),
-        (ByChance, "same_seed_same_model", "run twice with seed 1 on Lists, step 1 has another model"),
-        (StartsAgain, "resumed_is_the_same", "stopped after step 1 on Lists and resumed, step 2 has another model"),
-        (KeepsTime, "resumed_is_the_same", "stopped after step 1 on Lists and resumed, step 2 has another model"),
+        (Overwrites, "problem_is_not_changed", "learning changed the ListProblem it was given"),
+        (ByChance, "same_seed_same_model", "run twice with seed 1 on ListProblem, step 1 has another model"),
+        (StartsAgain, "resumed_is_the_same", "after step 1 on ListProblem and resumed, step 2 has another model"),
+        (KeepsTime, "resumed_is_the_same", "stopped after step 1 on ListProblem and resumed, step 2 has another model"),
         (SavesObjects, "resumed_is_the_same", "TypeError: Object of type set is not JSON serializable"),
         (SavesAnything, "resumed_is_the_same", "ValueError: Object arrays cannot be saved"),
-        (OfProcess, "workers_give_the_same", "with 2 jobs on Lists, step 1 has another model"),
-        (ChangesExamples, "problem_is_not_changed", "learning changed the Task it was given"),
+        (OfProcess, "workers_give_the_same", "with 2 jobs on ListProblem, step 1 has another model"),
+        (ChangesExamples, "problem_is_not_changed", "learning changed the TaskProblem it was given"),
         (
             Forgets,
             "policies_get_no_worse",
@@ -187,7 +192,7 @@ def test_problems_the_kit_cannot_make_are_given(failures: Failures) -> None:
     class OfText(Steps):
         accepts = frozenset({str})
 
-        def step(self, number: int, seed: int) -> Step:
+        def step(self, number: int, seed: int) -> LearnerStep:
             raise RuntimeError("reached")
 
     assert failures("learners", offer(OfText)) == {}

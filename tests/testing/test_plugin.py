@@ -12,7 +12,7 @@ import pytest
 import smtplugins as smt
 from smtplugins import Offer, feature, hookimpl
 from smtplugins.contracts import hookspecs
-from smtplugins.host.errors import PluginError, UsageError
+from smtplugins.contracts.errors import PluginError, UsageError
 from smtplugins.testing import check_plugin
 from smtplugins.testing.samples import WordOverlap
 

@@ -101,7 +101,7 @@ def _keeper(kind: str) -> Keeper:
 
 
 @dataclass(frozen=True)
-class Entry:
+class CacheEntry:
     """A file of the cache folder, and its source and format, both empty if the file is invalid."""
 
     path: Path
@@ -110,7 +110,7 @@ class Entry:
     format: str = ""
 
 
-def entries(folder: str | os.PathLike[str]) -> list[Entry]:
+def entries(folder: str | os.PathLike[str]) -> list[CacheEntry]:
     """List the cache files in a folder, including temporary files left by killed processes."""
     listed = []
     with contextlib.suppress(FileNotFoundError):
@@ -178,11 +178,11 @@ def _release() -> str:
         return ""
 
 
-def _entry(path: Path) -> Entry:
+def _entry(path: Path) -> CacheEntry:
     size = path.stat().st_size
     for kind in ("grammar", "reordering"):
         about = _keeper(kind).layout.about(path)
         if about is not None:
             source, name, *_ = about.decode("utf-8", "surrogateescape").split("\0")
-            return Entry(path, size, source, name)
-    return Entry(path, size)
+            return CacheEntry(path, size, source, name)
+    return CacheEntry(path, size)

@@ -25,7 +25,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from smtformats.derivation.derivations import Derivation, Node
+from smtformats.derivation.derivations import DerivationNode, PrintedDerivation
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format
@@ -49,7 +49,7 @@ class _Reader:
         self.max_nodes = max_nodes
         self.rules = RuleParser(lines)
         self.layouts = Layouts()
-        self.nodes: list[Node] = []
+        self.nodes: list[DerivationNode] = []
         self.children: list[list[int]] = []
         self.open_nodes: list[int] = []
 
@@ -83,7 +83,7 @@ class _Reader:
             raise self.lines.error(expected, str(len(node.children)), 1)
         self.nodes[at] = node
 
-    def _node(self, text: str) -> Node:
+    def _node(self, text: str) -> DerivationNode:
         place = _PLACE.match(text)
         assert place is not None  # every part may be absent
         rest = text[place.end() :]
@@ -102,9 +102,9 @@ class _Reader:
             raise self.lines.error(bad.expected, bad.found, 1) from None
         span = (int(place[2]), int(place[3])) if place[2] else None
         label = rule.lhs if rule is not None else place[1] or ""
-        return Node(label, rule, span, (), names, tuple(values), score)
+        return DerivationNode(label, rule, span, (), names, tuple(values), score)
 
-    def done(self) -> tuple[Node, ...]:
+    def done(self) -> tuple[DerivationNode, ...]:
         """Return the nodes of a complete derivation."""
         if self.open_nodes or not self.nodes:
             expected = f"{len(self.open_nodes)} more )" if self.open_nodes else "a node of the derivation"
@@ -113,10 +113,10 @@ class _Reader:
         return nodes
 
 
-def parse(lines: Lines, *, max_nodes: int = MAX_NODES) -> Iterator[Derivation]:
+def parse(lines: Lines, *, max_nodes: int = MAX_NODES) -> Iterator[PrintedDerivation]:
     """Yield one derivation at a time."""
     reader = _Reader(lines, max_nodes)
-    top: Derivation | None = None
+    top: PrintedDerivation | None = None
     for raw in lines:
         line = raw.removesuffix("\n")
         if not line:
@@ -133,7 +133,7 @@ def parse(lines: Lines, *, max_nodes: int = MAX_NODES) -> Iterator[Derivation]:
                 score = total_of(match[3])
             except BadField as bad:
                 raise lines.error(bad.expected, bad.found, 2) from None
-            top = Derivation(match[1], int(match[2]), score, (), lines.name, lines.number)
+            top = PrintedDerivation(match[1], int(match[2]), score, (), lines.name, lines.number)
     if top is not None:
         yield replace(top, nodes=reader.done())
     if not lines.number:

@@ -9,7 +9,7 @@ from smtformats.grammar.rules import NonTerminal, Rule, Symbol
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class DerivationNode:
     """One use of a rule.
 
     ``children`` are node numbers: the k-th, from 1, fills the gap of index k. ``span`` is the first source position and
@@ -32,7 +32,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Derivation:
+class PrintedDerivation:
     """A derivation of a sentence; ``rank`` counts from 0. Nodes are in file order, the first one is the root.
 
     The derivation of an untranslatable sentence has no nodes.
@@ -41,7 +41,7 @@ class Derivation:
     id: str
     rank: int
     score: float | None
-    nodes: tuple[Node, ...]
+    nodes: tuple[DerivationNode, ...]
     file: str = ""
     line: int = 1
 
@@ -54,7 +54,7 @@ class Derivation:
         return list(self._words(True))
 
     def _words(self, target: bool) -> Iterator[str]:
-        def symbols(at: int) -> Iterator[tuple[Symbol, Node]]:
+        def symbols(at: int) -> Iterator[tuple[Symbol, DerivationNode]]:
             node = self.nodes[at]
             if node.rule is None:
                 raise ValueError(f"expected rules, found none in the derivation at {self.file}:{self.line}")

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NoReturn
 
-from smtformats.derivation.derivations import Derivation, Node
+from smtformats.derivation.derivations import DerivationNode, PrintedDerivation
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, first_lines
@@ -48,9 +48,9 @@ class _Reader:
         self.lines = lines
         self.max_nodes = max_nodes
         self.layouts = Layouts()
-        self.top: Derivation | None = None
-        self.last = Derivation("-1", 0, None, ())
-        self.nodes: list[Node] = []
+        self.top: PrintedDerivation | None = None
+        self.last = PrintedDerivation("-1", 0, None, ())
+        self.nodes: list[DerivationNode] = []
         self.children: list[list[int]] = []
         self.open_nodes: list[int] = []
 
@@ -74,7 +74,7 @@ class _Reader:
             score = self.number(fields[-1]) if len(fields) > 1 else None
         except BadField as bad:
             self.fail(len(fields), bad.expected, bad.found)
-        self.top = self.last = Derivation(number, rank, score, (), self.lines.name, self.lines.number)
+        self.top = self.last = PrintedDerivation(number, rank, score, (), self.lines.name, self.lines.number)
 
     @staticmethod
     def number(text: str) -> float:
@@ -96,7 +96,7 @@ class _Reader:
         self.nodes.append(self.node(match, line))
         self.children.append([])
 
-    def node(self, match: re.Match[str], line: str) -> Node:
+    def node(self, match: re.Match[str], line: str) -> DerivationNode:
         """Parse the node on a line."""
         at = line[: match.start()].count("|||")
         fields = _BAR.split(line[match.end() - 1 :])
@@ -130,7 +130,7 @@ class _Reader:
             file=self.lines.name,
             line=self.lines.number,
         )
-        return Node(rule.lhs, rule, (int(match[2]), int(match[3])), (), names, tuple(values), score)
+        return DerivationNode(rule.lhs, rule, (int(match[2]), int(match[3])), (), names, tuple(values), score)
 
     def source(self, field: int, tokens: list[str]) -> tuple[Symbol, ...]:
         symbols: list[Symbol] = []
@@ -158,7 +158,7 @@ class _Reader:
             self.fail(field, f"{len(gaps)} gaps, as on the source side", str(len(gaps) - len(unused)))
         return tuple(symbols)
 
-    def done(self) -> Derivation:
+    def done(self) -> PrintedDerivation:
         """Return the complete derivation."""
         assert self.top is not None
         nodes = []
@@ -176,7 +176,7 @@ def _is_gap(token: str) -> bool:
     return len(token) > 2 and token[0] == "[" and token[-1] == "]"
 
 
-def parse(lines: Lines, *, max_nodes: int = MAX_NODES) -> Iterator[Derivation]:
+def parse(lines: Lines, *, max_nodes: int = MAX_NODES) -> Iterator[PrintedDerivation]:
     """Yield one derivation at a time."""
     reader = _Reader(lines, max_nodes)
     for raw in lines:

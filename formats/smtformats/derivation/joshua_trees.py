@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from smtformats.derivation.derivations import Derivation, Node
+from smtformats.derivation.derivations import DerivationNode, PrintedDerivation
 from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, first_lines
@@ -32,7 +32,7 @@ _OPEN = re.compile(r"\(([^ ]+)\{(-?[0-9]{1,9})-(-?[0-9]{1,9})\}")
 _FIRST = re.compile(r"(?:[0-9]+ \|\|\| )?\([^ ]+\{-?[0-9]+-[0-9]+\} ")
 
 
-def parse(lines: Lines) -> Iterator[Derivation]:
+def parse(lines: Lines) -> Iterator[PrintedDerivation]:
     """Yield one derivation at a time."""
     number = -1
     for line in lines:
@@ -50,12 +50,12 @@ def parse(lines: Lines) -> Iterator[Derivation]:
         except BadField as bad:
             raise lines.error(bad.expected, bad.found, 1 if line.startswith("(") else 2) from None
         number = int(key)
-        yield Derivation(key, 0, None, nodes, lines.name, lines.number)
+        yield PrintedDerivation(key, 0, None, nodes, lines.name, lines.number)
     if not lines.number:
         raise lines.error("a tree, (LABEL{i-j} ...)", "none in the file", 1)
 
 
-def _nodes(text: str, lines: Lines) -> tuple[Node, ...]:
+def _nodes(text: str, lines: Lines) -> tuple[DerivationNode, ...]:
     tokens = blanks(text)
     try:
         return _read(tokens, lines, False)
@@ -65,7 +65,7 @@ def _nodes(text: str, lines: Lines) -> tuple[Node, ...]:
         return _read(tokens, lines, True)
 
 
-def _read(tokens: list[str], lines: Lines, empty: bool) -> tuple[Node, ...]:
+def _read(tokens: list[str], lines: Lines, empty: bool) -> tuple[DerivationNode, ...]:
     """Return nodes in preorder; ``empty`` if a bracket after a label closes it and is not a word."""
     heads: list[tuple[str, tuple[int, int]]] = []
     sides: list[list[Symbol]] = []
@@ -103,7 +103,9 @@ def _read(tokens: list[str], lines: Lines, empty: bool) -> tuple[Node, ...]:
     if open_nodes:
         raise BadField(f"{len(open_nodes)} more )", "the end of the tree")
     return tuple(
-        Node(label, Rule(label, (), tuple(side), origin=NAME, file=lines.name, line=lines.number), span, tuple(below))
+        DerivationNode(
+            label, Rule(label, (), tuple(side), origin=NAME, file=lines.name, line=lines.number), span, tuple(below)
+        )
         for (label, span), side, below in zip(heads, sides, children, strict=True)
     )
 

@@ -29,7 +29,7 @@ from smtformats.errors import FormatError, quote
 from smtformats.format import Format
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
 from smtformats.grammar.shared.gather import Numbering
-from smtformats.grammar.shared.packed_files import Encoding, Vocabulary
+from smtformats.grammar.shared.packed_files import Encoding, PackedVocabulary
 from smtformats.grammar.shared.packed_slices import Limits, Slice, read_slice
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class _Grammar:
         self.folder = os.fspath(path)
         self.limits = limits
         self._check_version()
-        self.vocabulary = Vocabulary(self.folder)
+        self.vocabulary = PackedVocabulary(self.folder)
         self.encoding = Encoding(self.folder, self.vocabulary, owner)
 
     def slices(self) -> Iterator[Slice]:

@@ -48,7 +48,7 @@ from smtformats.hypergraph.shared.cdec_archive import (
     VERSIONS,
     Archive,
 )
-from smtformats.hypergraph.shared.cdec_forest import Forest
+from smtformats.hypergraph.shared.cdec_forest import CdecForest
 from smtformats.hypergraph.shared.sentence import ends, read_all
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 NAME = "cdec-binary-hypergraph"
 
 
-class _Forest(Forest):
+class _Forest(CdecForest):
     """The graph of an archive."""
 
     def __init__(self, archive: Archive, max_nodes: int, max_edges: int) -> None:

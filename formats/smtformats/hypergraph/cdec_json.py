@@ -38,7 +38,7 @@ from smtformats.format import Format, Number
 from smtformats.grammar.cdec import RuleParser, compose
 from smtformats.hypergraph.graph import MAX_EDGES, MAX_NODES
 from smtformats.hypergraph.shared.cdec_entries import Entries
-from smtformats.hypergraph.shared.cdec_forest import Forest
+from smtformats.hypergraph.shared.cdec_forest import CdecForest
 from smtformats.hypergraph.shared.sentence import checksum, read_all
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ _ESCAPES = {i: f"\\u{i:04x}" for i in range(32)} | {
 }
 
 
-class _Forest(Forest):
+class _Forest(CdecForest):
     """A graph under construction, entry by entry."""
 
     def __init__(self, entries: Entries, max_nodes: int, max_edges: int) -> None:

@@ -40,7 +40,7 @@ from smtformats.hypergraph.shared.moses_lines import (
     NUMBERS,
     SPARSE,
     Arcs,
-    Shape,
+    LineShape,
     Vectors,
     finite,
     sentences,
@@ -54,7 +54,7 @@ _DECIMALS = 9  # of differences: six digits are printed, the rest is noise
 _UNKNOWN = "|UNK|UNK|UNK"
 _LINKS = r"((?:\d{1,9}-\d{1,9} )*)"
 _HYP, _TARGET, _GAPS, _SPAN, _TAILS, _TOTAL, _VECTOR = 2, 5, 8, 11, 12, 13, 14
-_LINE = Shape(
+_LINE = LineShape(
     ("a sentence id", ID),
     ("a hypothesis, ID or ID->ID", f" {ID}(?:->{ID})?"),
     ("LABEL => or none", "(?: [^ ]+ =>)?"),

@@ -47,7 +47,7 @@ from smtformats.hypergraph.shared.moses_lines import (
     NUMBERS,
     SPARSE,
     Arcs,
-    Shape,
+    LineShape,
     Vectors,
     core_names,
     finite,
@@ -65,13 +65,13 @@ NAME = "moses-search-graph"
 _LABEL = "X"
 _GAP = NonTerminal(_LABEL, 1)
 _STACK, _BACK, _TRANSITION, _RECOMBINED, _FORWARD, _COVERED, _SCORES, _OUT = 3, 4, 6, 7, 8, 10, 11, 12
-_START = Shape(
+_START = LineShape(
     ("a sentence id", ID),
     ("hyp=0", " hyp=(0)"),
     ("stack=0", " stack=0"),
     ("forward=ID fscore=NUMBER, or no more", rf"(?: forward=(?P<forward>-1|\d{{1,18}}) fscore={NUMBER})?"),
 )
-_STEP = Shape(
+_STEP = LineShape(
     ("a sentence id", ID),
     ("hyp=ID", f" hyp={ID}"),
     ("stack=COUNT", f" stack={ID}"),
@@ -199,7 +199,7 @@ def parse(
     def begin(id: str) -> _Sentence:
         return _Sentence(id, Arcs(lines, max_nodes, max_edges), vectors, source)
 
-    def shape_of(line: str) -> Shape:
+    def shape_of(line: str) -> LineShape:
         return _START if " hyp=0 " in line[:_NEAR] else _STEP
 
     return sentences(lines, shape_of, begin, "a search graph, `0 hyp=0 stack=0` and more lines")

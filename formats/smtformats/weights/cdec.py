@@ -21,13 +21,13 @@ from smtformats.format import Format, Number, first_lines
 from smtformats.hypergraph import confusion, moses_words, slf
 from smtformats.tokens import blanks
 from smtformats.weights import joshua, moses_hypergraph
-from smtformats.weights.lines import Entry, is_number, read_lines, update_lines, write_lines
+from smtformats.weights.lines import WeightLine, is_number, read_lines, update_lines, write_lines
 
 NAME = "cdec-weights"
 _OTHERS = (joshua, config, confusion, moses_words, slf, moses_hypergraph)  # formats whose lines can look like weights
 
 
-def _split(line: str) -> Entry | None:
+def _split(line: str) -> WeightLine | None:
     """Split a line into name and number, if it looks like a weight."""
     body = line.rstrip(" \t\r\n")
     first = max(body.rfind(mark) for mark in " \t=") + 1
@@ -36,14 +36,14 @@ def _split(line: str) -> Entry | None:
         name = name[:-1].rstrip(" \t")
     if not name or first == len(body) or " " in name or "\t" in name:
         return None
-    return Entry(name, first, len(body))
+    return WeightLine(name, first, len(body))
 
 
 def _is_weight(line: str) -> bool:
     return bool(line.strip()) and not line.startswith("#")
 
 
-def _entry(line: str, lines: Lines) -> Entry | None:
+def _entry(line: str, lines: Lines) -> WeightLine | None:
     """Parse the weight of a line; comments and blank lines have none."""
     if not _is_weight(line):
         return None

@@ -22,7 +22,7 @@ from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
 from smtformats.tokens import blanks
 from smtformats.weights import moses
-from smtformats.weights.lines import Entry, read_lines, update_lines, write_lines
+from smtformats.weights.lines import WeightLine, read_lines, update_lines, write_lines
 
 NAME = "joshua-config"
 _TITLE = "# joshua.config\n"
@@ -52,7 +52,7 @@ def _key(line: str) -> str:
     return key.strip().replace("-", "").replace("_", "").lower() if mark else ""
 
 
-def _entry(line: str, lines: Lines) -> Entry | None:
+def _entry(line: str, lines: Lines) -> WeightLine | None:
     body = line.strip(" \t\r\n")
     if not body or body.startswith("#"):
         return None
@@ -64,7 +64,7 @@ def _entry(line: str, lines: Lines) -> Entry | None:
     if len(tokens) != 2:
         raise lines.error("`key = value` or a weight, `NAME VALUE`", quote(body), min(len(tokens) + 1, 3))
     last = line.rindex(tokens[1]) + len(tokens[1])
-    return Entry(tokens[0], last - len(tokens[1]), last)
+    return WeightLine(tokens[0], last - len(tokens[1]), last)
 
 
 def parse(lines: Lines) -> Iterator[dict[str, float]]:

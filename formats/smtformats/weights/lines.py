@@ -12,7 +12,7 @@ from smtformats.format import Number
 from smtformats.tokens import BadField, numbers
 
 
-class Entry(NamedTuple):
+class WeightLine(NamedTuple):
     """A weight in a line: its name and the span of its value."""
 
     name: str
@@ -24,7 +24,7 @@ class Entry(NamedTuple):
         return line[self.first : self.last]
 
 
-class Weights(dict[str, float]):
+class FileWeights(dict[str, float]):
     """Weights with their text as read; the format that read them writes this text with the changed values.
 
     ``places`` holds the line number of each weight in ``file``.
@@ -45,7 +45,7 @@ class Weights(dict[str, float]):
         self.places = {} if places is None else places
 
 
-Find = Callable[[str, Lines], "Entry | None"]
+Find = Callable[[str, Lines], "WeightLine | None"]
 """Find the weight of a line, if it has one; a malformed line is an error."""
 
 Compose = Callable[[str, float, Number], str]
@@ -54,9 +54,9 @@ Compose = Callable[[str, float, Number], str]
 Update = Callable[[dict[str, float], Lines, TextIO, Number], "list[str]"]
 
 
-def read_lines(lines: Lines, find: Find, what: str, origin: str) -> Weights:
+def read_lines(lines: Lines, find: Find, what: str, origin: str) -> FileWeights:
     """Read all weights of a file; a file without any is an error, in which ``what`` describes them."""
-    weights = Weights({}, [], origin, lines.name)
+    weights = FileWeights({}, [], origin, lines.name)
     for line in lines:
         weights.text.append(line)
         entry = find(line, lines)
@@ -76,7 +76,7 @@ def read_lines(lines: Lines, find: Find, what: str, origin: str) -> Weights:
 
 def rewrite(weights: dict[str, float], out: TextIO, number: Number, origin: str, update: Update) -> bool:
     """Write weights into the text they were read from; returns false if this format did not read them."""
-    if not isinstance(weights, Weights) or weights.origin != origin:
+    if not isinstance(weights, FileWeights) or weights.origin != origin:
         return False
     kept = io.StringIO(newline="")
     if update(weights, Lines(io.BytesIO("".join(weights.text).encode()), ""), kept, number):

@@ -19,7 +19,7 @@ from smtformats.files import Lines
 from smtformats.format import Format, Number
 from smtformats.nbest.moses import spell_labelled, vectors
 from smtformats.tokens import BadField, blanks, numbers
-from smtformats.weights.lines import Weights, respell, rewrite
+from smtformats.weights.lines import FileWeights, respell, rewrite
 
 NAME = "moses-ini"
 _SECTION = re.compile(r"[ \t]*\[([^\]]*)\][ \t\r]*")
@@ -63,7 +63,7 @@ class _Section:
 def parse(lines: Lines) -> Iterator[dict[str, float]]:
     """Parse the file, which is one set of weights."""
     section = _Section(lines)
-    weights = Weights({}, [], NAME, lines.name)
+    weights = FileWeights({}, [], NAME, lines.name)
     for line in lines:
         weights.text.append(line)
         weight = section.weight_line(line)

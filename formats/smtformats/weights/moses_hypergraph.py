@@ -20,7 +20,7 @@ from typing import TextIO
 from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
-from smtformats.weights.lines import Entry, Weights, is_number, read_lines, respell, rewrite
+from smtformats.weights.lines import FileWeights, WeightLine, is_number, read_lines, respell, rewrite
 
 NAME = "moses-hypergraph-weights"
 _LINE = re.compile(r"([^ \t\r\n]+) ([^ \t\r\n]+)\n?")
@@ -61,11 +61,11 @@ def outer_names(names: Iterable[str]) -> dict[str, str]:
     return outer
 
 
-def _entry(line: str, lines: Lines) -> Entry:
+def _entry(line: str, lines: Lines) -> WeightLine:
     match = _LINE.fullmatch(line)
     if match is None:
         raise lines.error("a name, one blank and a number", quote(line.rstrip("\n")), 1)
-    return Entry(match[1], match.start(2), match.end(2))
+    return WeightLine(match[1], match.start(2), match.end(2))
 
 
 def parse(lines: Lines) -> Iterator[dict[str, float]]:
@@ -77,7 +77,7 @@ def parse(lines: Lines) -> Iterator[dict[str, float]]:
         name = next(name for name in weights if inner[name] != name and inner[name] in weights)
         raise lines.error("each weight once", f"{quote(name)} and {quote(inner[name])}", 1)
     places = {inner[name]: line for name, line in weights.places.items()}
-    yield Weights(renamed, weights.text, NAME, lines.name, places)
+    yield FileWeights(renamed, weights.text, NAME, lines.name, places)
 
 
 def write(records: Iterable[dict[str, float]], out: TextIO, number: Number) -> int:

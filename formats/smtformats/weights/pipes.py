@@ -15,7 +15,7 @@ from smtformats.errors import FormatError, quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
 from smtformats.tokens import blanks, is_id
-from smtformats.weights.lines import Entry, is_number, read_lines, update_lines, write_lines
+from smtformats.weights.lines import WeightLine, is_number, read_lines, update_lines, write_lines
 
 NAME = "pipe-weights"
 
@@ -47,11 +47,11 @@ def check_name(name: str) -> str:
     return name
 
 
-def _entry(line: str, lines: Lines) -> Entry | None:
+def _entry(line: str, lines: Lines) -> WeightLine | None:
     if not blanks(line):
         return None
     name, body, first = split_named(line, lines)
-    return Entry(name, first, first + len(body))
+    return WeightLine(name, first, first + len(body))
 
 
 def parse(lines: Lines) -> Iterator[dict[str, float]]:

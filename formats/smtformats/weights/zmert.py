@@ -18,7 +18,7 @@ from smtformats.errors import quote
 from smtformats.files import Lines
 from smtformats.format import Format, Number, first_lines
 from smtformats.tokens import BadField, blanks, numbers
-from smtformats.weights.lines import Entry, read_lines, update_lines, write_lines
+from smtformats.weights.lines import WeightLine, read_lines, update_lines, write_lines
 from smtformats.weights.pipes import check_name, split, split_named
 
 NAME = "zmert-params"
@@ -36,7 +36,7 @@ class _Params:
         self.normalized = 0
         self.anchor = ""
 
-    def entry(self, line: str, lines: Lines) -> Entry | None:
+    def entry(self, line: str, lines: Lines) -> WeightLine | None:
         if not blanks(line):
             return None
         if self.normalized:
@@ -54,7 +54,7 @@ class _Params:
         if tokens[1] == "Opt":
             self._bounds(tokens[2:])
         self.names.add(name)
-        return Entry(name, first, first + len(tokens[0]))
+        return WeightLine(name, first, first + len(tokens[0]))
 
     def _bounds(self, tokens: list[str]) -> None:
         values = []

@@ -72,7 +72,7 @@ def _add_tests(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.host.errors import UsageError
+    from smtplugins.contracts.errors import UsageError
 
     systems: dict[str, Any] = {}
     paths: list[str] = []
@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _parse_system(argument: str) -> tuple[str, Any, list[str]]:
     """Parse a SYSTEM argument into name, system and files; an existing file's name may have any characters."""
-    from smtplugins.host.errors import UsageError
+    from smtplugins.contracts.errors import UsageError
     from smtplugins.host.judge.evaluation import Runs
 
     name, equals, rest = argument.partition("=")

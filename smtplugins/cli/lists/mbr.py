@@ -67,7 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.host.errors import UsageError
+    from smtplugins.contracts.errors import UsageError
     from smtplugins.host.files.lists import ListStream, write_best
     from smtplugins.host.host import default_runner
     from smtplugins.host.judge.consensus import Consensus, choices

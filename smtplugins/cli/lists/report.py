@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> None:
     manifest = options.Manifest(args, [args.input, args.weights, args.source, args.baseline, args.built, *args.ref])
     host = options.load_host(args)
     record = find_format(args.to_format, "report", host.formats())
-    inputs = reporting.Inputs(
+    inputs = reporting.ReportInputs(
         lists=args.input,
         references=tuple(args.ref),
         weights=args.weights,

@@ -83,6 +83,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
     from smtformats.files import open_write
+    from smtplugins.contracts.errors import UsageError
     from smtplugins.contracts.spec import Spec, parameters
     from smtplugins.host.config.override import with_decoder
     from smtplugins.host.config.run_yaml import Override, load_config
@@ -90,7 +91,6 @@ def run(args: argparse.Namespace) -> None:
     from smtplugins.host.decode import job
     from smtplugins.host.decode.sentences import read_source
     from smtplugins.host.decode.translator import make_translator
-    from smtplugins.host.errors import UsageError
     from smtplugins.host.host import runner_of
 
     overrides: list[Override] = list(args.set)
@@ -117,7 +117,7 @@ def run(args: argparse.Namespace) -> None:
     if decoder is not None:
         config = with_decoder(host, config, decoder)
     if config.decoder is not None and config.decoder.name in host.registry.names("decoders"):
-        known = parameters(host.registry.entry("decoders", config.decoder.name).record.make)
+        known = parameters(host.registry.factory("decoders", config.decoder.name))
         for option, (key, _) in effort.items():
             if key not in known:
                 raise UsageError(f"{option}: decoder {config.decoder.name!r} has no option {key!r}")

@@ -154,7 +154,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _refuse_others(args: argparse.Namespace) -> None:
     """Raise UsageError if options of phrases are used for rules, or vice versa."""
-    from smtplugins.host.errors import UsageError
+    from smtplugins.contracts.errors import UsageError
 
     groups = {"phrases": "--phrases", "rules": "--rules"}
     for group in args.parser._action_groups:

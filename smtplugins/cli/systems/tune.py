@@ -143,7 +143,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.host.errors import UsageError
+    from smtplugins.contracts.errors import UsageError
 
     if args.config is not None:
         if args.input or args.scores or args.forests or args.folds or args.from_format or args.allow_partial:
@@ -180,7 +180,7 @@ def _write(host: Host, args: argparse.Namespace, weights: Any) -> None:
 
 def _check_output(args: argparse.Namespace) -> None:
     """Check format and folder of the output before hours of work."""
-    from smtplugins.host.errors import UsageError
+    from smtplugins.contracts.errors import UsageError
     from smtplugins.host.files.opening import find_format
 
     record = find_format(args.to_format or "cdec-weights", "weights")
@@ -283,10 +283,10 @@ def _number(value: Any) -> Any:
 def _tune_with_decoder(args: argparse.Namespace) -> None:
     from pathlib import Path
 
+    from smtplugins.contracts.errors import UsageError
     from smtplugins.host import runs
     from smtplugins.host.config.override import with_decoder
     from smtplugins.host.config.run_yaml import Override, load_config
-    from smtplugins.host.errors import UsageError
     from smtplugins.host.learn import loop, policies
     from smtplugins.host.learn.tuning import plan_of
 
@@ -353,8 +353,8 @@ def _tune_with_decoder(args: argparse.Namespace) -> None:
 
 def _tune_policy(host: Host, config: RunConfig, args: argparse.Namespace) -> None:
     """Learn the decoder's own decisions as a policy, without lists or forests."""
+    from smtplugins.contracts.errors import UsageError
     from smtplugins.host import runs
-    from smtplugins.host.errors import UsageError
 
     assert config.learner is not None
     unused = ["whole"] * args.whole + [name for name in ("nbest", *_LOOP) if getattr(args, name) is not None]

@@ -156,7 +156,7 @@ def glue_grammar(table_format: str) -> str | None:
     return _GLUE.get(table_format)
 
 
-class Rules:
+class ExtractedRules:
     """Count the rules of a text fed in pieces, then give their table.
 
     ``settings`` default to those of the format's toolkit. ``skip_bad`` leaves out sentence pairs with links outside the

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.grammar.shared.gather import Numbering, grammar_columns
 from smtformats.hypergraph.graph import GraphColumns
-from smtplugins.core.grammar.tables import Part, Tables, gathered, join_parts
+from smtplugins.core.grammar.tables import GrammarPart, Tables, gathered, join_parts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,9 +79,9 @@ class MintedRules:
         return self.part.scores(weights)
 
     @cached_property
-    def part(self) -> Part:
+    def part(self) -> GrammarPart:
         """The same rules as those of a table."""
-        return Part(grammar_columns(self._minting.rules(self._words)), self._tables)
+        return GrammarPart(grammar_columns(self._minting.rules(self._words)), self._tables)
 
 
 def weighted_sum(features: Mapping[str, float], weights: Mapping[str, float]) -> float:
@@ -100,7 +100,7 @@ class Forest:
         self,
         native: ParsedForest,
         tables: Tables,
-        parts: tuple[Part | MintedRules, ...],
+        parts: tuple[GrammarPart | MintedRules, ...],
         featured: tuple[Mapping[str, float], ...],
         goal: str,
     ) -> None:
@@ -267,10 +267,10 @@ class Forest:
         import numpy as np
 
         origins = self.native.origins
-        chosen: list[tuple[Part, NDArray[Any]]] = []
+        chosen: list[tuple[GrammarPart, NDArray[Any]]] = []
         places: list[NDArray[np.int64]] = []
         before = 0
-        for part in (*self._parts, Part(grammar_columns([self._goal_rule]), self.tables)):
+        for part in (*self._parts, GrammarPart(grammar_columns([self._goal_rule]), self.tables)):
             here = np.flatnonzero((origins >= before) & (origins < before + len(part)))
             if len(here):
                 chosen.append((_as_part(part), origins[here] - before))
@@ -313,7 +313,7 @@ class Forest:
         )
 
 
-def _as_part(part: Part | MintedRules) -> Part:
+def _as_part(part: GrammarPart | MintedRules) -> GrammarPart:
     return part.part if isinstance(part, MintedRules) else part
 
 

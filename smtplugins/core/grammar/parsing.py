@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from smtformats.grammar.rules import Rule
 from smtformats.hypergraph.graph import GraphColumns
 from smtplugins.core.grammar.parsed_forest import TOP, Forest, MintedRules, weighted_sum
-from smtplugins.core.grammar.tables import Grammar, Part, ScoredGrammar, Tables
+from smtplugins.core.grammar.tables import Grammar, GrammarPart, ScoredGrammar, Tables
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +43,7 @@ class TooLarge(ValueError):
 
 
 @dataclass(frozen=True)
-class Arc:
+class InputArc:
     """An arc from one position to a later one, with a word, or None if it is empty."""
 
     first: int
@@ -57,12 +57,12 @@ class Lattice:
     """Arcs between positions, numbered from 0; the last position is the end."""
 
     positions: int
-    arcs: tuple[Arc, ...]
+    arcs: tuple[InputArc, ...]
 
     @classmethod
     def of_words(cls, words: Iterable[str]) -> Lattice:
         """The lattice of a sentence."""
-        arcs = tuple(Arc(i, i + 1, word) for i, word in enumerate(words))
+        arcs = tuple(InputArc(i, i + 1, word) for i, word in enumerate(words))
         return cls(len(arcs) + 1, arcs)
 
     @classmethod
@@ -71,14 +71,14 @@ class Lattice:
         from smtformats.hypergraph.lattices import arcs_of
 
         positions, arcs = arcs_of(graph)
-        own = (Arc(arc.tail, arc.head, arc.words[0] if arc.words else epsilon, arc.features) for arc in arcs)
+        own = (InputArc(arc.tail, arc.head, arc.words[0] if arc.words else epsilon, arc.features) for arc in arcs)
         return cls(positions, tuple(own))
 
     def between(self, first: str = "<s>", last: str = "</s>") -> Lattice:
         """The lattice with one more word before it and one after it."""
         end = self.positions
         inside = (replace(arc, first=arc.first + 1, last=arc.last + 1) for arc in self.arcs)
-        return Lattice(end + 2, (Arc(0, 1, first), *inside, Arc(end, end + 1, last)))
+        return Lattice(end + 2, (InputArc(0, 1, first), *inside, InputArc(end, end + 1, last)))
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def prepared(
     source = SentenceArcs.of(sentence, tables)
     if source.positions > MAX_POSITIONS:
         raise TooLarge(f"expected at most {MAX_POSITIONS} positions, found {source.positions}")
-    parts: list[Part | MintedRules] = []
+    parts: list[GrammarPart | MintedRules] = []
     applied: list[Any] = []
     for scored_grammar in scored:
         grammar, at = scored_grammar.grammar, 0

@@ -59,7 +59,7 @@ def source_index(columns: GrammarColumns) -> GrammarColumns:
     return IndexedColumns.indexed(columns, index)
 
 
-class Part:
+class GrammarPart:
     """The rules of one set of columns, with their trie."""
 
     def __init__(self, columns: GrammarColumns, tables: Tables) -> None:
@@ -92,7 +92,7 @@ class Part:
     def __len__(self) -> int:
         return len(self.columns)
 
-    def limited(self, estimates: Floats, limit: int) -> Part:
+    def limited(self, estimates: Floats, limit: int) -> GrammarPart:
         """The same columns, of which the ``limit`` rules with the highest estimates apply for each source side."""
         import numpy as np
 
@@ -141,7 +141,7 @@ class Grammar:
         self.span_limit = span_limit
         self.from_start = from_start
         column_sets = [columns] if isinstance(columns, GrammarColumns) else columns
-        self.parts = tuple(Part(rules, tables) for rules in column_sets)
+        self.parts = tuple(GrammarPart(rules, tables) for rules in column_sets)
 
     @classmethod
     def of_rules(
@@ -255,7 +255,7 @@ class _Used:
         return np.searchsorted(self._used, numbers).astype(np.int32)
 
 
-def join_parts(rows: Sequence[tuple[Part, NDArray[Any]]], tables: Tables) -> GrammarColumns:
+def join_parts(rows: Sequence[tuple[GrammarPart, NDArray[Any]]], tables: Tables) -> GrammarColumns:
     """The columns of some rules of several parts, part after part, with string tables of their own."""
     import numpy as np
 

@@ -240,12 +240,12 @@ class Hypergraph:
         """The edges grouped by head and tails."""
         return Bundles(*self.core.bundles())
 
-    def restricted(self, keep: ArrayLike, scores: ArrayLike | None = None) -> Part:
+    def restricted(self, keep: ArrayLike, scores: ArrayLike | None = None) -> Subgraph:
         """Keep only some edges (a flag for each), without nodes that have no derivation or do not lead to the goal."""
         import numpy as np
 
         core, nodes, edges = self.core.restricted(np.ascontiguousarray(keep, dtype=np.bool_))
-        return Part(self.part(core, nodes, edges, self.scores_or(scores)[edges]), edges)
+        return Subgraph(self.part(core, nodes, edges, self.scores_or(scores)[edges]), edges)
 
     def part(self, core: _core.Graph, nodes: Ints, edges: Ints, scores: Floats) -> Hypergraph:
         """A graph of copies of this graph's nodes and edges, any number of each; -1 for a new node or edge."""
@@ -353,7 +353,7 @@ class Bundles:
 
 
 @dataclass(frozen=True)
-class Part:
+class Subgraph:
     """A graph made from another graph's edges; ``edges`` are their indices there, -1 for a new edge."""
 
     graph: Hypergraph

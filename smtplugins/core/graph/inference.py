@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from smtplugins.core.graph.acceptors import acceptor
 from smtplugins.core.graph.derivations import Covariance, Derivation, Derivations, Expectation, Gradient, Posteriors
-from smtplugins.core.graph.hypergraph import Part
+from smtplugins.core.graph.hypergraph import Subgraph
 
 if TYPE_CHECKING:
     import numpy as np
@@ -88,7 +88,7 @@ def prune(
     beam: float | None = None,
     density: float | None = None,
     words: int | None = None,
-) -> Part:
+) -> Subgraph:
     """Drop edges with a low max-marginal.
 
     ``beam``: keep edges whose best derivation scores at most this much below the best of all. ``density``: keep the
@@ -106,14 +106,16 @@ def prune_by_max_marginals(
     beam: float | None,
     density: float | None,
     words: int | None,
-) -> Part:
+) -> Subgraph:
     """As ``prune``, with known max-marginals."""
     import numpy as np
 
     if (beam is None) == (density is None):
         raise ValueError("expected either beam or density")
     if not best.total > -float("inf"):
-        return graph.restricted(np.zeros(len(graph), dtype=bool), scores) if len(graph) else Part(graph, np.arange(0))
+        return (
+            graph.restricted(np.zeros(len(graph), dtype=bool), scores) if len(graph) else Subgraph(graph, np.arange(0))
+        )
     slack = SLACK * max(1.0, abs(best.total))
     if beam is not None:
         if not beam >= 0:
@@ -154,7 +156,7 @@ def intersect(
     *,
     semiring: str = "log",
     max_edges: int = MAX_EDGES,
-) -> Part:
+) -> Subgraph:
     """Keep the derivations with these words (forced decoding), or with the words of a path of a lattice.
 
     The result's ``edge_scores`` include the scores of lattice arcs. A derivation occurs once for each path; paths that
@@ -172,13 +174,13 @@ def intersect(
     return product_part(graph, core, nodes, edges, graph.scores_or(scores), weights)
 
 
-def product_part(graph: Hypergraph, core: Any, nodes: Any, edges: Any, scores: Floats, weights: Floats) -> Part:
+def product_part(graph: Hypergraph, core: Any, nodes: Any, edges: Any, scores: Floats, weights: Floats) -> Subgraph:
     """The graph of an intersection."""
     import numpy as np
 
     if scores.shape != (len(graph),):
         raise ValueError(f"expected {len(graph)} scores, one for each edge, found shape {scores.shape}")
-    return Part(graph.part(core, nodes, edges, np.append(scores, 0.0)[edges] + weights), edges)
+    return Subgraph(graph.part(core, nodes, edges, np.append(scores, 0.0)[edges] + weights), edges)
 
 
 def expectation(graph: Hypergraph, scores: ArrayLike | None, values: ArrayLike) -> Expectation:

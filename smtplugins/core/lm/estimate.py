@@ -59,7 +59,7 @@ class NoDiscounts(ValueError):
         return f"no discounts for {self.order}-grams follow from the text: {self.reason}"
 
 
-class TooLarge(MemoryError):
+class EstimateTooLarge(MemoryError):
     """The model would need more memory than allowed."""
 
     def __init__(self, needed: int, allowed: int) -> None:

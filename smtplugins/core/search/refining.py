@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     RuleFeatures = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
-class Kept(Protocol):
+class SearchResultEdges(Protocol):
     """The result of a search, such as ``Refined`` of ``core/search/stateful_search.py``: nodes with bundles of edges.
 
     ``node_of`` and ``edge_of`` are nodes and edges of the forest searched; ``tails`` are nodes of the result. Each edge
@@ -41,7 +41,7 @@ class Kept(Protocol):
 
 def hypergraph_of(
     forest: Forest,
-    refined: Kept,
+    refined: SearchResultEdges,
     rule_features: RuleFeatures,
     names: Sequence[str],
     id: str = "",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from smtplugins.core._core import Searcher as Searcher
     from smtplugins.core._core import SearchForest as SearchForest
     from smtplugins.core.grammar.parsed_forest import Forest
-    from smtplugins.core.graph.hypergraph import Hypergraph, Part
+    from smtplugins.core.graph.hypergraph import Hypergraph, Subgraph
     from smtplugins.core.vocabulary import Vocabulary
 
 
@@ -34,7 +34,7 @@ class NativeFault(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Derivation:
+class BestDerivation:
     """One derivation of a refined forest; `edges` start at the goal, each before those of its children."""
 
     edges: NDArray[Any]
@@ -80,19 +80,7 @@ def forest_of(
     firsts = np.flatnonzero(fresh)
     bundle_heads, bundle_tails = keys[firsts, 0], keys[firsts, 1:]
 
-    # One rule for each combination of grammar rule, score and span.
-    numbers = np.concatenate([graph.rules, np.full(len(starts), -1, dtype=np.int64)]).astype(np.int64)
-    all_scores = np.concatenate([edge_scores, np.zeros(len(starts), dtype=np.float32)])
-    fields: list[tuple[str, Any, Any]] = [("rule", np.int64, numbers), ("score", np.float32, all_scores)]
-    if phrases:
-        from smtplugins.core.search.phrase_spans import phrase_spans
-
-        ends = [np.concatenate([column, np.zeros(len(starts), dtype=np.int32)]) for column in phrase_spans(graph)]
-        fields += [("first", np.int32, ends[0]), ("last", np.int32, ends[1])]
-    pairs = np.empty(len(order), dtype=[(name, kind) for name, kind, _ in fields])
-    for name, _, column in fields:
-        pairs[name] = column
-    kinds, kind_of = np.unique(pairs, return_inverse=True)
+    kinds, kind_of = _distinct_rules(graph, edge_scores, len(starts), phrases)
     targets = [
         grammar.target[grammar.target_offsets[rule] : grammar.target_offsets[rule + 1]] if rule >= 0 else ()
         for rule in kinds["rule"].tolist()
@@ -115,6 +103,30 @@ def forest_of(
     return forest, edges[order]
 
 
+def _distinct_rules(
+    graph: GraphColumns | Hypergraph, edge_scores: Any, starts: int, phrases: bool
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return a row for each combination of grammar rule, score and span, and the row of each edge.
+
+    The last ``starts`` edges are those without tails, into start nodes.
+    """
+    import numpy as np
+
+    numbers = np.concatenate([graph.rules, np.full(starts, -1, dtype=np.int64)]).astype(np.int64)
+    all_scores = np.concatenate([edge_scores, np.zeros(starts, dtype=np.float32)])
+    fields: list[tuple[str, Any, Any]] = [("rule", np.int64, numbers), ("score", np.float32, all_scores)]
+    if phrases:
+        from smtplugins.core.search.phrase_spans import phrase_spans
+
+        ends = [np.concatenate([column, np.zeros(starts, dtype=np.int32)]) for column in phrase_spans(graph)]
+        fields += [("first", np.int32, ends[0]), ("last", np.int32, ends[1])]
+    pairs = np.empty(len(numbers), dtype=[(name, kind) for name, kind, _ in fields])
+    for name, _, column in fields:
+        pairs[name] = column
+    kinds, kind_of = np.unique(pairs, return_inverse=True)
+    return kinds, kind_of
+
+
 def forest_of_parse(forest: Forest, scores: Any = None) -> _core.SearchForest:
     """Convert a parsed forest for searches; ``scores`` replace the scores of its rules."""
     import numpy as np
@@ -127,10 +139,10 @@ def forest_of_parse(forest: Forest, scores: Any = None) -> _core.SearchForest:
     return SearchForest.of_parsed(forest.native, None if scores is None else np.ascontiguousarray(scores, np.float32))
 
 
-def best(refined: _core.Refined, forest: _core.SearchForest) -> Derivation | None:
+def best(refined: _core.Refined, forest: _core.SearchForest) -> BestDerivation | None:
     """The best derivation of a refined forest, None if there is none."""
     edges, words, score = refined.derivation(forest)
-    return Derivation(edges, words, score) if len(edges) else None
+    return BestDerivation(edges, words, score) if len(edges) else None
 
 
 class _Contract:
@@ -340,7 +352,7 @@ def joint_scorer(features: Sequence[Stateful]) -> _core.Scorer:
     return parts[0] if len(parts) == 1 else Scorers(parts)
 
 
-def refine(graph: Hypergraph, features: Sequence[Stateful], *, phrases: bool = False, **options: Any) -> Part:
+def refine(graph: Hypergraph, features: Sequence[Stateful], *, phrases: bool = False, **options: Any) -> Subgraph:
     """Intersect a scored graph with stateful features: each node of the result has one state of the features.
 
     ``options`` are search options: ``exact=True`` for all derivations, or ``pop_limit``, ``adapt``, ``beam``,
@@ -351,7 +363,7 @@ def refine(graph: Hypergraph, features: Sequence[Stateful], *, phrases: bool = F
     import numpy as np
 
     from smtformats.grammar.shared.gather import Numbering
-    from smtplugins.core.graph.hypergraph import Part, core_graph
+    from smtplugins.core.graph.hypergraph import Subgraph, core_graph
     from smtplugins.core.search.search_options import SearchOptions
 
     if graph.edge_scores is None:
@@ -372,7 +384,7 @@ def refine(graph: Hypergraph, features: Sequence[Stateful], *, phrases: bool = F
     dense = np.column_stack([refined_graph.dense, refined.values.reshape(len(chosen), len(names))])
     dense_names = _ints([*refined_graph.dense_names.tolist(), *names])
     named = replace(refined_graph, names=numbering.table(), dense=dense, dense_names=dense_names)
-    return Part(named, chosen)
+    return Subgraph(named, chosen)
 
 
 def _ints(values: Any) -> NDArray[Any]:

@@ -22,7 +22,7 @@ def kept_options(host: Host, config: RunConfig, name: str) -> dict[str, Any]:
     old = config.decoder
     if old is None or old.name == name:
         return {} if old is None else dict(old.options)
-    known: Mapping[str, Any] = parameters(host.registry.entry("decoders", name).record.make)
+    known: Mapping[str, Any] = parameters(host.registry.factory("decoders", name))
     return {key: value for key, value in old.options.items() if key in known and key in PARSING}
 
 

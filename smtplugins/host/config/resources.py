@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtformats import FormatError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.errors import UsageError
 from smtplugins.host.features.scoring import Active, activate
 from smtplugins.host.files.opening import find_format
 

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtformats.errors import quote
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec, suggestion
-from smtplugins.host.errors import SmtError, UsageError, message
+from smtplugins.host.errors import message
 
 if TYPE_CHECKING:
     from smtformats.config.settings import Settings

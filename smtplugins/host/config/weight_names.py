@@ -6,10 +6,10 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.contracts.data import Sentence
     from smtplugins.host.decode.translator import Translator
 
 _IGNORING = ("cdec", "joshua")

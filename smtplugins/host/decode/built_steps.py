@@ -4,7 +4,7 @@
         {"rule": "[X] ||| haus ||| house", "first": 1, "last": 2, "beside": -1, "above": false, "child": 0,
          "score": -2.0}, ...]}
 
-The members of steps are those of :class:`~smtplugins.contracts.contracts.Built`; an empty ``further`` is left out. A
+The members of steps are those of :class:`~smtplugins.contracts.decoders.BuiltStep`; an empty ``further`` is left out. A
 sentence without a tree has no steps; infinities and NaN are ``null``.
 """
 
@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.contracts import Built
+from smtplugins.contracts.decoders import BuiltStep
 
 if TYPE_CHECKING:
     from smtformats.grammar.rules import Rule
@@ -37,7 +37,7 @@ class BuiltTree:
     source: tuple[str, ...]
     translation: str
     score: float | None
-    steps: tuple[Built, ...]
+    steps: tuple[BuiltStep, ...]
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def sides(rule: str, children: Collection[int] = ()) -> Sides:
     return parsed
 
 
-def children(steps: Sequence[Built]) -> list[dict[int, int]]:
+def children(steps: Sequence[BuiltStep]) -> list[dict[int, int]]:
     """For each step, the steps that are its children in the complete tree; an error if they form no single tree."""
     from smtformats.tokens import BadField
 
@@ -127,17 +127,17 @@ def children(steps: Sequence[Built]) -> list[dict[int, int]]:
     return lowers
 
 
-def source_words(steps: Sequence[Built]) -> tuple[str, ...]:
+def source_words(steps: Sequence[BuiltStep]) -> tuple[str, ...]:
     """The source words that a tree's rules cover, in order; of a lattice, the path taken through it."""
     return _words(steps, lambda rule: rule.source)
 
 
-def target_words(steps: Sequence[Built]) -> tuple[str, ...]:
+def target_words(steps: Sequence[BuiltStep]) -> tuple[str, ...]:
     """The target words of a tree's rules."""
     return _words(steps, lambda rule: rule.target)
 
 
-def _words(steps: Sequence[Built], side: Callable[[Sides], Side]) -> tuple[str, ...]:
+def _words(steps: Sequence[BuiltStep], side: Callable[[Sides], Side]) -> tuple[str, ...]:
     below = children(steps)
     lowers = {lower for steps_below in below for lower in steps_below.values()}
     waiting: list[str | int] = [number for number in range(len(steps)) if number not in lowers]
@@ -158,7 +158,7 @@ def line_of(tree: BuiltTree, number: Callable[[float], str]) -> str:
     def value(score: float | None) -> float | None:
         return float(number(score)) if score is not None and math.isfinite(score) else None
 
-    def step(built: Built) -> dict[str, Any]:
+    def step(built: BuiltStep) -> dict[str, Any]:
         members = {**vars(built), "score": value(built.score)}
         if not built.further:
             del members["further"]
@@ -205,7 +205,7 @@ def _tree(line: str) -> BuiltTree:
     return tree
 
 
-def _step(number: int, given: Any) -> Built:
+def _step(number: int, given: Any) -> BuiltStep:
     from smtformats.nbest.shared.spans import clean, shown
     from smtformats.tokens import BadField
 
@@ -223,7 +223,7 @@ def _step(number: int, given: Any) -> Built:
                 raise BadField("[step, child] as further", shown(pair))
             further.append((pair[0], pair[1]))
         score = _score(given)
-        return Built(
+        return BuiltStep(
             clean(_member(given, "rule", str)),
             first,
             last,

@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.files.opening import rounded
 from smtplugins.host.learn.checking import COMPONENT
 
 if TYPE_CHECKING:
     from smtformats import Candidates, Format
-    from smtplugins.contracts.contracts import Decoding
+    from smtplugins.contracts.decoders import Decoding
     from smtplugins.core.graph.hypergraph import Hypergraph
 
 

@@ -12,9 +12,10 @@ from smtplugins.host.decode.statistics import added
 from smtplugins.host.decode.threads import in_order
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Decoding, Sentence
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.decoders import Decoding
+    from smtplugins.contracts.models import Model
     from smtplugins.host.decode.parsing import SentenceParser
-    from smtplugins.host.model import Model
 
 SystemT = TypeVar("SystemT")
 

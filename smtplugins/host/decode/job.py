@@ -11,19 +11,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.decode.decoded_lists import candidates_of, writable_lists
 from smtplugins.host.decode.statistics import DecodingStatistics, Times, added
-from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.files.opening import Path, find_format, number, rounded, write_all
 
 if TYPE_CHECKING:
     from smtformats import Candidates, Format
-    from smtplugins.contracts.contracts import Decoding, Sentence
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.decoders import Decoding
+    from smtplugins.contracts.models import Model
     from smtplugins.host.decode.built_steps import BuiltTree
     from smtplugins.host.decode.translator import Translator
     from smtplugins.host.files.forest_files import ForestFiles
     from smtplugins.host.host import Host
-    from smtplugins.host.model import Model
 
 
 def run(

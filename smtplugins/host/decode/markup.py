@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.decode.phrase_options import CONSTRAINT, IGNORE, INCLUSIVE, PASS_THROUGH
-from smtplugins.host.errors import SmtError, UsageError
 
 if TYPE_CHECKING:
     from smtformats import GrammarColumns
     from smtformats.corpus.segments import Mark
-    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.contracts.data import Sentence
     from smtplugins.core.grammar.parsed_forest import Forest
     from smtplugins.core.grammar.tables import Grammar, Tables
     from smtplugins.host.decode.phrase_options import InputOptions

@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.core.grammar.parsing import Lattice, Options, PassThrough, prepared
 from smtplugins.core.grammar.rules import GLUE, MINTED, Origins, Rules
 from smtplugins.core.grammar.tables import Grammar, ScoredGrammar, Tables
@@ -24,15 +25,14 @@ from smtplugins.host.decode.markup import SentenceMarkup
 from smtplugins.host.decode.parsing_options import MARKS, NO_LIMIT, ParsingOptions
 from smtplugins.host.decode.phrase_options import AS_WRITTEN, InputOptions
 from smtplugins.host.decode.statistics import Times
-from smtplugins.host.errors import UsageError
-from smtplugins.host.features.rule_columns import Block, SparseBlock, blocks_of, column_names, sorted_out
+from smtplugins.host.features.rule_columns import ColumnBlock, SparseBlock, blocks_of, column_names, sorted_out
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Format, GrammarColumns
     from smtformats.grammar.rules import Rule
-    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.contracts.data import Sentence
     from smtplugins.core.grammar.parsed_forest import Forest
     from smtplugins.host.config.resources import Resources, Table
     from smtplugins.host.features.scoring import Active
@@ -376,7 +376,7 @@ class SentenceForest:
     sentence: Sentence
     forest: Forest
     scores: NDArray[Any]
-    blocks: list[Block | SparseBlock]
+    blocks: list[ColumnBlock | SparseBlock]
     stats: dict[str, float]
 
     @cached_property

@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.options import CheckedOptions, option
-from smtplugins.host.errors import UsageError
 
 MARKS = ("<s>", "</s>")
 NO_LIMIT = -1  # of a span: Joshua's mark of rules that apply from the start of the sentence

@@ -11,13 +11,13 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.contracts import Decoding
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.core.search.phrases import distortion, hypergraph_of_phrases, phrase_searcher, reordering
 from smtplugins.core.search.stateful_search import SearchLimit, forest_of_parse
 from smtplugins.host.decode.forest_decoding import ForestDecoder
 from smtplugins.host.decode.parsing import SentenceParser
 from smtplugins.host.decode.statistics import Times, added
-from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.features.rule_columns import column_names
 from smtplugins.host.features.stateful import SearchScorers
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats.columns import GrammarColumns
-    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.contracts.data import Sentence
     from smtplugins.core.grammar.tables import Tables
     from smtplugins.core.graph.hypergraph import Hypergraph
     from smtplugins.core.search.phrases import OrderFeature, PhraseGraph, PhraseSearcher

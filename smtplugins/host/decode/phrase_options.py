@@ -9,9 +9,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.options import CheckedOptions, fill, option
 from smtplugins.host.decode.parsing_options import ParsingOptions, SentenceOptions
-from smtplugins.host.errors import UsageError
 
 if TYPE_CHECKING:
     from smtplugins.core.search.search_options import PhraseSearchOptions

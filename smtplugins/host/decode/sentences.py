@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.decode.lattices import LATTICES, NETWORK, PLF, check_lattice, check_text, holds_both, tell_lattices
-from smtplugins.host.errors import UsageError
 from smtplugins.host.files.opening import Path, find_format, format_options, open_known
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.contracts.data import Sentence
     from smtplugins.host.decode.translator import Translator
     from smtplugins.host.host import Host
 
@@ -90,7 +90,7 @@ def _sentence(record: Any, number: int) -> Iterator[Sentence]:
     from smtformats.corpus.segments import MarkedSegment, Segment
     from smtformats.hypergraph.graph import GraphColumns
     from smtformats.tokens import blanks
-    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.contracts.data import Sentence
 
     if isinstance(record, str):
         yield Sentence(str(number), tuple(blanks(record)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Decoding
+    from smtplugins.contracts.decoders import Decoding
 
 PHASES = ("loading", "parsing", "search", "output")
 COUNTS = ("sentences", "nodes", "edges", "bundles", "pops", "lm_queries")

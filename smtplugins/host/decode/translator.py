@@ -8,16 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.config.resources import resources
-from smtplugins.host.errors import UsageError
 from smtplugins.host.features.scoring import tuneable
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Decoder, Decoding, Sentence
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.decoders import Decoder, Decoding
+    from smtplugins.contracts.models import Model
     from smtplugins.host.config.resources import Resources
     from smtplugins.host.config.run_yaml import RunConfig
     from smtplugins.host.host import Host
-    from smtplugins.host.model import Model
 
 _TABLE = "translation-model"
 
@@ -115,8 +116,8 @@ def make_translator(
 ) -> Translator:
     """Load the features of a configuration and make its decoder; ``weights`` replace the configuration's."""
     begun = time.process_time(), time.perf_counter()
+    from smtplugins.contracts.models import Model
     from smtplugins.host.config.weight_names import check_range
-    from smtplugins.host.model import Model
 
     if config.decoder is None:
         raise UsageError("the configuration names no decoder: `decoder: hiero`, or --decoder NAME")
@@ -174,7 +175,7 @@ def _with_missing(
 
 def _as_sentence(number: int, given: Sentence | str | Sequence[str]) -> Sentence:
     from smtformats.tokens import blanks
-    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.contracts.data import Sentence
 
     if isinstance(given, Sentence):
         return given

@@ -20,14 +20,14 @@ from smtformats.errors import FormatError, quote
 from smtformats.files import open_write, shown_name
 from smtformats.format import shortest
 from smtformats.tokens import blanks
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.errors import UsageError
 from smtplugins.host.estimate.symmetrisation import check_heuristic, symmetrise
 from smtplugins.host.files.opening import find_format, open_known
 from smtplugins.host.progress import hushed, progress
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Runner
+    from smtplugins.contracts.runners import Runner
     from smtplugins.host.estimate.aligners import Stage
     from smtplugins.host.host import AnySpec, Host
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec, build, suggestion
-from smtplugins.host.errors import UsageError
 from smtplugins.host.progress import progress
 
 Words: TypeAlias = "Sequence[str]"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from smtformats.corpus.text import open_sentences
 from smtformats.errors import FormatError
 from smtformats.files import shown_name
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.progress import progress
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def estimate_file(
     `fallback` holds up to three discounts for orders whose counts allow no estimate (the last is repeated to make
     three); an empty sequence means lmplz's. `vocabulary` is a file of words. `core.lm.estimate` explains the rest.
     """
-    from smtplugins.core.lm.estimate import BadSettings, BadText, NoDiscounts, TooLarge, estimate, read_pieces
+    from smtplugins.core.lm.estimate import BadSettings, BadText, EstimateTooLarge, NoDiscounts, estimate, read_pieces
 
     name = shown_name(text)
     try:
@@ -53,7 +53,7 @@ def estimate_file(
         raise FormatError(error.expected, error.found, file=name, line=error.line or None) from error
     except NoDiscounts as error:
         raise SmtError(f"{name}: {error}; --discount-fallback sets fixed ones") from error
-    except TooLarge as error:
+    except EstimateTooLarge as error:
         raise SmtError(f"{name}: {error} (--memory sets the limit)") from error
     if model.fallen_back:
         orders = " and ".join(f"{order}-grams" for order in model.fallen_back)

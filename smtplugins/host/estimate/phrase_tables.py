@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 from smtformats.errors import FormatError
 from smtformats.files import open_binary_write, shown_name
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.progress import progress
 
 if TYPE_CHECKING:
     from smtformats.reordering.models import ReorderingModel
-    from smtplugins.core.extract.hierarchical_rules import Rules
+    from smtplugins.core.extract.hierarchical_rules import ExtractedRules
     from smtplugins.core.extract.phrase_pairs import Phrases
     from smtplugins.host.host import Host
 
@@ -176,7 +176,7 @@ def _name(model: ReorderingModel) -> str:
     return f"{model.extraction}-{model.orientation}-{model.direction}-{model.condition or 'fe'}"
 
 
-def read_lexical(counter: Phrases | Rules, paths: Sequence[FileName]) -> None:
+def read_lexical(counter: Phrases | ExtractedRules, paths: Sequence[FileName]) -> None:
     """Read tables of p(target word | source word) and p(source word | target word), or none."""
     from smtplugins.core.extract.phrase_pairs import BadBitext, read_lines
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.estimate.phrase_tables import (
     LEXICAL_TABLES,
     SPILLED,
@@ -47,7 +47,7 @@ def extract_rules(
     ``glue-grammar`` if the toolkit needs one; ``lex.f2e`` and ``lex.e2f`` unless ``lexical`` names such tables. The
     default settings are those of the format's toolkit. The files appear together when all are complete.
     """
-    from smtplugins.core.extract.hierarchical_rules import Rules, glue_grammar
+    from smtplugins.core.extract.hierarchical_rules import ExtractedRules, glue_grammar
 
     table_format = rule_format(to_format)
     check_memory(memory)
@@ -58,7 +58,7 @@ def extract_rules(
     lexical_names = LEXICAL_TABLES if lexical is None else ()
     names = [table, *lexical_names, *([] if glue is None else [GLUE])]
     with outputs(folder, names) as files, spill_folder(folder) as aside, bitext.naming():
-        rules = Rules(
+        rules = ExtractedRules(
             aside,
             settings,
             table_format=table_format,

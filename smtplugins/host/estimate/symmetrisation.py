@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Collection
 from typing import TypeAlias
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 
 Point: TypeAlias = "tuple[int, int]"
 

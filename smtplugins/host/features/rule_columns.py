@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Block:
+class ColumnBlock:
     """A feature's values for rules: a dense column per name."""
 
     names: tuple[str, ...]
@@ -89,7 +89,9 @@ class SparseBlock:
         return totals
 
 
-def blocks_of(features: Sequence[Active], rules: Rules, nobodys: int | None = None) -> Iterator[Block | SparseBlock]:
+def blocks_of(
+    features: Sequence[Active], rules: Rules, nobodys: int | None = None
+) -> Iterator[ColumnBlock | SparseBlock]:
     """Score the rules with each feature; the rule ``nobodys`` gets 0 from all of them."""
     import numpy as np
 
@@ -115,13 +117,14 @@ def blocks_of(features: Sequence[Active], rules: Rules, nobodys: int | None = No
         except (SmtError, UsageError):
             raise
         except (Exception, SystemExit) as error:
-            from smtplugins.host.errors import FeatureError, failure_text
+            from smtplugins.contracts.errors import FeatureError
+            from smtplugins.host.errors import failure_text
 
             raise FeatureError(f"feature {active.label!r} on rules: {failure_text(error)}") from error
         if nobodys is not None:
             table[nobodys] = 0.0
         if names:
-            yield Block(names, tuple(table[:, i] for i in range(len(names))))
+            yield ColumnBlock(names, tuple(table[:, i] for i in range(len(names))))
 
 
 def _sparse(active: Active, columns: Any, size: int, nobodys: int | None) -> SparseBlock:

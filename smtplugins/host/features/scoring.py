@@ -11,13 +11,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from smtformats import FormatError
+from smtplugins.contracts.errors import FeatureError, SmtError, UsageError
 from smtplugins.contracts.offers import Offer
 from smtplugins.contracts.spec import Spec, convert
-from smtplugins.host.errors import FeatureError, SmtError, UsageError, failure_text
+from smtplugins.host.errors import failure_text
 
 if TYPE_CHECKING:
     from smtformats import Candidates
-    from smtplugins.contracts.contracts import Runner, Scorer, Scores, Sentence
+    from smtplugins.contracts.data import Scores, Sentence
+    from smtplugins.contracts.features import Scorer
+    from smtplugins.contracts.runners import Runner
     from smtplugins.core.grammar.rules import Edges
     from smtplugins.host.loading.registry import Registry
 
@@ -164,7 +167,7 @@ def _activate_one(
 ) -> None:
     """Instantiate a feature and append it to ``active``."""
     if callable(requested) and isinstance(offer := getattr(requested, "smt_offers", None), Offer):
-        feature = Active(offer.name, offer, offer.make())
+        feature = Active(offer.name, offer, offer.factory())
     else:
         spec = Spec.of(requested)  # type: ignore[arg-type]
         offer = registry.entry("features", spec.name).record
@@ -221,7 +224,7 @@ def _score_stateful(feature: Any, nbest: Candidates) -> Any:
 
     from smtformats import Columns
     from smtformats.tokens import blanks
-    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.contracts.data import Sentence
     from smtplugins.core.grammar.rules import Edges
 
     scorer = feature.start(Sentence(nbest.id, tuple(blanks(nbest.source or "")), annotations=nbest.annotations))

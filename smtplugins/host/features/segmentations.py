@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from smtformats import FormatError
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 
 if TYPE_CHECKING:
     from smtformats import Candidates
@@ -90,7 +90,7 @@ def score_phrases(feature: Any, nbest: Candidates) -> Any:
 def _score_stateful(feature: Any, nbest: Candidates, phrases: Sequence[Sequence[Phrase]]) -> Any:
     """Extend all hypotheses by a phrase at a time."""
     from smtformats.tokens import blanks
-    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.contracts.data import Sentence
     from smtplugins.core.vocabulary import Vocabulary
 
     scorer = feature.start(Sentence(nbest.id, tuple(blanks(nbest.source or "")), annotations=nbest.annotations))

@@ -9,7 +9,7 @@ from smtplugins.core.search.stateful_search import Stateful, contract_scorer, na
 from smtplugins.host.features.rule_columns import column_names
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.contracts.data import Sentence
     from smtplugins.core.vocabulary import Vocabulary
     from smtplugins.host.features.scoring import Active
 

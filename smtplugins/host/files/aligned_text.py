@@ -7,7 +7,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 
 if TYPE_CHECKING:
     from smtformats import Format

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 
 if TYPE_CHECKING:
     from smtplugins.core.graph.derivations import Derivations

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.files.opening import Opened, Path, find_format, open_known, writable, write_all
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class ListStream:
         lists; ``note`` receives the other unused weights.
         """
         from smtplugins.contracts.spec import suggestion
-        from smtplugins.host.model import Weigher
+        from smtplugins.host.features.weighing import Weigher
 
         table = weights if isinstance(weights, Mapping) else read_weights(weights)
 

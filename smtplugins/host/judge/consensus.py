@@ -12,14 +12,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from smtplugins.contracts.contracts import Prepared, PreparedMetric
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.metrics import PreparedMetric, PreparedReferences
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Candidates
-    from smtplugins.contracts.contracts import Metric, Runner
+    from smtplugins.contracts.metrics import Metric
+    from smtplugins.contracts.runners import Runner
     from smtplugins.host.judge.postprocess import Post
 
 _CELLS = 1 << 22
@@ -45,7 +46,7 @@ class Choice:
         return self.candidates.with_totals([0.0 if gain is None else gain for gain in self.gains]).select(order)
 
 
-def prepare_references(metric: Metric, references: Sequence[Sequence[str]]) -> Prepared:
+def prepare_references(metric: Metric, references: Sequence[Sequence[str]]) -> PreparedReferences:
     """Prepare references for comparison with many hypotheses, for any metric."""
     return metric.prepare(references) if isinstance(metric, PreparedMetric) else _Plain(metric, references)
 

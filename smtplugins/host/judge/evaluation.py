@@ -8,19 +8,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.files.joining import Joined, references_of
 from smtplugins.host.files.joining import System as System
 from smtplugins.host.files.joining import Texts as Texts
 from smtplugins.host.files.joining import texts_of as texts_of
 from smtplugins.host.judge import in_sample
-from smtplugins.host.judge.significance import Plan, judge
+from smtplugins.host.judge.significance import SignificancePlan, judge
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Format
-    from smtplugins.contracts.contracts import Metric
+    from smtplugins.contracts.metrics import Metric
     from smtplugins.host.judge.postprocess import Post
 
 
@@ -81,7 +81,7 @@ def evaluate(
     metrics: Sequence[Metric],
     *,
     sources: System | None = None,
-    plan: Plan | None = None,
+    plan: SignificancePlan | None = None,
     tuned_on: Sequence[str | os.PathLike[str]] = (),
     post: Post | None = None,
     allow_partial: bool = False,
@@ -96,7 +96,7 @@ def evaluate(
         raise UsageError("systems: expected at least one, found none")
     if isinstance(refs, (str, os.PathLike)):
         raise UsageError(f"refs: expected a list of references, found {os.fspath(refs)!r}")
-    plan = plan or Plan()
+    plan = plan or SignificancePlan()
     known = None if formats is None else list(formats)
     outputs = {name: _outputs(name, system) for name, system in systems.items()}
     streams = references_of(refs, known)
@@ -113,7 +113,7 @@ def evaluate(
     kept = _common(everything, allow_partial)
     changed = f"|post:{post.spec}" if post is not None else ""
     partial = f"|segments:{len(kept)}" if len(kept) < counted else ""
-    judged = in_sample.Judged([*refs, sources, *(output for runs in outputs.values() for output in runs)])
+    judged = in_sample.EvaluationFiles([*refs, sources, *(output for runs in outputs.values() for output in runs)])
     everywhere = judged.any_of(tuned_on)
     tuned = {
         name: "|in-sample" if everywhere or any(map(judged.by_run_of, runs)) else "" for name, runs in outputs.items()
@@ -205,7 +205,7 @@ def _extractor(
     metric: Metric, references: Sequence[Sequence[str]], sources: Sequence[str] | None
 ) -> Callable[[Sequence[str]], NDArray[Any]]:
     """A function from hypotheses to statistics; a `PreparedMetric` processes the references once for all systems."""
-    from smtplugins.contracts.contracts import PreparedMetric
+    from smtplugins.contracts.metrics import PreparedMetric
 
     if references and sources is None and isinstance(metric, PreparedMetric):
         prepared = metric.prepare(references)

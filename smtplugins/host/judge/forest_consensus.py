@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 
 if TYPE_CHECKING:
     from smtformats import Candidates, Format
-    from smtplugins.contracts.contracts import Metric
+    from smtplugins.contracts.metrics import Metric
     from smtplugins.core.graph.hypergraph import Hypergraph
     from smtplugins.core.search.linear_gain import LinearGain
     from smtplugins.host.files.lists import ListStream
@@ -107,7 +107,7 @@ def linear_choices(forests: Forests, metric: Metric) -> Iterator[Candidates]:
 
 def shared_gain(metric: Metric, counts: Mapping[str, int]) -> LinearGain:
     """A metric's linear form in which an n-gram's gain is weighted by the share of sampled texts that contain it."""
-    from smtplugins.contracts.contracts import LinearMetric
+    from smtplugins.contracts.metrics import LinearMetric
     from smtplugins.core.search.linear_gain import LinearGain, ngrams_of
 
     gain = metric.linear(list(counts)) if isinstance(metric, LinearMetric) else None

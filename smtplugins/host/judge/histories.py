@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 
 OBJECTIVE = "objective"
 RESULT = "weights"
@@ -17,7 +17,7 @@ RESULT = "weights"
 
 
 @dataclass(frozen=True)
-class Run:
+class RunHistory:
     """A learning run: curves by name (the objective and each metric, ``nan`` where a step has none) and weights.
 
     ``weights`` are those in the file `weights` if the run chose some, else those of the last step. ``folder`` holds the
@@ -32,7 +32,7 @@ class Run:
     folder: str = ""
 
 
-def result(runs: Sequence[Run]) -> tuple[Mapping[str, float], str]:
+def result(runs: Sequence[RunHistory]) -> tuple[Mapping[str, float], str]:
     """The result of runs and its origin: the weights file in their common folder, or else the mean of their weights."""
     from smtplugins.host.files.lists import read_weights
 
@@ -44,13 +44,13 @@ def result(runs: Sequence[Run]) -> tuple[Mapping[str, float], str]:
     return mean_weights(runs), f"mean of {len(runs)} runs"
 
 
-def mean_weights(runs: Sequence[Run]) -> dict[str, float]:
+def mean_weights(runs: Sequence[RunHistory]) -> dict[str, float]:
     """The mean of the runs' weights; a missing weight counts as 0."""
     names = sorted({name for run in runs for name in run.weights})
     return {name: math.fsum(run.weights.get(name, 0.0) for run in runs) / len(runs) for name in names}
 
 
-def read_runs(paths: Sequence[str]) -> tuple[Run, ...]:
+def read_runs(paths: Sequence[str]) -> tuple[RunHistory, ...]:
     """Read the runs in these folders; a folder without steps may contain several runs (run-1, ...)."""
     runs = []
     for path in paths:
@@ -73,9 +73,9 @@ def _number(place: Path) -> tuple[int, str]:
     return (int(last) if last.isdecimal() else 0, place.name)
 
 
-def _read_run(folder: Path, whole: Path) -> Run:
+def _read_run(folder: Path, whole: Path) -> RunHistory:
+    from smtplugins.contracts.models import Model
     from smtplugins.host.files.lists import read_weights
-    from smtplugins.host.model import Model
     from smtplugins.host.runs import MANIFEST
 
     places = sorted((step for step in folder.glob("step-*") if (step / "step.json").is_file()), key=_number)
@@ -90,7 +90,7 @@ def _read_run(folder: Path, whole: Path) -> Run:
     curves = {name: tuple(row.get(name, math.nan) for row in rows) for name in names}
     chosen = folder / RESULT
     manifests = [place for place in (folder, whole) if (place / MANIFEST).is_file()]
-    return Run(
+    return RunHistory(
         name=str(folder),
         steps=tuple(_number(place)[0] for place in places),
         curves=curves,

@@ -12,14 +12,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.runs import MANIFEST, file_hash
 
 _PARENTS = 3
 """How many parent folders of a system's file are searched for the manifest of its run."""
 
 
-class Judged:
+class EvaluationFiles:
     """The files of an evaluation: references, sources and system outputs."""
 
     def __init__(self, paths: Iterable[Any]) -> None:

@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Candidates, ListColumns
-    from smtplugins.contracts.contracts import Metric
+    from smtplugins.contracts.metrics import Metric
     from smtplugins.host.files.joining import Joined, Texts
     from smtplugins.host.files.lists import ListStream
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedLists:
     """Lists, best first, with a metric's score for each hypothesis and for a baseline.
 
     ``oracles`` are the rows with the best sentence score in each list (first on a tie), ``depths`` the corpus scores of
@@ -57,7 +57,7 @@ def judge(
     sources: Texts | None = None,
     allow_partial: bool = False,
     note: Callable[[str], None] = lambda text: None,
-) -> Judged:
+) -> JudgedLists:
     """Join lists with the references by id, sort them by weights, and judge them.
 
     The default baseline is the best hypothesis of each list before rescoring.
@@ -91,7 +91,7 @@ def judge(
     places = find_places(file_positions(columns, lists.name), joined)
     if not allow_partial:
         joined.check_complete(lists.name, set(places), "judges the lists that are there")
-    return Judged(
+    return JudgedLists(
         lists=columns,
         weights=weights,
         metric=metric.name,
@@ -126,7 +126,7 @@ class _Collector:
         firsts: list[str],
         baseline: bool,
     ) -> None:
-        from smtplugins.contracts.contracts import PreparedMetric
+        from smtplugins.contracts.metrics import PreparedMetric
         from smtplugins.host.learn.training_data import Statistics
 
         self._name = name

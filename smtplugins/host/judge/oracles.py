@@ -10,14 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 from smtplugins.host.files.joining import Joined, System, references_of, texts_of, where_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Candidates, Format
-    from smtplugins.contracts.contracts import Metric
+    from smtplugins.contracts.metrics import Metric
     from smtplugins.host.files.lists import ListStream
     from smtplugins.host.judge.postprocess import Post
 

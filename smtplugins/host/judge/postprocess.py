@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 
 if TYPE_CHECKING:
     from smtformats import Candidates

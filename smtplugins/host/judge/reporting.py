@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.judge.histories import Run, read_runs, result
-from smtplugins.host.judge.judging import Judged, judge
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.host.judge.histories import RunHistory, read_runs, result
+from smtplugins.host.judge.judging import JudgedLists, judge
 
 if TYPE_CHECKING:
     from smtplugins.host.decode.built_steps import BuiltTree
@@ -33,13 +33,13 @@ class Report:
 
     title: str
     facts: tuple[tuple[str, str], ...] = ()
-    runs: tuple[Run, ...] = ()
-    judged: Judged | None = None
+    runs: tuple[RunHistory, ...] = ()
+    judged: JudgedLists | None = None
     built: Iterable[BuiltTree] | None = None
 
 
 @dataclass(frozen=True)
-class Inputs:
+class ReportInputs:
     """The input files of a report, as paths; ``format`` applies to the lists.
 
     ``built`` holds building steps of trees and needs no lists.
@@ -60,7 +60,7 @@ class Inputs:
 def make_report(
     host: Host,
     runs: Sequence[str] = (),
-    inputs: Inputs | None = None,
+    inputs: ReportInputs | None = None,
     *,
     title: str | None = None,
     note: Note = lambda text: None,
@@ -72,7 +72,7 @@ def make_report(
     """
     from smtplugins.host.decode.built_steps import BuiltFile
 
-    requested = inputs or Inputs()
+    requested = inputs or ReportInputs()
     learnt = read_runs(runs)
     if not learnt and requested.lists is None and requested.built is None:
         raise UsageError("nothing to report on: expected runs, lists (-i) or building steps of trees (--built)")
@@ -110,8 +110,8 @@ def make_report(
 
 
 def _judge_lists(
-    host: Host, inputs: Inputs, weights: Mapping[str, float] | None, runs: Sequence[Run], note: Note
-) -> Judged:
+    host: Host, inputs: ReportInputs, weights: Mapping[str, float] | None, runs: Sequence[RunHistory], note: Note
+) -> JudgedLists:
     from smtplugins.host.files.joining import references_of, texts_of
     from smtplugins.host.judge import in_sample
 
@@ -129,12 +129,12 @@ def _judge_lists(
         note=note,
     )
     tuned_on = [run.folder for run in runs if run.manifest]
-    if in_sample.Judged([inputs.lists, *inputs.references]).any_of(tuned_on):
+    if in_sample.EvaluationFiles([inputs.lists, *inputs.references]).any_of(tuned_on):
         judged = replace(judged, signature=f"{judged.signature}|in-sample")
     return judged
 
 
-def _add_run_inputs(run: Run, inputs: Inputs, note: Note) -> Inputs:
+def _add_run_inputs(run: RunHistory, inputs: ReportInputs, note: Note) -> ReportInputs:
     """Fill in missing inputs from what the run learnt from, unless those files are missing or have changed since."""
     from smtplugins.host.runs import input_hashes
 
@@ -156,7 +156,7 @@ def _add_run_inputs(run: Run, inputs: Inputs, note: Note) -> Inputs:
     return own
 
 
-def _decoding_inputs(run: Run, lists: str) -> Inputs | None:
+def _decoding_inputs(run: RunHistory, lists: str) -> ReportInputs | None:
     """The inputs of a decoding run: its last lists, and the rest from its configuration."""
     import yaml
 
@@ -167,10 +167,10 @@ def _decoding_inputs(run: Run, lists: str) -> Inputs | None:
     except (LookupError, TypeError, AttributeError, yaml.YAMLError) as error:
         raise SmtError(f"{run.folder}: expected the configuration of a run in its manifest, found {error}") from None
     # A sentence may have no translation.
-    return Inputs(lists, references, source=source, metric=metric, allow_partial=True)
+    return ReportInputs(lists, references, source=source, metric=metric, allow_partial=True)
 
 
-def _list_inputs(run: Run) -> Inputs | None:
+def _list_inputs(run: RunHistory) -> ReportInputs | None:
     """The inputs of a run on lists, from its command's options, if it read a single file of lists."""
     options: Any = run.manifest.get("options")
     if not isinstance(options, dict):
@@ -182,7 +182,7 @@ def _list_inputs(run: Run) -> Inputs | None:
 
     if len(values_of("input")) != 1:
         return None
-    return Inputs(
+    return ReportInputs(
         values_of("input")[0],
         values_of("ref"),
         source=options.get("source"),

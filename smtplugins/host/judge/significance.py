@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.contracts.contracts import Metric
+    from smtplugins.contracts.metrics import Metric
 
 TESTS = {
     "bootstrap": "paired bootstrap with intervals, as sacrebleu (p is close to that of a one-tailed test)",
@@ -34,7 +34,7 @@ LEVEL = 0.95
 
 
 @dataclass(frozen=True)
-class Plan:
+class SignificancePlan:
     """Which tests and intervals to compute. ``samples`` 0 means the default; ``level`` requests intervals.
 
     The bootstrap always gives intervals, at level 0.95 by default.
@@ -69,7 +69,7 @@ class Plan:
         level: float | None = None,
         bootstrap: int = 0,
         seed: int = 12345,
-    ) -> Plan:
+    ) -> SignificancePlan:
         """Make a plan; ``bootstrap=N`` is short for the bootstrap with N samples, run before all other tests."""
         if bootstrap < 0:
             raise UsageError(f"bootstrap: expected a number of samples, found {bootstrap}")
@@ -119,7 +119,7 @@ class Judgement:
     p: dict[str, float] = field(default_factory=dict)
 
 
-def judge(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: Plan) -> list[Judgement]:
+def judge(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: SignificancePlan) -> list[Judgement]:
     """Judge systems by the statistics of their runs; the first is the baseline of the tests."""
     import numpy as np
 
@@ -150,7 +150,7 @@ def judge(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: Plan)
     return judgements
 
 
-def _sample_scores(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: Plan) -> NDArray[Any]:
+def _sample_scores(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: SignificancePlan) -> NDArray[Any]:
     """Scores of bootstrap samples: samples x systems."""
     import numpy as np
 
@@ -166,7 +166,7 @@ def _sample_scores(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], pl
     return means
 
 
-def _randomise(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: Plan) -> list[float]:
+def _randomise(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: SignificancePlan) -> list[float]:
     base = systems[0]
     alone = [i for i in range(1, len(systems)) if len(base) == len(systems[i]) == 1]
     p_values = dict(zip(alone, _swap_segments(metric, base[0], [systems[i][0] for i in alone], plan), strict=True))
@@ -176,7 +176,9 @@ def _randomise(metric: Metric, systems: Sequence[Sequence[NDArray[Any]]], plan: 
     return [p_values[i] for i in range(1, len(systems))]
 
 
-def _swap_segments(metric: Metric, base: NDArray[Any], others: Sequence[NDArray[Any]], plan: Plan) -> list[float]:
+def _swap_segments(
+    metric: Metric, base: NDArray[Any], others: Sequence[NDArray[Any]], plan: SignificancePlan
+) -> list[float]:
     """Approximate randomisation of single runs: swap segments at random, with the same coin flips for all systems."""
     import numpy as np
 
@@ -198,7 +200,9 @@ def _swap_segments(metric: Metric, base: NDArray[Any], others: Sequence[NDArray[
     return p_values
 
 
-def _regroup_runs(metric: Metric, base: Sequence[NDArray[Any]], system: Sequence[NDArray[Any]], plan: Plan) -> float:
+def _regroup_runs(
+    metric: Metric, base: Sequence[NDArray[Any]], system: Sequence[NDArray[Any]], plan: SignificancePlan
+) -> float:
     """Approximate randomisation over runs: each trial reassigns a segment's pooled hypotheses to the two systems."""
     import numpy as np
 

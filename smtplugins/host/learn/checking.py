@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.contracts.contracts import Lists, Metric
+    from smtplugins.contracts.learners import ListProblem
+    from smtplugins.contracts.metrics import Metric
     from smtplugins.host.learn.problems import Matrix
 
 Note = Callable[[str], None]
@@ -19,7 +20,7 @@ _AT_ONCE, _VALUES = 16, 1 << 20
 COMPONENT = re.compile(r"(.*)\[([0-9]+)\]")
 
 
-def components(problem: Lists, matrix: Matrix) -> None:
+def components(problem: ListProblem, matrix: Matrix) -> None:
     """Check that a feature with components has all of them in every hypothesis; otherwise lists of several runs mix."""
     import numpy as np
 
@@ -58,7 +59,7 @@ def components(problem: Lists, matrix: Matrix) -> None:
     )
 
 
-def note_absent(problem: Lists, matrix: Matrix, note: Note) -> None:
+def note_absent(problem: ListProblem, matrix: Matrix, note: Note) -> None:
     """Note features that most lists have in every hypothesis and some list has in none, by design or by mistake."""
     import numpy as np
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.files.lists import ListStream
 from smtplugins.host.learn.training_data import Material
 from smtplugins.host.learn.tuning import Plan, Tuned, combine_runs, learn
@@ -65,7 +65,7 @@ class _ResortedLists:
         self._stream, self._weights, self._count = stream, weights, count
 
     def __iter__(self) -> Iterator[Candidates]:
-        from smtplugins.host.model import Weigher
+        from smtplugins.host.features.weighing import Weigher
 
         weighers = [Weigher(weights, 0.0) for weights in self._weights]
         for k, nbest in enumerate(self._stream):

@@ -16,18 +16,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtplugins.contracts.contracts import Forests, Lists, Sentence, State, Step
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.learners import ForestProblem, LearnerState, LearnerStep, ListProblem
+from smtplugins.contracts.models import Model
 from smtplugins.host.learn import tuning
 from smtplugins.host.learn.pools import ForestPool, ListPool, Work, write_json
 from smtplugins.host.learn.training_data import Note
 from smtplugins.host.learn.trust_region import RADIUS, Course, Way
 from smtplugins.host.learn.tuning import Plan, limit_reach
-from smtplugins.host.model import Model
 from smtplugins.host.runs import RunDirectory
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Metric
+    from smtplugins.contracts.metrics import Metric
     from smtplugins.contracts.spec import Spec
     from smtplugins.host.config.run_yaml import RunConfig
     from smtplugins.host.decode.translator import Translator
@@ -200,7 +201,7 @@ class Loop:
         most = 0 if self.options.forests else _AGAIN
         for again in itertools.count(1):
             share = self._share(material, course, way)
-            if way.distance(share) > 0 or not (course.widen() or again <= most):
+            if way.distance(share) > 0 or not (again <= most or course.widen()):
                 break
             tuned, way = self._towards(material, course, folder / f"again-{again}", again)
         weights = way.weights(share)
@@ -208,7 +209,7 @@ class Loop:
         metrics = {"before": tuned.begun or 0.0, "learnt": tuned.score, "share": share, "expected": expected}
         metrics |= {"distance": way.distance(share), "radius": course.radius, "change": change}
         shown = {name: value for name, value in row.items() if name != "iteration"} | metrics
-        self.run.save_step(number, Step(Model(weights), row["decoded"], shown, State()))
+        self.run.save_step(number, LearnerStep(Model(weights), row["decoded"], shown, LearnerState()))
         return weights, shown
 
     def _towards(self, material: Material, course: Course, folder: Path, again: int) -> tuple[Tuned, Way]:
@@ -311,4 +312,4 @@ def tune_decoder(
 def takes_forests_only(host: Host, learner: Spec) -> bool:
     """Whether a learner accepts forests but not lists."""
     accepts = host.registry.make("learners", learner).accepts
-    return Forests in accepts and Lists not in accepts
+    return ForestProblem in accepts and ListProblem not in accepts

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.contracts import Lists
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.learners import ListProblem
 from smtplugins.host.files.opening import Path, open_known
 from smtplugins.host.learn.training_data import Material, append_list
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Candidates, Format
-    from smtplugins.contracts.contracts import Metric
+    from smtplugins.contracts.metrics import Metric
 
 _EXTRACTED = re.compile(r"(.*)_([0-9]+)")
 _ORDERS = 4
@@ -69,7 +69,7 @@ def load_extracted(
         raise SmtError(f"{features[0]}: expected lists to learn from, found none")
     wrapped = _FileMetric(metric, ",".join(str(path).rpartition("/")[2] for path in scores))
     statistics = [np.concatenate(stats[key]) for key in lists]
-    return Material(Lists(list(lists.values()), statistics, wrapped), wrapped.signature)
+    return Material(ListProblem(list(lists.values()), statistics, wrapped), wrapped.signature)
 
 
 def _pairs(features: Path, scores: Path, formats: Sequence[Format] | None) -> Iterator[tuple[Candidates, NDArray[Any]]]:

@@ -12,15 +12,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtplugins.contracts.contracts import Forests, Lists, Task, TaskDecoder
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.decoders import TaskDecoder
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.learners import ForestProblem, ListProblem
+from smtplugins.contracts.tasks import TaskProblem
 from smtplugins.host.learn import tuning
 from smtplugins.host.learn.run_inputs import RunInputs, check_sentences, load_run_inputs
 from smtplugins.host.learn.training_data import Note
 from smtplugins.host.learn.tuning import Plan, Tuned
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Metric, Sentence
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.metrics import Metric
     from smtplugins.contracts.spec import Spec
     from smtplugins.host.config.run_yaml import RunConfig
     from smtplugins.host.decode.translator import Translator
@@ -32,7 +35,7 @@ _RESULT = "result.json"
 def takes_tasks_only(host: Host, learner: Spec) -> bool:
     """Whether a learner accepts search tasks but neither lists nor forests."""
     accepts = host.registry.make("learners", learner).accepts
-    return Task in accepts and not accepts & {Lists, Forests}
+    return TaskProblem in accepts and not accepts & {ListProblem, ForestProblem}
 
 
 @dataclass
@@ -44,7 +47,7 @@ class TaskMaterial:
     sentences: Sequence[Sentence]
     references: Sequence[Sequence[str]]
     metric: Metric
-    problem: Task
+    problem: TaskProblem
     jobs: int | None = None
     note: Note = lambda text: None
     quiet: bool = True
@@ -141,7 +144,7 @@ def _learn_policy(host: Host, inputs: RunInputs, decoder: TaskDecoder, plan: Pla
 def _no_task(host: Host, learner: Spec, config: RunConfig) -> str:
     """The error text for a decoder without a task; lists the decoder classes that have one."""
     assert config.decoder is not None
-    makers = {entry.record.name: entry.record.make for entry in host.registry.entries("decoders")}
+    makers = {entry.record.name: entry.record.factory for entry in host.registry.entries("decoders")}
     able = [name for name, make in makers.items() if hasattr(make, "task")]
     known = f"decoders that have one: {', '.join(able)}" if able else "no loaded decoder has one"
     return f"learner {learner.name!r} needs a decoder with a search task, and {config.decoder.name!r} has none; {known}"

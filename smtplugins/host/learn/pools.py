@@ -13,15 +13,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.contracts import Lists, Sentence
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.learners import ListProblem
 from smtplugins.host.learn.training_data import Material, Statistics, append_list, join_forests, select_unseen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Candidates
-    from smtplugins.contracts.contracts import Metric
+    from smtplugins.contracts.metrics import Metric
     from smtplugins.core.graph.hypergraph import Hypergraph
     from smtplugins.host.decode.translator import Translator
     from smtplugins.host.host import Host
@@ -111,7 +112,9 @@ class ListPool:
 
         ids = sorted(self._lists, key=int)
         stats = [np.concatenate(self._stats[key]) for key in ids]
-        return Material(Lists([self._lists[key] for key in ids], stats, self.work.metric), self.work.metric.signature)
+        return Material(
+            ListProblem([self._lists[key] for key in ids], stats, self.work.metric), self.work.metric.signature
+        )
 
 
 class ForestPool:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.contracts.contracts import Forests, Lists
+    from smtplugins.contracts.learners import ForestProblem, ListProblem
 
 _KEPT = "_matrix"
 _ROWS = 1 << 16
@@ -128,7 +128,7 @@ class Matrix:
         return np.array([weights.get(name, 0.0) for name in self.names], dtype=np.float64)
 
 
-def matrix_of(problem: Lists) -> Matrix:
+def matrix_of(problem: ListProblem) -> Matrix:
     """The lists of a problem as a matrix; raises SmtError for data that no learner can use.
 
     The matrix is cached in the problem, so host, learner and all runs share it.
@@ -140,7 +140,7 @@ def matrix_of(problem: Lists) -> Matrix:
     return matrix
 
 
-def _matrix(problem: Lists) -> Matrix:
+def _matrix(problem: ListProblem) -> Matrix:
     import numpy as np
 
     if not problem.lists:
@@ -190,7 +190,7 @@ def checked_weights(names: tuple[str, ...], weights: NDArray[Any]) -> dict[str, 
     return dict(zip(names, weights.tolist(), strict=True))
 
 
-def forest_scales(problem: Forests) -> tuple[dict[str, float], dict[str, float]]:
+def forest_scales(problem: ForestProblem) -> tuple[dict[str, float], dict[str, float]]:
     """The standard deviation and the mean absolute value of each feature among derivations sampled uniformly."""
     import numpy as np
 

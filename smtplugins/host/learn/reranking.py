@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.files.lists import ListStream
 from smtplugins.host.learn.training_data import Statistics, metric_of
 from smtplugins.host.runs import prepared_folder
@@ -149,13 +149,13 @@ def _check(host: Host, output: Path | None, to: str | Format | None, refs: Seque
     """Check output and references before hours of learning."""
     from smtplugins.host.decode.decoded_lists import writable_lists
     from smtplugins.host.files.opening import find_format
-    from smtplugins.host.judge.significance import Plan
+    from smtplugins.host.judge.significance import SignificancePlan
 
     if output is not None and output.exists() and not output.is_dir():
         raise UsageError(f"{output}: expected a folder to write to, found a file")
     if to is not None and output is not None:
         writable_lists(find_format(to, "nbest", host.formats()) if isinstance(to, str) else to)
-    Plan.of((), bootstrap=samples)
+    SignificancePlan.of((), bootstrap=samples)
     for path in refs:
         if isinstance(path, (str, os.PathLike)):
             os.stat(path)

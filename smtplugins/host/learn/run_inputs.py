@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.learn.training_data import metric_of
 from smtplugins.host.runs import RunDirectory
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Metric, Sentence
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.metrics import Metric
     from smtplugins.host.config.run_yaml import RunConfig
     from smtplugins.host.decode.translator import Translator
     from smtplugins.host.host import Host

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.contracts import GuidedTask
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.tasks import GuidedTask
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Columns
-    from smtplugins.contracts.contracts import SearchTask
+    from smtplugins.contracts.tasks import SearchTask
 
     Array = NDArray[Any]
 

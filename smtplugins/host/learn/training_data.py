@@ -10,8 +10,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from smtplugins.contracts.contracts import Forests, Lists, PreparedMetric
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.learners import ForestProblem, ListProblem
+from smtplugins.contracts.metrics import PreparedMetric
 from smtplugins.host.files.joining import Joined, Texts, file_positions, find_places
 from smtplugins.host.files.lists import ListStream, as_stream
 from smtplugins.host.files.opening import Path, open_known
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Candidates, Format
-    from smtplugins.contracts.contracts import Metric
+    from smtplugins.contracts.metrics import Metric
     from smtplugins.core.graph.hypergraph import Hypergraph
     from smtplugins.host.host import Host
     from smtplugins.host.judge.postprocess import Post
@@ -52,7 +53,7 @@ class Material:
     """A learning problem on lists or forests, and the score of its best hypotheses under any weights."""
 
     def __init__(
-        self, problem: Lists | Forests, signature: Callable[[], str], totals: NDArray[Any] | None = None
+        self, problem: ListProblem | ForestProblem, signature: Callable[[], str], totals: NDArray[Any] | None = None
     ) -> None:
         self.problem = problem
         self.totals = totals
@@ -70,20 +71,20 @@ class Material:
         """The lists as a matrix; not for forests."""
         from smtplugins.host.learn.problems import matrix_of
 
-        assert isinstance(self.problem, Lists)
+        assert isinstance(self.problem, ListProblem)
         return matrix_of(self.problem)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of all features, sorted."""
-        if isinstance(self.problem, Lists):
+        if isinstance(self.problem, ListProblem):
             return self.matrix.names
         return tuple(sorted({name for graphs in self.problem.graphs for graph in graphs for name in graph.names[:]}))
 
     @cached_property
     def scales(self) -> Scales:
         """The spread of each feature among the hypotheses of a sentence, and its size."""
-        if isinstance(self.problem, Lists):
+        if isinstance(self.problem, ListProblem):
             by = self.matrix.spread, self.matrix.size
             return Scales(*(dict(zip(self.names, column.tolist(), strict=True)) for column in by))
         from smtplugins.host.learn.problems import forest_scales
@@ -92,7 +93,7 @@ class Material:
 
     def score(self, weights: Mapping[str, float]) -> float:
         """The corpus score of the best hypotheses under the weights."""
-        if isinstance(self.problem, Lists):
+        if isinstance(self.problem, ListProblem):
             rows = self.matrix.best(self.matrix.column(weights))
             return float(self.metric.score(self.matrix.stats[rows].sum(axis=0)))
         texts = [_best(graphs, weights) for graphs in self.problem.graphs]
@@ -105,7 +106,7 @@ class Material:
 
     def check(self, note: Note) -> None:
         """Raise SmtError, saying what to do, if nothing can be learnt from the data."""
-        if isinstance(self.problem, Lists):
+        if isinstance(self.problem, ListProblem):
             from smtplugins.host.learn import checking
 
             checking.components(self.problem, self.matrix)
@@ -118,7 +119,7 @@ class Material:
 
     def part(self, kept: Sequence[int]) -> Material:
         """Select lists by position."""
-        assert isinstance(self.problem, Lists)
+        assert isinstance(self.problem, ListProblem)
         lists, stats = self.problem.lists, self.problem.stats
         return Material(
             replace(self.problem, lists=[lists[k] for k in kept], stats=[stats[k] for k in kept]), self._signature
@@ -151,7 +152,7 @@ def list_material(
     bounds = lists.offsets.tolist()
     texts = (lists.texts[a:b] for a, b in itertools.pairwise(bounds))
     stats = list(Statistics(metric, references, sources).each(zip(texts, places, strict=True)))
-    return Material(Lists(cast("Sequence[Candidates]", lists), stats, metric), metric.signature, lists.totals)
+    return Material(ListProblem(cast("Sequence[Candidates]", lists), stats, metric), metric.signature, lists.totals)
 
 
 def _split_sources(joined: Joined, sources: Texts | None) -> tuple[list[Texts], Texts | None]:
@@ -292,7 +293,7 @@ def join_forests(
             raise SmtError(f"{name}: expected ids below {count}, found id {max(places)}")
     order = sorted(range(len(places)), key=places.__getitem__)
     lines = [places[k] for k in order]
-    problem = Forests(
+    problem = ForestProblem(
         [graphs[k] for k in order],
         [[texts.texts[at] or "" for at in lines] for texts in references],
         metric,

@@ -14,17 +14,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtplugins.contracts.contracts import Task
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.models import Model
 from smtplugins.contracts.spec import Spec, parameters
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.tasks import TaskProblem
 from smtplugins.host.learn.training_data import Learnable, Material, Note
 from smtplugins.host.learn.trust_region import SEARCHED
-from smtplugins.host.model import Model
 from smtplugins.host.runs import RunDirectory
 
 if TYPE_CHECKING:
     from smtformats import Candidates
-    from smtplugins.contracts.contracts import Learner, Runner
+    from smtplugins.contracts.learners import Learner
+    from smtplugins.contracts.runners import Runner
     from smtplugins.host.host import Host
 
 Combine = Literal["average", "best"]
@@ -135,7 +136,7 @@ def plan_of(
 ) -> Plan:
     """Make a plan. ``runs`` may also be a learner option, as in run.yaml; ``keep`` sets its option ``fixed``."""
     spec = Spec.of(learner)
-    known = parameters(host.registry.entry("learners", spec.name).record.make)
+    known = parameters(host.registry.factory("learners", spec.name))
     options = dict(spec.options)
     if "runs" in options and "runs" not in known:
         value = options.pop("runs")
@@ -152,7 +153,7 @@ def plan_of(
 def limit_reach(host: Host, plan: Plan, radius: float) -> Plan:
     """Limit the learner to a trust region by its option ``reach``, if it has one that is not set."""
     learner = plan.learner
-    known = parameters(host.registry.entry("learners", learner.name).record.make)
+    known = parameters(host.registry.factory("learners", learner.name))
     if math.isinf(radius) or "reach" not in known or "reach" in learner.options:
         return plan
     return replace(plan, learner=Spec(learner.name, {**learner.options, "reach": SEARCHED * radius}))
@@ -181,6 +182,11 @@ def run_plan(host: Host, material: Learnable, plan: Plan, start: Mapping[str, fl
     return Tuned(weights, runs, material.metric.name, begun, score, material.signature, chosen)
 
 
+def _items(problem: type) -> str:
+    """What a problem holds, for messages: ``lists`` for ``ListProblem``."""
+    return problem.__name__.removesuffix("Problem").lower() + "s"
+
+
 def learn(host: Host, material: Learnable, plan: Plan, start: Mapping[str, float]) -> tuple[Run, ...]:
     """Do all runs of a plan, in parallel if there are several and more than one job."""
     from smtplugins.host.host import default_runner
@@ -188,9 +194,9 @@ def learn(host: Host, material: Learnable, plan: Plan, start: Mapping[str, float
     learner: Learner = host.registry.make("learners", plan.learner)
     kind = type(material.problem)
     if kind not in learner.accepts:
-        taken = ", ".join(sorted(accepted.__name__.lower() for accepted in learner.accepts))
-        more = ": it needs a decoder's configuration (-c)" if learner.accepts == {Task} else ""
-        raise UsageError(f"learner {plan.learner.name!r} learns from {taken}, not from {kind.__name__.lower()}{more}")
+        taken = ", ".join(sorted(map(_items, learner.accepts)))
+        more = ": it needs a decoder's configuration (-c)" if learner.accepts == {TaskProblem} else ""
+        raise UsageError(f"learner {plan.learner.name!r} learns from {taken}, not from {_items(kind)}{more}")
     runner: Runner = host.registry.make("runners", default_runner(plan.jobs, plan.runner))
     seeds = [(number, plan.seed + number - 1) for number in range(1, plan.runs + 1)]
     own = runner if plan.runs == 1 else None

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.files.lists import ListStream
 from smtplugins.host.files.opening import Path, find_format, open_known, write_all
 from smtplugins.host.learn.training_data import Material, Note, forest_material, list_material, streams_of
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Metric
+    from smtplugins.contracts.metrics import Metric
     from smtplugins.host.host import Host
     from smtplugins.host.learn.tuning import Plan, Tuned
 

@@ -9,9 +9,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.contracts.errors import PluginError
 from smtplugins.contracts.offers import Command, Offer, PluginInfo
 from smtplugins.contracts.spec import suggestion
-from smtplugins.host.errors import PluginError, failure_text
+from smtplugins.host.errors import failure_text
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.contracts.errors import PluginError, SmtError, UsageError
 from smtplugins.contracts.offers import KINDS, Command, Offer, PluginInfo
 from smtplugins.contracts.spec import Spec, build, checked, suggestion
-from smtplugins.host.errors import PluginError, SmtError, UsageError, failure_text
+from smtplugins.host.errors import failure_text
 
 if TYPE_CHECKING:
     from smtformats import Format
@@ -76,6 +77,16 @@ class Registry:
                 lacking.append(other)
         return f"needs {', '.join(lacking)}" if lacking else ""
 
+    def factory(self, kind: str, name: str) -> Callable[..., Any]:
+        """The callable that makes an offer; a plugin whose module cannot be imported is an error that names it."""
+        entry = self.entry(kind, name)
+        offer: Offer = entry.record
+        try:
+            return offer.factory
+        except (Exception, SystemExit) as error:
+            what = f"{KINDS[kind]} {name!r} of plugin {entry.plugin.described()}"
+            raise PluginError(f"{what} cannot be imported: {failure_text(error)}") from error
+
     def make(
         self,
         kind: str,
@@ -106,4 +117,5 @@ class Registry:
         if reason:
             raise PluginError(f"{KINDS[kind]} {parsed.name!r} is unavailable: {reason}")
         options = {key: value for key, value in parsed.options.items() if key not in without}
-        return f"{KINDS[kind]} {parsed.name!r}", offer.make, options
+        what = f"{KINDS[kind]} {parsed.name!r}"
+        return what, self.factory(kind, parsed.name), options

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.errors import UsageError
 from smtplugins.host.study.tuned_systems import TuningPlan
 
 PRINTED = ("text", "json", "tsv", "latex")

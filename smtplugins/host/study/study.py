@@ -16,7 +16,7 @@ from smtplugins.host.study.study_tables import StudyTable, render_tables, tables
 if TYPE_CHECKING:
     import argparse
 
-    from smtplugins.contracts.contracts import Metric
+    from smtplugins.contracts.metrics import Metric
     from smtplugins.host.host import Host
 
 RESULT = "result.json"

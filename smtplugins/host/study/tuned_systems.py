@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.errors import UsageError
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Metric
+    from smtplugins.contracts.metrics import Metric
     from smtplugins.host.config.run_yaml import RunConfig
     from smtplugins.host.study.study import Study
 
@@ -119,11 +119,11 @@ def judge_rows(
     ``outputs`` has the translations of each run of each row. Interval and p are those of the paired bootstrap;
     ``interval`` is half the distance from ``low`` to ``high``.
     """
-    from smtplugins.host.judge.significance import Plan, judge
+    from smtplugins.host.judge.significance import SignificancePlan, judge
 
     streams = [list(stream) for stream in references]
     stats = [[metric.stats(list(texts), streams) for texts in runs] for runs in outputs]
-    judgements = judge(metric, stats, Plan(("bootstrap",) if len(stats) > 1 else (), level=0.95))
+    judgements = judge(metric, stats, SignificancePlan(("bootstrap",) if len(stats) > 1 else (), level=0.95))
     judged = []
     for row, judgement in zip(rows, judgements, strict=True):
         assert judgement.low is not None and judgement.high is not None

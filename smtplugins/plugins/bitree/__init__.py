@@ -13,11 +13,10 @@ PAPER = "Wellington, Turian and Melamed (2009)"
 @hookimpl
 def smt_learners() -> Iterator[Offer]:
     """The learner ``l1-boost``."""
-    from smtplugins.plugins.bitree.boosting.l1_boost import L1Boost
 
     yield Offer(
         name="l1-boost",
-        make=L1Boost,
+        make="smtplugins.plugins.bitree.boosting.l1_boost:L1Boost",
         summary="boosted decision trees with an l1 penalty and its whole regularisation path, on rows or n-best lists",
         trial=lambda folder: {"bins": 6, "steps": 6},
         reference=PAPER,
@@ -27,23 +26,19 @@ def smt_learners() -> Iterator[Offer]:
 @hookimpl
 def smt_decoders() -> Iterator[Offer]:
     """The decoders ``bag`` and ``bitree``."""
-    from smtplugins.plugins.bitree.transduce.decoder import BitreeDecoder
-    from smtplugins.plugins.bitree.trial import transducer_trial
-    from smtplugins.plugins.bitree.words.bag import Bag
-    from smtplugins.plugins.bitree.words.word_trial import bag_trial
 
     yield Offer(
         name="bag",
-        make=Bag,
+        make="smtplugins.plugins.bitree.words.bag:Bag",
         summary="word by word: each source word becomes its classifiers' most confident translation, or nothing",
-        trial=bag_trial,
+        trial="smtplugins.plugins.bitree.words.word_trial:bag_trial",
         reference=PAPER,
     )
     yield Offer(
         name="bitree",
-        make=BitreeDecoder,
+        make="smtplugins.plugins.bitree.transduce.decoder:BitreeDecoder",
         summary="bottom-up tree transduction: words translated by classifiers, constituents kept in order or swapped",
-        trial=transducer_trial,
+        trial="smtplugins.plugins.bitree.trial:transducer_trial",
         reference=PAPER,
     )
 
@@ -51,33 +46,30 @@ def smt_decoders() -> Iterator[Offer]:
 @hookimpl
 def smt_features() -> Iterator[Offer]:
     """The features ``bitree``, ``bitree-aligned`` and ``boosted``."""
-    from smtplugins.plugins.bitree.boosting.boosted_feature import Boosted, boosted_trial
-    from smtplugins.plugins.bitree.trial import words_trial
-    from smtplugins.plugins.bitree.words.feature import AlignedWords, BitreeWords
 
     needs = frozenset({"source", "target"})
     yield Offer(
         name="bitree",
-        make=BitreeWords,
+        make="smtplugins.plugins.bitree.words.feature:BitreeWords",
         summary="score of the best word transduction from the source into a candidate's bag of words",
         needs=needs,
-        trial=words_trial,
+        trial="smtplugins.plugins.bitree.trial:words_trial",
         reference=PAPER,
     )
     yield Offer(
         name="bitree-aligned",
-        make=AlignedWords,
+        make="smtplugins.plugins.bitree.words.feature:AlignedWords",
         summary="score of the word transductions along a candidate's alignment",
         needs=needs | {"alignment"},
-        trial=words_trial,
+        trial="smtplugins.plugins.bitree.trial:words_trial",
         reference=PAPER,
     )
     yield Offer(
         name="boosted",
-        make=Boosted,
+        make="smtplugins.plugins.bitree.boosting.boosted_feature:Boosted",
         summary="confidence of trees that l1-boost learnt from lists, given a hypothesis' other features",
         needs=frozenset({"target", "list"}),
-        trial=boosted_trial,
+        trial="smtplugins.plugins.bitree.boosting.boosted_feature:boosted_trial",
         reference=PAPER,
     )
 
@@ -85,12 +77,27 @@ def smt_features() -> Iterator[Offer]:
 @hookimpl
 def smt_commands() -> Iterator[Command]:
     """``smt bitree words``, ``trees``, ``train`` and ``compare``."""
-    from smtplugins.plugins.bitree.study.command import COMPARE
-    from smtplugins.plugins.bitree.transduce.train_command import TRAIN
-    from smtplugins.plugins.bitree.trees.trees_command import TREES
-    from smtplugins.plugins.bitree.words.words_command import WORDS
-
-    yield WORDS
-    yield TREES
-    yield TRAIN
-    yield COMPARE
+    yield Command(
+        name="words",
+        summary="learn word transduction from aligned text: boosted trees per configuration, for the decoder bag",
+        configure="smtplugins.plugins.bitree.words.words_command:configure",
+        run="smtplugins.plugins.bitree.words.words_command:run",
+    )
+    yield Command(
+        name="trees",
+        summary="parse English text by Link Grammar's link-parser (installed separately) into source trees",
+        configure="smtplugins.plugins.bitree.trees.trees_command:configure",
+        run="smtplugins.plugins.bitree.trees.trees_command:run",
+    )
+    yield Command(
+        name="train",
+        summary="train a tree transducer on aligned text, with a run.yaml that decodes with it",
+        configure="smtplugins.plugins.bitree.transduce.train_command:configure",
+        run="smtplugins.plugins.bitree.transduce.train_command:run",
+    )
+    yield Command(
+        name="compare",
+        summary="the paper's tables for your bitext: l1, l2 and SVM classifiers of words, bags, transducers of trees",
+        configure="smtplugins.plugins.bitree.study.command:configure",
+        run="smtplugins.plugins.bitree.study.command:run",
+    )

@@ -13,33 +13,29 @@ PAPER = "Li, Wang, Khudanpur and Eisner (2010)"
 @hookimpl
 def smt_features() -> Iterator[Offer]:
     """The model's features, and a trained model as a single feature."""
-    from smtplugins.plugins.cdlm import trial
-    from smtplugins.plugins.cdlm.features.blm import Baseline
-    from smtplugins.plugins.cdlm.features.model import cdlm
-    from smtplugins.plugins.cdlm.features.tsrb import Tsrb
 
     yield Offer(
         name="blm",
-        make=Baseline,
+        make="smtplugins.plugins.cdlm.features.blm:Baseline",
         summary="log probability under the baseline language model, any n-gram model (ARPA text or KenLM binary)",
         needs=frozenset({"target"}),
-        trial=trial.lm_trial,
+        trial="smtplugins.plugins.cdlm.trial:lm_trial",
         reference=PAPER,
     )
     yield Offer(
         name="cdlm",
-        make=cdlm,
+        make="smtplugins.plugins.cdlm.features.model:cdlm",
         summary="a trained discriminative language model: its features, weighted and summed",
         needs=frozenset({"target", "derivation"}),
-        trial=trial.model_trial,
+        trial="smtplugins.plugins.cdlm.trial:model_trial",
         reference=PAPER,
     )
     yield Offer(
         name="tsrb",
-        make=Tsrb,
+        make="smtplugins.plugins.cdlm.features.tsrb:Tsrb",
         summary="bigrams of word classes on the target sides of the rules of a derivation",
         needs=frozenset({"target", "derivation"}),
-        trial=trial.classes_trial,
+        trial="smtplugins.plugins.cdlm.trial:classes_trial",
         reference=PAPER,
     )
 
@@ -47,16 +43,39 @@ def smt_features() -> Iterator[Offer]:
 @hookimpl
 def smt_commands() -> Iterator[Command]:
     """``smt cdlm classes``, ``grammar``, ``confuse``, ``train``, ``pick`` and ``compare``."""
-    from smtplugins.plugins.cdlm.features.classes_command import CLASSES
-    from smtplugins.plugins.cdlm.grammar.grammar_command import GRAMMAR
-    from smtplugins.plugins.cdlm.picking.pick_command import PICK
-    from smtplugins.plugins.cdlm.sets.confuse_command import CONFUSE
-    from smtplugins.plugins.cdlm.study.command import COMPARE
-    from smtplugins.plugins.cdlm.training.train_command import TRAIN
-
-    yield CLASSES
-    yield GRAMMAR
-    yield CONFUSE
-    yield TRAIN
-    yield PICK
-    yield COMPARE
+    yield Command(
+        name="classes",
+        summary="make a class map from a text: the most frequent words or their tags, and classes of other words",
+        configure="smtplugins.plugins.cdlm.features.classes_command:configure",
+        run="smtplugins.plugins.cdlm.features.classes_command:run",
+    )
+    yield Command(
+        name="grammar",
+        summary="make a confusion grammar from a system's grammar or its hypergraphs",
+        configure="smtplugins.plugins.cdlm.grammar.grammar_command:configure",
+        run="smtplugins.plugins.cdlm.grammar.grammar_command:run",
+    )
+    yield Command(
+        name="confuse",
+        summary="confusion sets of sentences: hypergraphs of what a system might have said in their place",
+        configure="smtplugins.plugins.cdlm.sets.confuse_command:configure",
+        run="smtplugins.plugins.cdlm.sets.confuse_command:run",
+    )
+    yield Command(
+        name="train",
+        summary="train a discriminative language model on plain text with a confusion grammar",
+        configure="smtplugins.plugins.cdlm.training.train_command:configure",
+        run="smtplugins.plugins.cdlm.training.train_command:run",
+    )
+    yield Command(
+        name="pick",
+        summary="evaluate language models by the sentences they pick from the confusion sets of a text",
+        configure="smtplugins.plugins.cdlm.picking.pick_command:configure",
+        run="smtplugins.plugins.cdlm.picking.pick_command:run",
+    )
+    yield Command(
+        name="compare",
+        summary="the paper's tables for your system and texts: models learnt from confusion sets, and their effect",
+        configure="smtplugins.plugins.cdlm.study.command:configure",
+        run="smtplugins.plugins.cdlm.study.command:run",
+    )

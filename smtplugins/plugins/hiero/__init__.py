@@ -11,11 +11,10 @@ from smtplugins.contracts.offers import Offer
 @hookimpl
 def smt_decoders() -> Iterator[Offer]:
     """The decoder `hiero`."""
-    from smtplugins.plugins.hiero.decoder import Hiero
 
     yield Offer(
         name="hiero",
-        make=Hiero,
+        make="smtplugins.plugins.hiero.decoder:Hiero",
         summary="hierarchical and syntax-based translation, as in cdec and the chart decoders of Moses and Joshua",
         reference="Chiang (2007); Huang and Chiang (2007); Gesmundo and Henderson (2010)",
     )

@@ -11,28 +11,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtplugins.contracts.contracts import Decoding
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.options import fill, option
-from smtplugins.core.search.refining import hypergraph_of
-from smtplugins.core.search.stateful_search import SearchLimit, forest_of_parse
-from smtplugins.core.search.stateful_search import best as best_derivation
-from smtplugins.host.decode.forest_decoding import ForestDecoder
-from smtplugins.host.decode.parsing import SentenceParser
-from smtplugins.host.decode.parsing_options import ParsingOptions
-from smtplugins.host.decode.statistics import Times, added
-from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.features.stateful import SearchScorers
+from smtplugins.contracts.tools.decoding import ForestDecoder, ParsingOptions, SentenceParser, Times, added
+from smtplugins.contracts.tools.features import SearchScorers
+from smtplugins.contracts.tools.search import SearchLimit, forest_of_parse, hypergraph_of
+from smtplugins.contracts.tools.search import best as best_derivation
 from smtplugins.plugins.hiero.limits import TOOLKITS, own_limit, pruning
 from smtplugins.plugins.hiero.tracing import built, traced
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Sentence
-    from smtplugins.core.graph.hypergraph import Hypergraph
-    from smtplugins.core.search.search_options import SearchOptions
-    from smtplugins.core.search.stateful_search import Derivation, Refined, Searcher
-    from smtplugins.core.vocabulary import Vocabulary
-    from smtplugins.host.config.resources import Resources
-    from smtplugins.host.decode.parsing import SentenceForest, WeightedParser
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.tools.decoding import Resources, SentenceForest, WeightedParser
+    from smtplugins.contracts.tools.grammars import Vocabulary
+    from smtplugins.contracts.tools.graphs import Hypergraph
+    from smtplugins.contracts.tools.search import BestDerivation, Refined, Searcher, SearchOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +59,7 @@ class HieroOptions(ParsingOptions):
 
     def native(self, **more: Any) -> SearchOptions:
         """The options of the native search."""
-        from smtplugins.core.search.search_options import SearchOptions
+        from smtplugins.contracts.tools.search import SearchOptions
 
         limit = own_limit(self.pop_limit, self.pops) if self.pops in TOOLKITS else self.pop_limit
         adapt, beam = pruning(limit)
@@ -155,14 +149,14 @@ class _Worker:
         graph = hypergraph_of(forest.forest, refined, forest.features, self.names, id=forest.sentence.id)
         beam, density = self._options.beam_prune, self._options.density_prune
         if (beam is not None or density is not None) and len(graph):
-            from smtplugins.core.graph.inference import prune
+            from smtplugins.contracts.tools.graphs import prune
 
             graph = prune(graph, beam=beam, density=density).graph
         return graph
 
     def _prepared(self, sentence: Sentence, vocabulary: Vocabulary) -> Searcher:
         """The search, with the features' scorers set up for the sentence."""
-        from smtplugins.core.search.stateful_search import searcher
+        from smtplugins.contracts.tools.search import searcher
 
         parts, same = self._scorers.prepared(sentence, vocabulary)
         if self._searcher is None or not same:
@@ -175,7 +169,9 @@ class _Worker:
 class _Sums(collections.abc.Mapping[str, float]):
     """The features of the best derivation, summed on first access."""
 
-    def __init__(self, forest: SentenceForest, refined: Refined, best: Derivation | None, names: Sequence[str]) -> None:
+    def __init__(
+        self, forest: SentenceForest, refined: Refined, best: BestDerivation | None, names: Sequence[str]
+    ) -> None:
         self._given = (forest, refined, best, names)
         self._sums: dict[str, float] | None = None
 

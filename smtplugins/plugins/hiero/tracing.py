@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smtplugins.contracts.contracts import Built
+from smtplugins.contracts.decoders import BuiltStep
 
 if TYPE_CHECKING:
     from smtformats.grammar.rules import Rule
-    from smtplugins.core.search.stateful_search import Derivation, Refined
-    from smtplugins.host.decode.parsing import SentenceForest
+    from smtplugins.contracts.tools.decoding import SentenceForest
+    from smtplugins.contracts.tools.search import BestDerivation, Refined
 
 
-def traced(forest: SentenceForest, refined: Refined, derivation: Derivation | None) -> Iterator[str]:
+def traced(forest: SentenceForest, refined: Refined, derivation: BestDerivation | None) -> Iterator[str]:
     """Yield lines ``[first, last) LABEL -> source ||| target`` with the scores of the edge and of its subtree."""
     if derivation is None:
         yield "no derivation"
@@ -29,9 +29,9 @@ def traced(forest: SentenceForest, refined: Refined, derivation: Derivation | No
         yield f"{'  ' * node.depth}{text}  {node.score:.4f}  {total:.4f}"
 
 
-def built(forest: SentenceForest, refined: Refined, derivation: Derivation | None) -> list[Built]:
+def built(forest: SentenceForest, refined: Refined, derivation: BestDerivation | None) -> list[BuiltStep]:
     """Return the steps in the order of chart parsing: shorter spans first, children before parents."""
-    from smtplugins.host.decode.built_steps import rule_text
+    from smtplugins.contracts.tools.decoding import rule_text
 
     nodes = _tree(forest, refined, derivation) if derivation is not None else []
     order = sorted(range(len(nodes)), key=lambda i: (nodes[i].last - nodes[i].first, nodes[i].first, -nodes[i].depth))
@@ -46,7 +46,7 @@ def built(forest: SentenceForest, refined: Refined, derivation: Derivation | Non
         (beside, child), *rest = below[i] or [(-1, 0)]
         above = bool(below[i])
         steps.append(
-            Built(rule_text(node.rule), node.first, node.last, beside, above, child, node.score, tuple(rest)),
+            BuiltStep(rule_text(node.rule), node.first, node.last, beside, above, child, node.score, tuple(rest)),
         )
     return steps
 
@@ -64,7 +64,7 @@ class _Node:
     child: int
 
 
-def _tree(forest: SentenceForest, refined: Refined, derivation: Derivation) -> list[_Node]:
+def _tree(forest: SentenceForest, refined: Refined, derivation: BestDerivation) -> list[_Node]:
     """Return the edges of a derivation in preorder."""
     native = forest.forest.native
     edges = refined.edge_of[derivation.edges].tolist()

@@ -13,33 +13,30 @@ PAPER = "Tillmann and Zhang (2005)"
 @hookimpl
 def smt_features() -> Iterator[Offer]:
     """The model's features, for phrase decoders and for lists with a segmentation."""
-    from smtplugins.plugins.localized import trial
-    from smtplugins.plugins.localized.model.block_model import BlockModel
-    from smtplugins.plugins.localized.model.oriented import BlockBigram, Orientation
 
     needs = frozenset({"target", "source", "segmentation"})
     yield Offer(
         name="block-model",
-        make=BlockModel,
+        make="smtplugins.plugins.localized.model.block_model:BlockModel",
         summary="all features of the localized prediction model: blocks, orientations and block bigrams",
         needs=needs,
-        trial=trial.model_trial,
+        trial="smtplugins.plugins.localized.trial:model_trial",
         reference=PAPER,
     )
     yield Offer(
         name="orientation",
-        make=Orientation,
+        make="smtplugins.plugins.localized.model.oriented:Orientation",
         summary="log probability that a phrase pair is right or left of the previous one",
         needs=needs,
-        trial=trial.orientation_trial,
+        trial="smtplugins.plugins.localized.trial:orientation_trial",
         reference=PAPER,
     )
     yield Offer(
         name="block-bigram",
-        make=BlockBigram,
+        make="smtplugins.plugins.localized.model.oriented:BlockBigram",
         summary="learnt weights of bigrams of phrase pairs",
         needs=needs,
-        trial=trial.bigram_trial,
+        trial="smtplugins.plugins.localized.trial:bigram_trial",
         reference=PAPER,
     )
 
@@ -47,11 +44,10 @@ def smt_features() -> Iterator[Offer]:
 @hookimpl
 def smt_learners() -> Iterator[Offer]:
     """The learner `local-maxent`."""
-    from smtplugins.plugins.localized.learning.maxent import LocalMaxent
 
     yield Offer(
         name="local-maxent",
-        make=LocalMaxent,
+        make="smtplugins.plugins.localized.learning.maxent:LocalMaxent",
         summary="maximum entropy choice among alternatives by stochastic gradient descent, for millions of events",
         reference=PAPER,
     )
@@ -60,11 +56,10 @@ def smt_learners() -> Iterator[Offer]:
 @hookimpl
 def smt_decoders() -> Iterator[Offer]:
     """The decoder `swap`."""
-    from smtplugins.plugins.localized.decoding.swap import Swap
 
     yield Offer(
         name="swap",
-        make=Swap,
+        make="smtplugins.plugins.localized.decoding.swap:Swap",
         summary="left-to-right phrase-based translation in which neighbouring phrases may swap places",
         reference=f"{PAPER}; Tillmann (2004)",
     )
@@ -73,10 +68,21 @@ def smt_decoders() -> Iterator[Offer]:
 @hookimpl
 def smt_commands() -> Iterator[Command]:
     """``smt localized events``, ``train`` and ``compare``."""
-    from smtplugins.plugins.localized.events.events_command import EVENTS
-    from smtplugins.plugins.localized.learning.train_command import TRAIN
-    from smtplugins.plugins.localized.study.command import COMPARE
-
-    yield EVENTS
-    yield TRAIN
-    yield COMPARE
+    yield Command(
+        name="events",
+        summary="collect orientation events of neighbouring phrase pairs from a bitext, the model's training data",
+        configure="smtplugins.plugins.localized.events.events_command:configure",
+        run="smtplugins.plugins.localized.events.events_command:run",
+    )
+    yield Command(
+        name="train",
+        summary="train a localized prediction model on events, with a configuration that decodes with it",
+        configure="smtplugins.plugins.localized.learning.train_command:configure",
+        run="smtplugins.plugins.localized.learning.train_command:run",
+    )
+    yield Command(
+        name="compare",
+        summary="the paper's nine systems for your bitext: orders of blocks, features, where weights are learnt",
+        configure="smtplugins.plugins.localized.study.command:configure",
+        run="smtplugins.plugins.localized.study.command:run",
+    )

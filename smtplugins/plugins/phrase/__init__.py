@@ -11,11 +11,10 @@ from smtplugins.contracts.offers import Offer
 @hookimpl
 def smt_decoders() -> Iterator[Offer]:
     """The decoder `phrase`."""
-    from smtplugins.plugins.phrase.decoder import StackDecoder
 
     yield Offer(
         name="phrase",
-        make=StackDecoder,
+        make="smtplugins.plugins.phrase.decoder:StackDecoder",
         summary="phrase-based translation: stack decoding with cube pruning, as in Pharaoh and Moses",
         reference="Koehn, Och and Marcu (2003); Koehn (2004); Huang and Chiang (2007)",
     )

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtplugins.host.decode.phrase_decoding import PhraseDecoder
-from smtplugins.host.decode.phrase_options import PhraseOptions
+from smtplugins.contracts.tools.decoding import PhraseDecoder, PhraseOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from smtplugins.host.config.resources import Resources
+    from smtplugins.contracts.tools.decoding import Resources
 
 
 class StackDecoder(PhraseDecoder):

@@ -11,18 +11,16 @@ from smtplugins.contracts.offers import Offer
 @hookimpl
 def smt_decoders() -> Iterator[Offer]:
     """The decoders `reference` and `reference-phrase`."""
-    from smtplugins.plugins.reference.decoder import Reference
-    from smtplugins.plugins.reference.phrases import ReferencePhrase
 
     yield Offer(
         name="reference",
-        make=Reference,
+        make="smtplugins.plugins.reference.decoder:Reference",
         summary="hierarchical translation in plain Python: slow and short, for reading and for comparison",
         reference="Chiang (2007); Huang and Chiang (2007)",
     )
     yield Offer(
         name="reference-phrase",
-        make=ReferencePhrase,
+        make="smtplugins.plugins.reference.phrases:ReferencePhrase",
         summary="phrase-based translation in plain Python: slow and short, for reading and for comparison",
         reference="Koehn, Och and Marcu (2003); Koehn (2004)",
     )

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtplugins.core.grammar.parsed_forest import TOP
-from smtplugins.core.grammar.tables import own_label
+from smtplugins.contracts.tools.grammars import TOP, own_label
 
 Node = tuple[int, int, str]  # a label over the span [first, last)
 Chart = Mapping[Node, list[tuple[list["Applied"], tuple[Node, ...]]]]  # for each node: rules, and nodes for their gaps

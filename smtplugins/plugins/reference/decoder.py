@@ -10,23 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtplugins.contracts.contracts import Built, Decoding
+from smtplugins.contracts.decoders import BuiltStep, Decoding
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.options import option
-from smtplugins.core.grammar.rules import GLUE, MINTED, Edges, Origins, Rules
-from smtplugins.core.grammar.tables import own_label
-from smtplugins.core.vocabulary import Vocabulary
-from smtplugins.host.config.resources import Resources, Table
-from smtplugins.host.decode.built_steps import rule_text
-from smtplugins.host.decode.parsing_options import MARKS, NO_LIMIT, GrammarOptions
-from smtplugins.host.decode.statistics import Times
-from smtplugins.host.errors import UsageError
-from smtplugins.host.features.rule_columns import blocks_of, column_names
+from smtplugins.contracts.tools.decoding import MARKS, NO_LIMIT, GrammarOptions, Resources, Table, Times, rule_text
+from smtplugins.contracts.tools.features import blocks_of, column_names
+from smtplugins.contracts.tools.grammars import GLUE, MINTED, Edges, Origins, Rules, Vocabulary, own_label
 from smtplugins.plugins.reference.chart import Applied, ChartItem, ChartSearch, parse
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Sentence
-    from smtplugins.core.graph.hypergraph import Hypergraph
-    from smtplugins.host.model import Model
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.models import Model
+    from smtplugins.contracts.tools.graphs import Hypergraph
 
 MINTED_SPAN = 3
 
@@ -204,16 +199,16 @@ def _text(item: ChartItem) -> Iterator[str]:
             yield symbol
 
 
-def _built(top: ChartItem | None) -> list[Built]:
+def _built(top: ChartItem | None) -> list[BuiltStep]:
     """The steps of the best derivation, from left to right, children before parents."""
-    steps: list[Built] = []
+    steps: list[BuiltStep] = []
 
     def add(item: ChartItem) -> int:
         edge = item.edges[0]
         first, *rest = [*map(add, edge.tails)] or [-1]
         more = tuple((other, child) for child, other in enumerate(rest, 1))
         rule = rule_text(edge.applied.rule)
-        steps.append(Built(rule, *item.node[:2], first, bool(edge.tails), 0, edge.score, more))
+        steps.append(BuiltStep(rule, *item.node[:2], first, bool(edge.tails), 0, edge.score, more))
         return len(steps) - 1
 
     if top is not None:
@@ -235,7 +230,7 @@ def _step(step: tuple[Any, ...]) -> str:
 def _graph(top: ChartItem | None, rules: Sequence[Applied], names: Sequence[str], id: str) -> Hypergraph:
     """The items below the goal, as a hypergraph."""
     from smtformats.hypergraph.graph import Edge
-    from smtplugins.core.graph.hypergraph import HypergraphBuilder
+    from smtplugins.contracts.tools.graphs import HypergraphBuilder
 
     builder = HypergraphBuilder()
     numbers: dict[Any, int] = {}

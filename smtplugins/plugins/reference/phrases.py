@@ -10,23 +10,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtplugins.contracts.contracts import Decoding
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.options import option
-from smtplugins.core.grammar.rules import Edges, Rules
-from smtplugins.core.vocabulary import Vocabulary
-from smtplugins.host.decode.parsing import SentenceParser
-from smtplugins.host.decode.phrase_options import PhraseTableOptions, nats
-from smtplugins.host.decode.statistics import Times, added
-from smtplugins.host.errors import UsageError
-from smtplugins.host.features.rule_columns import column_names
+from smtplugins.contracts.tools.decoding import PhraseTableOptions, SentenceParser, Times, added, nats
+from smtplugins.contracts.tools.features import column_names
+from smtplugins.contracts.tools.grammars import Edges, Rules, Vocabulary
 from smtplugins.plugins.reference.stacks import Hypothesis, Option, PhraseStep, SpanPhrases, StackLimits, StackSearch
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Sentence
-    from smtplugins.core.graph.hypergraph import Hypergraph
-    from smtplugins.host.config.resources import Resources
-    from smtplugins.host.decode.parsing import SentenceForest, WeightedParser
-    from smtplugins.host.model import Model
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.models import Model
+    from smtplugins.contracts.tools.decoding import Resources, SentenceForest, WeightedParser
+    from smtplugins.contracts.tools.graphs import Hypergraph
 
 _LABEL = "X"
 
@@ -135,7 +131,7 @@ def _prepared(
         groups.append(SpanPhrases(first, last, options, edges))
     distances = None
     if made.sentence.lattice is not None:
-        from smtplugins.core.grammar.lattice_distances import distances as between
+        from smtplugins.contracts.tools.grammars import distances as between
 
         distances = between(made.sentence.lattice)
     return StackSearch(positions, groups, _edges([[]], (0, 0), words), scorers, weights, limits, distances)
@@ -172,7 +168,7 @@ def _shown(step: PhraseStep, made: SentenceForest) -> str:
 def _graph(goal: Hypothesis | None, made: SentenceForest, names: Sequence[str]) -> Hypergraph:
     """Return the hypotheses below the goal as a graph: each step is an edge whose only tail is its predecessor."""
     from smtformats.hypergraph.graph import Edge
-    from smtplugins.core.graph.hypergraph import HypergraphBuilder
+    from smtplugins.contracts.tools.graphs import HypergraphBuilder
 
     builder = HypergraphBuilder()
     numbers: dict[int, int] = {}

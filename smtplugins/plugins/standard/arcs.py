@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from smtformats.tokens import BadField
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core.grammar.rules import Rules
+    from smtplugins.contracts.tools.grammars import Rules
 
 FLOOR = -100.0  # of log probabilities, as in Moses
 _PART = re.compile(r"\[\d+\]")

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from smtplugins.host.errors import FeatureError, UsageError
+from smtplugins.contracts.errors import FeatureError, UsageError
 
 _LONGEST = 1_000_000
 _ENDING = 10

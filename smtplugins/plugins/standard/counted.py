@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core.metrics.statistics import MetricReferences
+    from smtplugins.contracts.tools.statistics import MetricReferences
 
 
 def check_streams(name: str, references: Sequence[Sequence[str]], hypotheses: Sequence[str] | None = None) -> None:
@@ -40,7 +40,7 @@ class Counted:
         threads: int = 1,
     ) -> NDArray[Any]:
         """Compute the statistics of each segment, a row each."""
-        from smtplugins.core.metrics.statistics import segments_of
+        from smtplugins.contracts.tools.statistics import segments_of
 
         check_streams(self.name, references, hypotheses)
         segments = segments_of(references)
@@ -52,7 +52,7 @@ class Counted:
 
     def prepare(self, references: Sequence[Sequence[str]]) -> CountedReferences:
         """Preprocess references for any number of hypotheses."""
-        from smtplugins.core.metrics.statistics import segments_of
+        from smtplugins.contracts.tools.statistics import segments_of
 
         check_streams(self.name, references)
         return self._preprocess(segments_of(references))
@@ -63,7 +63,7 @@ class Counted:
 
     def score(self, stats: NDArray[Any]) -> NDArray[Any]:
         """Compute corpus scores from summed statistics; leading axes are kept."""
-        from smtplugins.core.metrics.statistics import score_rows
+        from smtplugins.contracts.tools.statistics import score_rows
 
         return score_rows(stats, self._scores)
 

@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import FeatureError
+from smtplugins.contracts.errors import FeatureError
 from smtplugins.plugins.standard.command import ScoringCommand
 
 if TYPE_CHECKING:

@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtformats.tokens import blanks
-from smtplugins.core.grammar.rules import GLUE, MINTED
-from smtplugins.host.config.resources import Table
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.tools.decoding import Table
+from smtplugins.contracts.tools.grammars import GLUE, MINTED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Candidates, Columns, GrammarColumns
-    from smtplugins.contracts.contracts import Sentence
-    from smtplugins.core.grammar.rules import Origins, Rules
-    from smtplugins.core.vocabulary import Vocabulary
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.tools.grammars import Origins, Rules, Vocabulary
     from smtplugins.plugins.standard.ngrams import WordStates
 
 MARKS = ("<s>", "</s>")
@@ -190,7 +189,7 @@ class LanguageModelScore:
         class_path: Path | None = None,
         order: int | None = None,
     ) -> None:
-        from smtplugins.core.lm.ngram_model import KenlmMissing, read_lm
+        from smtplugins.contracts.tools.language_models import KenlmMissing, read_lm
 
         try:
             self._model: Any = read_lm(path)
@@ -225,7 +224,7 @@ class LanguageModelScore:
 
     def native(self) -> Any:
         """Return the model's scorer for native searches."""
-        from smtplugins.core.search.stateful_search import lm_scorer
+        from smtplugins.contracts.tools.search import lm_scorer
 
         if not hasattr(self._model, "ids"):
             raise SmtError(f"{self._path}: a decoder needs an ARPA file or a KenLM probing file (`smt lm` writes one)")
@@ -245,7 +244,7 @@ class LanguageModelScore:
         from dataclasses import replace
 
         from smtformats.columns import string_table
-        from smtplugins.core.grammar.tables import fragment_scores
+        from smtplugins.contracts.tools.grammars import fragment_scores
 
         if self._classes is not None:
             columns = replace(columns, words=string_table(self._classes_of(columns.words[:])))

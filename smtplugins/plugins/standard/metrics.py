@@ -13,8 +13,8 @@ from smtplugins.plugins.standard.counted import Counted, check_range, check_stre
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core.metrics.statistics import MetricReferences
-    from smtplugins.core.search.linear_gain import LinearGain
+    from smtplugins.contracts.tools.search import LinearGain
+    from smtplugins.contracts.tools.statistics import MetricReferences
 
 _TOKENIZED = 100
 
@@ -55,7 +55,7 @@ class Bleu(Counted):
 
     def sentence(self, stats: NDArray[Any]) -> NDArray[Any]:
         """Score each row as a sentence, like sacrebleu's ``sentence_score``."""
-        from smtplugins.core.metrics.statistics import score_rows
+        from smtplugins.contracts.tools.statistics import score_rows
 
         return score_rows(stats, lambda rows: self._bleu(rows, True))
 
@@ -69,7 +69,7 @@ class Bleu(Counted):
         The gain is in units of words: -1 for each word, and 1 / (N p r^(n-1)) for each n-gram that is in a reference,
         with unigram ``precision`` p and ``decay`` r. None unless ``tokenize=none``, as graphs hold words, not texts.
         """
-        from smtplugins.core.search.linear_gain import LinearGain, published_gains
+        from smtplugins.contracts.tools.search import LinearGain, published_gains
 
         if self._sacrebleu.tokenizer_signature != "none":
             return None
@@ -95,7 +95,7 @@ class Bleu(Counted):
         return texts_as(self._sacrebleu)
 
     def _native(self, segments: list[list[str]]) -> MetricReferences:
-        from smtplugins.core.metrics.statistics import MetricReferences
+        from smtplugins.contracts.tools.statistics import MetricReferences
 
         return MetricReferences.bleu(segments, self._sacrebleu.max_ngram_order)
 
@@ -103,7 +103,7 @@ class Bleu(Counted):
         return self._bleu(rows, self._sacrebleu.effective_order)
 
     def _bleu(self, rows: NDArray[Any], effective: bool) -> NDArray[Any]:
-        from smtplugins.core.metrics.statistics import bleu_scores
+        from smtplugins.contracts.tools.statistics import bleu_scores
 
         own = self._sacrebleu
         return bleu_scores(rows, own.max_ngram_order, own.smooth_method, self._value, effective)
@@ -150,7 +150,7 @@ class Chrf(Counted):
         return str.lower if self._sacrebleu.lowercase else None
 
     def _native(self, segments: list[list[str]]) -> MetricReferences:
-        from smtplugins.core.metrics.statistics import MetricReferences
+        from smtplugins.contracts.tools.statistics import MetricReferences
 
         own = self._sacrebleu
         return MetricReferences.chrf(
@@ -158,7 +158,7 @@ class Chrf(Counted):
         )
 
     def _scores(self, rows: NDArray[Any]) -> NDArray[Any]:
-        from smtplugins.core.metrics.statistics import chrf_scores
+        from smtplugins.contracts.tools.statistics import chrf_scores
 
         own = self._sacrebleu
         return chrf_scores(rows, own.char_order, own.word_order, own.beta, own.eps_smoothing)
@@ -199,7 +199,7 @@ class Ter:
 
     def score(self, stats: NDArray[Any]) -> NDArray[Any]:
         """Compute corpus scores from summed statistics; leading axes are kept."""
-        from smtplugins.core.metrics.statistics import edit_rates, score_rows
+        from smtplugins.contracts.tools.statistics import edit_rates, score_rows
 
         return score_rows(stats, edit_rates)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from smtplugins.core.grammar.rules import Edges
+    from smtplugins.contracts.tools.grammars import Edges
 
 BEGIN = ""
 """The beginning of the sentence in histories; no word is empty."""

@@ -12,16 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtformats.tokens import BadField
-from smtplugins.core.grammar.reordering import ReorderingTable
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.tools.grammars import ReorderingTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats.columns import GrammarColumns
     from smtformats.reordering.models import ReorderingModel
-    from smtplugins.contracts.contracts import Scorer, Sentence
-    from smtplugins.core.grammar.rules import Edges
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.features import Scorer
+    from smtplugins.contracts.tools.grammars import Edges
 
 FLOOR = -100.0
 # Orientation class of a phrase directly after its predecessor, directly before it, further left, further right.
@@ -43,7 +44,7 @@ class Distortion:
         """Return a scorer whose state is the end of the last phrase."""
         if sentence.lattice is None:
             return _Jumps(None)
-        from smtplugins.core.grammar.lattice_distances import distances
+        from smtplugins.contracts.tools.grammars import distances
 
         return _Jumps(distances(sentence.lattice))
 

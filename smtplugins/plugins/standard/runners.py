@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
-from smtplugins.host.errors import SmtError, UsageError, exit_error
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.tools.running import exit_error
 
 _LAST_MOMENTS = 5.0
 """Seconds to wait for the end of a process that has closed its connection."""

@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.standard.counted import Counted, texts_as, tokenizing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core.metrics.statistics import MetricReferences
+    from smtplugins.contracts.tools.statistics import MetricReferences
 
 
 class _Words(Counted):
@@ -62,12 +62,12 @@ class Wer(_Words):
             self.name = "CER"
 
     def _native(self, segments: list[list[str]]) -> MetricReferences:
-        from smtplugins.core.metrics.statistics import MetricReferences
+        from smtplugins.contracts.tools.statistics import MetricReferences
 
         return MetricReferences.error_rate(segments, self._characters)
 
     def _scores(self, rows: NDArray[Any]) -> NDArray[Any]:
-        from smtplugins.core.metrics.statistics import edit_rates
+        from smtplugins.contracts.tools.statistics import edit_rates
 
         return edit_rates(rows)
 
@@ -98,11 +98,11 @@ class Gtm(_Words):
         self.name = {"f": "GTM", "precision": "GTM-P", "recall": "GTM-R"}[measure]
 
     def _native(self, segments: list[list[str]]) -> MetricReferences:
-        from smtplugins.core.metrics.statistics import MetricReferences
+        from smtplugins.contracts.tools.statistics import MetricReferences
 
         return MetricReferences.gtm(segments, self._exponent)
 
     def _scores(self, rows: NDArray[Any]) -> NDArray[Any]:
-        from smtplugins.core.metrics.statistics import f_measures
+        from smtplugins.contracts.tools.statistics import f_measures
 
         return f_measures(rows, self._measure)

@@ -7,17 +7,16 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import suggestion
-from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.learn.problems import Matrix, checked_weights
+from smtplugins.contracts.tools.learning import Matrix, checked_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.contracts.contracts import Metric
-    from smtplugins.core.learn.minimising import Space
-    from smtplugins.core.learn.objectives import FeatureRows
-    from smtplugins.host.model import Model
+    from smtplugins.contracts.metrics import Metric
+    from smtplugins.contracts.models import Model
+    from smtplugins.contracts.tools.optimisers import FeatureRows, Space
 
     Array = NDArray[Any]
 
@@ -40,7 +39,7 @@ def space_of(names: tuple[str, ...], fixed: str, bounds: str, known: Iterable[st
     """
     import numpy as np
 
-    from smtplugins.core.learn.minimising import Space
+    from smtplugins.contracts.tools.optimisers import Space
 
     free = np.ones(len(names), dtype=bool)
     low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
@@ -72,7 +71,7 @@ def _matching(names: tuple[str, ...], pattern: str, option: str, known: Iterable
 
 def rows_of(matrix: Matrix) -> FeatureRows:
     """The features of a matrix as sparse rows, without a copy."""
-    from smtplugins.core.learn.objectives import FeatureRows
+    from smtplugins.contracts.tools.optimisers import FeatureRows
 
     return FeatureRows(matrix.offsets, matrix.ids, matrix.values, len(matrix.names))
 

@@ -10,18 +10,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.contracts import Forests, Sentence
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.learners import ForestProblem
 from smtplugins.contracts.spec import parameters
-from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.plugins.tuning.common import column_of
 from smtplugins.plugins.tuning.online import ORACLE, ScoredHypothesis
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.contracts.contracts import Metric
-    from smtplugins.core.graph.hypergraph import Hypergraph
-    from smtplugins.core.graph.weighing import Weighing
+    from smtplugins.contracts.metrics import Metric
+    from smtplugins.contracts.tools.graphs import Hypergraph, Weighing
 
     Array = NDArray[Any]
 
@@ -40,7 +40,7 @@ class GainGraph:
 
     @cached_property
     def _weighing(self) -> Weighing:
-        from smtplugins.core.graph.weighing import Weighing
+        from smtplugins.contracts.tools.graphs import Weighing
 
         return Weighing(self.graph, self.own, self.width)
 
@@ -58,7 +58,7 @@ class ForestSource:
 
     def __init__(
         self,
-        problem: Forests,
+        problem: ForestProblem,
         start: Mapping[str, float],
         scale: float,
         pop_limit: int,
@@ -103,7 +103,7 @@ class ForestSource:
 
     def worth(self, weights: Array) -> float:
         """The mean linear gain of the 1-best derivations, per reference word."""
-        from smtplugins.core.graph.inference import viterbi
+        from smtplugins.contracts.tools.graphs import viterbi
 
         total = 0.0
         for graphs in self.sentences:
@@ -126,7 +126,7 @@ class ForestView:
 
     def choose(self, weights: Array, *factors: float) -> list[ScoredHypothesis]:
         """The derivation with the highest score plus gain times factor, for each factor."""
-        from smtplugins.core.graph.inference import viterbi
+        from smtplugins.contracts.tools.graphs import viterbi
 
         scores = [graph.scores(weights) for graph in self.graphs]
         chosen = []
@@ -150,7 +150,7 @@ class ForestView:
         return ScoredHypothesis(float(scores[edges].sum()), float(graph.gains[edges].sum()), (ids, sums[ids]))
 
 
-def _check(problem: Forests) -> None:
+def _check(problem: ForestProblem) -> None:
     if not problem.graphs or not problem.references:
         raise SmtError("expected forests and references to learn from, found none")
     for stream in problem.references:
@@ -177,8 +177,8 @@ def with_gains(
     """Refine a graph by a stateful feature; return it with the feature's value on each edge."""
     import numpy as np
 
-    from smtplugins.core.search.stateful_search import SearchLimit, Stateful, contract_scorer, refine
-    from smtplugins.core.vocabulary import Vocabulary
+    from smtplugins.contracts.tools.grammars import Vocabulary
+    from smtplugins.contracts.tools.search import SearchLimit, Stateful, contract_scorer, refine
 
     vocabulary = Vocabulary(graph.words)
     if len(vocabulary) != len(graph.words):

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.contracts import Forests, Lists, State, Step
-from smtplugins.host.errors import UsageError
-from smtplugins.host.learn.problems import checked_weights
+from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.learners import ForestProblem, LearnerState, LearnerStep, ListProblem
+from smtplugins.contracts.tools.learning import checked_weights
 from smtplugins.plugins.tuning.common import column_of, sign_of, space_of
 from smtplugins.plugins.tuning.cone import Cone, cones_around
 from smtplugins.plugins.tuning.surfaces import line_search_problem
@@ -22,10 +22,9 @@ from smtplugins.plugins.tuning.surfaces import line_search_problem
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.contracts.contracts import Runner
-    from smtplugins.core.learn.envelopes import Surfaces
-    from smtplugins.core.learn.minimising import Space
-    from smtplugins.host.model import Model
+    from smtplugins.contracts.models import Model
+    from smtplugins.contracts.runners import Runner
+    from smtplugins.contracts.tools.optimisers import Space, Surfaces
     from smtplugins.plugins.tuning.surfaces import LineSearchProblem
 
     Array = NDArray[Any]
@@ -50,7 +49,7 @@ class Mert:
     weights, ``bounds`` lists ``NAME=LOW:HIGH``, both separated by blanks.
     """
 
-    accepts = frozenset({Lists, Forests})
+    accepts = frozenset({ListProblem, ForestProblem})
 
     def __init__(
         self,
@@ -80,18 +79,18 @@ class Mert:
 
     def learn(
         self,
-        problem: Lists | Forests,
+        problem: ListProblem | ForestProblem,
         start: Model,
         *,
-        resume: State | None = None,
+        resume: LearnerState | None = None,
         seed: int = 1,
         runner: Runner | None = None,
-    ) -> Iterator[Step]:
+    ) -> Iterator[LearnerStep]:
         """Yield a step per round: the best weights so far, averaged over the runs so far."""
         data = line_search_problem(problem)
         space = space_of(data.names, self.fixed, self.bounds, start.weights)
         directions = min(_DIRECTIONS, int(space.free.sum())) if self.directions is None else self.directions
-        restarts = (0 if isinstance(problem, Forests) else _RESTARTS) if self.restarts is None else self.restarts
+        restarts = (0 if isinstance(problem, ForestProblem) else _RESTARTS) if self.restarts is None else self.restarts
         climb = (
             _initial_state(space.clipped(column_of(data.names, start.weights)), seed)
             if resume is None
@@ -117,7 +116,7 @@ class Mert:
             merged = {**start.weights, **learnt}
             model = start.with_weights({name: merged[name] for name in sorted(merged)})
             objective = float(search.sign * score)
-            yield Step(model, objective, {problem.metric.name: objective, **progress}, climb.to_state())
+            yield LearnerStep(model, objective, {problem.metric.name: objective, **progress}, climb.to_state())
 
 
 def _initial_state(origin: Array, seed: int) -> _Climb:
@@ -170,7 +169,7 @@ class _Climb:
         mean: Array = np.mean([*self.done, *under_way], axis=0)
         return mean
 
-    def to_state(self) -> State:
+    def to_state(self) -> LearnerState:
         """The state for read()."""
         import numpy as np
 
@@ -178,12 +177,12 @@ class _Climb:
         done = np.array(self.done).reshape(len(self.done), len(self.origin))
         values = {"score": self.score, "held": self.held, "restart": self.restart, "fails": self.fails}
         random = self.random.bit_generator.state
-        return State(
+        return LearnerState(
             {name: array.copy() for name, array in {**arrays, "done": done}.items()}, {**values, "random": random}
         )
 
     @classmethod
-    def read(cls, state: State) -> _Climb:
+    def read(cls, state: LearnerState) -> _Climb:
         import numpy as np
 
         random = np.random.default_rng(0)

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtplugins.contracts.contracts import Forests, Lists, Runner, State, Step
-from smtplugins.host.errors import UsageError
-from smtplugins.host.learn.problems import matrix_of
+from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.learners import ForestProblem, LearnerState, LearnerStep, ListProblem
+from smtplugins.contracts.runners import Runner
+from smtplugins.contracts.tools.learning import matrix_of
 from smtplugins.plugins.tuning.common import (
     best_score,
     check_objective,
@@ -29,8 +30,8 @@ from smtplugins.plugins.tuning.common import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core.learn.minimising import Objective
-    from smtplugins.host.model import Model
+    from smtplugins.contracts.models import Model
+    from smtplugins.contracts.tools.optimisers import Objective
     from smtplugins.plugins.tuning.gains import ForestSource
 
     Array = NDArray[Any]
@@ -48,7 +49,7 @@ class Minrisk:
     outputs where fewer words are right. Without a penalty, weights may grow without limit.
     """
 
-    accepts = frozenset({Lists, Forests})
+    accepts = frozenset({ListProblem, ForestProblem})
 
     def __init__(
         self,
@@ -80,15 +81,15 @@ class Minrisk:
 
     def learn(
         self,
-        problem: Lists | Forests,
+        problem: ListProblem | ForestProblem,
         start: Model,
         *,
-        resume: State | None = None,
+        resume: LearnerState | None = None,
         seed: int = 1,
         runner: Runner | None = None,
-    ) -> Iterator[Step]:
+    ) -> Iterator[LearnerStep]:
         """Yield a step per stage: the minimised objective, and the metric of the 1-best hypotheses."""
-        from smtplugins.core.learn.minimising import minimise
+        from smtplugins.contracts.tools.optimisers import minimise
 
         origin = None if resume is None else resume.arrays["origin"]
         names, at, worth = self._prepare(problem, start, origin)
@@ -104,25 +105,25 @@ class Minrisk:
             )
             check_objective("minrisk", result.value)
             weights, done = result.weights, done + 1
-            state = State({"weights": weights, "origin": origin}, {"done": done})
+            state = LearnerState({"weights": weights, "origin": origin}, {"done": done})
             metrics = {
                 "metric": worth(weights),
                 "temperature": temperature,
                 "sharpness": sharpness,
                 "iterations": float(result.iterations),
             }
-            yield Step(updated_model(start, names, weights), result.value, metrics, state)
+            yield LearnerStep(updated_model(start, names, weights), result.value, metrics, state)
 
     def _prepare(
-        self, problem: Lists | Forests, start: Model, origin: Array | None
+        self, problem: ListProblem | ForestProblem, start: Model, origin: Array | None
     ) -> tuple[tuple[str, ...], Callable[[float, float], Objective], Callable[[Array], float]]:
         """The feature names, the objective as a function of (sharpness, temperature), and the metric of weights."""
-        if isinstance(problem, Forests):
+        if isinstance(problem, ForestProblem):
             from smtplugins.plugins.tuning.gains import ForestSource
 
             source = ForestSource(problem, start.weights, 1.0, self.pop_limit, origin, self.form)
             return source.names, lambda scale, heat: forest_risk(source, scale, heat), source.worth
-        from smtplugins.core.learn.objectives import ListRisk, mean_of_gains, score_of_sums
+        from smtplugins.contracts.tools.optimisers import ListRisk, mean_of_gains, score_of_sums
 
         matrix, metric = matrix_of(problem), problem.metric
         gains, unit = sentence_gains(metric, matrix.stats)
@@ -141,7 +142,7 @@ def forest_risk(source: ForestSource, scale: float, temperature: float) -> Objec
     """
     import numpy as np
 
-    from smtplugins.core.graph.inference import covariance, posteriors
+    from smtplugins.contracts.tools.graphs import covariance, posteriors
 
     def risk(weights: Array) -> tuple[float, Array]:
         value, slopes = 0.0, np.zeros(len(weights))

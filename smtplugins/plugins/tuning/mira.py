@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtplugins.contracts.contracts import Forests, Lists, Runner, State, Step
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.learners import ForestProblem, LearnerState, LearnerStep, ListProblem
+from smtplugins.contracts.runners import Runner
 from smtplugins.plugins.tuning.common import form_of
 from smtplugins.plugins.tuning.online import BEST, FEAR, HOPE, Online, ScoredHypothesis, SentenceView, order, source_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.host.model import Model
+    from smtplugins.contracts.models import Model
 
     Array = NDArray[Any]
 
@@ -38,7 +39,7 @@ class Mira:
     are parameters of the linear form: the published values for BLEU favour short outputs where fewer words are right.
     """
 
-    accepts = frozenset({Lists, Forests})
+    accepts = frozenset({ListProblem, ForestProblem})
 
     def __init__(
         self,
@@ -67,13 +68,13 @@ class Mira:
 
     def learn(
         self,
-        problem: Lists | Forests,
+        problem: ListProblem | ForestProblem,
         start: Model,
         *,
-        resume: State | None = None,
+        resume: LearnerState | None = None,
         seed: int = 1,
         runner: Runner | None = None,
-    ) -> Iterator[Step]:
+    ) -> Iterator[LearnerStep]:
         """Yield a step per epoch; the objective is the metric of the 1-best hypotheses."""
         background = self.loss == "background" or (self.loss == "auto" and "BLEU" in problem.metric.name.upper())
         source = source_of(
@@ -95,7 +96,7 @@ class Mira:
             run.keep(self.average, self.keep == "best")
             assert run.now.value is not None
             metrics = {"loss": losses * source.length / len(source), "updates": float(moved)}
-            yield Step(run.model(start), run.now.value, metrics, run.state())
+            yield LearnerStep(run.model(start), run.now.value, metrics, run.state())
 
     def _example(self, run: Online, view: SentenceView, cap: float) -> float:
         """Learn from one sentence; return its hinge loss."""
@@ -112,7 +113,7 @@ class Mira:
         return loss
 
     def _step(self, run: Online, hope: ScoredHypothesis, fear: ScoredHypothesis, cap: float) -> float:
-        from smtplugins.core.learn.objectives import difference
+        from smtplugins.contracts.tools.optimisers import difference
 
         loss = (hope.gain - fear.gain) - (hope.score - fear.score)
         if not (loss > 0 and hope.gain > fear.gain):
@@ -127,7 +128,7 @@ class Mira:
         """Add the most violated constraint and solve for all, until none is violated by more than those added."""
         import numpy as np
 
-        from smtplugins.core.learn.objectives import difference, simplex_step
+        from smtplugins.contracts.tools.optimisers import difference, simplex_step
 
         now = run.now
         # Intermediate weights stay out of the average: only those after the sentence count.

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from smtplugins.contracts.contracts import Forests, Lists, State
-from smtplugins.host.learn.problems import matrix_of
+from smtplugins.contracts.learners import ForestProblem, LearnerState, ListProblem
+from smtplugins.contracts.tools.learning import matrix_of
 from smtplugins.plugins.tuning.common import (
     best_score,
     column_of,
@@ -26,8 +26,8 @@ from smtplugins.plugins.tuning.common import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core.learn.minimising import Space
-    from smtplugins.host.model import Model
+    from smtplugins.contracts.models import Model
+    from smtplugins.contracts.tools.optimisers import Space
 
     Array = NDArray[Any]
 
@@ -87,7 +87,7 @@ class ListSource:
     10 over that factor.
     """
 
-    def __init__(self, problem: Lists, scale: float | None, background: bool, origin: Array) -> None:
+    def __init__(self, problem: ListProblem, scale: float | None, background: bool, origin: Array) -> None:
         self.metric = problem.metric
         self.matrix = matrix_of(problem)
         self.names = self.matrix.names
@@ -205,18 +205,18 @@ def _nothing() -> Array:
 
 
 def source_of(
-    problem: Lists | Forests,
+    problem: ListProblem | ForestProblem,
     start: Model,
     scale: float | None,
     *,
     background: bool,
     pop_limit: int,
     form: Mapping[str, float],
-    resume: State | None,
+    resume: LearnerState | None,
 ) -> Source:
     """The sentences of a problem; forests are refined with the initial weights of the run."""
     origin = None if resume is None else resume.arrays["origin"]
-    if isinstance(problem, Lists):
+    if isinstance(problem, ListProblem):
         matrix = matrix_of(problem)
         begun = matrix.column(start.weights) if origin is None else origin
         return ListSource(problem, scale, background, begun)
@@ -237,7 +237,9 @@ class Online:
     done: int = 0
 
     @classmethod
-    def begin(cls, source: Source, start: Model, fixed: str, bounds: str, seed: int, resume: State | None) -> Online:
+    def begin(
+        cls, source: Source, start: Model, fixed: str, bounds: str, seed: int, resume: LearnerState | None
+    ) -> Online:
         """Begin at the start weights, or after the step whose state is given."""
         import numpy as np
 
@@ -270,7 +272,7 @@ class Online:
         """The start model with the weights kept so far."""
         return updated_model(start, self.source.names, self.now.best)
 
-    def state(self) -> State:
+    def state(self) -> LearnerState:
         """The state a later call resumes from."""
         now = self.now
         arrays = {"weights": now.weights.copy(), "total": now.total.copy(), "best": now.best, "origin": self.origin}
@@ -279,7 +281,7 @@ class Online:
         values = {
             "random": self.random.bit_generator.state, "examples": now.examples, "value": now.value, "done": self.done
         }  # fmt: skip
-        return State(arrays, values)
+        return LearnerState(arrays, values)
 
 
 def order(run: Online) -> Sequence[int]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
-from smtplugins.contracts.contracts import Forests, Lists, Runner, State, Step
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.learners import ForestProblem, LearnerState, LearnerStep, ListProblem
+from smtplugins.contracts.runners import Runner
 from smtplugins.plugins.tuning.common import form_of
 from smtplugins.plugins.tuning.online import BEST, FEAR, HOPE, ORACLE, Online, SentenceView, order, source_of
 
 if TYPE_CHECKING:
-    from smtplugins.host.model import Model
+    from smtplugins.contracts.models import Model
 
 
 class Perceptron:
@@ -26,7 +27,7 @@ class Perceptron:
     are best on the problem, or the last. Options for forests are those of ``mira``.
     """
 
-    accepts = frozenset({Lists, Forests})
+    accepts = frozenset({ListProblem, ForestProblem})
 
     def __init__(
         self,
@@ -52,13 +53,13 @@ class Perceptron:
 
     def learn(
         self,
-        problem: Lists | Forests,
+        problem: ListProblem | ForestProblem,
         start: Model,
         *,
-        resume: State | None = None,
+        resume: LearnerState | None = None,
         seed: int = 1,
         runner: Runner | None = None,
-    ) -> Iterator[Step]:
+    ) -> Iterator[LearnerStep]:
         """Yield a step per epoch; the objective is the metric of the 1-best hypotheses."""
         source = source_of(
             problem,
@@ -74,11 +75,11 @@ class Perceptron:
             moved = sum(self._example(run, run.source.view(index, None)) for index in order(run))
             run.keep(self.average, self.keep == "best")
             assert run.now.value is not None
-            yield Step(run.model(start), run.now.value, {"updates": float(moved)}, run.state())
+            yield LearnerStep(run.model(start), run.now.value, {"updates": float(moved)}, run.state())
 
     def _example(self, run: Online, view: SentenceView) -> bool:
         """Learn from one sentence; return whether the weights changed."""
-        from smtplugins.core.learn.objectives import difference
+        from smtplugins.contracts.tools.optimisers import difference
 
         wanted, chosen = view.choose(run.now.weights, *((ORACLE, BEST) if self.update == "oracle" else (HOPE, FEAR)))
         moves = wanted.gain > chosen.gain

@@ -6,9 +6,10 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.contracts import Lists, Runner, State, Step
-from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.learn.problems import Matrix, matrix_of
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.learners import LearnerState, LearnerStep, ListProblem
+from smtplugins.contracts.runners import Runner
+from smtplugins.contracts.tools.learning import Matrix, matrix_of
 from smtplugins.plugins.tuning.common import (
     best_score,
     check_objective,
@@ -22,7 +23,7 @@ from smtplugins.plugins.tuning.common import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.host.model import Model
+    from smtplugins.contracts.models import Model
 
     Array = NDArray[Any]
 
@@ -36,7 +37,7 @@ class Pro:
     around a decoder.
     """
 
-    accepts = frozenset({Lists})
+    accepts = frozenset({ListProblem})
 
     def __init__(
         self,
@@ -62,8 +63,14 @@ class Pro:
         self.fixed, self.bounds = fixed, bounds
 
     def learn(
-        self, problem: Lists, start: Model, *, resume: State | None = None, seed: int = 1, runner: Runner | None = None
-    ) -> Iterator[Step]:
+        self,
+        problem: ListProblem,
+        start: Model,
+        *,
+        resume: LearnerState | None = None,
+        seed: int = 1,
+        runner: Runner | None = None,
+    ) -> Iterator[LearnerStep]:
         """Yield a step per round; the objective is the metric of the 1-best hypotheses."""
         import numpy as np
 
@@ -87,11 +94,11 @@ class Pro:
             check_objective("pro", loss)
             total, done = total + fitted, done + 1
             weights = space.clipped((1 - self.interpolation) * former + self.interpolation * (total / done))
-            state = State(
+            state = LearnerState(
                 {"former": former, "total": total.copy()}, {"random": random.bit_generator.state, "done": done}
             )
             metrics = {"loss": loss / len(better), "pairs": float(len(better))}
-            yield Step(
+            yield LearnerStep(
                 updated_model(start, matrix.names, weights), best_score(problem.metric, matrix, weights), metrics, state
             )
 
@@ -99,8 +106,7 @@ class Pro:
         """Fit the weights to the pairs; return them with the loss."""
         import numpy as np
 
-        from smtplugins.core.learn.minimising import minimise
-        from smtplugins.core.learn.objectives import pair_loss
+        from smtplugins.contracts.tools.optimisers import minimise, pair_loss
 
         used, where = np.unique(np.concatenate([better, worse]), return_inverse=True)
         rows, where = rows_of(matrix).take(used), where.reshape(-1)

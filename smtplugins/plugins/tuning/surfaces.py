@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from smtplugins.contracts.contracts import Forests, Lists
-from smtplugins.core.learn.envelopes import ListSearch, Surfaces, graph_envelope, summed_surface, upper_envelope
-from smtplugins.host.errors import SmtError
-from smtplugins.host.learn.problems import Matrix, forest_scales, matrix_of
+from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.learners import ForestProblem, ListProblem
+from smtplugins.contracts.tools.learning import Matrix, forest_scales, matrix_of
+from smtplugins.contracts.tools.optimisers import ListSearch, Surfaces, graph_envelope, summed_surface, upper_envelope
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.contracts.contracts import Metric
-    from smtplugins.core.graph.hypergraph import Hypergraph
+    from smtplugins.contracts.metrics import Metric
+    from smtplugins.contracts.tools.graphs import Hypergraph
 
     Array = NDArray[Any]
 
@@ -37,9 +37,9 @@ class LineSearchProblem(Protocol):
     def score(self, weights: Array) -> float: ...
 
 
-def line_search_problem(problem: Lists | Forests) -> LineSearchProblem:
+def line_search_problem(problem: ListProblem | ForestProblem) -> LineSearchProblem:
     """Prepare a problem for line search."""
-    return LineSearchForests(problem) if isinstance(problem, Forests) else LineSearchLists(problem)
+    return LineSearchForests(problem) if isinstance(problem, ForestProblem) else LineSearchLists(problem)
 
 
 def _expect_dense(names: tuple[str, ...]) -> None:
@@ -55,7 +55,7 @@ def _expect_dense(names: tuple[str, ...]) -> None:
 class LineSearchLists:
     """N-best lists as a dense table with a row per feature."""
 
-    def __init__(self, problem: Lists) -> None:
+    def __init__(self, problem: ListProblem) -> None:
         matrix = matrix_of(problem)
         _expect_dense(matrix.names)
         self.names = matrix.names
@@ -105,7 +105,7 @@ def _spread_of(table: Array, lists: Array) -> Array:
 class LineSearchForests:
     """Hypergraphs, searched by the envelopes of their derivations; the metric is computed once per distinct text."""
 
-    def __init__(self, problem: Forests) -> None:
+    def __init__(self, problem: ForestProblem) -> None:
         import numpy as np
 
         if not problem.graphs:

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.contracts import Sentence
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.models import Model
 from smtplugins.contracts.spec import evaluated, parameters
-from smtplugins.host.model import Model
 from smtplugins.testing import samples
 from smtplugins.testing.checks import Check, DoesNotApply, Subject, can_be_made, is_documented
 from smtplugins.testing.decoders import graphs as decoder_graphs
@@ -30,7 +30,7 @@ from smtplugins.testing.decoders.phrase_systems import PhraseSystem
 from smtplugins.testing.decoders.rule_systems import TOLERANCE, System, assert_among, total
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Decoding
+    from smtplugins.contracts.decoders import Decoding
     from smtplugins.contracts.offers import Offer
     from smtplugins.host.host import Host
 
@@ -49,7 +49,7 @@ class DecoderSubject(Subject):
     @property
     def with_resources(self) -> bool:
         """Whether the decoder takes the tables and features of a run."""
-        return "resources" in evaluated(self.offer.make).parameters
+        return "resources" in evaluated(self.offer.factory).parameters
 
     def make(self) -> Any:
         """Make a new decoder, with the first tiny system if it takes resources."""
@@ -63,7 +63,7 @@ class DecoderSubject(Subject):
 
     def made(self, system: System | PhraseSystem, more: Mapping[str, Any] | None = None) -> Any:
         """Make a new decoder for a system."""
-        known = parameters(self.offer.make)
+        known = parameters(self.offer.factory)
         options = {name: value for name, value in system.options.items() if name in known}
         given = {"resources": system.resources(self.folder / f"system-{system.number}", self.host)}
         return self.built({**self.chosen, **options, **(more or {})}, given)
@@ -82,7 +82,7 @@ class DecoderSubject(Subject):
         """Return the decodings of the tiny systems' sentences; cached."""
         if not self.with_resources:
             raise DoesNotApply("the decoder has no `resources`, so the kit has no grammar for it")
-        lacking = _OPTIONS[_kind(self.offer)] - parameters(self.offer.make).keys()
+        lacking = _OPTIONS[_kind(self.offer)] - parameters(self.offer.factory).keys()
         if lacking:
             raise DoesNotApply(f"the decoder has no option {min(lacking)!r}, so the kit does not know its rules")
         key = (bool(more), graphs)
@@ -120,7 +120,7 @@ _OPTIONS = {
 
 def _kind(offer: Offer) -> str:
     """Return the kind of tables that a decoder takes."""
-    own = parameters(offer.make)
+    own = parameters(offer.factory)
     if "max_phrase_length" not in own:
         return "grammars"
     return "itg" if "labels" in own else "phrases"
@@ -149,7 +149,7 @@ def subject(
 
     The default of ``exact`` is ``search=full`` if there is such an option, and unlimited stacks for phrase decoders.
     """
-    known = parameters(offer.make)
+    known = parameters(offer.factory)
     search = known.get("search")
     if exact is None and search is not None and "full" in typing.get_args(search.annotation):
         exact = {"search": "full"}
@@ -282,7 +282,7 @@ def best_is_the_best(subject: DecoderSubject) -> None:
 
 def what_has_no_translation_is_said(subject: DecoderSubject) -> None:
     """A sentence without a derivation has ``found=False`` and an empty text, and does not affect its neighbours."""
-    if not subject.with_resources or "pass_through" not in parameters(subject.offer.make):
+    if not subject.with_resources or "pass_through" not in parameters(subject.offer.factory):
         raise DoesNotApply("the decoder has no option `pass_through`")
     system = next(system for system in _systems() if system.options["pass_through"] == "none")
     good = next(sentence for sentence in system.sentences if grammars.derivations(system, sentence.tokens))

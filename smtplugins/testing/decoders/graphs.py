@@ -13,7 +13,8 @@ from smtplugins.testing.decoders.phrase_systems import PhraseSystem
 from smtplugins.testing.decoders.rule_systems import TOLERANCE, System, assert_among, total
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Decoding, Sentence
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.decoders import Decoding
     from smtplugins.core.graph.hypergraph import Hypergraph
     from smtplugins.testing.decoders.any_decoder import DecoderSubject
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtplugins.contracts.contracts import Sentence
+from smtplugins.contracts.data import Sentence
 from smtplugins.testing.decoders import rule_systems as grammars
 from smtplugins.testing.decoders.phrase_systems import PhraseSystem, once, random_rules, random_sentences, random_values
-from smtplugins.testing.decoders.rule_systems import LABEL, MOST, Derivation
+from smtplugins.testing.decoders.rule_systems import LABEL, MOST, EnumeratedDerivation
 
 if TYPE_CHECKING:
     from smtplugins.core.graph.hypergraph import Hypergraph
@@ -39,7 +39,7 @@ class ItgSystem(PhraseSystem):
         """Return the table, written to the folder, and features that need no segmentation."""
         return grammars.System(self.number, self.rules, self.sentences, self.weights, {}).resources(folder, host)
 
-    def derivations(self, words: tuple[str, ...]) -> tuple[Derivation, ...] | None:
+    def derivations(self, words: tuple[str, ...]) -> tuple[EnumeratedDerivation, ...] | None:
         """Return all derivations of a sentence with all features, or None if there are too many."""
         return _derivations(self, words)
 
@@ -71,7 +71,7 @@ class ItgSystem(PhraseSystem):
 
 
 @functools.lru_cache(200)
-def _derivations(system: ItgSystem, words: tuple[str, ...]) -> tuple[Derivation, ...] | None:
+def _derivations(system: ItgSystem, words: tuple[str, ...]) -> tuple[EnumeratedDerivation, ...] | None:
     orders = list(itertools.islice(_orders(system, words), MOST + 1))
     if len(orders) > MOST:
         return None
@@ -125,7 +125,7 @@ def _comes_apart(order: tuple[int, ...]) -> bool:
     )
 
 
-def _scored(phrases: _Phrases) -> Derivation:
+def _scored(phrases: _Phrases) -> EnumeratedDerivation:
     features: dict[str, float] = {"kit-origin[1]": 0.0}
     words: list[str] = []
     for rule, minted in phrases:
@@ -133,7 +133,7 @@ def _scored(phrases: _Phrases) -> Derivation:
         own = {**rule.features(), "kit-words": float(len(rule.target)), "kit-origin[0]": float(minted)}
         for name, number in own.items():
             features[name] = features.get(name, 0.0) + number
-    return Derivation(tuple(words), features)
+    return EnumeratedDerivation(tuple(words), features)
 
 
 def systems(count: int = 6, seed: int = 13) -> list[ItgSystem]:

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtformats.grammar.rules import Rule
-from smtplugins.contracts.contracts import Sentence
+from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.offers import Offer
 from smtplugins.testing.decoders import rule_systems as grammars
-from smtplugins.testing.decoders.rule_systems import LABEL, MOST, Derivation
+from smtplugins.testing.decoders.rule_systems import LABEL, MOST, EnumeratedDerivation
 
 if TYPE_CHECKING:
     from smtplugins.core.grammar.rules import Edges
@@ -92,7 +92,7 @@ class PhraseSystem:
                 options[first, last] = some
         return options
 
-    def derivations(self, words: tuple[str, ...]) -> tuple[Derivation, ...] | None:
+    def derivations(self, words: tuple[str, ...]) -> tuple[EnumeratedDerivation, ...] | None:
         """Return all derivations of a sentence with all features, or None if there are too many."""
         return _derivations(self, words)
 
@@ -136,7 +136,7 @@ def jumps() -> Active:
 
 
 @functools.lru_cache(200)
-def _derivations(system: PhraseSystem, words: tuple[str, ...]) -> tuple[Derivation, ...] | None:
+def _derivations(system: PhraseSystem, words: tuple[str, ...]) -> tuple[EnumeratedDerivation, ...] | None:
     orders = list(itertools.islice(_orders(system, words), MOST + 1))
     if len(orders) > MOST:
         return None
@@ -171,7 +171,7 @@ def _orders(system: PhraseSystem, words: tuple[str, ...]) -> Iterator[tuple[_Ste
     return onwards(frozenset(range(len(words))), 0, ()) if words else iter(())
 
 
-def _scored(steps: Sequence[_Step]) -> Derivation:
+def _scored(steps: Sequence[_Step]) -> EnumeratedDerivation:
     features = {"kit-origin[1]": 0.0, JUMPS: 0.25 * (steps[-1][1] if steps else 0)}
     words: list[str] = []
     before = 0
@@ -182,7 +182,7 @@ def _scored(steps: Sequence[_Step]) -> Derivation:
         for name, number in own.items():
             features[name] = features.get(name, 0.0) + number
         before = last
-    return Derivation(tuple(words), features)
+    return EnumeratedDerivation(tuple(words), features)
 
 
 def systems(count: int = 6, seed: int = 11) -> list[PhraseSystem]:

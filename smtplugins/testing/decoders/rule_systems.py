@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtformats.grammar.rules import NonTerminal, Rule
-from smtplugins.contracts.contracts import Sentence, SimpleStateful
+from smtplugins.contracts.adapters import SimpleStateful
+from smtplugins.contracts.data import Sentence
 from smtplugins.contracts.offers import Offer
 from smtplugins.core.grammar.rules import GLUE, MINTED
 from smtplugins.testing.rows import difference
@@ -96,7 +97,7 @@ def active(name: str) -> Active:
 
 
 @dataclass(frozen=True)
-class Derivation:
+class EnumeratedDerivation:
     """An enumerated derivation: its words and its features."""
 
     words: tuple[str, ...]
@@ -136,7 +137,7 @@ class System:
                 rules.append((Rule(LABEL, (word,), (word,)), MINTED))
         return rules
 
-    def derivations(self, words: tuple[str, ...]) -> tuple[Derivation, ...] | None:
+    def derivations(self, words: tuple[str, ...]) -> tuple[EnumeratedDerivation, ...] | None:
         """Return all derivations of a sentence with all features, or None if there are too many."""
         return derivations(self, words)
 
@@ -147,13 +148,13 @@ class System:
 
 
 @functools.lru_cache(200)
-def derivations(system: System, words: tuple[str, ...]) -> tuple[Derivation, ...] | None:
+def derivations(system: System, words: tuple[str, ...]) -> tuple[EnumeratedDerivation, ...] | None:
     """Return all derivations of a sentence with all features, or None if there are too many."""
     rules = system.every(words)
 
     @functools.cache
-    def below(first: int, last: int, label: str) -> tuple[Derivation, ...]:
-        derivations_here: list[Derivation] = []
+    def below(first: int, last: int, label: str) -> tuple[EnumeratedDerivation, ...]:
+        derivations_here: list[EnumeratedDerivation] = []
         for rule, owner in rules:
             if rule.lhs != label or not system.applies(owner, first, last):
                 continue
@@ -207,7 +208,7 @@ def total(weights: Mapping[str, float], features: Mapping[str, float]) -> float:
     return math.fsum(weights.get(name, 0.0) * value for name, value in features.items())
 
 
-def assert_among(text: str, features: Mapping[str, float], every: Sequence[Derivation], where: str) -> None:
+def assert_among(text: str, features: Mapping[str, float], every: Sequence[EnumeratedDerivation], where: str) -> None:
     """Check that some derivation has this text and these features."""
     alike = [derivation for derivation in every if " ".join(derivation.words) == text]
     assert alike, f"{where}: no derivation has the text {text!r}"
@@ -217,7 +218,7 @@ def assert_among(text: str, features: Mapping[str, float], every: Sequence[Deriv
     )
 
 
-def _joined(rule: Rule, owner: str, tails: Sequence[Derivation]) -> Derivation:
+def _joined(rule: Rule, owner: str, tails: Sequence[EnumeratedDerivation]) -> EnumeratedDerivation:
     words: list[str] = []
     for symbol in rule.target:
         words += tails[symbol.index - 1].words if isinstance(symbol, NonTerminal) else [symbol]
@@ -227,7 +228,7 @@ def _joined(rule: Rule, owner: str, tails: Sequence[Derivation]) -> Derivation:
     for tail in tails:
         for name, number in tail.features.items():
             features[name] = features.get(name, 0.0) + number
-    return Derivation(tuple(words), features)
+    return EnumeratedDerivation(tuple(words), features)
 
 
 def _line(rule: Rule) -> str:

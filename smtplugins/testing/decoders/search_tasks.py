@@ -6,9 +6,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.contracts import GuidedTask, OptimalTask, Sentence, Task, TaskDecoder
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.decoders import TaskDecoder
+from smtplugins.contracts.models import Model
+from smtplugins.contracts.tasks import GuidedTask, OptimalTask, TaskProblem
 from smtplugins.host.learn.search_tasks import Path, Weights, follow, ranked
-from smtplugins.host.model import Model
 from smtplugins.testing import samples
 from smtplugins.testing.checks import Check, DoesNotApply
 from smtplugins.testing.decoders import rule_systems as grammars
@@ -16,7 +18,7 @@ from smtplugins.testing.decoders.rule_systems import TOLERANCE
 
 if TYPE_CHECKING:
     from smtformats import Columns
-    from smtplugins.contracts.contracts import SearchTask
+    from smtplugins.contracts.tasks import SearchTask
     from smtplugins.testing.decoders.any_decoder import DecoderSubject
 
 _SYSTEMS = 4
@@ -212,7 +214,7 @@ def _others(task: SearchTask, path: Path, weights: Weights) -> Iterator[tuple[in
             yield i, follow(task, path.state(i), weights, action)
 
 
-def _tasks(subject: DecoderSubject) -> Iterator[tuple[Task, list[str], Model]]:
+def _tasks(subject: DecoderSubject) -> Iterator[tuple[TaskProblem, list[str], Model]]:
     """Yield tasks with the decoder's output as references, these texts, and the model."""
     if not isinstance(subject.make(), TaskDecoder):
         raise DoesNotApply("the decoder has no `task`")

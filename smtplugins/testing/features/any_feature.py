@@ -36,7 +36,7 @@ def subject(offer: Offer, folder: Path, host: Host, *, options: Mapping[str, Any
 
 def options_are_free_of_name(subject: Subject) -> None:
     """No option is called ``name``, which the host uses for the column's name."""
-    assert "name" not in parameters(subject.offer.make), (
+    assert "name" not in parameters(subject.offer.factory), (
         f"{subject.offer.name!r} has an option `name`, which cannot be set: the host uses it for the column's name"
     )
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.contracts import Sentence
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.features.rule_columns import is_stateful
 
 if TYPE_CHECKING:
-    from smtplugins.core.graph.hypergraph import Hypergraph, Part
+    from smtplugins.core.graph.hypergraph import Hypergraph, Subgraph
     from smtplugins.host.features.scoring import Active
 
 
@@ -20,7 +20,7 @@ def score_forest(
     weights: Mapping[str, float],
     sentence: Sentence | None = None,
     **search: Any,
-) -> Part:
+) -> Subgraph:
     """Return the forest with the features' columns appended and their weighted values added to its scores.
 
     ``search`` are options of ``core/search/stateful_search.py refine``; ``exact=True`` keeps all derivations. A feature

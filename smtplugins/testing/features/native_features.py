@@ -99,7 +99,7 @@ def _values(feature: Any, root: Node) -> list[float]:
     import numpy as np
 
     from smtformats.hypergraph.graph import GraphBuilder
-    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.contracts.data import Sentence
     from smtplugins.core.search.search_options import SearchOptions
     from smtplugins.core.search.stateful_search import Stateful, best, forest_of, native_scorer, searcher
     from smtplugins.core.vocabulary import Vocabulary

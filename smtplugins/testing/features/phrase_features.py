@@ -16,14 +16,14 @@ from smtplugins.testing.checks import Check, DoesNotApply, Subject
 from smtplugins.testing.rows import difference, scored, summed
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.contracts.data import Sentence
 
 SOURCE = ("das", "haus", "ist", "gut", "ja")
 _TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True)
-class Phrase:
+class SamplePhrase:
     """A source span ``[first, last)`` and its translation."""
 
     first: int
@@ -34,16 +34,16 @@ class Phrase:
         return f"[{self.first}, {self.last}) {' '.join(self.words)}"
 
 
-Derivation = tuple[Phrase, ...]
-_BEGIN = Phrase(0, 0, ())
+Derivation = tuple[SamplePhrase, ...]
+_BEGIN = SamplePhrase(0, 0, ())
 
 
-def phrases(seed: int = 1) -> list[Phrase]:
+def phrases(seed: int = 1) -> list[SamplePhrase]:
     """Return two translations for each span of the sentence, some of them empty."""
     source = random.Random(seed)
     spans = itertools.combinations(range(len(SOURCE) + 1), 2)
     return [
-        Phrase(first, last, tuple(source.choice("abc") for _ in range(source.choice([0, 1, 1, 2, 3]))))
+        SamplePhrase(first, last, tuple(source.choice("abc") for _ in range(source.choice([0, 1, 1, 2, 3]))))
         for first, last in spans
         for _ in range(2)
     ]
@@ -64,7 +64,7 @@ def derivations(seed: int = 1, count: int = 40) -> list[Derivation]:
     return made
 
 
-class Work:
+class PhraseFeatureRun:
     """A scorer for one sentence."""
 
     def __init__(self, scorer: Any) -> None:
@@ -74,7 +74,7 @@ class Work:
         self.words = Vocabulary(["unused"])
 
     def combine(
-        self, steps: Sequence[Phrase], before: Sequence[Any] | None
+        self, steps: Sequence[SamplePhrase], before: Sequence[Any] | None
     ) -> tuple[list[dict[str, float]], list[Any]]:
         """Return scores by name, and states, of phrases after the states ``before``; None for first edges."""
         tails: list[tuple[Any, ...]] = [()] * len(steps) if before is None else [(state,) for state in before]
@@ -87,7 +87,7 @@ class Work:
         (row,), (state,) = self.combine([_BEGIN], None)
         return row, state
 
-    def walk(self, steps: Sequence[Phrase]) -> tuple[dict[str, float], Any]:
+    def walk(self, steps: Sequence[SamplePhrase]) -> tuple[dict[str, float], Any]:
         """Return the total and the state after appending phrases one at a time."""
         total, state = self.begin()
         for step in steps:
@@ -105,11 +105,11 @@ class Work:
         ends = self.finish([state for _, state in walked])
         return [summed([total, end]) for (total, _), end in zip(walked, ends, strict=True)]
 
-    def estimate(self, steps: Sequence[Phrase]) -> list[dict[str, float]]:
+    def estimate(self, steps: Sequence[SamplePhrase]) -> list[dict[str, float]]:
         """Return estimates of phrases."""
         return scored(self.scorer.estimate(self._edges(steps, False)), len(steps))
 
-    def _edges(self, steps: Sequence[Phrase], first: bool) -> Any:
+    def _edges(self, steps: Sequence[SamplePhrase], first: bool) -> Any:
         import numpy as np
 
         from smtplugins.core.grammar.rules import Edges, Rules
@@ -235,16 +235,16 @@ def searches_and_lists_agree(subject: Subject) -> None:
         )
 
 
-def _start(subject: Subject) -> Callable[..., Work]:
+def _start(subject: Subject) -> Callable[..., PhraseFeatureRun]:
     """Return a function that starts the feature on the words of a sentence."""
     feature = subject.make()
     if "segmentation" not in subject.offer.needs or not hasattr(feature, "start"):
         raise DoesNotApply("the feature has no states, or does not need the segmentation")
-    return lambda source=SOURCE: Work(feature.start(_sentence(subject, source)))
+    return lambda source=SOURCE: PhraseFeatureRun(feature.start(_sentence(subject, source)))
 
 
 def _sentence(subject: Subject, source: Sequence[str]) -> Sentence:
-    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.contracts.data import Sentence
 
     return Sentence(
         "0", tuple(source), annotations={name: f"{name} of {' '.join(source)}" for name in subject.annotations}

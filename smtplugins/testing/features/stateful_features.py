@@ -27,7 +27,7 @@ class Node:
     children: list[Node] = field(default_factory=list)
 
 
-class Work:
+class StatefulFeatureRun:
     """A scorer for one sentence, with its vocabulary; scores edges in batches."""
 
     def __init__(self, scorer: Any) -> None:
@@ -174,9 +174,9 @@ def estimates_are_finite(subject: Subject) -> None:
         assert text is None, f"{' '.join(words)!r} scores differently after `estimate`: {text}"
 
 
-def _work(subject: Subject) -> Callable[..., Work]:
+def _work(subject: Subject) -> Callable[..., StatefulFeatureRun]:
     """Return a function that starts the feature on a source text."""
-    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.contracts.data import Sentence
 
     feature = subject.make()
     if not hasattr(feature, "start"):
@@ -184,9 +184,9 @@ def _work(subject: Subject) -> Callable[..., Work]:
     if "segmentation" in subject.offer.needs:
         raise DoesNotApply("the feature needs a segmentation, which other checks provide")
 
-    def start(source: str = "das ist gut") -> Work:
+    def start(source: str = "das ist gut") -> StatefulFeatureRun:
         annotations = {name: f"{name} of {source}" for name in subject.annotations}
-        return Work(feature.start(Sentence("0", tuple(source.split(" ")), annotations=annotations)))
+        return StatefulFeatureRun(feature.start(Sentence("0", tuple(source.split(" ")), annotations=annotations)))
 
     return start
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from smtplugins.contracts.contracts import OUTSIDE
+from smtplugins.contracts.undirected import OUTSIDE
 from smtplugins.testing import samples
 from smtplugins.testing.checks import Check, DoesNotApply, Subject
-from smtplugins.testing.features.stateful_features import Node, Work, bracketed, shown
+from smtplugins.testing.features.stateful_features import Node, StatefulFeatureRun, bracketed, shown
 from smtplugins.testing.rows import difference, scored, summed
 
 _TOLERANCE = 1e-5
@@ -244,7 +244,7 @@ def _feature(subject: Subject) -> tuple[Any, Callable[..., _Work]]:
 
 
 def _sentence(subject: Subject, source: str) -> Any:
-    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.contracts.data import Sentence
 
     annotations = {name: f"{name} of {source}" for name in subject.annotations}
     return Sentence("0", tuple(source.split(" ")), annotations=annotations)
@@ -252,7 +252,7 @@ def _sentence(subject: Subject, source: str) -> Any:
 
 def _directed(feature: Any, subject: Subject, roots: Sequence[Node]) -> list[Row]:
     """Return the totals of derivations by the feature's directed form."""
-    work = Work(feature.start(_sentence(subject, _SOURCE)))
+    work = StatefulFeatureRun(feature.start(_sentence(subject, _SOURCE)))
     return work.derivations(roots, random.Random(2))
 
 

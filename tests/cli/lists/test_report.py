@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from smtplugins.contracts.contracts import State, Step
+from smtplugins.contracts.learners import LearnerState, LearnerStep
+from smtplugins.contracts.models import Model
 from smtplugins.host import runs
-from smtplugins.host.model import Model
 
 Smt = Callable[..., Any]
 LISTS = ("-i", "moses.nbest", "-r", "ref.en", "-m", "bleu,tokenize=none")
@@ -35,7 +35,7 @@ def run_of(folder: Path, weights: dict[str, float], **record: Any) -> None:
     kept = runs.RunDirectory.create(folder, record)
     for number in (1, 2):
         scaled = {name: value * number for name, value in weights.items()}
-        kept.save_step(number, Step(Model(scaled), 0.1 * number, {"BLEU": 10.0 * number}, State()))
+        kept.save_step(number, LearnerStep(Model(scaled), 0.1 * number, {"BLEU": 10.0 * number}, LearnerState()))
 
 
 def test_lists_with_weights_and_a_baseline(smt: Smt, example: Path) -> None:

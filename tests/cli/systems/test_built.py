@@ -22,7 +22,7 @@ EXAMPLE = Path(__file__).resolve().parents[3] / "examples/decode-hiero"
 # Translates word by word, beginning in the middle: up to the goal's rule, then down.
 GROWING = """
 import smtplugins as smt
-from smtplugins.contracts.contracts import Built, Decoding
+from smtplugins.contracts.decoders import BuiltStep, Decoding
 
 class Growing:
     def __init__(self, *, wrong: bool = False):
@@ -42,9 +42,9 @@ class Growing:
         order = [len(words) // 2, *(i for i in range(len(words)) if i != len(words) // 2)]
         for number, i in enumerate(order):
             rule = f"[X] ||| {words[i]} ||| {words[i].upper()}"
-            yield Built(rule, i, i + 1, 1 if number else -1, False, i if number else 0, -0.1)
+            yield BuiltStep(rule, i, i + 1, 1 if number else -1, False, i if number else 0, -0.1)
             if not number:
-                yield Built(f"[S] ||| {gaps} ||| {gaps}", 0, len(words), 7 if self.wrong else 0, True, i, 1 / 3)
+                yield BuiltStep(f"[S] ||| {gaps} ||| {gaps}", 0, len(words), 7 if self.wrong else 0, True, i, 1 / 3)
 
 class Silent:
     def decode(self, sentences, model, *, threads=1):

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import smtplugins as smt
-from smtplugins.host.model import Weigher
+from smtplugins.host.features.weighing import Weigher
 
 Smt = Callable[..., Any]
 Start = Callable[..., subprocess.Popen[bytes]]
@@ -572,7 +572,7 @@ BIGRAM = """
 import math
 import smtplugins as smt
 from pathlib import Path
-from smtplugins.contracts.contracts import SimpleStateful
+from smtplugins.contracts.adapters import SimpleStateful
 
 class Bigram(SimpleStateful):
     def __init__(self, path: Path):
@@ -667,7 +667,7 @@ class TestPlugins:
 
     def test_a_decoder_of_a_plugin(self, smt: Smt) -> None:
         Path("echo.py").write_text(
-            "import smtplugins as smt\nfrom smtplugins.contracts.contracts import Decoding\n"
+            "import smtplugins as smt\nfrom smtplugins.contracts.decoders import Decoding\n"
             "class Echo:\n    def decode(self, sentences, model, *, threads=1, graphs=False):\n"
             "        for one in sentences:\n            yield Decoding(one.id, one.text.upper(), 1.5)\n"
             "@smt.hookimpl\ndef smt_decoders():\n    yield smt.Offer(name='echo', make=Echo, summary='louder')\n"

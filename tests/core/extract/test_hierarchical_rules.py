@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from smtplugins.core.extract.hierarchical_rules import LIMITS, BadRules, Rules, RuleSettings, glue_grammar
+from smtplugins.core.extract.hierarchical_rules import LIMITS, BadRules, ExtractedRules, RuleSettings, glue_grammar
 from smtplugins.core.extract.phrase_pairs import BadBitext
 from tests.core.extractions import Extraction, Pair, Words, random_text
 from tests.core.rule_extractions import Counted, Links, Rule, counted, is_gap
@@ -23,7 +23,7 @@ Table = dict[tuple[str, str], float]
 
 def lines_of(folder: Path, text: Sequence[Pair], settings: RuleSettings, table_format: str = "moses-rules", *,
              memory: int = HUGE, threads: int = 1) -> list[str]:  # fmt: skip
-    rules = Rules(folder, settings, table_format=table_format, memory=memory, threads=threads)
+    rules = ExtractedRules(folder, settings, table_format=table_format, memory=memory, threads=threads)
     columns = zip(*(pair.lines() for pair in text), strict=True)
     source, target, links = ("".join(f"{line}\n" for line in lines).encode() for lines in columns)
     rules.feed(source, target, links)
@@ -263,7 +263,7 @@ def test_ways_to_count(tmp_path: Path) -> None:
 def test_counts_that_single_precision_would_lose(tmp_path: Path) -> None:
     # Of two rules a phrase: shares of 1/2 are exact up to 2^23, those of 1/3 go astray before.
     pair = Pair(("a", "b"), ("a", "b"), ((0, 0), (1, 1)))
-    rules = Rules(tmp_path, RuleSettings(max_span=2, min_hole=1), memory=HUGE)
+    rules = ExtractedRules(tmp_path, RuleSettings(max_span=2, min_hole=1), memory=HUGE)
     source, target, links = (f"{line}\n" * 10_000 for line in pair.lines())
     for _ in range(30):
         rules.feed(source.encode(), target.encode(), links.encode())
@@ -279,8 +279,8 @@ def test_words_in_brackets_are_gaps_to_everybody(tmp_path: Path) -> None:
         with pytest.raises(
             BadBitext, match=rf"{side}, line 2: expected words without brackets around them.*, found '\["
         ):
-            Rules(tmp_path).feed(b"a\n" + words, b"b\n" + target, b"0-0\n0-0\n")
-    rules = Rules(tmp_path, RuleSettings(min_hole=1))
+            ExtractedRules(tmp_path).feed(b"a\n" + words, b"b\n" + target, b"0-0\n0-0\n")
+    rules = ExtractedRules(tmp_path, RuleSettings(min_hole=1))
     rules.feed(b"a[ ]b [\n", b"[ ] ]\n", b"0-0 1-1 2-2\n")
     assert b"a[ [X] ||| [ [X] ||| 1 1 1 1 " in b"".join(rules.table())
 
@@ -288,7 +288,7 @@ def test_words_in_brackets_are_gaps_to_everybody(tmp_path: Path) -> None:
 def test_lexical_tables_have_no_gaps(tmp_path: Path) -> None:
     tables = []
     for lines in (b"", b"[X][X] [X][X] 0.25\n[X] [X] 0.5\n"):
-        rules = Rules(tmp_path, RuleSettings(min_hole=1), lexical=False)
+        rules = ExtractedRules(tmp_path, RuleSettings(min_hole=1), lexical=False)
         for forward in (True, False):
             rules.read_lexical(b"c a 0.5\n" + lines, forward=forward)
         rules.feed(b"a b\n", b"c d\n", b"0-0 1-1\n")
@@ -298,14 +298,14 @@ def test_lexical_tables_have_no_gaps(tmp_path: Path) -> None:
 
 
 def test_no_rules(tmp_path: Path) -> None:
-    rules = Rules(tmp_path)
+    rules = ExtractedRules(tmp_path)
     rules.feed(b"a\n\n", b"b\nb\n", b"\n\n")
     assert list(rules.table()) == []
     assert (rules.rules, rules.sentences, rules.empty, rules.skipped) == (0, 2, 1, 0)
 
 
 def test_a_finished_extraction_takes_no_more(tmp_path: Path) -> None:
-    rules = Rules(tmp_path)
+    rules = ExtractedRules(tmp_path)
     list(rules.table())
     with pytest.raises(RuntimeError, match="the extraction is finished"):
         rules.feed(b"a\n", b"b\n", b"0-0\n")

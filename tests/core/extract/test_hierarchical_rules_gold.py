@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from smtplugins.core.extract.hierarchical_rules import Rules, glue_grammar
+from smtplugins.core.extract.hierarchical_rules import ExtractedRules, glue_grammar
 
 pytestmark = pytest.mark.shared
 
@@ -29,7 +29,7 @@ def text(shared: Path) -> list[tuple[str, str, str]]:
     return list(zip(*map(unpacked, files), strict=True))
 
 
-def feed(rules: Rules, text: list[tuple[str, str, str]]) -> None:
+def feed(rules: ExtractedRules, text: list[tuple[str, str, str]]) -> None:
     source, target, links = ("".join(lines).encode() for lines in zip(*text, strict=True))
     rules.feed(source, target, links)
 
@@ -39,7 +39,7 @@ def test_moses_first_300_pairs(
     shared: Path, text: list[tuple[str, str, str]], tmp_path: Path, memory: int, threads: int
 ) -> None:
     gold = shared / "gold/moses/train"
-    rules = Rules(tmp_path, lexical=False, memory=memory, threads=threads)
+    rules = ExtractedRules(tmp_path, lexical=False, memory=memory, threads=threads)
     for name, forward in (("lex.f2e.gz", True), ("lex.e2f.gz", False)):
         rules.read_lexical("".join(unpacked(gold / "first3k" / name)).encode(), forward=forward)
     feed(rules, text[:300])
@@ -61,7 +61,7 @@ def test_cdec_rules_with_rare_words(shared: Path, text: list[tuple[str, str, str
     }
     sources = {source for source, _ in gold}
     rare = {word for source in sources for word in source.split() if frequency[word] in RARE}
-    rules = Rules(tmp_path, table_format="cdec-grammar", lexical=False)
+    rules = ExtractedRules(tmp_path, table_format="cdec-grammar", lexical=False)
     for name, forward in (("lex.f2e.gz", True), ("lex.e2f.gz", False)):
         lines = unpacked(shared / "gold/moses/train" / name)
         rules.read_lexical("".join(lines).encode(), forward=forward)
@@ -95,7 +95,7 @@ def thrax_text(path: Path) -> list[tuple[str, str, str]]:
 
 def test_thrax_example(shared: Path, tmp_path: Path) -> None:
     gold = shared / "gold/joshua/thrax"
-    rules = Rules(tmp_path, table_format="joshua-grammar")
+    rules = ExtractedRules(tmp_path, table_format="joshua-grammar")
     feed(rules, thrax_text(gold / "toy.unified"))
     lines = b"".join(rules.table()).decode().splitlines()
     assert sorted(lines) == sorted((gold / "hiero-l.grammar").read_text().splitlines())
@@ -103,7 +103,7 @@ def test_thrax_example(shared: Path, tmp_path: Path) -> None:
 
 def test_thrax_of_100_pairs(shared: Path, tmp_path: Path) -> None:
     gold = shared / "gold/joshua/thrax"
-    rules = Rules(tmp_path, table_format="joshua-grammar", threads=2)
+    rules = ExtractedRules(tmp_path, table_format="joshua-grammar", threads=2)
     feed(rules, thrax_text(gold / "train.thrax"))
     table = b"".join(rules.table()).decode().splitlines()
     actual = {tuple(fields[1:3]): fields[3:] for fields in (line.split(" ||| ") for line in table)}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from smtformats.grammar import cdec as cdec_grammar
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtplugins.core.grammar.parsed_forest import Forest
-from smtplugins.core.grammar.parsing import Arc, Lattice, Options, PassThrough, TooLarge, parse
+from smtplugins.core.grammar.parsing import InputArc, Lattice, Options, PassThrough, TooLarge, parse
 from smtplugins.core.grammar.tables import Grammar, Tables, glue
 from tests.core.charts import Edge, Plain, edges_of
 from tests.formats.hypergraph.inference import viterbi
@@ -121,13 +121,13 @@ sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(Lattice
 @st.composite
 def lattices(draw: st.DrawFn) -> Lattice:
     positions = draw(st.integers(2, 5))
-    arcs = [Arc(i, i + 1, draw(st.sampled_from(WORDS))) for i in range(positions - 1) if draw(st.integers(0, 3))]
+    arcs = [InputArc(i, i + 1, draw(st.sampled_from(WORDS))) for i in range(positions - 1) if draw(st.integers(0, 3))]
     for _ in range(draw(st.integers(0, 5))):
         first = draw(st.integers(0, positions - 2))
         last = draw(st.integers(first + 1, min(positions - 1, first + 2)))
         word = draw(st.one_of(st.none(), st.sampled_from(WORDS), st.sampled_from(WORDS)))
         features = draw(st.sampled_from([{}, {}, {"P": 0.5}, {"P": 1.0, "Q": -1.0}]))
-        arcs.append(Arc(first, last, word, features))
+        arcs.append(InputArc(first, last, word, features))
     return Lattice(positions, tuple(arcs))
 
 
@@ -158,9 +158,9 @@ def test_a_rule_may_have_many_gaps() -> None:
 
 def test_a_span_is_as_long_as_its_shortest_path() -> None:
     rules = [[rule("A", "a b c"), rule("A", "[A] c")]]
-    arcs = tuple(Arc(i, i + 1, word) for i, word in enumerate("abc"))
+    arcs = tuple(InputArc(i, i + 1, word) for i, word in enumerate("abc"))
     assert not check(rules, [(2, False)], Lattice(4, arcs))
-    assert check(rules, [(2, False)], Lattice(4, (*arcs, Arc(0, 2, "x"))))
+    assert check(rules, [(2, False)], Lattice(4, (*arcs, InputArc(0, 2, "x"))))
 
 
 def test_nothing_is_parsed_without_words_or_a_goal() -> None:
@@ -177,7 +177,7 @@ def test_rules_of_a_bundle_are_scored_and_shown() -> None:
     grammar = Grammar.of_rules([rule("X", "a", "A", F=2.0), rule("X", "a", "B", G=1.0)], tables, span_limit=10)
     options = Options(pass_through=PassThrough(features=lambda word: {f"Is_{word}": 1.0}))
     weights = {"F": 0.5, "G": -1.0, "PassThrough": 3.0, "P": 10.0, "Glue": 7.0}
-    lattice = Lattice(3, (Arc(0, 1, "a", {"P": 0.25, "F": 1.0}), Arc(1, 2, "a")))
+    lattice = Lattice(3, (InputArc(0, 1, "a", {"P": 0.25, "F": 1.0}), InputArc(1, 2, "a")))
     forest = parse(lattice, [grammar, glue(tables)], options, weights)
     graph = forest.to_hypergraph("7")
     assert graph.id == "7"
@@ -229,6 +229,6 @@ def test_what_is_too_large_is_refused() -> None:
     with pytest.raises(ValueError, match="share one Tables object"):
         parse(["a"], [grammar, glue(Tables())])
     with pytest.raises(ValueError, match="later positions"):
-        parse(Lattice(2, (Arc(1, 1, "a"),)), [grammar])
+        parse(Lattice(2, (InputArc(1, 1, "a"),)), [grammar])
     with pytest.raises(TypeError, match="found one string"):
         parse("ein haus", [grammar])

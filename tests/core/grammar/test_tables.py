@@ -13,7 +13,7 @@ from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.grammar.shared.gather import grammar_columns
 from smtplugins.core import _core
 from smtplugins.core.grammar.parsing import parse
-from smtplugins.core.grammar.tables import Grammar, Part, Tables, join_parts, own_label
+from smtplugins.core.grammar.tables import Grammar, GrammarPart, Tables, join_parts, own_label
 
 X, Y = NonTerminal("X", 1), NonTerminal("Y", 2)
 RULES = [
@@ -43,7 +43,7 @@ def test_rules_are_gathered_from_several_columns(first: list[Rule], second: list
     chosen, expected = [], []
     for rules in (first, second):
         rows = data.draw(st.lists(st.integers(0, len(rules) - 1), max_size=5)) if rules else []
-        chosen.append((Part(grammar_columns(rules), tables), np.array(rows, dtype=np.int64)))
+        chosen.append((GrammarPart(grammar_columns(rules), tables), np.array(rows, dtype=np.int64)))
         expected += [rules[row] for row in rows]
     columns = join_parts(chosen, tables)
     assert [columns.rule(i) for i in range(len(columns))] == expected

@@ -18,7 +18,7 @@ from smtformats.grammar.shared.gather import grammar_columns
 from smtplugins.core import _core
 from smtplugins.core.grammar.parsed_forest import Forest
 from smtplugins.core.grammar.parsing import Options, parse
-from smtplugins.core.grammar.tables import Grammar, Part, Tables, glue, source_index
+from smtplugins.core.grammar.tables import Grammar, GrammarPart, Tables, glue, source_index
 from smtplugins.host.files.opening import load_grammar
 
 WORDS = "abcd"
@@ -107,7 +107,10 @@ def test_a_kept_trie_is_as_good_as_a_new_one(some: list[Rule], sentence: list[st
 def test_rules_may_come_in_any_order(some: list[Rule], random: Any) -> None:
     order = list(range(len(some)))
     random.shuffle(order)
-    part, shuffled = Part(grammar_columns(some), Tables()), Part(grammar_columns([some[i] for i in order]), Tables())
+    part, shuffled = (
+        GrammarPart(grammar_columns(some), Tables()),
+        GrammarPart(grammar_columns([some[i] for i in order]), Tables()),
+    )
     assert (part.trie.nodes, part.trie.bins) == (shuffled.trie.nodes, shuffled.trie.bins)
     assert sorted(part.trie.rules.tolist()) == sorted(order[i] for i in shuffled.trie.rules.tolist())
 

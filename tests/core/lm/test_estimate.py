@@ -22,8 +22,8 @@ from smtplugins.core.lm.estimate import (
     BadSettings,
     BadText,
     Estimate,
+    EstimateTooLarge,
     NoDiscounts,
-    TooLarge,
     estimate,
     read_pieces,
 )
@@ -284,10 +284,10 @@ def test_memory_has_a_limit() -> None:
             read += 1
             yield piece
 
-    with pytest.raises(TooLarge, match="KB of memory, 1024 KB are allowed"):
+    with pytest.raises(EstimateTooLarge, match="KB of memory, 1024 KB are allowed"):
         estimate(pieces(), 3, fallback=FALLBACK, memory=1 << 20)
     assert read < 10
-    with pytest.raises(TooLarge):
+    with pytest.raises(EstimateTooLarge):
         estimate(text, 3, fallback=FALLBACK, memory=needed - 1)
 
 

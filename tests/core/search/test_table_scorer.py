@@ -21,7 +21,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smtplugins.contracts.contracts import Sentence, SimpleStateful
+from smtplugins.contracts.adapters import SimpleStateful
+from smtplugins.contracts.data import Sentence
 from smtplugins.core._core import Scorers
 from smtplugins.core.search.search_options import SearchOptions
 from smtplugins.core.search.stateful_search import (

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from smtformats import FormatError, all_formats, detect, open_bytes, open_lines
 from smtformats.derivation.cdec import FORMAT, parse
-from smtformats.derivation.derivations import Derivation, Node
+from smtformats.derivation.derivations import DerivationNode, PrintedDerivation
 from smtformats.files import Lines, head
 from smtformats.grammar import cdec as grammar_cdec
 from smtformats.grammar.rules import NonTerminal, Rule
@@ -21,7 +21,7 @@ TOP = "\nsent_id=4.0 ||| -1.5\n"
 REST = "({<0,2> [Goal] ||| [S] ||| [1]}\n ({<0,2> [S] ||| a [X] ||| [1] A}\n  ({<1,2> [X] ||| ( ||| {)}}\n  )\n )\n)\n"
 
 
-def read(text: str, **limits: int) -> list[Derivation]:
+def read(text: str, **limits: int) -> list[PrintedDerivation]:
     return list(parse(Lines(io.BytesIO(text.encode()), "x"), **limits))
 
 
@@ -45,24 +45,27 @@ def test_several() -> None:
 @pytest.mark.parametrize(
     ("shown", "node"),
     [
-        ("", Node("", None, None)),
-        ("[X]", Node("X", None, None)),
-        ("<0,1>", Node("", None, (0, 1))),
-        ("[NP-1:x]<-1,-1><0,1>", Node("NP-1:x", None, (0, 1))),
-        ("<3,4><0,1> p=-2.5", Node("", None, (0, 1), score=-2.5)),
-        (" p=-inf", Node("", None, None, score=float("-inf"))),
-        ("<0,1> p=1 F=2 p=3", Node("", None, (0, 1), (), ("F", "p"), (2.0, 3.0), 1.0)),
-        ("<0,1> ", Node("", None, (0, 1))),
-        (" A=b=1", Node("", None, None, (), ("A=b",), (1.0,))),
-        (" [S] ||| a ||| ", Node("S", Rule("S", ("a",), ()), None)),
-        ("[S]<0,1> p=0 F=1 [S] ||| a ||| b", Node("S", Rule("S", ("a",), ("b",)), (0, 1), (), ("F",), (1.0,), 0.0)),
+        ("", DerivationNode("", None, None)),
+        ("[X]", DerivationNode("X", None, None)),
+        ("<0,1>", DerivationNode("", None, (0, 1))),
+        ("[NP-1:x]<-1,-1><0,1>", DerivationNode("NP-1:x", None, (0, 1))),
+        ("<3,4><0,1> p=-2.5", DerivationNode("", None, (0, 1), score=-2.5)),
+        (" p=-inf", DerivationNode("", None, None, score=float("-inf"))),
+        ("<0,1> p=1 F=2 p=3", DerivationNode("", None, (0, 1), (), ("F", "p"), (2.0, 3.0), 1.0)),
+        ("<0,1> ", DerivationNode("", None, (0, 1))),
+        (" A=b=1", DerivationNode("", None, None, (), ("A=b",), (1.0,))),
+        (" [S] ||| a ||| ", DerivationNode("S", Rule("S", ("a",), ()), None)),
+        (
+            "[S]<0,1> p=0 F=1 [S] ||| a ||| b",
+            DerivationNode("S", Rule("S", ("a",), ("b",)), (0, 1), (), ("F",), (1.0,), 0.0),
+        ),
         (
             "<0,1>  [S] ||| a ||| b c ||| G=1 H=-2 ||| 0-0 0-1",
-            Node("S", Rule("S", ("a",), ("b", "c"), ("G", "H"), (1.0, -2.0), ((0, 0), (0, 1))), (0, 1)),
+            DerivationNode("S", Rule("S", ("a",), ("b", "c"), ("G", "H"), (1.0, -2.0), ((0, 0), (0, 1))), (0, 1)),
         ),
     ],
 )
-def test_masks(shown: str, node: Node) -> None:
+def test_masks(shown: str, node: DerivationNode) -> None:
     (derivation,) = read(f"{TOP}({{{shown}}}\n)\n")
     (actual,) = derivation.nodes
     rule = actual.rule and Rule(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smtformats import FormatError, all_formats, detect
-from smtformats.derivation.derivations import Derivation
+from smtformats.derivation.derivations import PrintedDerivation
 from smtformats.derivation.joshua import FORMAT, parse
 from smtformats.files import Lines
 from smtformats.grammar.rules import NonTerminal
@@ -24,7 +24,7 @@ BLOCK = """\
 """
 
 
-def read(text: str, **limits: int) -> list[Derivation]:
+def read(text: str, **limits: int) -> list[PrintedDerivation]:
     return list(parse(Lines(io.BytesIO(text.encode()), "x"), **limits))
 
 

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from smtformats import FormatError, all_formats, detect, open_bytes, open_lines
 from smtformats.derivation import cdec
-from smtformats.derivation.derivations import Derivation
+from smtformats.derivation.derivations import PrintedDerivation
 from smtformats.derivation.joshua_trees import FORMAT, parse
 from smtformats.files import Lines, head
 from smtformats.grammar.rules import NonTerminal
 from smtformats.nbest import joshua as nbest_joshua
 
 
-def read(text: str) -> list[Derivation]:
+def read(text: str) -> list[PrintedDerivation]:
     return list(parse(Lines(io.BytesIO(text.encode()), "x")))
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import smtplugins as smt
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec, parameters
 from smtplugins.host.config.override import PARSING, with_decoder
 from smtplugins.host.config.run_yaml import RunConfig, load_config
-from smtplugins.host.errors import UsageError
 
 TEXT = "decoder: {name: hiero, max_span: 7, glue: false, pop_limit: 9, beam: 0.5, joshua: true}\n"
 
@@ -47,6 +47,6 @@ def test_without_any_before(tmp_path: Path) -> None:
 
 def test_options_of_parsing_are_those_of_hiero() -> None:
     registry = smt.load_plugins().registry
-    known = parameters(registry.entry("decoders", "hiero").record.make)
+    known = parameters(registry.entry("decoders", "hiero").record.factory)
     assert known.keys() > PARSING
     assert not PARSING & {"search", "pop_limit", "pops", "beam", "adapt"}

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import smtplugins as smt
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.config.resources import Table, resources
 from smtplugins.host.config.run_yaml import ModelConfig, load_config
-from smtplugins.host.errors import SmtError, UsageError
 
 RULES = "[X] ||| haus ||| house ||| 0.5 2\n[X] ||| hut ||| hat ||| 1 4\n"
 

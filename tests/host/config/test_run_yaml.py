@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smtformats import FormatError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.config.run_yaml import ConfigError, ModelConfig, OutputConfig, RunConfig, load_config, show_config
-from smtplugins.host.errors import SmtError, UsageError
 
 WHOLE = """\
 plugins: [own.py, a_module]

@@ -9,12 +9,12 @@ import pytest
 
 import smtplugins as smt
 from smtformats import FormatError
-from smtplugins.contracts.contracts import Sentence
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.config.override import with_decoder
 from smtplugins.host.config.run_yaml import load_config
 from smtplugins.host.config.weight_names import check_names
 from smtplugins.host.decode.translator import Translator, make_translator
-from smtplugins.host.errors import UsageError
 
 RULES = "[X] ||| haus ||| house ||| p=-1 rare=1\n[X] ||| das [X,1] ||| the [1] ||| p=-0.5\n"
 CONFIG = """\

@@ -17,7 +17,7 @@ from smtformats import FormatError
 from smtformats.format import shortest
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.tokens import BadField
-from smtplugins.contracts.contracts import Built
+from smtplugins.contracts.decoders import BuiltStep
 from smtplugins.host.decode.built_steps import (
     BuiltFile,
     BuiltTree,
@@ -32,9 +32,9 @@ from smtplugins.host.decode.built_steps import (
 )
 
 # From the middle up and down: the second is above the first, the third below the second.
-UP = Built("[X] ||| haus ||| house", 2, 3, -1, False, 0, -1.0)
-OVER = Built("[S] ||| [X,1] des [X,2] ||| [X,2] 's [X,1]", 0, 3, 0, True, 1, -0.5)
-UNDER = Built("[X] ||| dach ||| roof", 0, 1, 1, False, 0, -0.25)
+UP = BuiltStep("[X] ||| haus ||| house", 2, 3, -1, False, 0, -1.0)
+OVER = BuiltStep("[S] ||| [X,1] des [X,2] ||| [X,2] 's [X,1]", 0, 3, 0, True, 1, -0.5)
+UNDER = BuiltStep("[X] ||| dach ||| roof", 0, 1, 1, False, 0, -0.25)
 TREE = BuiltTree("7", ("dach", "des", "haus"), "house 's roof", -1.75, (UP, OVER, UNDER))
 # From the leaves: the last joins both.
 CHART = (
@@ -191,7 +191,7 @@ def test_what_is_no_text(tmp_path: Path) -> None:
 
 
 @st.composite
-def trees(draw: st.DrawFn) -> tuple[list[dict[int, int]], list[Built]]:
+def trees(draw: st.DrawFn) -> tuple[list[dict[int, int]], list[BuiltStep]]:
     """A tree by its nodes' children, and its steps: from some node on, each beside any that is there."""
     count = draw(st.integers(1, 12))
     parents = [-1] + [draw(st.integers(0, i - 1)) for i in range(1, count)]
@@ -204,7 +204,7 @@ def trees(draw: st.DrawFn) -> tuple[list[dict[int, int]], list[Built]]:
     def add(node: int, beside: int, above: bool, child: int) -> None:
         gaps = " ".join(f"[X,{k + 1}]" for k in range(len(kids[node])))
         source, target = f"a{node} {gaps}".strip(), " ".join(reversed(f"b{node} {gaps}".strip().split(" ")))
-        steps.append(Built(f"[X] ||| {source} ||| {target}", 0, 1, beside, above, child, float(node)))
+        steps.append(BuiltStep(f"[X] ||| {source} ||| {target}", 0, 1, beside, above, child, float(node)))
 
     add(next(iter(place)), -1, False, 0)
     while len(place) < count:
@@ -223,7 +223,7 @@ def trees(draw: st.DrawFn) -> tuple[list[dict[int, int]], list[Built]]:
 
 
 @given(trees())
-def test_any_order_in_which_a_tree_grows_gives_that_tree(drawn: tuple[list[dict[int, int]], list[Built]]) -> None:
+def test_any_order_in_which_a_tree_grows_gives_that_tree(drawn: tuple[list[dict[int, int]], list[BuiltStep]]) -> None:
     wanted, steps = drawn
     assert children(steps) == wanted
 

@@ -12,16 +12,17 @@ import pytest
 import smtplugins as smt
 from smtformats import FormatError
 from smtformats.hypergraph.lattices import arcs_of
-from smtplugins.contracts.contracts import Decoding, Sentence
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.models import Model
 from smtplugins.host.config.run_yaml import load_config
 from smtplugins.host.decode import job
 from smtplugins.host.decode.decoded_lists import candidates_of
 from smtplugins.host.decode.sentences import read_sentences, read_source
 from smtplugins.host.decode.statistics import DecodingStatistics
 from smtplugins.host.decode.translator import Translator, make_translator
-from smtplugins.host.errors import UsageError
 from smtplugins.host.host import Host
-from smtplugins.host.model import Model
 
 RULES = "[X] ||| haus ||| house ||| p=-1\n[X] ||| haus ||| home ||| p=-2\n[X] ||| das [X,1] ||| the [1] ||| p=-0.5\n"
 CONFIG = """\

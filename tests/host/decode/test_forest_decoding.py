@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from smtplugins.contracts.contracts import Decoding, Sentence
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.models import Model
 from smtplugins.host.decode.forest_decoding import ForestDecoder
-from smtplugins.host.model import Model
 
 
 class Times:

@@ -13,13 +13,13 @@ import smtplugins as smt
 from smtformats import FormatError
 from smtformats.files import Lines
 from smtformats.hypergraph import plf
-from smtplugins.contracts.contracts import Sentence
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.errors import UsageError
 from smtplugins.core.grammar.parsing import Lattice
 from smtplugins.host.config.resources import Resources
 from smtplugins.host.decode.lattices import lattice_of
 from smtplugins.host.decode.parsing import SentenceParser
 from smtplugins.host.decode.parsing_options import ParsingOptions
-from smtplugins.host.errors import UsageError
 from smtplugins.host.features.scoring import activate
 
 LATTICE = "((('a',0.5,0,1),('*EPS*',1,0.25,1),),(('b',1,1,1),),)\n"

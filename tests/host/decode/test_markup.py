@@ -11,7 +11,7 @@ import pytest
 
 import smtplugins as smt
 from smtformats.corpus.segments import Mark
-from smtplugins.contracts.contracts import Sentence
+from smtplugins.contracts.data import Sentence
 from smtplugins.core.graph.inference import kbest
 from smtplugins.host.config.run_yaml import load_config
 from smtplugins.host.decode.markup import Asked, asked_by

@@ -12,7 +12,8 @@ import pytest
 
 import smtplugins as smt
 from smtformats import Columns, GrammarColumns
-from smtplugins.contracts.contracts import Sentence
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.errors import FeatureError, UsageError
 from smtplugins.contracts.offers import Offer
 from smtplugins.contracts.spec import Spec
 from smtplugins.core.grammar.rules import Rules
@@ -20,7 +21,6 @@ from smtplugins.host.config.resources import Resources, Table, resources
 from smtplugins.host.config.run_yaml import ModelConfig
 from smtplugins.host.decode.parsing import SentenceForest, SentenceParser
 from smtplugins.host.decode.parsing_options import ParsingOptions
-from smtplugins.host.errors import FeatureError, UsageError
 from smtplugins.host.features.rule_columns import blocks_of, column_names
 from smtplugins.host.features.scoring import Active
 

@@ -9,7 +9,7 @@ import pytest
 
 from smtformats import FormatError
 from smtformats.alignment.links import Alignment
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.estimate.aligners import MODELS, align_words, model_stages
 from smtplugins.host.host import Host
 

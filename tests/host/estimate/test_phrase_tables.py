@@ -10,7 +10,7 @@ import pytest
 
 import smtplugins as smt
 from smtformats.errors import FormatError
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.estimate.phrase_tables import (
     Bitext,
     PhraseSettings,

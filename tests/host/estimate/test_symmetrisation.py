@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.estimate.symmetrisation import HEURISTICS, Point, symmetrise
 
 POINTS = st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=14)

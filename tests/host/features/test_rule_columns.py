@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from smtformats import Columns
+from smtplugins.contracts.errors import FeatureError
 from smtplugins.contracts.offers import Offer
 from smtplugins.core.grammar.rules import Rules
-from smtplugins.host.errors import FeatureError
-from smtplugins.host.features.rule_columns import Block, SparseBlock, blocks_of
+from smtplugins.host.features.rule_columns import ColumnBlock, SparseBlock, blocks_of
 from smtplugins.host.features.scoring import Active
 
 ROWS = [{"n:a": 1.0, "n:c": -2.0}, {}, {"n:b": 0.5}, {"n:a": 3.0, "n:b": 0.25}, {"n:c": 9.0}]
@@ -24,7 +24,9 @@ class Says:
         return Columns.from_mappings(self._rows)
 
 
-def blocks(rows: list[dict[str, float]], label: str = "n", nobodys: int | None = None) -> list[Block | SparseBlock]:
+def blocks(
+    rows: list[dict[str, float]], label: str = "n", nobodys: int | None = None
+) -> list[ColumnBlock | SparseBlock]:
     offer = Offer(name="n", make=Says, summary="sums")
     return list(blocks_of([Active(label, offer, Says(rows))], RULES, nobodys))
 
@@ -34,7 +36,7 @@ def test_open_namespaces_stay_sparse() -> None:
     assert isinstance(block, SparseBlock)
     table = np.array([[row.get(name, 0.0) for row in ROWS] for name in block.names])
     table[:, -1] = 0.0
-    dense = Block(block.names, tuple(table))
+    dense = ColumnBlock(block.names, tuple(table))
     assert np.array_equal(np.array(block.columns), table)
     for weights in ({"n:a": 0.5, "n:b": -1.0, "other": 3.0}, {}):
         scores = [np.ones(len(ROWS)), np.ones(len(ROWS))]
@@ -55,7 +57,7 @@ def test_the_label_takes_the_place_of_the_name() -> None:
 
 def test_names_that_are_not_open_are_written_out() -> None:
     (block,) = blocks([{"x": 1.0}] * len(ROWS))
-    assert isinstance(block, Block)
+    assert isinstance(block, ColumnBlock)
 
 
 def test_what_is_wrong() -> None:

@@ -12,10 +12,10 @@ import pytest
 
 import smtplugins as smt
 from smtformats import Candidates, Columns
-from smtplugins.contracts.contracts import SimpleStateful
+from smtplugins.contracts.adapters import SimpleStateful
+from smtplugins.contracts.errors import FeatureError, SmtError, UsageError
 from smtplugins.contracts.offers import Offer
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.errors import FeatureError, SmtError, UsageError
 from smtplugins.host.features.scoring import Active, activate, adapt, as_block, score_lists
 from smtplugins.host.host import Host
 from smtplugins.plugins.standard.runners import Serial

@@ -10,9 +10,9 @@ import pytest
 
 import smtplugins as smt
 from smtformats import Candidates, Columns, FormatError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.offers import Offer
 from smtplugins.core.grammar.rules import Edges
-from smtplugins.host.errors import UsageError
 from smtplugins.host.features.scoring import Active
 from smtplugins.host.features.segmentations import Phrase, phrases_of
 

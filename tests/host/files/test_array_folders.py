@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.files.array_folders import new_folder
 
 RECORD = "made.json"

@@ -11,8 +11,8 @@ import pytest
 import smtplugins as smt
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph.graph import Edge
+from smtplugins.contracts.errors import UsageError
 from smtplugins.core.graph.hypergraph import Hypergraph, HypergraphBuilder
-from smtplugins.host.errors import UsageError
 from smtplugins.host.files.forest_files import ForestFiles
 from smtplugins.host.files.opening import open_known
 from smtplugins.host.host import Host

@@ -9,7 +9,7 @@ import pytest
 
 import smtplugins as smt
 from smtformats import FormatError
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 from smtplugins.host.files.joining import Joined, Texts, by_line, find_places, references_of, texts_of
 
 IDS = ["seg-2", "seg-0", "seg-1"]

@@ -6,9 +6,9 @@ import pytest
 
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph.graph import Edge
+from smtplugins.contracts.errors import UsageError
 from smtplugins.core.graph.hypergraph import Hypergraph, HypergraphBuilder
 from smtplugins.core.graph.inference import kbest
-from smtplugins.host.errors import UsageError
 from smtplugins.host.files.list_fields import FIELDS, check_fields, fields_of
 
 GAP = NonTerminal("X", 1)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import smtplugins as smt
 from smtformats import Candidates, FormatError
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.files.lists import as_stream, write_best
 from smtplugins.host.files.opening import find_format
 from smtplugins.host.host import Host

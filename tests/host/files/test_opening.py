@@ -15,8 +15,8 @@ import pytest
 import smtplugins as smt
 from smtformats import Format, FormatError, all_formats
 from smtformats.files import Lines
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.errors import UsageError
 from smtplugins.host.files.opening import find_format, format_options, number, open_known, write_all
 
 

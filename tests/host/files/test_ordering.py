@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import smtplugins as smt
 from smtformats.files import Lines
 from smtformats.nbest.jsonl import parse
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 from smtplugins.host.files.lists import as_stream, write_best
 from smtplugins.host.files.ordering import in_order, lists_in_order
 

@@ -9,7 +9,7 @@ import pytest
 
 import smtplugins as smt
 from smtformats import FormatError
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 from smtplugins.host.files.sides import _Lines, open_side
 from smtplugins.host.host import Host
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.files.lists import candidates
 from smtplugins.host.host import Host
 from smtplugins.host.judge.consensus import Consensus, choices, gains, matrix, posteriors, prepare_references

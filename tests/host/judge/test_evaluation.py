@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import smtplugins as smt
 from smtformats import FormatError
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.host import Host
 from smtplugins.host.judge.evaluation import Runs, evaluate
 from smtplugins.host.judge.postprocess import Post

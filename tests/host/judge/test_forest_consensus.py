@@ -14,9 +14,9 @@ import pytest
 from smtformats import all_formats
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph.graph import Edge, GraphBuilder
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.core.graph import inference
 from smtplugins.core.graph.hypergraph import Hypergraph
-from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.files.opening import write_all
 from smtplugins.host.host import Host
 from smtplugins.host.judge.consensus import posteriors

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from smtplugins.contracts.contracts import State, Step
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.learners import LearnerState, LearnerStep
+from smtplugins.contracts.models import Model
 from smtplugins.host.judge.histories import mean_weights, read_runs, result
-from smtplugins.host.model import Model
 from smtplugins.host.runs import RunDirectory
 
 
@@ -18,7 +18,9 @@ def steps(folder: Path, count: int, weight: float) -> None:
     kept = RunDirectory(folder)
     for number in range(1, count + 1):
         metrics = {"BLEU": 10.0 * number} if number > 1 else {}
-        kept.save_step(number, Step(Model({"x": weight * number, "y": 1.0}), 0.5 * number, metrics, State()))
+        kept.save_step(
+            number, LearnerStep(Model({"x": weight * number, "y": 1.0}), 0.5 * number, metrics, LearnerState())
+        )
 
 
 def test_one_run_with_its_manifest(tmp_path: Path) -> None:

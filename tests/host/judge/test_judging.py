@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from smtformats import Candidates
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 from smtplugins.host.files.lists import ListStream, as_stream
 from smtplugins.host.judge.evaluation import Texts
 from smtplugins.host.judge.judging import depths_of, judge

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 from smtplugins.host.files.lists import ListStream, candidates
 from smtplugins.host.host import Host
 from smtplugins.host.judge.oracles import oracles

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.files.lists import candidates
 from smtplugins.host.judge.postprocess import join_bpe, join_spm, make_post
 

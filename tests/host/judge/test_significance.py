@@ -15,9 +15,9 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 from sacrebleu.significance import PairedTest
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.host import Host
-from smtplugins.host.judge.significance import TESTS, Plan, judge
+from smtplugins.host.judge.significance import TESTS, SignificancePlan, judge
 
 WORDS = ["the", "old", "house", "on", "a", "hill", "was", "sold", "to", "her", "."]
 
@@ -85,13 +85,13 @@ def test_p_is_sacrebleus(
 
 
 def test_numbers_of_samples_are_sacrebleus() -> None:
-    plan = Plan(("bootstrap", "ar", "sign"))
+    plan = SignificancePlan(("bootstrap", "ar", "sign"))
     assert (plan.count("bootstrap"), plan.count("ar")) == (1000, 10000)
     assert plan.signature() == "|bs:1000|ar:10000|test:sign|rs:12345"
-    assert Plan(("ar",), 50, 0.9, 3).signature() == "|bs:50|ci:0.9|ar:50|rs:3"
-    assert Plan(("sign", "wilcoxon")).signature() == "|test:sign,wilcoxon"
-    assert Plan().signature() == ""
-    assert Plan.of(("ar",), bootstrap=70) == Plan(("bootstrap", "ar"), 70)
+    assert SignificancePlan(("ar",), 50, 0.9, 3).signature() == "|bs:50|ci:0.9|ar:50|rs:3"
+    assert SignificancePlan(("sign", "wilcoxon")).signature() == "|test:sign,wilcoxon"
+    assert SignificancePlan().signature() == ""
+    assert SignificancePlan.of(("ar",), bootstrap=70) == SignificancePlan(("bootstrap", "ar"), 70)
 
 
 def test_randomisation_is_that_of_all_exchanges() -> None:
@@ -101,7 +101,7 @@ def test_randomisation_is_that_of_all_exchanges() -> None:
     real = abs(base.mean() - other.mean())
     coins = np.array(list(itertools.product((-1, 1), repeat=10)))
     exact = np.mean(np.abs(coins @ (base - other)) / 10 >= real - 1e-12)
-    plan = Plan(("ar",), 20000)
+    plan = SignificancePlan(("ar",), 20000)
     p = judge(Mean(), [[numbers(base)], [numbers(other)]], plan)[1].p["ar"]
     assert p == pytest.approx(exact, abs=0.01)
 
@@ -119,9 +119,9 @@ def test_one_sentence_that_differs_is_no_proof() -> None:
     base = np.arange(20.0)
     other = base.copy()
     other[7] += 5
-    assert judge(Mean(), [[numbers(base)], [numbers(other)]], Plan(("ar",), 500))[1].p["ar"] == 1
+    assert judge(Mean(), [[numbers(base)], [numbers(other)]], SignificancePlan(("ar",), 500))[1].p["ar"] == 1
     other[8] += 5
-    two = judge(Mean(), [[numbers(base)], [numbers(other)]], Plan(("ar",), 4000))[1].p["ar"]
+    two = judge(Mean(), [[numbers(base)], [numbers(other)]], SignificancePlan(("ar",), 4000))[1].p["ar"]
     assert two == pytest.approx(0.5, abs=0.05)
 
 
@@ -138,7 +138,7 @@ def test_randomisation_is_uniform_if_nothing_differs(runs: tuple[int, int]) -> N
     for _ in range(400):
         hard = rng.normal(size=60)
         made = [[numbers(hard + rng.normal(size=60)) for _ in range(count)] for count in runs]
-        values.append(judge(Mean(), made, Plan(("ar",), 300, seed=int(rng.integers(1 << 30))))[1].p["ar"])
+        values.append(judge(Mean(), made, SignificancePlan(("ar",), 300, seed=int(rng.integers(1 << 30))))[1].p["ar"])
     # Kolmogorov's 0.1 % point for 400 values is 0.098.
     assert uniform(values) < 0.098
 
@@ -150,7 +150,7 @@ def test_runs_that_agree_make_randomisation_too_sure() -> None:
     for seed in range(200):
         own = rng.normal(size=(2, 1, 60))
         made = [[numbers(run) for run in system] for system in own + 0.5 * rng.normal(size=(2, 3, 60))]
-        for name, p in judge(Mean(), made, Plan(("ar", "wilcoxon"), 200, seed=seed))[1].p.items():
+        for name, p in judge(Mean(), made, SignificancePlan(("ar", "wilcoxon"), 200, seed=seed))[1].p.items():
             p_values[name].append(p)
     assert np.mean(np.array(p_values["ar"]) <= 0.05) > 0.15
     assert np.mean(np.array(p_values["wilcoxon"]) <= 0.05) < 0.1
@@ -162,7 +162,7 @@ def test_tests_on_sentences_are_uniform_if_nothing_differs(size: int) -> None:
     p_values: dict[str, list[float]] = {"sign": [], "wilcoxon": []}
     for _ in range(600):
         made = [[numbers(rng.normal(size=size))] for _ in range(2)]
-        for name, p in judge(Mean(), made, Plan(("sign", "wilcoxon")))[1].p.items():
+        for name, p in judge(Mean(), made, SignificancePlan(("sign", "wilcoxon")))[1].p.items():
             p_values[name].append(p)
     assert uniform(p_values["wilcoxon"]) < 0.08
     # The sign test has few values: never too often below t, and exactly as often at its own values.
@@ -176,7 +176,11 @@ def test_bootstrap_p_is_about_one_tailed() -> None:
     values = []
     for _ in range(500):
         made = [[numbers(rng.normal(size=100))] for _ in range(2)]
-        values.append(judge(Mean(), made, Plan(("bootstrap",), 300, seed=int(rng.integers(1 << 30))))[1].p["bootstrap"])
+        values.append(
+            judge(Mean(), made, SignificancePlan(("bootstrap",), 300, seed=int(rng.integers(1 << 30))))[1].p[
+                "bootstrap"
+            ]
+        )
     assert np.mean(np.array(values) <= 0.05) == pytest.approx(0.1, abs=0.04)
     assert np.mean(np.array(values) <= 0.1) == pytest.approx(0.2, abs=0.06)
 
@@ -186,7 +190,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     for level in (0.8, 0.95):
         held = 0
         for seed in range(500):
-            judgement = judge(Mean(), [[numbers(rng.normal(size=80))]], Plan((), 300, level, seed))[0]
+            judgement = judge(Mean(), [[numbers(rng.normal(size=80))]], SignificancePlan((), 300, level, seed))[0]
             assert judgement.low is not None
             assert judgement.high is not None
             held += judgement.low < 0 < judgement.high
@@ -203,7 +207,7 @@ def test_p_falls_as_the_difference_grows(runs: int) -> None:
         p_values = []
         for systems in noise:
             made = [[numbers(run) for run in systems[0]], [numbers(run + shift) for run in systems[1]]]
-            p_values.append(list(judge(Mean(), made, Plan(tests, 400))[1].p.values()))
+            p_values.append(list(judge(Mean(), made, SignificancePlan(tests, 400))[1].p.values()))
         medians.append(np.median(p_values, axis=0))
     assert (np.diff(np.array(medians[1:]), axis=0) <= 0).all()
     assert (medians[3] < 0.01).all()
@@ -214,15 +218,15 @@ def test_lower_may_be_better() -> None:
     rng = np.random.default_rng(16)
     base = rng.normal(size=50)
     made = [[numbers(base)], [numbers(base - 0.5 + 0.1 * rng.normal(size=50))]]
-    assert judge(Mean(higher_is_better=False), made, Plan(("sign",)))[1].p["sign"] < 1e-6
-    assert judge(Mean(), made, Plan(("sign",)))[1].p["sign"] > 0.999
+    assert judge(Mean(higher_is_better=False), made, SignificancePlan(("sign",)))[1].p["sign"] < 1e-6
+    assert judge(Mean(), made, SignificancePlan(("sign",)))[1].p["sign"] > 0.999
 
 
 @pytest.mark.parametrize("runs", [1, 3])
 def test_identical_systems_have_p_one(runs: int) -> None:
     rng = np.random.default_rng(17)
     made = [numbers(rng.normal(size=40)) for _ in range(runs)]
-    judgement = judge(Mean(), [made, made], Plan(tuple(TESTS), 100))[1]
+    judgement = judge(Mean(), [made, made], SignificancePlan(tuple(TESTS), 100))[1]
     expected = dict.fromkeys(TESTS, 1.0)
     if runs > 1:
         # Runs that differ among themselves can be regrouped; no difference at all is still the least there is.
@@ -233,7 +237,7 @@ def test_identical_systems_have_p_one(runs: int) -> None:
 def test_runs_have_mean_deviation_and_interval() -> None:
     rng = np.random.default_rng(18)
     runs = [rng.normal(size=50) + shift for shift in (0, 0.1, 0.5)]
-    judgement = judge(Mean(), [[numbers(run) for run in runs]], Plan((), 4000, 0.95))[0]
+    judgement = judge(Mean(), [[numbers(run) for run in runs]], SignificancePlan((), 4000, 0.95))[0]
     means = [run.mean() for run in runs]
     assert judgement.score == pytest.approx(np.mean(means))
     assert judgement.deviation == pytest.approx(np.std(means, ddof=1))
@@ -247,22 +251,25 @@ def test_runs_have_mean_deviation_and_interval() -> None:
 def test_same_seed_same_p_whatever_the_other_systems() -> None:
     rng = np.random.default_rng(19)
     made = [[numbers(rng.normal(size=40))] for _ in range(4)]
-    plan = Plan(tuple(TESTS), 200)
+    plan = SignificancePlan(tuple(TESTS), 200)
     together = judge(Mean(), made, plan)
     for i in (1, 2, 3):
         assert judge(Mean(), [made[0], made[i]], plan)[1] == together[i]
-    assert judge(Mean(), made, Plan(tuple(TESTS), 200, seed=5)) != together
+    assert judge(Mean(), made, SignificancePlan(tuple(TESTS), 200, seed=5)) != together
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Plan(("t",)), "unknown test 't'"),
-        (lambda: Plan(("ar", "ar")), "test 'ar' is named twice"),
-        (lambda: Plan((), -1), "samples: expected a number of samples, found -1"),
-        (lambda: Plan((), 0, 95), "confidence: expected a level between 0 and 1, such as 0.95, found 95"),
-        (lambda: Plan((), 0, None, -1), "seed: expected a whole number from 0 on, found -1"),
-        (lambda: Plan.of((), bootstrap=5, samples=7), "expected bootstrap or samples as the number of samples"),
+        (lambda: SignificancePlan(("t",)), "unknown test 't'"),
+        (lambda: SignificancePlan(("ar", "ar")), "test 'ar' is named twice"),
+        (lambda: SignificancePlan((), -1), "samples: expected a number of samples, found -1"),
+        (lambda: SignificancePlan((), 0, 95), "confidence: expected a level between 0 and 1, such as 0.95, found 95"),
+        (lambda: SignificancePlan((), 0, None, -1), "seed: expected a whole number from 0 on, found -1"),
+        (
+            lambda: SignificancePlan.of((), bootstrap=5, samples=7),
+            "expected bootstrap or samples as the number of samples",
+        ),
     ],
 )
 def test_wrong_plans(make: Any, message: str) -> None:

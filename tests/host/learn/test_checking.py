@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from smtformats import Candidates
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 from smtplugins.host.host import Host
 from tests.host.teaching import BLEU, REFS, lists, teaching_host
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import smtplugins as smt
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.host import Host
 from tests.host.teaching import BLEU, REFS, lists, teaching_host, write
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import smtplugins as smt
-from smtplugins.contracts.contracts import Learner, State, Step
-from smtplugins.host.model import Files, Model
+from smtplugins.contracts.learners import Learner, LearnerState, LearnerStep
+from smtplugins.contracts.models import Files, Model
 from smtplugins.host.runs import RunDirectory
 from smtplugins.testing import samples
 from smtplugins.testing.cases import LearnerChecks
@@ -26,13 +26,13 @@ WORKER = """
 import sys
 from pathlib import Path
 import smtplugins as smt
-from smtplugins.contracts.contracts import State
-from smtplugins.host.model import Model
+from smtplugins.contracts.learners import LearnerState
+from smtplugins.contracts.models import Model
 from smtplugins.host.runs import RunDirectory
 from smtplugins.testing import samples
 
 toys, name, folder, stuck = sys.argv[1:]
-save = State.save
+save = LearnerState.save
 
 def stop(self, folder):
     if "step-" + stuck in str(folder):
@@ -40,7 +40,7 @@ def stop(self, folder):
         sys.stdin.readline()
     save(self, folder)
 
-State.save = stop
+LearnerState.save = stop
 run = RunDirectory.create(Path(folder), {"seed": 1})
 problem = {"toy-perceptron": samples.list_problem, "toy-stumps": samples.row_problem}[name]()
 learner = smt.load_plugins([toys]).registry.make("learners", name)
@@ -66,7 +66,7 @@ def make(name: str) -> Learner:
     return made
 
 
-def steps_of(name: str) -> list[Step]:
+def steps_of(name: str) -> list[LearnerStep]:
     return list(make(name).learn(PROBLEMS[name](), Model(), seed=1))
 
 
@@ -156,7 +156,7 @@ def test_a_model_keeps_its_hash_on_disk_and_its_artefacts_stay_files(tmp_path: P
 def test_a_state_comes_back_from_disk_with_its_types(tmp_path: Path) -> None:
     state = steps_of("toy-perceptron")[1].state
     state.save(tmp_path / "state")
-    again = State.load(tmp_path / "state")
+    again = LearnerState.load(tmp_path / "state")
     assert again.values == state.values
     assert {name: (array.dtype, array.tolist()) for name, array in again.arrays.items()} == {
         name: (array.dtype, array.tolist()) for name, array in state.arrays.items()

@@ -13,16 +13,16 @@ import pytest
 
 import smtplugins as smt
 from smtplugins import Offer
-from smtplugins.contracts.contracts import Forests, Lists, State, Step
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.learners import ForestProblem, LearnerState, LearnerStep, ListProblem
+from smtplugins.contracts.models import Model
 from smtplugins.core.graph.inference import kbest
 from smtplugins.host.config.run_yaml import load_config
 from smtplugins.host.decode import job
-from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.host import Host
 from smtplugins.host.learn import loop
 from smtplugins.host.learn.loop import Ended, LoopPlan, tune_decoder
 from smtplugins.host.learn.tuning import plan_of
-from smtplugins.host.model import Model
 from smtplugins.host.runs import RunDirectory
 from tests.host.killing import killed, tree
 
@@ -34,11 +34,11 @@ EXAMPLE = Path(__file__).resolve().parents[3] / "examples/decode-hiero"
 class Nudging:
     """Weights move towards the features of the derivation with most words of the reference among the best ones."""
 
-    accepts = frozenset({Forests})
+    accepts = frozenset({ForestProblem})
 
     def learn(
-        self, problem: Forests, start: Model, *, resume: Any = None, seed: int = 1, runner: Any = None
-    ) -> Iterator[Step]:
+        self, problem: ForestProblem, start: Model, *, resume: Any = None, seed: int = 1, runner: Any = None
+    ) -> Iterator[LearnerStep]:
         weights = dict(start.weights)
         for number in range(0 if resume is None else resume.values["done"], 3):
             for graphs, reference in zip(problem.graphs, problem.references[0], strict=True):
@@ -51,20 +51,20 @@ class Nudging:
                     weights[name] = weights.get(name, 0.0) + 0.01 * float(value)
                 for name, value in zip(tops[0][0].names[:], tops[0][1].features(), strict=True):
                     weights[name] = weights.get(name, 0.0) - 0.01 * float(value)
-            yield Step(Model(dict(weights)), float(number), {}, State({}, {"done": number + 1}))
+            yield LearnerStep(Model(dict(weights)), float(number), {}, LearnerState({}, {"done": number + 1}))
 
 
 class Reversing:
     """Weights turn round, all but one: what was best becomes bad."""
 
-    accepts = frozenset({Lists, Forests})
+    accepts = frozenset({ListProblem, ForestProblem})
 
     def learn(
         self, problem: Any, start: Model, *, resume: Any = None, seed: int = 1, runner: Any = None
-    ) -> Iterator[Step]:
+    ) -> Iterator[LearnerStep]:
         if resume is None:
             turned = {name: value if name == "LM" else -value for name, value in start.weights.items()}
-            yield Step(Model(turned), 0.0, {}, State())
+            yield LearnerStep(Model(turned), 0.0, {}, LearnerState())
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from smtformats import FormatError
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.host import Host
 from smtplugins.host.learn.moses_extractor import inner_names
 from tests.host.teaching import REFS, teaching_host

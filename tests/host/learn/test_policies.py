@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import smtplugins as smt
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.config.run_yaml import load_config
-from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.host import Host
 from smtplugins.host.judge.histories import read_runs
 from smtplugins.host.learn import policies
@@ -143,7 +143,7 @@ class TestRefused:
         Path("nbest").write_text("0 ||| a ||| x= 1 ||| 1\n0 ||| b ||| x= 2 ||| 2\n")
         Path("one").write_text("b\n")
         with pytest.raises(
-            UsageError, match="'trying' learns from task, not from lists: it needs a decoder's configuration"
+            UsageError, match="'trying' learns from tasks, not from lists: it needs a decoder's configuration"
         ):
             host.tune("nbest", ["one"], learner="trying")
 

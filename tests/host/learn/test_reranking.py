@@ -10,7 +10,7 @@ import pytest
 
 import smtplugins as smt
 from smtformats import Candidates
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.files.joining import Joined, texts_of
 from smtplugins.host.host import Host
 from smtplugins.host.judge.evaluation import Evaluation, Score

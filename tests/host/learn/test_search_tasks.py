@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from smtformats import Columns
-from smtplugins.contracts.contracts import GuidedTask
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.tasks import GuidedTask
 from smtplugins.host.learn.search_tasks import Path, Weights, follow, ranked
 from smtplugins.testing import samples
 

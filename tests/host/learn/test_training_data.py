@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from smtformats import Candidates
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.core.graph.hypergraph import HypergraphBuilder
-from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.files.lists import ListStream
 from smtplugins.host.files.opening import find_format, write_all
 from smtplugins.host.host import Host

@@ -10,10 +10,10 @@ import pytest
 
 import smtplugins as smt
 from smtformats import Candidates
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.host.features.weighing import Weigher
 from smtplugins.host.host import Host
 from smtplugins.host.learn.tuning import Run, Tuned, combine_runs, plan_of
-from smtplugins.host.model import Weigher
 from tests.host.teaching import BLEU, REFS, lists, teaching_host, write
 
 

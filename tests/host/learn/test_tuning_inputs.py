@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from smtformats import FormatError
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.host import Host
 from tests.host.teaching import BLEU, REFS, lists, teaching_host
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import smtplugins as smt
-from smtplugins.host.errors import PluginError, UsageError
+from smtplugins.contracts.errors import PluginError, UsageError
 from smtplugins.host.host import Host
 
 Plugin = Callable[[str, str], ModuleType]

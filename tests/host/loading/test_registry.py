@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 import smtplugins as smt
-from smtplugins.host.errors import PluginError, UsageError
+from smtplugins.contracts.errors import PluginError, UsageError
 from smtplugins.host.host import Host
 
 Plugin = Callable[[str, str], ModuleType]

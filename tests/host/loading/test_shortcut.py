@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import smtplugins as smt
-from smtplugins.host.errors import FeatureError, PluginError, UsageError
+from smtplugins.contracts.errors import FeatureError, PluginError, UsageError
 from smtplugins.host.loading.shortcut import marked_offers
 
 Plugin = Callable[[str, str], ModuleType]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import smtplugins as smt
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.loading.template import new_plugin
 from smtplugins.testing import check_plugin
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pytest
 
 import smtplugins as smt
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.study.options import add_renamed, add_study, add_tuning, check_least, choose, file, tuning_plan
 from smtplugins.host.study.study import Study
 from smtplugins.host.study.study_tables import (

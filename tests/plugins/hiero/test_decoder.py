@@ -13,13 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import smtplugins as smt
-from smtplugins.contracts.contracts import Decoding, Sentence
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.models import Model
 from smtplugins.contracts.spec import Spec, parameters
 from smtplugins.core.graph.inference import kbest, viterbi
 from smtplugins.host.config.resources import Resources, resources
 from smtplugins.host.config.run_yaml import ModelConfig
-from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.model import Model
 from smtplugins.plugins.hiero.decoder import Hiero, HieroOptions
 from smtplugins.plugins.hiero.limits import TOOLKITS
 

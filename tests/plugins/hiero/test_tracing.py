@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 import smtplugins as smt
-from smtplugins.contracts.contracts import Decoding, Sentence
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.models import Model
 from smtplugins.host.config.resources import resources
 from smtplugins.host.config.run_yaml import ModelConfig
 from smtplugins.host.decode.built_steps import source_words
-from smtplugins.host.model import Model
 from smtplugins.plugins.hiero.decoder import Hiero, HieroOptions
 
 RULES = """\

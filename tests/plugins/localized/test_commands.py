@@ -11,8 +11,8 @@ import pytest
 
 import smtplugins as smt
 from smtplugins.cli.main import main
+from smtplugins.contracts.models import Model
 from smtplugins.host.estimate.lm import estimate_file, write_model
-from smtplugins.host.model import Model
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples/localized"
 BITEXT = "-t table -s train.fr -r train.en -a train.align"

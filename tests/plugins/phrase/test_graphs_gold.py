@@ -53,7 +53,7 @@ def graphs(path: Path, format: str) -> list[Hypergraph]:
 
 def written(folder: Path, format: str) -> list[Hypergraph]:
     """Ours, written by the decoder and read again, in the order of the sentences."""
-    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.contracts.data import Sentence
 
     translator = make_translator(host(), load_config(CONFIG, ["decoder.stack_size=100"]), None, "off")
     lines = Path("in/test50.de").read_text().splitlines()[:SENTENCES]

@@ -10,11 +10,11 @@ import pytest
 
 import smtplugins as smt
 from smtformats import FormatError
-from smtplugins.contracts.contracts import Decoding
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.errors import SmtError
 from smtplugins.host.config.run_yaml import load_config
 from smtplugins.host.decode.sentences import read_source
 from smtplugins.host.decode.translator import make_translator
-from smtplugins.host.errors import SmtError
 
 CutModel = Callable[[str, Iterable[str]], Path]
 INI = """\

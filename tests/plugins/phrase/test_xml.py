@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import smtplugins as smt
-from smtplugins.contracts.contracts import Decoding
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.host.config.run_yaml import load_config
 from smtplugins.host.decode.sentences import read_source
 from smtplugins.host.decode.translator import make_translator
-from smtplugins.host.errors import SmtError, UsageError
 
 MODES = ("pass-through", "ignore", "exclusive", "inclusive", "constraint")
 TABLE = """\

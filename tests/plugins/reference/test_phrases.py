@@ -16,16 +16,17 @@ import pytest
 import smtplugins as smt
 from smtformats.files import Lines
 from smtformats.hypergraph import plf
-from smtplugins.contracts.contracts import Decoding, Sentence
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.models import Model
 from smtplugins.core.graph.inference import kbest
 from smtplugins.core.search.phrase_spans import phrase_spans
 from smtplugins.host.config.resources import Resources, Table
 from smtplugins.host.config.run_yaml import load_config
 from smtplugins.host.decode.translator import make_translator
-from smtplugins.host.errors import UsageError
 from smtplugins.host.features.scoring import activate
 from smtplugins.host.host import Host
-from smtplugins.host.model import Model
 
 README = Path(__file__).resolve().parents[3] / "smtplugins/plugins/reference/README.md"
 WORDS, TARGETS = "abc", "xyz"

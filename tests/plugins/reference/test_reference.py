@@ -16,7 +16,10 @@ import pytest
 import smtplugins as smt
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.hypergraph.graph import GraphBuilder
-from smtplugins.contracts.contracts import Decoding, Sentence
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.models import Model
 from smtplugins.contracts.spec import Spec
 from smtplugins.core.graph.derivations import Derivations
 from smtplugins.core.graph.inference import kbest
@@ -25,10 +28,8 @@ from smtplugins.host.config.run_yaml import load_config
 from smtplugins.host.decode.parsing_options import NO_LIMIT
 from smtplugins.host.decode.sentences import read_sentences
 from smtplugins.host.decode.translator import make_translator
-from smtplugins.host.errors import UsageError
 from smtplugins.host.features.scoring import activate
 from smtplugins.host.host import Host
-from smtplugins.host.model import Model
 from smtplugins.plugins.reference.chart import Applied, parse
 from smtplugins.testing.decoders import rule_systems as grammars
 

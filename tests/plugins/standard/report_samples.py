@@ -10,7 +10,7 @@ import numpy as np
 from smtformats import Candidates
 from smtplugins.host.files.lists import as_stream
 from smtplugins.host.judge.evaluation import Texts
-from smtplugins.host.judge.histories import Run
+from smtplugins.host.judge.histories import RunHistory
 from smtplugins.host.judge.judging import judge
 from smtplugins.host.judge.reporting import Report
 
@@ -58,7 +58,9 @@ def hostile() -> Report:
         as_stream(lists), [texts([HOSTILE[2], HOSTILE[0]])], Overlap(), weights={name: 1.0},
         baseline=texts([HOSTILE[1], "<u>"], "<s>base</s>"),
     )  # fmt: skip
-    runs = (Run("<b>run</b>", (1, 2), {"objective": (1.0, 2.0), "<b>BLEU</b>": (3.0, float("nan"))}, {name: 1.0}),)
+    runs = (
+        RunHistory("<b>run</b>", (1, 2), {"objective": (1.0, 2.0), "<b>BLEU</b>": (3.0, float("nan"))}, {name: 1.0}),
+    )
     return Report(HOSTILE[1], ((HOSTILE[0], HOSTILE[1]),), runs, judged)
 
 
@@ -91,7 +93,7 @@ def small() -> Report:
         baseline=texts(["the house", "he sees it", "good day"], "base.txt"),
     )
     runs = tuple(
-        Run(f"run-{k}", (1, 2, 3), {"objective": (0.1, 0.2 + k / 10, 0.4), "BLEU": (10.0, 20.0, 30.0 + k)},
+        RunHistory(f"run-{k}", (1, 2, 3), {"objective": (0.1, 0.2 + k / 10, 0.4), "BLEU": (10.0, 20.0, 30.0 + k)},
             {"lm": 1.0, "tm": 0.5 * k})
         for k in (1, 2)
     )  # fmt: skip

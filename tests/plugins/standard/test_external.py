@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import smtplugins as smt
+from smtplugins.contracts.errors import FeatureError, UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.errors import FeatureError, UsageError
 from smtplugins.host.host import Host
 from smtplugins.plugins.standard.external import External, ExternalMetric
 

@@ -12,8 +12,8 @@ import pytest
 
 import smtplugins as smt
 from smtformats import FormatError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.host import Host
 
 ARPA = """\

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sacrebleu.metrics as theirs
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.host import Host
 
 REFS = [

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from smtformats import Candidates
-from smtplugins.contracts.contracts import Sentence
+from smtplugins.contracts.data import Sentence
 from smtplugins.core.grammar.rules import Edges, Rules
 from smtplugins.plugins.standard.features import LanguageModelScore
 from smtplugins.testing.features.stateful_features import Node, bracketed

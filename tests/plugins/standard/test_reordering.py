@@ -18,11 +18,11 @@ import smtplugins as smt
 from smtformats import Candidates, FormatError
 from smtformats.files import Lines
 from smtformats.hypergraph import plf
-from smtplugins.contracts.contracts import Sentence
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.offers import Offer
 from smtplugins.core.grammar.lattice_distances import UNREACHABLE, distances
 from smtplugins.core.grammar.rules import Edges, Rules
-from smtplugins.host.errors import UsageError
 from smtplugins.host.features.scoring import Active
 from smtplugins.plugins.standard.reordering import Distortion, LexicalReordering
 
@@ -190,7 +190,7 @@ def test_missing_pairs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"model": "msd-backwards"}, "expected the name of a model"),
+        ({"model": "msd-backwards"}, "expected a model name like"),
         ({"model": "msd", "scores": 6}, "expected 3 scores, as msd has, found 6"),
         ({"model": "msd", "default_scores": "0.1,0.2"}, r"default_scores: expected 3 probabilities, found 0\.1,0\.2"),
         ({"model": "msd", "default_scores": "0.1,0.2,x"}, "default_scores: expected a probability, found 'x'"),

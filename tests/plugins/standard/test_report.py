@@ -18,9 +18,9 @@ import pytest
 
 from smtformats import Candidates, FormatError
 from smtformats.format import shortest
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.files.lists import as_stream
-from smtplugins.host.judge.histories import Run
+from smtplugins.host.judge.histories import RunHistory
 from smtplugins.host.judge.judging import judge
 from smtplugins.host.judge.reporting import Report
 from smtplugins.plugins.standard.report import FORMAT, page
@@ -214,7 +214,7 @@ def test_numbers_as_people_read_them(value: float, shown: str) -> None:
 
 def test_runs_alone_make_a_page() -> None:
     runs = tuple(
-        Run(f"r{k}", tuple(range(1, 1200)), {"objective": tuple(i / k for i in range(1199))}, {"x": k, "y": 0})
+        RunHistory(f"r{k}", tuple(range(1, 1200)), {"objective": tuple(i / k for i in range(1199))}, {"x": k, "y": 0})
         for k in (1.0, 2.0)
     )
     text = page(Report("Learning", (), runs))

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from smtplugins.contracts.contracts import Built
+from smtplugins.contracts.decoders import BuiltStep
 from smtplugins.host.decode.built_steps import BuiltTree, source_words
 from smtplugins.host.judge.reporting import Report
 from smtplugins.plugins.standard.report import page
@@ -31,11 +31,11 @@ MIDDLE = BuiltTree(
     "i have seen the dog",
     -3.25,
     (
-        Built("[X] ||| den [X,1] ||| the [X,1]", 2, 4, -1, False, 0, -1.0),
-        Built("[V] ||| habe [X,1] gesehen ||| have seen [X,1]", 1, 5, 0, True, 0, 0.5),
-        Built("[S] ||| [X,1] [V,2] ||| [X,1] [V,2]", 0, 5, 1, True, 1, -0.25),
-        Built("[X] ||| ich ||| i", 0, 1, 2, False, 0, -1.5),
-        Built("[X] ||| hund ||| dog", 3, 4, 0, False, 0, float("nan")),
+        BuiltStep("[X] ||| den [X,1] ||| the [X,1]", 2, 4, -1, False, 0, -1.0),
+        BuiltStep("[V] ||| habe [X,1] gesehen ||| have seen [X,1]", 1, 5, 0, True, 0, 0.5),
+        BuiltStep("[S] ||| [X,1] [V,2] ||| [X,1] [V,2]", 0, 5, 1, True, 1, -0.25),
+        BuiltStep("[X] ||| ich ||| i", 0, 1, 2, False, 0, -1.5),
+        BuiltStep("[X] ||| hund ||| dog", 3, 4, 0, False, 0, float("nan")),
     ),
 )
 # From the leaves: the same tree but for a rule that turns its children round.
@@ -45,9 +45,9 @@ CHART = BuiltTree(
     "house 's roof",
     None,
     (
-        Built("[X] ||| dach ||| roof", 0, 1, -1, False, 0, -1.0),
-        Built("[X] ||| hauses ||| house", 2, 3, -1, False, 0, -1.0),
-        Built("[S] ||| [X,1] des [X,2] ||| [X,2] 's [X,1]", 0, 3, 0, True, 0, -1.0, ((1, 1),)),
+        BuiltStep("[X] ||| dach ||| roof", 0, 1, -1, False, 0, -1.0),
+        BuiltStep("[X] ||| hauses ||| house", 2, 3, -1, False, 0, -1.0),
+        BuiltStep("[S] ||| [X,1] des [X,2] ||| [X,2] 's [X,1]", 0, 3, 0, True, 0, -1.0, ((1, 1),)),
     ),
 )
 NONE = BuiltTree("c", ("xyz",), "", None, ())
@@ -55,14 +55,14 @@ NONE = BuiltTree("c", ("xyz",), "", None, ())
 
 def chain(size: int) -> BuiltTree:
     """Words joined from left to right: a deep tree."""
-    steps = [Built("[X] ||| wort ||| word", 0, 1, -1, False, 0, -1.0)]
+    steps = [BuiltStep("[X] ||| wort ||| word", 0, 1, -1, False, 0, -1.0)]
     for k in range(1, size // 2):
         upper = len(steps)
         below = upper - 2 if k > 1 else 0
         rule = "[X] ||| [X,1] [X,2] ||| [X,1] [X,2]"
         steps += [
-            Built(rule, 0, k + 1, below, True, 0, 0.125),
-            Built(
+            BuiltStep(rule, 0, k + 1, below, True, 0, 0.125),
+            BuiltStep(
                 f"[X] ||| wort{k} ||| a-rather-long-word-to-be-shortened-in-its-box-{k}", k, k + 1, upper, False, 1, 0
             ),
         ]
@@ -72,8 +72,8 @@ def chain(size: int) -> BuiltTree:
 def hostile() -> BuiltTree:
     text = HOSTILE[1].replace(" ", "_")
     words = [one.replace(" ", "_") for one in HOSTILE]
-    steps = [Built(f"[{text}] ||| [X,1] {words[0]} ||| [X,1] {words[2]}", 0, 2, -1, False, 0, 1.0)]
-    steps.append(Built(f"[X] ||| {words[3]} ||| {words[4]} {words[5]} {words[1]}", 0, 1, 0, False, 0, 1.0))
+    steps = [BuiltStep(f"[{text}] ||| [X,1] {words[0]} ||| [X,1] {words[2]}", 0, 2, -1, False, 0, 1.0)]
+    steps.append(BuiltStep(f"[X] ||| {words[3]} ||| {words[4]} {words[5]} {words[1]}", 0, 1, 0, False, 0, 1.0))
     return BuiltTree(HOSTILE[1], tuple(words), HOSTILE[2], 1.0, tuple(steps))
 
 

@@ -17,7 +17,7 @@ import pytest
 
 import smtplugins as smt
 from smtformats import FormatError
-from smtplugins.host.errors import FeatureError, SmtError, UsageError
+from smtplugins.contracts.errors import FeatureError, SmtError, UsageError
 from smtplugins.plugins.standard.runners import Processes, Serial
 
 RUNNERS: list[Callable[[], Any]] = [Serial, lambda: Processes(2, chunk=2), lambda: Processes(3, chunk=1)]

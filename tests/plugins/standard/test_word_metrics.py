@@ -7,7 +7,7 @@ from importlib.metadata import version
 import numpy as np
 import pytest
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.host.host import Host
 
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from smtformats import Candidates
 from smtformats.grammar.rules import NonTerminal, Rule, Symbol
 from smtformats.hypergraph.graph import Edge, GraphBuilder
-from smtplugins.contracts.contracts import Forests, Lists, SimpleStateful
+from smtplugins.contracts.adapters import SimpleStateful
+from smtplugins.contracts.learners import ForestProblem, ListProblem
 from smtplugins.core.graph.hypergraph import Hypergraph
 
 WORDS = "abcd"
@@ -96,7 +97,7 @@ class Pairs(SimpleStateful):
         return sum((word in self.known) - 0.3 for word in words) + 0.5 * sum(pair in self.known for pair in pairs)
 
 
-def lists(seed: int, count: int = 6, metric: Any = None, extra: int = 0) -> Lists:
+def lists(seed: int, count: int = 6, metric: Any = None, extra: int = 0) -> ListProblem:
     """Lists in which two features tell good hypotheses from bad ones; ``extra`` sparse ones are noise."""
     rng = random.Random(seed)
     chosen = Overlap() if metric is None else metric
@@ -113,7 +114,7 @@ def lists(seed: int, count: int = 6, metric: Any = None, extra: int = 0) -> List
             values.append([right + rng.gauss(0, 1), rng.gauss(0, 1), -right + rng.gauss(0, 2), *(1.0 for _ in sparse)])
         made.append(Candidates(id=str(number), texts=texts, layouts=layouts, values=values, file="made"))
         stats.append(chosen.stats(texts, [[" ".join(reference)] * len(texts)]))
-    return Lists(made, stats, chosen)
+    return ListProblem(made, stats, chosen)
 
 
 def forest(rng: random.Random, key: str = "0") -> Hypergraph:
@@ -137,12 +138,12 @@ def forest(rng: random.Random, key: str = "0") -> Hypergraph:
     return Hypergraph.from_columns(builder.graph(key, rules))
 
 
-def forests(seed: int, count: int = 3, each: int = 1) -> Forests:
+def forests(seed: int, count: int = 3, each: int = 1) -> ForestProblem:
     """Forests and two references a sentence."""
     rng = random.Random(seed)
     graphs = [[forest(rng, str(k)) for _ in range(each)] for k in range(count)]
     references = [[" ".join(rng.choice(WORDS) for _ in range(4)) for _ in range(count)] for _ in range(2)]
-    return Forests(graphs, references, Overlap())
+    return ForestProblem(graphs, references, Overlap())
 
 
 def slopes(function: Any, at: Any, step: float = 1e-5) -> Any:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from smtformats import Candidates, all_formats, open_lines
-from smtplugins.contracts.contracts import Lists
+from smtplugins.contracts.learners import ListProblem
+from smtplugins.contracts.models import Model
 from smtplugins.host.learn.problems import matrix_of
-from smtplugins.host.model import Model
 from smtplugins.plugins.standard.metrics import Bleu
 from smtplugins.plugins.tuning.minrisk import Minrisk
 from smtplugins.plugins.tuning.mira import Mira
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.shared
 
 
 @pytest.fixture(scope="module")
-def problem(shared: Path) -> Lists:
+def problem(shared: Path) -> ListProblem:
     """Round 6; the extractor has matches and totals by turns, then the length of the reference."""
     known = {one.name: one for one in all_formats()}
     lists, stats = [], []
@@ -34,7 +34,7 @@ def problem(shared: Path) -> Lists:
             lists.append(Candidates(block.id, [""] * len(block), layouts, values, file="run6"))
             rows = np.array(scores.rows)
             stats.append(np.column_stack([rows[:, 1], rows[:, 8], rows[:, 0:8:2], rows[:, 1:8:2]]))
-    return Lists(lists, stats, Bleu(tokenize="none"))
+    return ListProblem(lists, stats, Bleu(tokenize="none"))
 
 
 # Moses' mert finds 41.059 there; its batch MIRA 39.77 in its own log.
@@ -43,7 +43,7 @@ def problem(shared: Path) -> Lists:
     [(Pro(), 38.0), (Perceptron(), 38.8), (Mira(), 39.7), (Mira(cutting=True, epochs=20), 39.0), (Minrisk(), 41.05)],
     ids=["pro", "perceptron", "mira", "mira-cutting", "minrisk"],
 )
-def test_score_of_the_best_hypotheses(problem: Lists, learner: Any, least: float) -> None:
+def test_score_of_the_best_hypotheses(problem: ListProblem, learner: Any, least: float) -> None:
     *_, last = learner.learn(problem, Model(), seed=1)
     matrix = matrix_of(problem)
     chosen = matrix.stats[matrix.best(matrix.column(last.model.weights))].sum(axis=0)

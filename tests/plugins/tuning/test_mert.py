@@ -16,12 +16,12 @@ from hypothesis import given, settings
 from smtformats import Candidates, all_formats, open_bytes, open_lines
 from smtformats.files import Lines
 from smtformats.hypergraph import cdec_binary
-from smtplugins.contracts.contracts import Forests, Lists, State
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.learners import ForestProblem, LearnerState, ListProblem
+from smtplugins.contracts.models import Model
 from smtplugins.core.graph.hypergraph import Hypergraph
 from smtplugins.core.learn.envelopes import graph_envelope
-from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.learn.trust_region import distance
-from smtplugins.host.model import Model
 from smtplugins.plugins.standard.metrics import Bleu
 from smtplugins.plugins.tuning.mert import Mert
 from smtplugins.plugins.tuning.surfaces import line_search_problem
@@ -32,7 +32,7 @@ from .made import NAMES, SEEDS, Errors, Overlap, forests, lists
 START = Model({"F": 0.3, "G": -0.2, "H": 0.1})
 
 
-def corpus_score(problem: Lists, weights: dict[str, float]) -> float:
+def corpus_score(problem: ListProblem, weights: dict[str, float]) -> float:
     total = 0.0
     for one, stats in zip(problem.lists, problem.stats, strict=True):
         scores = [sum(weights.get(name, 0.0) * value for name, value in row.items()) for _, row, _ in one.rows()]
@@ -93,7 +93,7 @@ def test_forests_are_their_derivations(seed: int) -> None:
         made.append((Candidates(str(k), texts, layouts, values), texts))
     stats = [problem.metric.stats(texts, [[stream[k]] * len(texts) for stream in problem.references])
              for k, (_, texts) in enumerate(made)]  # fmt: skip
-    whole = line_search_problem(Lists([one for one, _ in made], stats, problem.metric))
+    whole = line_search_problem(ListProblem([one for one, _ in made], stats, problem.metric))
     pick = [data.names.index(name) for name in whole.names]
     weights = np.array([rng.gauss(0, 1) for _ in data.names])
     directions = np.array([[rng.gauss(0, 1) for _ in data.names] for _ in range(3)])
@@ -120,7 +120,9 @@ def test_learns_from_forests(seed: int) -> None:
 def test_sentences_without_a_derivation_are_empty_texts() -> None:
     given = forests(7)
     none = given.graphs[0][0].restricted(np.zeros(len(given.graphs[0][0]), dtype=bool)).graph
-    problem = Forests([*given.graphs, [none], []], [[*stream, "a b", "a"] for stream in given.references], Overlap())
+    problem = ForestProblem(
+        [*given.graphs, [none], []], [[*stream, "a b", "a"] for stream in given.references], Overlap()
+    )
     step = last(Mert(restarts=1), problem)
     alone = last(Mert(restarts=1), given)
     assert step.objective < alone.objective
@@ -137,18 +139,18 @@ def test_texts_are_shown_to_the_metric_once() -> None:
 
     metric = Counting()
     given = forests(4, count=1)
-    last(Mert(restarts=2), Forests(given.graphs, given.references, metric))
+    last(Mert(restarts=2), ForestProblem(given.graphs, given.references, metric))
     assert metric.seen
     assert len(set(metric.seen)) == len(metric.seen)
 
 
-def toy(metric: Any = None) -> Lists:
+def toy(metric: Any = None) -> ListProblem:
     """G alone tells good from bad; F says the opposite."""
     metric = metric or Overlap()
     texts, reference = ["a b", "a c", "d d"], "a b"
     made = [Candidates(str(k), texts, [NAMES] * 3, [[0.0, 2.0, 1.0], [1.0, 1.0, 0.0], [2.0, 0.0, 3.0]], file="toy")
             for k in range(3)]  # fmt: skip
-    return Lists(made, [metric.stats(texts, [[reference] * 3])] * 3, metric)
+    return ListProblem(made, [metric.stats(texts, [[reference] * 3])] * 3, metric)
 
 
 @pytest.mark.parametrize("metric", [Overlap(), Errors()])
@@ -200,17 +202,17 @@ def test_nothing_to_learn_is_said() -> None:
     metric = Overlap()
     same = Candidates("0", ["a", "a"], [("F",)] * 2, [[1.0], [1.0]], file="same")
     with pytest.raises(SmtError, match="all weights 0"):
-        last(Mert(restarts=1), Lists([same], [metric.stats(["a", "a"], [["a", "a"]])], metric), Model())
+        last(Mert(restarts=1), ListProblem([same], [metric.stats(["a", "a"], [["a", "a"]])], metric), Model())
     many = tuple(f"f{k}" for k in range(5001))
     wide = Candidates("0", ["a"], [many], [[1.0] * len(many)], file="wide")
     with pytest.raises(SmtError, match=r"5000 features, found 5001.*pro, mira"):
-        last(Mert(), Lists([wide], [metric.stats(["a"], [["a"]])], metric))
+        last(Mert(), ListProblem([wide], [metric.stats(["a"], [["a"]])], metric))
     with pytest.raises(UsageError, match="runs: expected 1 or more"):
         Mert(runs=0)
     with pytest.raises(UsageError, match=r"did you mean|known"):
         last(Mert(fixed="K"), toy())
     with pytest.raises(SmtError, match="none"):
-        last(Mert(), Forests([], [[]], metric))
+        last(Mert(), ForestProblem([], [[]], metric))
 
 
 def test_ties_stay_near() -> None:
@@ -219,7 +221,7 @@ def test_ties_stay_near() -> None:
     texts = ["a", "b", "a"]
     rows = [[1.0, 0.0], [0.0, 0.0], [-1.0, -9.0]]
     one = Candidates("0", texts, [("F", "G")] * 3, rows, file="tie")
-    problem = Lists([one], [metric.stats(texts, [["a"] * 3])], metric)
+    problem = ListProblem([one], [metric.stats(texts, [["a"] * 3])], metric)
     step = last(Mert(restarts=0, directions=0, fixed="G"), problem, Model({"F": -1.0, "G": 1.0}))
     assert step.objective == 100
     assert 0 < step.model.weights["F"] < 1
@@ -234,7 +236,7 @@ def test_resumes_bit_for_bit(kind: str, options: dict[str, int], tmp_path: Path)
         folder = tmp_path / str(stop)
         whole[stop].state.save(folder / "state")
         whole[stop].model.save(folder / "model")
-        state, model = State.load(folder / "state"), Model.load(folder / "model")
+        state, model = LearnerState.load(folder / "state"), Model.load(folder / "model")
         rest = list(Mert(**options).learn(problem, model, resume=state, seed=3))
         assert [one.model.digest() for one in rest] == [one.model.digest() for one in whole[stop + 1 :]]
         assert [one.objective for one in rest] == [one.objective for one in whole[stop + 1 :]]
@@ -254,7 +256,7 @@ def test_runs_are_averaged() -> None:
     assert sum(map(abs, other.values())) == pytest.approx(size)
 
 
-def moses(shared: Path) -> tuple[Lists, Model]:
+def moses(shared: Path) -> tuple[ListProblem, Model]:
     """Round 6 and its first weights; matches and totals come by turns, then the length of the reference."""
     known = {one.name: one for one in all_formats()}
     folder = shared / "gold/moses/tune-pb"
@@ -267,7 +269,7 @@ def moses(shared: Path) -> tuple[Lists, Model]:
             rows = np.array(scores.rows)
             stats.append(np.column_stack([rows[:, 1], rows[:, 8], rows[:, 0:8:2], rows[:, 1:8:2]]))
     weights = map(float, (folder / "run6.init.opt").read_text().splitlines()[0].split())
-    return Lists(made, stats, Bleu(tokenize="none")), Model(dict(zip(made[0].layouts[0], weights, strict=True)))
+    return ListProblem(made, stats, Bleu(tokenize="none")), Model(dict(zip(made[0].layouts[0], weights, strict=True)))
 
 
 @pytest.mark.shared

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.models import Model
 from smtplugins.host.learn.problems import matrix_of
-from smtplugins.host.model import Model
 from smtplugins.plugins.tuning.gains import ForestSource
 from smtplugins.plugins.tuning.minrisk import Minrisk, forest_risk
 from smtplugins.testing.cases import LearnerChecks

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.models import Model
 from smtplugins.host.learn.problems import matrix_of
-from smtplugins.host.model import Model
 from smtplugins.plugins.tuning.gains import ForestSource
 from smtplugins.plugins.tuning.mira import Mira
 from smtplugins.plugins.tuning.online import BEST, FEAR, HOPE, ORACLE

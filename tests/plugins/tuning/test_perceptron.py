@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smtplugins.contracts.contracts import State
+from smtplugins.contracts.learners import LearnerState
+from smtplugins.contracts.models import Model
 from smtplugins.host.learn.problems import matrix_of
-from smtplugins.host.model import Model
 from smtplugins.plugins.tuning.perceptron import Perceptron
 from smtplugins.testing.cases import LearnerChecks
 
@@ -75,5 +75,5 @@ def test_forests_resume_to_the_bit() -> None:
     assert [step.model.digest() for step in rest] == [step.model.digest() for step in steps[2:]]
 
 
-def _copied(state: State) -> State:
-    return State({name: array.copy() for name, array in state.arrays.items()}, dict(state.values))
+def _copied(state: LearnerState) -> LearnerState:
+    return LearnerState({name: array.copy() for name, array in state.arrays.items()}, dict(state.values))

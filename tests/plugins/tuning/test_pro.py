@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.models import Model
 from smtplugins.host.learn.problems import matrix_of
-from smtplugins.host.model import Model
 from smtplugins.plugins.tuning.pro import Pro, sample_pairs
 from smtplugins.testing.cases import LearnerChecks
 

@@ -6,7 +6,8 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
-from smtplugins.contracts.contracts import OUTSIDE, SimpleStateful
+from smtplugins.contracts.adapters import SimpleStateful
+from smtplugins.contracts.undirected import OUTSIDE
 
 HOLE = ""
 Text = tuple[str, ...]

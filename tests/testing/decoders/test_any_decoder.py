@@ -13,11 +13,11 @@ import pytest
 
 from smtformats.hypergraph.graph import Edge
 from smtplugins import Offer
-from smtplugins.contracts.contracts import Built, Decoding
+from smtplugins.contracts.decoders import BuiltStep, Decoding
+from smtplugins.contracts.models import Model
 from smtplugins.core.graph.hypergraph import Hypergraph, HypergraphBuilder
 from smtplugins.core.graph.inference import viterbi
 from smtplugins.host.host import Host
-from smtplugins.host.model import Model
 from smtplugins.plugins.reference.decoder import Reference, ReferenceOptions
 from smtplugins.testing import run_checks
 from smtplugins.testing.decoders import any_decoder as decoders
@@ -290,7 +290,7 @@ def test_options_that_prune_nothing_can_be_named(host: Host, tmp_path: Path) -> 
             searching(found_only(lambda decoding: replace(decoding, score=(decoding.score or 0.0) + 0.01))),
             {
                 "score_is_that_of_its_features": "that of its features",
-                "best_is_the_best": "but Derivation(words=",
+                "best_is_the_best": "but EnumeratedDerivation(words=",
                 "graphs_begin_with_the_best": "that of the graph's best derivation",
             },
         ),
@@ -333,14 +333,14 @@ def test_options_that_prune_nothing_can_be_named(host: Host, tmp_path: Path) -> 
         (
             searching(pop_limit=1),
             {
-                "best_is_the_best": "but Derivation(words=",
+                "best_is_the_best": "but EnumeratedDerivation(words=",
                 "graphs_hold_all": "the graph has 1 derivations, the grammar",
             },
         ),
         (
             searching(glue=False),
             {
-                "derivations_are_in_the_grammar": "found nothing, where Derivation(",
+                "derivations_are_in_the_grammar": "found nothing, where EnumeratedDerivation(",
                 "best_is_the_best": "found nothing, where",
                 "what_has_no_translation_is_said": "beside those without one",
             },
@@ -383,7 +383,9 @@ def test_options_that_prune_nothing_can_be_named(host: Host, tmp_path: Path) -> 
         (
             searching(
                 found_only(
-                    lambda decoding: replace(decoding, built=lambda: [Built("[X] ||| a ||| a", 0, 1, 0, True, 0, 0.0)])
+                    lambda decoding: replace(
+                        decoding, built=lambda: [BuiltStep("[X] ||| a ||| a", 0, 1, 0, True, 0, 0.0)]
+                    )
                 )
             ),
             {"steps_build_the_tree": "expected step 0 beside an earlier one, or beside -1, found 0"},
@@ -392,7 +394,7 @@ def test_options_that_prune_nothing_can_be_named(host: Host, tmp_path: Path) -> 
             searching(
                 found_only(
                     lambda decoding: replace(
-                        decoding, built=lambda: [Built("[X] ||| a ||| ?", 0, 1, -1, False, 0, 0.0)]
+                        decoding, built=lambda: [BuiltStep("[X] ||| a ||| ?", 0, 1, -1, False, 0, 0.0)]
                     )
                 )
             ),

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from smtplugins import Offer
-from smtplugins.contracts.contracts import Decoding
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.models import Model
 from smtplugins.core.graph.hypergraph import Hypergraph
 from smtplugins.host.host import Host
-from smtplugins.host.model import Model
 from smtplugins.plugins.reference.phrases import ReferencePhrase, ReferencePhraseOptions
 from smtplugins.plugins.reference.stacks import StackLimits
 from smtplugins.testing import run_checks
@@ -68,10 +68,13 @@ def test_the_plain_decoder_passes(failures: Failures) -> None:
     [
         (
             searching(stack_size=1),
-            {"best_is_the_best": "but Derivation(words=", "graphs_hold_all": "derivations, the grammar"},
+            {"best_is_the_best": "but EnumeratedDerivation(words=", "graphs_hold_all": "derivations, the grammar"},
         ),
         (searching(jump=-1), {"derivations_are_in_the_grammar": "no derivation", "graphs_hold_all": "the graph has"}),
-        (searching(order="monotone"), {"best_is_the_best": "but Derivation(", "graphs_hold_all": "the graph has"}),
+        (
+            searching(order="monotone"),
+            {"best_is_the_best": "but EnumeratedDerivation(", "graphs_hold_all": "the graph has"},
+        ),
         (
             searching(lambda decoding: replace(decoding, features={**decoding.features, "kit-jumps": 7.125})),
             {

@@ -11,9 +11,9 @@ import pytest
 
 import smtplugins as smt
 from smtformats import Columns
-from smtplugins.contracts.contracts import Task
+from smtplugins.contracts.models import Model
+from smtplugins.contracts.tasks import TaskProblem
 from smtplugins.host.learn.search_tasks import Weights, follow, ranked
-from smtplugins.host.model import Model
 from smtplugins.testing import samples
 from smtplugins.testing.checks import DoesNotApply
 from smtplugins.testing.decoders.any_decoder import subject
@@ -131,16 +131,16 @@ CHECKS = pytest.mark.parametrize("function", [tasks_are_sound, policies_lead_to_
 
 @CHECKS
 def test_decoders_with_a_task_and_without(function: Callable[[Any], None], tmp_path: Path) -> None:
-    check(HOST.registry.entry("decoders", "by-word").record.make, tmp_path, function)
+    check(HOST.registry.entry("decoders", "by-word").record.factory, tmp_path, function)
     with pytest.raises(DoesNotApply, match="the decoder has no `task`"):
-        check(HOST.registry.entry("decoders", "silent").record.make, tmp_path, function)
+        check(HOST.registry.entry("decoders", "silent").record.factory, tmp_path, function)
 
 
 def test_a_task_that_is_not_what_the_decoder_does(tmp_path: Path) -> None:
-    good: Any = HOST.registry.entry("decoders", "by-word").record.make
+    good: Any = HOST.registry.entry("decoders", "by-word").record.factory
 
     class Turned(good):  # type: ignore[misc]
-        def task(self, *given: Any) -> Task:
+        def task(self, *given: Any) -> TaskProblem:
             made = super().task(*given)
             features = type(made.search).features
 

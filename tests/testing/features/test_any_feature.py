@@ -14,7 +14,7 @@ import pytest
 
 from smtformats import Columns
 from smtplugins import Offer, feature
-from smtplugins.contracts.contracts import SimpleStateful
+from smtplugins.contracts.adapters import SimpleStateful
 from smtplugins.testing.features import any_feature as features
 
 Failures = Callable[..., dict[str, str]]

@@ -14,9 +14,9 @@ import smtplugins as smt
 from smtformats.files import Lines
 from smtformats.hypergraph import moses_hypergraph, moses_search
 from smtformats.hypergraph.graph import GraphColumns
-from smtplugins.contracts.contracts import Sentence
-from smtplugins.core.graph.hypergraph import Hypergraph, Part
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.errors import UsageError
+from smtplugins.core.graph.hypergraph import Hypergraph, Subgraph
 from smtplugins.host.features.scoring import activate
 from smtplugins.host.host import Host
 from smtplugins.testing.features.forest_scoring import score_forest
@@ -92,7 +92,7 @@ def test_edges_of_moses_search_graphs(host: Host, shared: Path) -> None:
             assert compared(columns, made) >= 7 * len(graph)
 
 
-def compared(columns: GraphColumns, made: Part) -> int:
+def compared(columns: GraphColumns, made: Subgraph) -> int:
     """Our values of each edge against those printed; how many there were."""
     scored, count = made.graph, 0
     names = [scored.names[i] for i in scored.dense_names]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from smtplugins import Offer
-from smtplugins.contracts import contracts
+from smtplugins.contracts import features as contracts
 from smtplugins.core.search.stateful_search import lm_scorer
 from smtplugins.host.host import Host
 from smtplugins.include import get_include
@@ -28,7 +28,7 @@ def tried(host: Host, make: type, options: dict[str, Any] | None = None) -> Offe
     model = host.registry.entry("features", "lm").record
 
     def trial(folder: Path) -> dict[str, Any]:
-        return {**model.trial(folder), **(options or {})}
+        return {**model.trial_options(folder), **(options or {})}
 
     return Offer(name="tried", make=make, summary="a feature under test", needs=frozenset({"target"}), trial=trial)
 
@@ -97,7 +97,7 @@ def test_a_bad_feature_fails(
 
 
 def test_contracts_tell_such_features_apart(host: Host, tmp_path: Path) -> None:
-    model = LanguageModelScore(**host.registry.entry("features", "lm").record.trial(tmp_path))
+    model = LanguageModelScore(**host.registry.entry("features", "lm").record.trial_options(tmp_path))
     for contract in (
         contracts.StatefulFeature,
         contracts.NativeFeature,

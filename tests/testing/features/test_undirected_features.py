@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from smtplugins import Offer
-from smtplugins.contracts.contracts import SimpleUndirected
+from smtplugins.contracts.adapters import SimpleUndirected
 from smtplugins.testing.features import any_feature as features
 from smtplugins.testing.features.undirected_features import CHECKS
 from tests.testing.bigrams import Bigrams

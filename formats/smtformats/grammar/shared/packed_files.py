@@ -106,7 +106,7 @@ class Bytes:
             raise self.error(expected, str(found(i)), int(places[i]))
 
 
-class Vocabulary:
+class PackedVocabulary:
     """Words by number, and which of them are non-terminals; other files use their negative numbers."""
 
     def __init__(self, folder: str) -> None:
@@ -146,7 +146,7 @@ class Vocabulary:
 class Encoding:
     """The features by number: their names and encoders."""
 
-    def __init__(self, folder: str, vocabulary: Vocabulary, owner: str) -> None:
+    def __init__(self, folder: str, vocabulary: PackedVocabulary, owner: str) -> None:
         import numpy as np
 
         file = Bytes(folder, "encoding")
@@ -200,7 +200,7 @@ class Encoding:
         return key
 
     @staticmethod
-    def _word(file: Bytes, vocabulary: Vocabulary) -> str:
+    def _word(file: Bytes, vocabulary: PackedVocabulary) -> str:
         start = file.at
         number = file.number()
         if not 0 < number < len(vocabulary.words):

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smtformats.grammar.shared.packed_files import Bytes, Encoding, Vocabulary
+from smtformats.grammar.shared.packed_files import Bytes, Encoding, PackedVocabulary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +40,7 @@ class Slice:
     point_offsets: Ints
 
 
-def read_slice(folder: str, name: str, vocabulary: Vocabulary, encoding: Encoding, limits: Limits) -> Slice:
+def read_slice(folder: str, name: str, vocabulary: PackedVocabulary, encoding: Encoding, limits: Limits) -> Slice:
     """Read ``name.source`` and the files beside it."""
     import numpy as np
 
@@ -80,7 +80,7 @@ def _offsets(counts: Ints | Mask) -> Ints:
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
-def _walk(file: Bytes, vocabulary: Vocabulary, limits: Limits) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+def _walk(file: Bytes, vocabulary: PackedVocabulary, limits: Limits) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     """Walk the source trie; returns parents and symbols of its nodes, and node, numbers and byte position of rules."""
     import numpy as np
 
@@ -168,7 +168,7 @@ def _climb(
 
 
 def _targets(
-    file: Bytes, vocabulary: Vocabulary, addresses: Ints, limits: Limits, rules: tuple[Bytes, Ints]
+    file: Bytes, vocabulary: PackedVocabulary, addresses: Ints, limits: Limits, rules: tuple[Bytes, Ints]
 ) -> tuple[NDArray[np.int32], Ints]:
     """Return the target sides, read from their addresses up to the root of the trie."""
     import numpy as np

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Forest:
+class CdecForest:
     """A graph under construction. Lists hold nodes and edges in file order."""
 
     def __init__(self) -> None:

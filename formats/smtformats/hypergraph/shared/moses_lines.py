@@ -24,7 +24,7 @@ _SHOWN = 24
 _COUNTED = re.compile(r"([^ :]+):([1-9]\d{0,5})", re.ASCII)
 
 
-class Shape:
+class LineShape:
     """A line as a sequence of patterns, its fields: match it, or report the first field that does not match."""
 
     def __init__(self, *parts: tuple[str, str]) -> None:
@@ -93,7 +93,7 @@ class Vectors:
         return values
 
 
-class Sentence(Protocol):
+class GraphLines(Protocol):
     """A graph under construction, line by line."""
 
     id: str
@@ -106,10 +106,10 @@ class Sentence(Protocol):
 
 
 def sentences(
-    lines: Lines, shape_of: Callable[[str], Shape], begin: Callable[[str], Sentence], what: str
+    lines: Lines, shape_of: Callable[[str], LineShape], begin: Callable[[str], GraphLines], what: str
 ) -> Iterator[GraphColumns]:
     """Yield the graph of each sentence as soon as its lines have ended."""
-    current: Sentence | None = None
+    current: GraphLines | None = None
     for line in lines:
         shape = shape_of(line)
         match = shape.match(line)

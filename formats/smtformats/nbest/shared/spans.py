@@ -267,12 +267,7 @@ def lists_of(
             source = next((name for name in SOURCES if name in fields and isinstance(fields[name].value, str)), None)
             nbest.source = None if source is None else clean(fields[source].value)
             used = fill(nbest, fields)
-            own = {*used, key, source}
-            rest = {
-                name: [plain(value.values if isinstance(value := member.value, Array) else value)] * len(nbest)
-                for name, member in fields.items()
-                if name not in own
-            }
+            rest = _extras(fields, {*used, key, source}, len(nbest))
             nbest.extras = {**rest, **nbest.extras}
             before = known.setdefault(_normal(nbest.id), lines.number) if nbest.texts else lines.number
             if before != lines.number:
@@ -295,6 +290,15 @@ def lists_of(
         raise lines.error("an n-best list", "no hypothesis in the file", 1, line=1)
     current.after = front
     yield current
+
+
+def _extras(fields: Mapping[str, Member], own: Container[str | None], count: int) -> dict[str, list[str]]:
+    """The members of a line that are no part of the list, for each hypothesis."""
+    return {
+        name: [plain(value.values if isinstance(value := member.value, Array) else value)] * count
+        for name, member in fields.items()
+        if name not in own
+    }
 
 
 def _id(line: str, member: Member, first: int) -> str:

@@ -104,7 +104,7 @@ void raise_errors(const std::exception_ptr& thrown, void* /*unused*/) {
   } catch (const DiscountError& error) {
     raise("NoDiscounts", error.order, decode(error.reason));
   } catch (const MemoryLimitError& error) {
-    raise("TooLarge", error.needed, error.allowed);
+    raise("EstimateTooLarge", error.needed, error.allowed);
   }
 }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _FILES = {

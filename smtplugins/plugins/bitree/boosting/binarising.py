@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 from smtplugins.plugins.bitree.boosting.examples import Examples
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import suggestion
-from smtplugins.host.errors import SmtError, UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -196,7 +196,7 @@ class BoostedModel:
         """Write ``boosted.json``, names line by line, and arrays."""
         import json
 
-        from smtplugins.host.files.array_folders import write_arrays
+        from smtplugins.contracts.tools.files import write_arrays
 
         folder.mkdir(parents=True, exist_ok=True)
         names = [name for classes in self.classes for name in classes]
@@ -214,7 +214,7 @@ class BoostedModel:
         """Load a model written by save()."""
         import numpy as np
 
-        from smtplugins.host.files.array_folders import read_array, read_record
+        from smtplugins.contracts.tools.files import read_array, read_record
 
         folder = Path(folder)
         record = read_record(folder, RECORD, "boosted trees", VERSION)

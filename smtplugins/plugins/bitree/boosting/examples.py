@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

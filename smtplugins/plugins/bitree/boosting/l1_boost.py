@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.contracts import Lists, Rows, Runner, State, Step
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.learners import LearnerState, LearnerStep, ListProblem, RowProblem
+from smtplugins.contracts.runners import Runner
 from smtplugins.plugins.bitree.boosting.binarising import Binarising
 from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel, Trees
 from smtplugins.plugins.bitree.boosting.boosting import EPSILON, check_options
@@ -22,8 +23,8 @@ from smtplugins.plugins.bitree.boosting.boosting import EPSILON, check_options
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.host.learn.problems import Matrix
-    from smtplugins.host.model import Model
+    from smtplugins.contracts.models import Model
+    from smtplugins.contracts.tools.learning import Matrix
     from smtplugins.plugins.bitree._bitree import Boosting
     from smtplugins.plugins.bitree.boosting.examples import Examples
 
@@ -73,7 +74,7 @@ class L1Boost:
     values are ``relative`` to the list's mean.
     """
 
-    accepts = frozenset({Rows, Lists})
+    accepts = frozenset({RowProblem, ListProblem})
 
     def __init__(
         self,
@@ -95,17 +96,17 @@ class L1Boost:
 
     def learn(
         self,
-        problem: Rows | Lists,
+        problem: RowProblem | ListProblem,
         start: Model,
         *,
-        resume: State | None = None,
+        resume: LearnerState | None = None,
         seed: int = 1,
         runner: Runner | None = None,
-    ) -> Iterator[Step]:
+    ) -> Iterator[LearnerStep]:
         """Yield a step per value of lambda; deterministic and single-threaded."""
         from smtplugins.plugins.bitree._bitree import Boosting
 
-        material = _from_lists(problem, self) if isinstance(problem, Lists) else _from_rows(problem, self)
+        material = _from_lists(problem, self) if isinstance(problem, ListProblem) else _from_rows(problem, self)
         rows = material.examples
         boosting = Boosting(rows.offsets, rows.ids, len(rows.atoms), material.labels, material.weights)
         values: Mapping[str, Any] = resume.values if resume is not None else {}
@@ -128,7 +129,7 @@ class L1Boost:
 
     def _step(
         self, material: _Material, boosting: Boosting, least: float, start: Model, values: dict[str, Any]
-    ) -> Step:
+    ) -> LearnerStep:
         import numpy as np
 
         path = boosting.path()
@@ -143,7 +144,9 @@ class L1Boost:
             **material.evaluate(boosting.scores()),
         }
         arrays: dict[str, Array] = dict(zip(PATH, path, strict=True))
-        return Step(updated, boosting.risk, metrics, State(arrays, {**values, "penalty": boosting.penalty}))
+        return LearnerStep(
+            updated, boosting.risk, metrics, LearnerState(arrays, {**values, "penalty": boosting.penalty})
+        )
 
 
 @dataclass(frozen=True)
@@ -154,7 +157,7 @@ class _Material:
     labels: Array
     weights: Array | None
     binarising: Binarising
-    problem: Lists | None = None
+    problem: ListProblem | None = None
     matrix: Matrix | None = None
 
     def weights_of(self, start: Model) -> dict[str, float]:
@@ -172,7 +175,7 @@ class _Material:
         return {self.problem.metric.name: float(self.problem.metric.score(stats[best].sum(axis=0)))}
 
 
-def _from_rows(problem: Rows, learner: L1Boost) -> _Material:
+def _from_rows(problem: RowProblem, learner: L1Boost) -> _Material:
     import numpy as np
 
     labels = np.asarray(problem.labels)
@@ -190,11 +193,11 @@ def _from_rows(problem: Rows, learner: L1Boost) -> _Material:
     return _Material(binarising.examples(problem.features), signs, weights, binarising)
 
 
-def _from_lists(problem: Lists, learner: L1Boost) -> _Material:
+def _from_lists(problem: ListProblem, learner: L1Boost) -> _Material:
     import numpy as np
 
     from smtformats import Columns
-    from smtplugins.host.learn.problems import matrix_of
+    from smtplugins.contracts.tools.learning import matrix_of
 
     matrix = matrix_of(problem)
     scores = np.asarray(problem.metric.sentence(matrix.stats), dtype=np.float64)

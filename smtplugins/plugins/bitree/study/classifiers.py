@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.decode.threads import in_order
-from smtplugins.host.study.study import Study
+from smtplugins.contracts.tools.decoding import in_order
+from smtplugins.contracts.tools.study import Study
 from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel
 from smtplugins.plugins.bitree.boosting.linear import Linear, fit_loglinear, fit_online_svm
 from smtplugins.plugins.bitree.words.atoms import shown_configuration

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtplugins.contracts.offers import Command
-
 if TYPE_CHECKING:
     import argparse
 
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.tools.running import Host
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.host.study.options import add_renamed, add_study, add_tuning
+    from smtplugins.contracts.tools.study import add_renamed, add_study, add_tuning
     from smtplugins.plugins.bitree.study.tables import ROWS, SIZES, TABLES
     from smtplugins.plugins.bitree.trees.tree_making import SHAPES
     from smtplugins.plugins.bitree.words.word_training import add_path
@@ -41,11 +39,3 @@ def run(host: Host, args: argparse.Namespace) -> None:
     from smtplugins.plugins.bitree.study.steps import BitreeStudy
 
     BitreeStudy(host, args).make()
-
-
-COMPARE = Command(
-    name="compare",
-    summary="the paper's tables for your bitext: l1, l2 and SVM classifiers of words, bags, transducers of trees",
-    configure=configure,
-    run=run,
-)

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from functools import cache, cached_property, partial
 from typing import Any
 
-from smtplugins.core.lm.ngram_model import check_lm
-from smtplugins.host.errors import UsageError
-from smtplugins.host.study.options import choose, tuning_plan
-from smtplugins.host.study.study import Study
-from smtplugins.host.study.study_tables import StudyTable
+from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.tools.language_models import check_lm
+from smtplugins.contracts.tools.study import Study, StudyTable, choose, tuning_plan
 from smtplugins.plugins.bitree.study import tables
 from smtplugins.plugins.bitree.study.classifiers import L1, L2, PRUNED, SVM, Classifiers, Grids
 from smtplugins.plugins.bitree.study.systems import WITH, WITHOUT, PhraseSystems

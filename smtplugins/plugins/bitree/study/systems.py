@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.study.study import Study
-from smtplugins.host.study.tuned_systems import StudySystem, TuningPlan, tune_system
+from smtplugins.contracts.tools.study import Study, StudySystem, TuningPlan, tune_system
 
 if TYPE_CHECKING:
-    from smtplugins.host.config.run_yaml import RunConfig
+    from smtplugins.contracts.tools.running import RunConfig
 
 WITHOUT, WITH = "phrase-without-lm", "phrase-with-lm"
 _WEIGHTS = {"distortion": 0.3, "word-penalty": -1.0, "phrase-penalty": 0.2, "oov": 1.0}
@@ -41,7 +40,7 @@ class PhraseSystems:
         return Path(getattr(self.study.args, option)).absolute()
 
     def _table(self) -> Path:
-        from smtplugins.host.estimate.phrase_tables import PHRASE_TABLE, Bitext, PhraseSettings, extract_phrases
+        from smtplugins.contracts.tools.extraction import PHRASE_TABLE, Bitext, PhraseSettings, extract_phrases
 
         folder = self.study.folder / "phrases"
         if not (folder / PHRASE_TABLE).exists():
@@ -51,7 +50,7 @@ class PhraseSystems:
         return folder / PHRASE_TABLE
 
     def _prepare(self, key: str) -> tuple[RunConfig, Mapping[str, float]]:
-        from smtplugins.host.config.run_yaml import ModelConfig, RunConfig
+        from smtplugins.contracts.tools.running import ModelConfig, RunConfig
 
         table = self._table()
         features = [Spec("translation-model", {"path": str(table), "name": TABLE}), Spec("distortion")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from smtplugins.host.study.study_tables import SCORE, Form, StudyColumn, StudyTable, paper_column
+from smtplugins.contracts.tools.study import SCORE, Form, StudyColumn, StudyTable, paper_column
 from smtplugins.plugins.bitree.words.atoms import shown_configuration
 
 TABLES = {

@@ -9,8 +9,8 @@ from smtformats.grammar.rules import NonTerminal, Rule
 from smtplugins.plugins.bitree.trees.bitrees import SWAP
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Built
-    from smtplugins.core.graph.hypergraph import Hypergraph
+    from smtplugins.contracts.decoders import BuiltStep
+    from smtplugins.contracts.tools.graphs import Hypergraph
     from smtplugins.plugins.bitree.transduce.search import BitreeEdge, BitreeItem, SearchResult
     from smtplugins.plugins.bitree.trees.source_trees import SourceTree
 
@@ -45,7 +45,7 @@ def rule_of(tree: SourceTree, item: BitreeItem, edge: BitreeEdge) -> Rule:
 def hypergraph(result: SearchResult, weight: float, id: str = "") -> Hypergraph:
     """The part of the chart below the root as a hypergraph: items are nodes, inferences are edges."""
     from smtformats.hypergraph.graph import Edge as GraphEdge
-    from smtplugins.core.graph.hypergraph import HypergraphBuilder
+    from smtplugins.contracts.tools.graphs import HypergraphBuilder
 
     builder = HypergraphBuilder([COLUMN])
     rules: dict[Rule, int] = {}
@@ -95,12 +95,12 @@ def _upwards(result: SearchResult) -> Iterator[BitreeItem]:
             todo += [(part, False) for edge in reversed(item.edges) for part in reversed(edge.parts)]
 
 
-def built(result: SearchResult, weight: float) -> list[Built]:
+def built(result: SearchResult, weight: float) -> list[BuiltStep]:
     """The inferences of the best bitree as steps, bottom-up; the root's own cost is in the last step."""
-    from smtplugins.contracts.contracts import Built
-    from smtplugins.host.decode.built_steps import rule_text
+    from smtplugins.contracts.decoders import BuiltStep
+    from smtplugins.contracts.tools.decoding import rule_text
 
-    steps: list[Built] = []
+    steps: list[BuiltStep] = []
     numbers: dict[int, int] = {}
     chain = list(result.derivation())
     for place, (item, edge) in enumerate(chain, 1):
@@ -110,13 +110,13 @@ def built(result: SearchResult, weight: float) -> list[Built]:
         further = tuple((step, child) for child, step in enumerate(below[1:], 1))
         rule = rule_text(rule_of(result.tree, item, edge))
         numbers[id_of(item)] = len(steps)
-        steps.append(Built(rule, first, last, below[0] if below else -1, bool(below), 0, -cost * weight, further))
+        steps.append(BuiltStep(rule, first, last, below[0] if below else -1, bool(below), 0, -cost * weight, further))
     return steps
 
 
 def traced(result: SearchResult) -> Iterator[str]:
     """Yield ``[first, last) rule  cost`` for each inference of the best bitree, then the total cost."""
-    from smtplugins.host.decode.built_steps import rule_text
+    from smtplugins.contracts.tools.decoding import rule_text
 
     if not result.roots:
         yield "no words"

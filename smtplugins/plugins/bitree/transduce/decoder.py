@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtplugins.contracts.contracts import Decoding
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.options import check_bounds, option
-from smtplugins.host.decode.statistics import Times, added
-from smtplugins.host.decode.threads import in_order
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.tools.decoding import Times, added, in_order
 from smtplugins.plugins.bitree.transduce.bitree_graphs import COLUMN, built, hypergraph, traced
 from smtplugins.plugins.bitree.transduce.search import CELL_SIZE, THRESHOLD, SearchLimits, search
 from smtplugins.plugins.bitree.transduce.transducer import Transducer
@@ -19,8 +18,8 @@ from smtplugins.plugins.bitree.trees.tree_making import branching
 from smtplugins.plugins.bitree.words.word_model import MIXTURE
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Sentence
-    from smtplugins.host.model import Model
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.models import Model
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 from smtplugins.plugins.bitree.transduce.joins import heads_of, production
 from smtplugins.plugins.bitree.transduce.search import NULL
 from smtplugins.plugins.bitree.trees.bitrees import KEEP, ORDERS, SWAP, Interval, Join, head_interval, joins_after

@@ -6,20 +6,19 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtplugins.contracts.offers import Command
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.bitree.trees.tree_making import SHAPES
 
 if TYPE_CHECKING:
     import argparse
 
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.tools.running import Host
     from smtplugins.plugins.bitree.words.material import Pair
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    from smtplugins.host.files.array_folders import add_output
+    from smtplugins.contracts.tools.files import add_output
 
     add = parser.add_argument
     add("-s", "--source", required=True, metavar="FILE", help="source side of the training text")
@@ -53,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Train the transducer and write it with a run.yaml."""
-    from smtplugins.host.files.array_folders import check_folder, new_folder
+    from smtplugins.contracts.tools.files import check_folder, new_folder
     from smtplugins.plugins.bitree.transduce.bitree_graphs import COLUMN
     from smtplugins.plugins.bitree.transduce.transducer import RECORD
     from smtplugins.plugins.bitree.transduce.transducing import (
@@ -100,11 +99,3 @@ def _pairs(host: Host, args: argparse.Namespace) -> list[Pair]:
     trees = None if args.trees is None else Path(args.trees)
     pairs = read_text(host, Path(args.source), Path(args.target), Path(args.alignment), trees)
     return pairs if args.shape is None else shaped(pairs, args.shape)
-
-
-TRAIN = Command(
-    name="train",
-    summary="train a tree transducer on aligned text, with a run.yaml that decodes with it",
-    configure=configure,
-    run=run,
-)

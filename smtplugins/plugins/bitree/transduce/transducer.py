@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel, costs
 from smtplugins.plugins.bitree.transduce.generative import Generative
 from smtplugins.plugins.bitree.transduce.joins import JoinCosts
@@ -73,7 +73,7 @@ class Transducer:
     @classmethod
     def load(cls, folder: Path) -> Transducer:
         """Load a model written by save()."""
-        from smtplugins.host.files.array_folders import read_record
+        from smtplugins.contracts.tools.files import read_record
 
         folder = Path(folder)
         record = read_record(folder, RECORD, "transducers", VERSION)

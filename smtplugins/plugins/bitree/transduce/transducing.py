@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.bitree.boosting.boosting import boost
 from smtplugins.plugins.bitree.transduce.generative import most_probable
 from smtplugins.plugins.bitree.transduce.generative import train as train_generative

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from smtformats.tokens import BadField
 from smtformats.tree.trees import Tree, tree_of
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 
 COMMAND = ("link-parser", "en", "-constituents=3", "-graphics=0", "-verbosity=0", "-echo=1", "-spell=0", "-limit=100")
 _MARKS = re.compile(r"\{[!?~&]\}")

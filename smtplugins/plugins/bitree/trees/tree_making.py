@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 from smtplugins.plugins.bitree.trees.heads import head_child
 from smtplugins.plugins.bitree.trees.source_trees import SourceTree, TreeMaker
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from smtplugins.contracts.offers import Command
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
 
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.tools.running import Host
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +34,7 @@ def run(host: Host, args: argparse.Namespace) -> None:
 
     from smtformats.files import open_write
     from smtformats.tokens import blanks
-    from smtplugins.host.files.lists import read_corpus
+    from smtplugins.contracts.tools.files import read_corpus
     from smtplugins.plugins.bitree.trees.link_parser import parse
 
     if args.batch < 1:
@@ -49,11 +48,3 @@ def run(host: Host, args: argparse.Namespace) -> None:
                 count, without = count + 1, without + (line == "()")
     if not args.quiet:
         sys.stderr.write(f"smt: trees: {count} sentences, {without} without a tree\n")
-
-
-TREES = Command(
-    name="trees",
-    summary="parse English text by Link Grammar's link-parser (installed separately) into source trees",
-    configure=configure,
-    run=run,
-)

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtplugins.contracts.contracts import Decoding
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.options import option
-from smtplugins.host.decode.threads import in_order
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.tools.decoding import in_order
 from smtplugins.plugins.bitree.boosting.boosted_model import costs
 from smtplugins.plugins.bitree.words.word_model import MIXTURE, WordModel
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Sentence
-    from smtplugins.host.model import Model
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.models import Model
 
 COLUMN = "bag"
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.plugins.bitree.boosting.boosted_model import costs
 from smtplugins.plugins.bitree.words.material import NULL
 from smtplugins.plugins.bitree.words.word_model import MIXTURE, WordModel
@@ -48,7 +48,7 @@ class _WordFeature:
     def _costs(self, source: str | None, candidates: Candidates) -> list[Mapping[str, float]]:
         """The cost of each translation, for each source word."""
         from smtformats.tokens import blanks
-        from smtplugins.contracts.contracts import Sentence
+        from smtplugins.contracts.data import Sentence
 
         words = tuple(blanks(source or ""))
         tree = self._trees.of(Sentence(candidates.id, words)) if self._model.trees is not None else None

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel
 from smtplugins.plugins.bitree.boosting.examples import Examples
 from smtplugins.plugins.bitree.words.atoms import DEPENDENCY
@@ -118,7 +118,7 @@ class WordModel:
     @classmethod
     def load(cls, folder: Path) -> WordModel:
         """Load a model written by save()."""
-        from smtplugins.host.files.array_folders import read_record
+        from smtplugins.contracts.tools.files import read_record
 
         record = read_record(Path(folder), RECORD, "word models", VERSION)
         names, best = record.get("configurations"), record.get("best")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.bitree.boosting.boosting import EPSILON, boost
 from smtplugins.plugins.bitree.words.atoms import DEPENDENCY, configurations, shown_configuration
 from smtplugins.plugins.bitree.words.material import Pair, TokenRows, count_links, rows_like, training_rows

@@ -7,12 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtplugins.contracts.offers import Command
-
 if TYPE_CHECKING:
     import argparse
 
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.tools.running import Host
     from smtplugins.plugins.bitree.words.material import Pair
 
 
@@ -57,7 +55,7 @@ def read_set(host: Host, args: argparse.Namespace, name: str | None = None) -> l
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    from smtplugins.host.files.array_folders import add_output
+    from smtplugins.contracts.tools.files import add_output
     from smtplugins.plugins.bitree.words.word_training import add_path
 
     add_text(parser)
@@ -75,7 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Learn the model and write it with a run.yaml."""
-    from smtplugins.host.files.array_folders import check_folder, new_folder
+    from smtplugins.contracts.tools.files import check_folder, new_folder
     from smtplugins.plugins.bitree.words.bag import COLUMN
     from smtplugins.plugins.bitree.words.word_model import RECORD
     from smtplugins.plugins.bitree.words.word_training import chosen_configurations, path_of, train_words, weights_of
@@ -98,11 +96,3 @@ def sayer(quiet: bool) -> Callable[[str], None]:
             sys.stderr.write(f"smt: {text}\n")
 
     return say
-
-
-WORDS = Command(
-    name="words",
-    summary="learn word transduction from aligned text: boosted trees per configuration, for the decoder bag",
-    configure=configure,
-    run=run,
-)

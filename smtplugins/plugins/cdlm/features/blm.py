@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Candidates, GrammarColumns
-    from smtplugins.contracts.contracts import Sentence
-    from smtplugins.core.grammar.rules import Edges
-    from smtplugins.core.vocabulary import Vocabulary
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.tools.grammars import Edges, Vocabulary
 
     Array = NDArray[Any]
 
@@ -39,7 +38,7 @@ class Baseline:
         base: Literal["e", "10"] = "e",
         markers: Literal["sentence", "rules"] = "sentence",
     ) -> None:
-        from smtplugins.core.lm.ngram_model import KenlmMissing, read_lm
+        from smtplugins.contracts.tools.language_models import KenlmMissing, read_lm
 
         try:
             self.model: Any = read_lm(path)
@@ -59,7 +58,7 @@ class Baseline:
 
     def native(self, scale: float = 1.0) -> Any:
         """Return the model's scorer for native searches, its values multiplied by ``scale``."""
-        from smtplugins.core.search.stateful_search import lm_scorer
+        from smtplugins.contracts.tools.search import lm_scorer
 
         if not hasattr(self.model, "ids"):
             raise SmtError(f"{self._path}: a decoder needs an ARPA file or a KenLM probing file (`smt lm` writes one)")
@@ -78,7 +77,7 @@ class Baseline:
 
     def fragment_scores(self, columns: GrammarColumns) -> Array:
         """Score each rule out of context."""
-        from smtplugins.core.grammar.tables import fragment_scores
+        from smtplugins.contracts.tools.grammars import fragment_scores
 
         scores: Array = fragment_scores(self.model, columns, markers=self.markers) * self.scale
         return scores

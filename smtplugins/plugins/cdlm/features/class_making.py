@@ -6,7 +6,7 @@ import collections
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal, get_args
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.cdlm.features.classes import OTHER, ClassMap, check_class, is_special, suffix_class
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 
 if TYPE_CHECKING:
     import os
@@ -169,7 +169,7 @@ def _is_brown(cells: list[str]) -> bool:
 
 def load_classes(folder: Path, digest: str) -> ClassMap:
     """Load the class map of a model; raises SmtError if its hash is not ``digest`` (empty: any)."""
-    from smtplugins.host.errors import SmtError
+    from smtplugins.contracts.errors import SmtError
 
     if not (folder / FILE).is_file():
         raise SmtError(f"{folder}: expected {FILE}, the classes of a model, found none")

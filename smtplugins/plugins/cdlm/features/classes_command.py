@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtplugins.contracts.offers import Command
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.cdlm.features.class_making import FREQUENT, OTHERS
 
 if TYPE_CHECKING:
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.tools.running import Host
 
 
 def _frequent(text: str) -> int | None:
@@ -75,7 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.host.files.lists import read_corpus
+    from smtplugins.contracts.tools.files import read_corpus
     from smtplugins.plugins.cdlm.features.class_making import dominant_tags, make_classes, read_tagged, word_counts
     from smtplugins.plugins.cdlm.features.classes import read_classes
 
@@ -104,11 +103,3 @@ def run(host: Host, args: argparse.Namespace) -> None:
         source=", ".join(files),
     )
     made.write(args.output)
-
-
-CLASSES = Command(
-    name="classes",
-    summary="make a class map from a text: the most frequent words or their tags, and classes of other words",
-    configure=configure,
-    run=run,
-)

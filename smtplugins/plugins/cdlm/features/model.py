@@ -15,8 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.model import Files, Model
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.models import Files, Model
 from smtplugins.plugins.cdlm.features.blm import Baseline, LmPiece, PieceScorer
 from smtplugins.plugins.cdlm.features.classes import ClassMap, load_classes
 from smtplugins.plugins.cdlm.features.tsrb import MARKS, NAMESPACE, Alphabet, PairWeights, bigrams_of_list
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Candidates, GrammarColumns
-    from smtplugins.contracts.contracts import Sentence
-    from smtplugins.core.grammar.rules import Edges, Rules
-    from smtplugins.core.graph.hypergraph import Hypergraph
-    from smtplugins.core.vocabulary import Vocabulary
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.tools.grammars import Edges, Rules, Vocabulary
+    from smtplugins.contracts.tools.graphs import Hypergraph
 
     Array = NDArray[Any]
 
@@ -191,8 +190,7 @@ class Whole:
 
     def fragment_scores(self, columns: GrammarColumns) -> Array:
         """Score each rule out of context."""
-        from smtplugins.core.grammar.rules import Rules
-        from smtplugins.core.vocabulary import Vocabulary
+        from smtplugins.contracts.tools.grammars import Rules, Vocabulary
 
         rules = Rules(Vocabulary(columns.words[:]), columns.target, columns.target_offsets, ordered=False)
         scores: Array = self.weight * self._lm.fragment_scores(columns) + self.over_rules.score_rules(rules)

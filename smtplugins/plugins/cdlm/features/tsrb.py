@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.cdlm.features.classes import ClassMap, read_classes
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from smtformats import Candidates, Columns
     from smtformats.tree.trees import Tree
-    from smtplugins.core.grammar.rules import Rules
-    from smtplugins.core.vocabulary import Vocabulary
+    from smtplugins.contracts.tools.grammars import Rules, Vocabulary
 
     Array = NDArray[Any]
 
@@ -189,7 +188,7 @@ def rules_of_trees(trees: Iterable[Tree]) -> tuple[Rules, Array]:
     """Return the target sides of all tree nodes, and the tree number of each."""
     import numpy as np
 
-    from smtplugins.core.grammar.rules import Rules
+    from smtplugins.contracts.tools.grammars import Rules
 
     targets: list[list[str | int]] = []
     owners: list[int] = []

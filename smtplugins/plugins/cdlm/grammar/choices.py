@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 
 OOV_FEATURES = r"(?i)(pass-?through|oov|unknown-?word)"
 """Regular expression for the beginning of feature names that mark unknown-word rules."""

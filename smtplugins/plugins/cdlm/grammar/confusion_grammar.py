@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.plugins.cdlm.grammar.choices import MOST, Choices, GrammarCounts
 from smtplugins.plugins.cdlm.grammar.competing import Scope, competing_rules
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from smtformats.columns import GrammarColumns
     from smtformats.grammar.rules import Rule
     from smtformats.hypergraph.graph import GraphColumns
-    from smtplugins.core.graph.hypergraph import Hypergraph
+    from smtplugins.contracts.tools.graphs import Hypergraph
 
 COST = "Confusion"
 """The feature of weighted rules: minus the natural logarithm of the relative frequency given their input side."""
@@ -58,8 +58,8 @@ class Confusions:
         memory: int | None = None,
         folder: str | os.PathLike[str] | None = None,
     ) -> None:
-        from smtplugins.core.extract.phrase_pairs import default_memory
-        from smtplugins.core.vocabulary import Vocabulary
+        from smtplugins.contracts.tools.extraction import default_memory
+        from smtplugins.contracts.tools.grammars import Vocabulary
         from smtplugins.plugins.cdlm._cdlm import Confusions as Native
 
         self.choices = choices = choices or Choices()
@@ -93,7 +93,7 @@ class Confusions:
         """Add the rules of a grammar."""
         import numpy as np
 
-        from smtplugins.core.grammar.tables import row_scores
+        from smtplugins.contracts.tools.grammars import row_scores
 
         scores: NDArray[np.float32] = np.empty(0, np.float32)
         if not isinstance(self.choices.best, str) and self.choices.cap:
@@ -108,7 +108,7 @@ class Confusions:
 
     def add_graph(self, graph: GraphColumns | Hypergraph, scope: Scope = "item") -> None:
         """Add the rules of a graph's edges, confused within a node (``item``) or a span (``cell``)."""
-        from smtplugins.core.graph.hypergraph import Hypergraph
+        from smtplugins.contracts.tools.graphs import Hypergraph
 
         columns = graph.to_columns() if isinstance(graph, Hypergraph) else graph
         rules, groups, left_out = competing_rules(
@@ -175,7 +175,7 @@ class Confusions:
         import numpy as np
 
         from smtformats.columns import GrammarColumns, string_table
-        from smtplugins.core.grammar.tables import gathered
+        from smtplugins.contracts.tools.grammars import gathered
 
         pieces = [(*pair, _costs(pair[0], pair[2])) for pair in self._pairs()]
         symbols, offsets = self._native.sides()
@@ -210,7 +210,7 @@ class Confusions:
     def rules(self, weights: Weighting = "none", label: str = LABEL, *, probabilities: bool = False) -> Iterator[Rule]:
         """Yield the rules as records; for formats of ``probabilities`` with a log probability, 0 if not weighted."""
         from smtformats.grammar.rules import NonTerminal, Rule
-        from smtplugins.host.files.opening import rounded
+        from smtplugins.contracts.tools.files import rounded
 
         names = (COST,) if weights == "relfreq" or probabilities else ()
         sign = (-1.0 if probabilities else 1.0) if weights == "relfreq" else 0.0
@@ -242,7 +242,7 @@ class Confusions:
         import numpy as np
 
         from smtformats.grammar.rules import Rule
-        from smtplugins.host.files.opening import find_format, number
+        from smtplugins.contracts.tools.files import find_format, number
 
         if _LABEL.fullmatch(label) is None:
             raise UsageError(f"label: expected a name without blanks, commas, bars and brackets, found {label!r}")

@@ -9,11 +9,10 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.offers import Command
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 
 if TYPE_CHECKING:
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.tools.running import Host
     from smtplugins.plugins.cdlm.grammar.choices import Choices, GrammarCounts
     from smtplugins.plugins.cdlm.grammar.confusion_grammar import Confusions
 
@@ -105,8 +104,8 @@ def run(host: Host, args: argparse.Namespace) -> None:
     """Run the command."""
     from dataclasses import asdict
 
-    from smtplugins.host.learn.pools import write_json
-    from smtplugins.host.progress import hushed
+    from smtplugins.contracts.tools.files import write_json
+    from smtplugins.contracts.tools.running import hushed
     from smtplugins.plugins.cdlm.grammar.confusion_grammar import Confusions
 
     choices = choices_of(host, args)
@@ -166,8 +165,8 @@ def memory_of(text: str | None) -> int | None:
 
 
 def _read(host: Host, args: argparse.Namespace, confusions: Confusions) -> None:
-    from smtplugins.host.files.opening import load_grammar, naming, open_known
-    from smtplugins.host.progress import progress
+    from smtplugins.contracts.tools.files import load_grammar, naming, open_known
+    from smtplugins.contracts.tools.running import progress
 
     formats = host.formats()
     if args.forests is None:
@@ -186,8 +185,8 @@ def _read(host: Host, args: argparse.Namespace, confusions: Confusions) -> None:
 
 def _write(host: Host, args: argparse.Namespace, confusions: Confusions) -> None:
     from smtformats.files import open_binary_write
-    from smtplugins.host.files.opening import find_format, write_all
-    from smtplugins.host.progress import progress
+    from smtplugins.contracts.tools.files import find_format, write_all
+    from smtplugins.contracts.tools.running import progress
     from smtplugins.plugins.cdlm.grammar.confusion_grammar import NATIVE, PROBABILITIES
 
     name = args.to_format or DEFAULT
@@ -212,11 +211,3 @@ def summary(report: GrammarCounts, choices: Choices, graphs: bool) -> Iterator[s
     yield f"{report.uncapped} pairs of target sides{capped}: {report.pairs} confusion rules"
     if report.no_input:
         yield f"{report.no_input} pairs left out: their input side is empty or has only gaps"
-
-
-GRAMMAR = Command(
-    name="grammar",
-    summary="make a confusion grammar from a system's grammar or its hypergraphs",
-    configure=configure,
-    run=run,
-)

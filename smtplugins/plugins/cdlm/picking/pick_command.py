@@ -6,14 +6,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.offers import Command
-
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-    from smtplugins.contracts.contracts import Sentence
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.tools.running import Host
     from smtplugins.plugins.cdlm.picking.picking import Contender, NgramOverlap, Picked
     from smtplugins.plugins.cdlm.sets.confusing import ConfusionSetting
 
@@ -22,7 +20,7 @@ METRIC = "bleu,tokenize=none"
 
 def add_judging(parser: argparse.ArgumentParser) -> None:
     """Add the options of evaluation, shared with ``compare``."""
-    from smtplugins.host.study.options import add_metric
+    from smtplugins.contracts.tools.study import add_metric
 
     add_metric(parser, METRIC)
     parser.add_argument(
@@ -36,7 +34,7 @@ def add_judging(parser: argparse.ArgumentParser) -> None:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.host.study.options import add_printing
+    from smtplugins.contracts.tools.study import add_printing
     from smtplugins.plugins.cdlm.sets.confuse_command import add_setting, add_work
 
     parser.add_argument(
@@ -98,7 +96,7 @@ def rows_of(
     references: Sequence[Sequence[str]],
 ) -> list[dict[str, Any]]:
     """Return the rows of table 2."""
-    from smtplugins.host.study.tuned_systems import judge_rows
+    from smtplugins.contracts.tools.study import judge_rows
 
     names = [{"name": model.name} for model in contenders]
     rows = judge_rows(metric, names, [[own.texts] for own, _ in picks], references)
@@ -138,9 +136,9 @@ def compared_ngrams(
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.host.errors import UsageError
-    from smtplugins.host.files.opening import find_format, write_all
-    from smtplugins.host.study.study_tables import render_tables
+    from smtplugins.contracts.errors import UsageError
+    from smtplugins.contracts.tools.files import find_format, write_all
+    from smtplugins.contracts.tools.study import render_tables
     from smtplugins.plugins.cdlm.picking import picking
     from smtplugins.plugins.cdlm.sets.confuse_command import sayer, setting_of, there
     from smtplugins.plugins.cdlm.sets.confusing import read_text
@@ -173,11 +171,3 @@ def run(host: Host, args: argparse.Namespace) -> None:
     settings = {"signature": metric.signature(), "perplexity": perplexity, "unknown": unknown}
     say(f"perplexity of {args.input} under the baseline LM: {perplexity:.1f}, {unknown} unknown words")
     sys.stdout.write(render_tables(tables, args.format, args.paper, settings) + "\n")
-
-
-PICK = Command(
-    name="pick",
-    summary="evaluate language models by the sentences they pick from the confusion sets of a text",
-    configure=configure,
-    run=run,
-)

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.plugins.cdlm.sets.confusing import BLM, OOV, TSRB, WP, ConfusionSetting, confusion_sets
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Sentence
-    from smtplugins.core.graph.hypergraph import Hypergraph
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.tools.graphs import Hypergraph
+    from smtplugins.contracts.tools.running import Host
 
 BASELINE = "baseline LM"
 ORDER = 4
@@ -79,7 +79,7 @@ def sets_of(
 
 def picked(graphs: Iterable[Hypergraph], sentences: Sequence[Sentence]) -> Picked:
     """Pick the best derivation of each set by its scores."""
-    from smtplugins.core.graph.inference import viterbi
+    from smtplugins.contracts.tools.graphs import viterbi
 
     texts = []
     for graph in graphs:
@@ -99,7 +99,7 @@ def same_sets(
 
     ``cost`` is the cost of an unknown word, the same for all models.
     """
-    from smtplugins.core.graph.inference import viterbi
+    from smtplugins.contracts.tools.graphs import viterbi
     from smtplugins.plugins.cdlm.features.classes import ClassMap, read_classes
     from smtplugins.plugins.cdlm.features.tsrb import Alphabet
     from smtplugins.plugins.cdlm.sets.graphs import with_tsrb
@@ -130,7 +130,7 @@ def perplexity(path: Path, texts: Sequence[str]) -> tuple[float, int]:
     """Return a text's perplexity under a language model, counting sentence ends, and its number of unknown words."""
     import numpy as np
 
-    from smtplugins.core.lm.ngram_model import KenlmMissing, read_lm
+    from smtplugins.contracts.tools.language_models import KenlmMissing, read_lm
 
     try:
         model = read_lm(path)
@@ -196,7 +196,7 @@ def overlaps(simulated: Iterable[NgramSets], real: Iterable[NgramSets], order: i
 
 def best_strings(graph: Hypergraph, count: int) -> list[str]:
     """Return the best distinct strings of a set."""
-    from smtplugins.core.graph.inference import kbest
+    from smtplugins.contracts.tools.graphs import kbest
 
     return kbest(graph, k=count, unique=True).texts() if len(graph) else []
 

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.offers import Command
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
 
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.tools.running import Host
     from smtplugins.plugins.cdlm.sets.confusing import ConfusionSetting
 
 
@@ -138,7 +137,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.host.learn.pools import write_json
+    from smtplugins.contracts.tools.files import write_json
     from smtplugins.plugins.cdlm.sets.confusing import keep_sets, read_text, read_weights
 
     say = sayer(args.quiet, "confuse")
@@ -163,11 +162,3 @@ def run(host: Host, args: argparse.Namespace) -> None:
         "{bytes_per_sentence:.0f} bytes each; {sentences_per_cpu_second:.3g} sentences per CPU second; {own:.1f}% of "
         "the sets contain their sentence".format(**totals, own=100 * totals["own_in_set"])
     )
-
-
-CONFUSE = Command(
-    name="confuse",
-    summary="confusion sets of sentences: hypergraphs of what a system might have said in their place",
-    configure=configure,
-    run=run,
-)

@@ -15,16 +15,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.config.run_yaml import ModelConfig, RunConfig
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.tools.running import ModelConfig, RunConfig
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Sentence
-    from smtplugins.core.graph.hypergraph import Hypergraph
-    from smtplugins.host.decode.translator import Translator
-    from smtplugins.host.files.forest_files import ForestFiles
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.tools.decoding import Translator
+    from smtplugins.contracts.tools.files import ForestFiles
+    from smtplugins.contracts.tools.graphs import Hypergraph
+    from smtplugins.contracts.tools.running import Host
 
 DECODER = "hiero"
 BLM, WP, TSRB, OOV = "blm", "wp", "tsrb", "OOV"
@@ -99,7 +99,7 @@ class ConfusionSetting:
 
     def fixed(self, host: Host, cache: str | None = None) -> dict[str, float]:
         """Return the fixed weights: those of unknown words and of the grammar's own features."""
-        from smtplugins.host.files.opening import load_grammar
+        from smtplugins.contracts.tools.files import load_grammar
 
         names = load_grammar(self.grammar, cache=cache, formats=host.formats()).names[:]
         return {**{name: -float(name == RELATIVE) for name in names}, OOV: -self.cost}
@@ -114,7 +114,7 @@ class ConfusionSetting:
 
 def read_weights(host: Host, path: Path) -> dict[str, float]:
     """Read weights from a file or a model's folder."""
-    from smtplugins.host.model import Model
+    from smtplugins.contracts.models import Model
 
     return dict(Model.load(path).weights) if path.is_dir() else host.read_weights(path)
 
@@ -122,7 +122,7 @@ def read_weights(host: Host, path: Path) -> dict[str, float]:
 def write_words(path: Path, sentences: Iterable[Sentence], unknown: str) -> int:
     """Write the table of unknown-word rules, one for each word of the sentences; returns their number."""
     from smtformats.grammar.rules import Rule
-    from smtplugins.host.files.opening import find_format, write_all
+    from smtplugins.contracts.tools.files import find_format, write_all
 
     words = sorted({word for sentence in sentences for word in sentence.tokens})
     rules = (Rule("X", (word,), (UNKNOWN if unknown == "oov" else word,), (OOV,), (1.0,)) for word in words)
@@ -131,7 +131,7 @@ def write_words(path: Path, sentences: Iterable[Sentence], unknown: str) -> int:
 
 def read_text(host: Host, path: Path) -> list[Sentence]:
     """Read sentences, one per line; ids are line numbers from 0. Raises SmtError if no line has a word."""
-    from smtplugins.host.decode.sentences import read_sentences
+    from smtplugins.contracts.tools.decoding import read_sentences
 
     sentences = list(read_sentences(host, path, "text"))
     if not any(sentence.tokens for sentence in sentences):
@@ -151,7 +151,7 @@ def confuser(
 
     Writes the unknown-word rules into ``folder``, which must exist until the translator has loaded its tables.
     """
-    from smtplugins.host.decode.translator import make_translator
+    from smtplugins.contracts.tools.decoding import make_translator
 
     folder.mkdir(parents=True, exist_ok=True)
     write_words(folder / WORDS, sentences, setting.unknown)
@@ -171,7 +171,7 @@ def confusion_sets(
     """Yield the confusion set of each sentence as a scored graph, in order; an empty set has no nodes."""
     import tempfile
 
-    from smtplugins.core.graph.compacting import compacted
+    from smtplugins.contracts.tools.graphs import compacted
 
     with tempfile.TemporaryDirectory(prefix="cdlm-") as name:
         translator = confuser(host, setting, sentences, Path(name), weights, cache)
@@ -258,9 +258,8 @@ def keep_sets(
     """
     import tempfile
 
-    from smtplugins.host.files.forest_files import ForestFiles
-    from smtplugins.host.host import default_runner
-    from smtplugins.host.progress import progress
+    from smtplugins.contracts.tools.files import ForestFiles
+    from smtplugins.contracts.tools.running import default_runner, progress
 
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder}: expected an empty folder, or none yet, found other files")
@@ -286,7 +285,7 @@ def _write_set(translator: Translator, files: ForestFiles, sentence: Sentence) -
     """Make and write the confusion set of a sentence."""
     import time
 
-    from smtplugins.core.graph.compacting import compacted
+    from smtplugins.contracts.tools.graphs import compacted
 
     begun = time.process_time()
     (decoding,) = translator.decode([sentence], graphs=True)
@@ -305,15 +304,15 @@ def _write_set(translator: Translator, files: ForestFiles, sentence: Sentence) -
 
 def holds(graph: Hypergraph, text: str) -> bool:
     """Return whether a text is the yield of a derivation of the graph."""
-    from smtplugins.core.graph.inference import intersect
+    from smtplugins.contracts.tools.graphs import intersect
 
     return len(graph) > 0 and intersect(graph, text).graph.nodes > 0
 
 
 def read_sets(host: Host, folder: Path, format: str | None = None) -> Iterator[Hypergraph]:
     """Stream saved confusion sets in the order of their numbers."""
-    from smtplugins.core.graph.hypergraph import Hypergraph
-    from smtplugins.host.files.opening import open_known
+    from smtplugins.contracts.tools.files import open_known
+    from smtplugins.contracts.tools.graphs import Hypergraph
 
     with open_known(folder, "hypergraph", format, host.formats()) as opened:
         for columns in opened.records():

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Columns
-    from smtplugins.core.graph.hypergraph import Hypergraph
+    from smtplugins.contracts.tools.graphs import Hypergraph
 
     Array = NDArray[Any]
 
@@ -31,7 +31,7 @@ def _sides(graph: Hypergraph) -> tuple[Array, Array]:
     """Return symbols and offsets of the target sides, without the gaps before phrases."""
     import numpy as np
 
-    from smtplugins.core.search.phrase_spans import NoPhrases, phrase_spans
+    from smtplugins.contracts.tools.search import NoPhrases, phrase_spans
 
     symbols, offsets = np.asarray(graph.grammar.target), np.asarray(graph.grammar.target_offsets, dtype=np.int64)
     try:

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtplugins.contracts.offers import Command
-
 if TYPE_CHECKING:
     import argparse
 
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.tools.running import Host
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.host.study.options import add_study, add_tuning, file
+    from smtplugins.contracts.tools.study import add_study, add_tuning, file
     from smtplugins.plugins.cdlm.picking.pick_command import add_judging
     from smtplugins.plugins.cdlm.sets.confuse_command import add_setting
     from smtplugins.plugins.cdlm.study.tables import PICKERS, SYSTEMS, TABLES
@@ -65,11 +63,3 @@ def run(host: Host, args: argparse.Namespace) -> None:
     from smtplugins.plugins.cdlm.study.steps import CdlmStudy
 
     CdlmStudy(host, args).make()
-
-
-COMPARE = Command(
-    name="compare",
-    summary="the paper's tables for your system and texts: models learnt from confusion sets, and their effect",
-    configure=configure,
-    run=run,
-)

@@ -10,22 +10,29 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.config.run_yaml import RunConfig, load_config
-from smtplugins.host.errors import UsageError
-from smtplugins.host.loading.manager import load_plugins
-from smtplugins.host.study.options import check_least, choose, tuning_plan
-from smtplugins.host.study.study import Study
-from smtplugins.host.study.tuned_systems import StudySystem, refuse_runner, signature_of, tune_system, tuned_rows
+from smtplugins.contracts.tools.running import RunConfig, load_config, load_plugins
+from smtplugins.contracts.tools.study import (
+    Study,
+    StudySystem,
+    check_least,
+    choose,
+    refuse_runner,
+    signature_of,
+    tune_system,
+    tuned_rows,
+    tuning_plan,
+)
 from smtplugins.plugins.cdlm.picking import picking as picks
 from smtplugins.plugins.cdlm.sets.confuse_command import setting_of
 from smtplugins.plugins.cdlm.sets.confusing import read_text
 from smtplugins.plugins.cdlm.study.tables import PICKERS, SYSTEMS, TABLES, decoder_table, ngrams_table, picking_table
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Sentence
-    from smtplugins.host.host import Host
-    from smtplugins.host.study.study_tables import StudyTable
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.tools.running import Host
+    from smtplugins.contracts.tools.study import StudyTable
 
 PLAIN, FULL = "blm-wp", "tsrb"
 """The folders of the two models."""
@@ -63,9 +70,8 @@ class CdlmStudy(Study):
 
     def check(self) -> None:
         """Raise an error if texts lack words or lines, before anything is written."""
-        from smtplugins.core.lm.ngram_model import check_lm
-        from smtplugins.host.decode.sentences import read_source
-        from smtplugins.host.decode.translator import make_translator
+        from smtplugins.contracts.tools.decoding import make_translator, read_source
+        from smtplugins.contracts.tools.language_models import check_lm
 
         check_least(self.args, nbest=1)
         self.chosen_tables()
@@ -138,7 +144,7 @@ class CdlmStudy(Study):
 
     def _make_confusions(self) -> Mapping[str, Any]:
         from smtformats.files import open_binary_write
-        from smtplugins.host.files.opening import load_grammar
+        from smtplugins.contracts.tools.files import load_grammar
         from smtplugins.plugins.cdlm.grammar.choices import Choices
         from smtplugins.plugins.cdlm.grammar.confusion_grammar import Confusions
 
@@ -169,8 +175,7 @@ class CdlmStudy(Study):
                     confusions.add_graph(graph, self.args.scope)
 
     def _graphs(self, source: Path) -> Any:
-        from smtplugins.host.decode.sentences import read_source
-        from smtplugins.host.decode.translator import make_translator
+        from smtplugins.contracts.tools.decoding import make_translator, read_source
 
         assert self.config is not None
         translator = make_translator(self.host, self.config, None, self.cache)
@@ -290,7 +295,7 @@ class CdlmStudy(Study):
 
     def _prepare(self, key: str) -> tuple[RunConfig, Mapping[str, float]]:
         """The system's configuration and weights, with the model as one more feature or without."""
-        from smtplugins.host.decode.translator import make_translator
+        from smtplugins.contracts.tools.decoding import make_translator
 
         assert self.config is not None
         config = self.config

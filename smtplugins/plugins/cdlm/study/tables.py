@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from smtplugins.host.study.study_tables import CHANGE, SCORE, P, StudyColumn, StudyTable, score_columns
+from smtplugins.contracts.tools.study import CHANGE, SCORE, P, StudyColumn, StudyTable, score_columns
 from smtplugins.plugins.cdlm.picking.picking import NgramOverlap
 
 TABLES = {"picking": "the paper's table 2", "decoder": "table 3, with -c and --source", "ngrams": "table 4, as table 3"}

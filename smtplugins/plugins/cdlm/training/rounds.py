@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.plugins.cdlm.sets.confusing import BLM, TSRB, WORDS, WP, ConfusionSetting, read_text, write_words
 
 if TYPE_CHECKING:
-    from smtplugins.host.host import Host
-    from smtplugins.host.learn.loop import Ended
+    from smtplugins.contracts.tools.learning import Ended
+    from smtplugins.contracts.tools.running import Host
 
 LEARNER = "minrisk,temperature=0,quenches=0"
 """The defaults of the authors' code: no annealing, and the published linear gains."""
@@ -62,9 +62,8 @@ def train(
     note: Callable[[str], None] = lambda text: None,
 ) -> Ended:
     """Train in ``folder``, which holds everything needed to resume; results are the same for any number of jobs."""
-    from smtplugins.host.learn.loop import LoopPlan, tune_decoder
-    from smtplugins.host.learn.tuning import plan_of
-    from smtplugins.host.runs import prepared_folder
+    from smtplugins.contracts.tools.learning import LoopPlan, plan_of, tune_decoder
+    from smtplugins.contracts.tools.running import prepared_folder
 
     setting = training.setting
     if training.learner.name not in host.registry.names("learners"):

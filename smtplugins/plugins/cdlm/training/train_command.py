@@ -5,18 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtplugins.contracts.offers import Command
-
 if TYPE_CHECKING:
     import argparse
 
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.tools.running import Host
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     from smtplugins.plugins.cdlm.sets.confuse_command import add_setting, add_work
-    from smtplugins.plugins.cdlm.training.rounds import LEARNER
 
     parser.add_argument("-i", "--input", required=True, metavar="TEXT", help="sentences, one per line, tokenised")
     parser.add_argument(
@@ -37,6 +34,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="folder of sets and steps, to resume from (default: `training` in the model's folder)",
     )
     parser.add_argument("--resume", action="store_true", help="resume the run in that folder")
+    _add_learning(parser)
+    add_setting(parser)
+    add_work(parser)
+
+
+def _add_learning(parser: argparse.ArgumentParser) -> None:
+    from smtplugins.plugins.cdlm.training.rounds import LEARNER
+
     group = parser.add_argument_group("learning")
     group.add_argument(
         "--learner",
@@ -75,14 +80,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a fixed weight, such as blm (repeatable)",
     )
     group.add_argument("--seed", type=int, default=1, metavar="N", help="random seed of the learner (default: 1)")
-    add_setting(parser)
-    add_work(parser)
 
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Run the command."""
     from smtplugins.contracts.spec import Spec
-    from smtplugins.host import runs
+    from smtplugins.contracts.tools.running import runs
     from smtplugins.plugins.cdlm.sets.confuse_command import sayer, setting_of, there
     from smtplugins.plugins.cdlm.sets.confusing import read_weights
     from smtplugins.plugins.cdlm.training.rounds import Training, save, train
@@ -116,11 +119,3 @@ def run(host: Host, args: argparse.Namespace) -> None:
     )
     say(ended.reason)
     save(training, ended, output)
-
-
-TRAIN = Command(
-    name="train",
-    summary="train a discriminative language model on plain text with a confusion grammar",
-    configure=configure,
-    run=run,
-)

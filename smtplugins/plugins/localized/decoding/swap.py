@@ -10,15 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from smtplugins.contracts.options import option
-from smtplugins.host.decode.phrase_decoding import PhraseDecoder
-from smtplugins.host.decode.phrase_options import StackOptions
+from smtplugins.contracts.tools.decoding import PhraseDecoder, StackOptions
 from smtplugins.plugins.localized.model.block_model import RARE_LEFT, BlockModel
 
 if TYPE_CHECKING:
-    from smtplugins.core.search.search_options import PhraseSearchOptions
-    from smtplugins.host.config.resources import Resources
-    from smtplugins.host.decode.parsing import WeightedParser
-    from smtplugins.host.decode.phrase_decoding import PhraseWorker
+    from smtplugins.contracts.tools.decoding import PhraseWorker, Resources, WeightedParser
+    from smtplugins.contracts.tools.search import PhraseSearchOptions
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.plugins.localized.events.blocks import BlockSet
 from smtplugins.plugins.localized.events.collecting import collect, frequent
 
 if TYPE_CHECKING:
     import argparse
 
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.tools.running import Host
     from smtplugins.plugins.localized.events.collecting import Pair
     from smtplugins.plugins.localized.events.event_lists import EventList
 
@@ -41,9 +41,9 @@ def listed_of(
     host: Host, args: argparse.Namespace, folder: Path, say: Callable[[str], None], quiet: bool, *, force: bool = False
 ) -> EventList:
     """Make the event list from the options of :func:`add_bitext`."""
-    from smtplugins.host.files.aligned_text import read_pairs
-    from smtplugins.host.files.opening import load_grammar
-    from smtplugins.host.progress import progress
+    from smtplugins.contracts.tools.extraction import read_pairs
+    from smtplugins.contracts.tools.files import load_grammar
+    from smtplugins.contracts.tools.running import progress
 
     for name, least in (("min_count", 1), ("max_length", 1)):
         value = getattr(args, name)

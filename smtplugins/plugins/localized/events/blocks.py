@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtformats.columns import StringTable
-from smtplugins.host.errors import SmtError
-from smtplugins.host.files.array_folders import read_array, write_arrays
+from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.tools.files import read_array, write_arrays
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError
-from smtplugins.host.files.array_folders import Growing, new_folder
+from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.tools.files import Growing, new_folder
 from smtplugins.plugins.localized.events.blocks import BlockSet
 from smtplugins.plugins.localized.events.event_lists import RECORD, VERSION, EventList
 

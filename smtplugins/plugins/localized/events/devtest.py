@@ -21,8 +21,9 @@ from smtplugins.plugins.localized.model.spans import orientation
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.contracts.contracts import Decoding, Metric
-    from smtplugins.core.graph.hypergraph import Hypergraph
+    from smtplugins.contracts.decoders import Decoding
+    from smtplugins.contracts.metrics import Metric
+    from smtplugins.contracts.tools.graphs import Hypergraph
 
     Array = NDArray[Any]
 
@@ -71,7 +72,7 @@ def choose(
     """Choose each sentence's oracle: of its ``count`` best translations the one with the highest metric score."""
     import numpy as np
 
-    from smtplugins.core.graph.inference import kbest
+    from smtplugins.contracts.tools.graphs import kbest
 
     oracles = []
     for at, decoding in enumerate(decodings):

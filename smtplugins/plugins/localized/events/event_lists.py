@@ -25,8 +25,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError
-from smtplugins.host.files.array_folders import read_array, read_record
+from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.tools.files import read_array, read_record
 from smtplugins.plugins.localized.events.blocks import BlockSet
 
 if TYPE_CHECKING:

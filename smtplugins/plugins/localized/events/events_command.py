@@ -5,17 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smtplugins.contracts.offers import Command
-
 if TYPE_CHECKING:
     import argparse
 
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.tools.running import Host
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.host.files.array_folders import add_output
+    from smtplugins.contracts.tools.files import add_output
     from smtplugins.plugins.localized.events.bitext import add_bitext
     from smtplugins.plugins.localized.learning.options import add_quiet
 
@@ -27,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.host.files.array_folders import check_folder
+    from smtplugins.contracts.tools.files import check_folder
     from smtplugins.plugins.localized.events.bitext import listed_of
     from smtplugins.plugins.localized.events.event_lists import RECORD
     from smtplugins.plugins.localized.learning.options import sayer
@@ -35,11 +33,3 @@ def run(host: Host, args: argparse.Namespace) -> None:
     folder = Path(args.output)
     check_folder(folder, RECORD, force=args.force)
     listed_of(host, args, folder, sayer(args.quiet), args.quiet, force=args.force)
-
-
-EVENTS = Command(
-    name="events",
-    summary="collect orientation events of neighbouring phrase pairs from a bitext, the model's training data",
-    configure=configure,
-    run=run,
-)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.model import Model
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.models import Model
 from smtplugins.plugins.localized.learning.maxent import LocalMaxent
 from smtplugins.plugins.localized.learning.problem import (
     BIGRAM,

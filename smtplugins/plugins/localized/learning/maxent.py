@@ -11,18 +11,19 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from smtplugins.contracts.contracts import Events, Runner, State, Step
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.learners import EventProblem, LearnerState, LearnerStep
+from smtplugins.contracts.models import Files
+from smtplugins.contracts.runners import Runner
 from smtplugins.contracts.spec import suggestion
-from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.model import Files
 from smtplugins.plugins.localized.learning.problem import BIGRAM, BlockEvents
 from smtplugins.plugins.localized.model.bigrams import BigramWeights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.contracts.contracts import EventRows
-    from smtplugins.host.model import Model
+    from smtplugins.contracts.learners import EventRows
+    from smtplugins.contracts.models import Model
 
     Array = NDArray[Any]
 
@@ -43,7 +44,7 @@ class LocalMaxent:
     The paper's rate is a small power of ten, illegible in the only available copy, most likely 1e-5.
     """
 
-    accepts = frozenset({Events})
+    accepts = frozenset({EventProblem})
 
     def __init__(
         self,
@@ -65,10 +66,16 @@ class LocalMaxent:
         self.portion, self.update, self.shuffle, self.fixed = portion, update, shuffle, fixed
 
     def learn(
-        self, problem: Events, start: Model, *, resume: State | None = None, seed: int = 1, runner: Runner | None = None
-    ) -> Iterator[Step]:
+        self,
+        problem: EventProblem,
+        start: Model,
+        *,
+        resume: LearnerState | None = None,
+        seed: int = 1,
+        runner: Runner | None = None,
+    ) -> Iterator[LearnerStep]:
         """Yield a step for each pass."""
-        from smtplugins.host.progress import progress
+        from smtplugins.contracts.tools.running import progress
 
         run: _Run
         patterns = tuple(self.fixed.split())
@@ -103,7 +110,7 @@ class LocalMaxent:
             last = objective
             state = {"passes": done, "events": events, "rate": rate, "objective": objective}
             metrics = {"events": float(count), "rate": used / (1 + decay * (events - count))}
-            yield Step(run.model(start), objective, metrics, run.state(state))
+            yield LearnerStep(run.model(start), objective, metrics, run.state(state))
 
     def _slices(self, run: _Run, seed: list[int]) -> Iterator[tuple[int, Array]]:
         """Yield the events of a pass in slices: a piece and event numbers in it."""
@@ -139,7 +146,7 @@ class _Run(Protocol):
 
     def model(self, start: Model) -> Model: ...
 
-    def state(self, values: dict[str, Any]) -> State: ...
+    def state(self, values: dict[str, Any]) -> LearnerState: ...
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
@@ -158,7 +165,9 @@ def _check_fixed(names: list[str], patterns: tuple[str, ...]) -> None:
 class _RowsRun:
     """Events of any kind: weights by name, added as pieces are read."""
 
-    def __init__(self, problem: Events, start: Model, patterns: tuple[str, ...], resume: State | None) -> None:
+    def __init__(
+        self, problem: EventProblem, start: Model, patterns: tuple[str, ...], resume: LearnerState | None
+    ) -> None:
         import numpy as np
 
         self._problem = problem
@@ -234,14 +243,16 @@ class _RowsRun:
         weights = {**start.weights, **dict(zip(self._names, self._array.tolist(), strict=True))}
         return start.with_weights({name: weights[name] for name in sorted(weights)})
 
-    def state(self, values: dict[str, Any]) -> State:
-        return State({"weights": self._array.copy()}, {**values, "names": list(self._names)})
+    def state(self, values: dict[str, Any]) -> LearnerState:
+        return LearnerState({"weights": self._array.copy()}, {**values, "names": list(self._names)})
 
 
 class _BlockRun:
     """Events of blocks, whose features are computed in native code."""
 
-    def __init__(self, problem: BlockEvents, start: Model, patterns: tuple[str, ...], resume: State | None) -> None:
+    def __init__(
+        self, problem: BlockEvents, start: Model, patterns: tuple[str, ...], resume: LearnerState | None
+    ) -> None:
         import numpy as np
 
         self._problem = problem
@@ -298,5 +309,5 @@ class _BlockRun:
         model = start.with_weights({name: weights[name] for name in sorted(weights)})
         return replace(model, artefacts={**start.artefacts, BIGRAM: artefact})
 
-    def state(self, values: dict[str, Any]) -> State:
-        return State({"floats": self._floats.copy(), "bigrams": self._bigrams.copy()}, values)
+    def state(self, values: dict[str, Any]) -> LearnerState:
+        return LearnerState({"floats": self._floats.copy(), "bigrams": self._bigrams.copy()}, values)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.localized.learning.material import BlockMaterial, Recipe
 from smtplugins.plugins.localized.learning.problem import KEEP
 from smtplugins.plugins.localized.model.features import Estimates
@@ -76,7 +76,7 @@ def add_quiet(parser: argparse.ArgumentParser) -> None:
 
 def material_of(args: argparse.Namespace, listed: EventList) -> BlockMaterial:
     """Make the training material from the command line."""
-    from smtplugins.core.lm.ngram_model import read_native_lm
+    from smtplugins.contracts.tools.language_models import read_native_lm
 
     for name, least in (("threshold", 0), ("keep", 1), ("seed", 0)):
         if getattr(args, name) < least:

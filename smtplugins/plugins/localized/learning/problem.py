@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from smtformats.columns import Columns
-from smtplugins.contracts.contracts import EventRows, Events
+from smtplugins.contracts.learners import EventProblem, EventRows
 from smtplugins.plugins.localized.model.features import FLOATS
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class BigramPairs:
 
 
 @dataclass(frozen=True)
-class BlockEvents(Events):
+class BlockEvents(EventProblem):
     """Events of orientation bigrams, or of neutral blocks, with their alternatives."""
 
     blocks: BlockSet

@@ -8,19 +8,17 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.offers import Command
-
 if TYPE_CHECKING:
     import argparse
 
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.tools.running import Host
 
 RECORD = "run.yaml"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.host.files.array_folders import add_output
+    from smtplugins.contracts.tools.files import add_output
     from smtplugins.plugins.localized.learning.options import add_learning, add_quiet
 
     parser.add_argument("--events", required=True, metavar="DIR", help="event list made by `smt localized events`")
@@ -41,8 +39,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Run the command."""
-    from smtplugins.host.files.array_folders import check_folder, new_folder
-    from smtplugins.host.progress import hushed
+    from smtplugins.contracts.tools.files import check_folder, new_folder
+    from smtplugins.contracts.tools.running import hushed
     from smtplugins.plugins.localized.events.event_lists import EventList
     from smtplugins.plugins.localized.learning import options as learning
     from smtplugins.plugins.localized.learning.material import check_letters, learn_bigrams, learn_floats
@@ -89,11 +87,3 @@ def _configuration(args: argparse.Namespace, digest: str, bigrams: bool) -> str:
         f"model:\n  grammar: blocks.gz\n  features:\n    - {json.dumps(feature, ensure_ascii=False)}\n"
         "  weights: weights\n"
     )
-
-
-TRAIN = Command(
-    name="train",
-    summary="train a localized prediction model on events, with a configuration that decodes with it",
-    configure=configure,
-    run=run,
-)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError
-from smtplugins.host.files.array_folders import read_array, read_record, write_arrays
+from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.tools.files import read_array, read_record, write_arrays
 from smtplugins.plugins.localized.events.blocks import BlockSet
 
 if TYPE_CHECKING:

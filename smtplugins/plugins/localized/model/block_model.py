@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smtformats.columns import Columns
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.plugins.localized.events.event_lists import EventList
 from smtplugins.plugins.localized.learning.problem import BIGRAM, NEUTRAL, no_bigrams
 from smtplugins.plugins.localized.model.bigrams import BigramWeights
@@ -24,9 +24,8 @@ from smtplugins.plugins.localized.model.spans import orientation, spans_of, word
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.contracts.contracts import Sentence
-    from smtplugins.core.grammar.rules import Edges
-    from smtplugins.core.vocabulary import Vocabulary
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.tools.grammars import Edges, Vocabulary
 
     Array = NDArray[Any]
 
@@ -73,7 +72,7 @@ class BlockModel:
         floor: float = 1e-7,
         lex_norm: LexNorm = "paper",
     ) -> None:
-        from smtplugins.core.lm.ngram_model import read_native_lm
+        from smtplugins.contracts.tools.language_models import read_native_lm
 
         if min_left < 0:
             raise UsageError(f"block-model: min_left: expected 0 or more, found {min_left}")

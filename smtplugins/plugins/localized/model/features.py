@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.localized.events.event_lists import BOUNDARY, UNKNOWN
 
 if TYPE_CHECKING:

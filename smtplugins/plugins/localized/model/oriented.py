@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.localized.events.event_lists import EventList
 from smtplugins.plugins.localized.model.bigrams import BigramWeights
 from smtplugins.plugins.localized.model.spans import Span, orientation, spans_of, words_of
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Sentence
-    from smtplugins.core.grammar.rules import Edges
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.tools.grammars import Edges
     from smtplugins.plugins.localized.events.blocks import BlockSet
 
 Block = tuple[str, str]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Sentence
-    from smtplugins.core.grammar.rules import Edges
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.tools.grammars import Edges
 
 Span = tuple[int, int]
 

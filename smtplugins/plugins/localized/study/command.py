@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtplugins.contracts.offers import Command
-
 if TYPE_CHECKING:
     import argparse
 
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.tools.running import Host
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.host.study.options import add_metric, add_study, add_texts
+    from smtplugins.contracts.tools.study import add_metric, add_study, add_texts
     from smtplugins.plugins.localized.events.bitext import add_bitext
     from smtplugins.plugins.localized.learning.options import add_learning
     from smtplugins.plugins.localized.study.rows import ROWS, TABLES
@@ -39,11 +37,3 @@ def run(host: Host, args: argparse.Namespace) -> None:
     from smtplugins.plugins.localized.study.rows import BlockStudy
 
     BlockStudy(host, args).make()
-
-
-COMPARE = Command(
-    name="compare",
-    summary="the paper's nine systems for your bitext: orders of blocks, features, where weights are learnt",
-    configure=configure,
-    run=run,
-)

@@ -9,13 +9,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.core.lm.ngram_model import check_lm
-from smtplugins.host.decode.sentences import read_sentences
-from smtplugins.host.model import Model
-from smtplugins.host.study.options import check_least
-from smtplugins.host.study.study import Study
-from smtplugins.host.study.study_tables import StudyColumn, StudyTable, score_columns
-from smtplugins.host.study.tuned_systems import judge_rows, read_references, signature_of
+from smtplugins.contracts.models import Model
+from smtplugins.contracts.tools.decoding import read_sentences
+from smtplugins.contracts.tools.language_models import check_lm
+from smtplugins.contracts.tools.study import (
+    Study,
+    StudyColumn,
+    StudyTable,
+    check_least,
+    judge_rows,
+    read_references,
+    score_columns,
+    signature_of,
+)
 from smtplugins.plugins.localized.events.bitext import listed_of
 from smtplugins.plugins.localized.events.devtest import Modified, Numbers, choose
 from smtplugins.plugins.localized.events.event_lists import RECORD, EventList
@@ -26,7 +32,7 @@ from smtplugins.plugins.localized.model.bigrams import BigramWeights
 from smtplugins.plugins.localized.study.systems import BlockSystem, write_table
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Sentence
+    from smtplugins.contracts.data import Sentence
 
 TABLES = {"systems": "the paper's table 2"}
 
@@ -144,7 +150,7 @@ class BlockStudy(Study):
         return self.step(f"row-{row.key}/done", lambda: self._translate(row))
 
     def _translate(self, row: BlockRow) -> Mapping[str, Any]:
-        from smtplugins.host.progress import hushed, progress
+        from smtplugins.contracts.tools.running import hushed, progress
 
         sentences = self.sets["test"][0]
         with hushed(self.quiet):

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.contracts import Sentence
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.models import Model
 from smtplugins.contracts.offers import Offer
-from smtplugins.host.config.resources import Resources, Table
-from smtplugins.host.features.scoring import Active
-from smtplugins.host.model import Model
+from smtplugins.contracts.tools.decoding import Resources, Table
+from smtplugins.contracts.tools.features import Active
 from smtplugins.plugins.localized.decoding.swap import Swap, SwapOptions
 from smtplugins.plugins.localized.learning.problem import BIGRAM
 from smtplugins.plugins.localized.model.bigrams import BigramWeights
@@ -21,7 +21,7 @@ from smtplugins.plugins.localized.model.block_model import BlockModel
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from smtplugins.contracts.contracts import Decoding
+    from smtplugins.contracts.decoders import Decoding
     from smtplugins.plugins.localized.events.blocks import BlockSet
     from smtplugins.plugins.localized.learning.material import BlockMaterial
 

@@ -13,26 +13,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtplugins.contracts.contracts import Decoding
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.options import check_bounds, fill, option
-from smtplugins.core.search.stateful_search import SearchLimit, forest_of_parse
-from smtplugins.host.decode.forest_decoding import ForestDecoder
-from smtplugins.host.decode.parsing import SentenceParser
-from smtplugins.host.decode.phrase_options import PhraseTableOptions, nats
-from smtplugins.host.decode.statistics import Times, added
-from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.features.stateful import SearchScorers
+from smtplugins.contracts.tools.decoding import ForestDecoder, PhraseTableOptions, SentenceParser, Times, added, nats
+from smtplugins.contracts.tools.features import SearchScorers
+from smtplugins.contracts.tools.search import SearchLimit, forest_of_parse
 from smtplugins.plugins.searn.decoding.following import Follower, load_policy, monotone
 from smtplugins.plugins.searn.decoding.fragments import Sums, built, hypergraph_of_fragments, traced
 from smtplugins.plugins.searn.decoding.history import COLUMNS, ItgHistory
 from smtplugins.plugins.searn.labels.nulls import NULL, NULLS, null_rules
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Sentence
-    from smtplugins.core.graph.hypergraph import Hypergraph
-    from smtplugins.host.config.resources import Resources
-    from smtplugins.host.decode.parsing import SentenceForest, WeightedParser
-    from smtplugins.host.features.scoring import Active
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.tools.decoding import Resources, SentenceForest, WeightedParser
+    from smtplugins.contracts.tools.features import Active
+    from smtplugins.contracts.tools.graphs import Hypergraph
     from smtplugins.plugins.searn._searn import Amasis as Searcher
     from smtplugins.plugins.searn._searn import AmasisGraph
     from smtplugins.plugins.searn._searn import AmasisOptions as NativeOptions
@@ -207,7 +203,7 @@ class _Worker:
         """The search, with the features' scorers set up for the sentence."""
         import numpy as np
 
-        from smtplugins.core.search.stateful_search import joint_scorer
+        from smtplugins.contracts.tools.search import joint_scorer
         from smtplugins.plugins.searn._searn import Amasis as Native
 
         parts, same = self._scorers.prepared(sentence, forest.forest.tables.words)

@@ -16,8 +16,8 @@ from smtplugins.plugins.searn.learning.policy import BEGIN, STATIC, Policy, oper
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core.grammar.tables import Tables
-    from smtplugins.host.decode.parsing import SentenceForest
+    from smtplugins.contracts.tools.decoding import SentenceForest
+    from smtplugins.contracts.tools.grammars import Tables
     from smtplugins.plugins.searn._searn import Labels
     from smtplugins.plugins.searn.labels.pair_columns import PairColumns
 
@@ -166,7 +166,7 @@ def pair_columns(policy: Policy) -> PairColumns | None:
     """Create the candidate features of a policy from the installed plugins; None if it has none."""
     if not policy.features:
         return None
-    from smtplugins.host.loading.manager import load_plugins
+    from smtplugins.contracts.tools.running import load_plugins
     from smtplugins.plugins.searn.labels.pair_columns import PairColumns
 
     return PairColumns(load_plugins(), policy.features)

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats.columns import GrammarColumns
-    from smtplugins.contracts.contracts import Built
-    from smtplugins.core.grammar.parsed_forest import Forest
-    from smtplugins.core.graph.hypergraph import Hypergraph
-    from smtplugins.host.decode.parsing import SentenceForest
+    from smtplugins.contracts.decoders import BuiltStep
+    from smtplugins.contracts.tools.decoding import SentenceForest
+    from smtplugins.contracts.tools.grammars import Forest
+    from smtplugins.contracts.tools.graphs import Hypergraph
     from smtplugins.plugins.searn._searn import AmasisGraph
 
     RuleFeatures = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -39,7 +39,7 @@ def hypergraph_of_fragments(
 
     from smtformats.columns import StringTable
     from smtformats.grammar.shared.gather import Numbering
-    from smtplugins.core.graph.hypergraph import Hypergraph, core_graph
+    from smtplugins.contracts.tools.graphs import Hypergraph, core_graph
 
     edges = len(graph.rules)
     offsets, ids, values = rule_features
@@ -103,10 +103,10 @@ def _rule(parsed: SentenceForest, number: int) -> Rule:
     return parsed.forest.rule(number) if behind < 0 else REDUCTIONS[behind]
 
 
-def built(parsed: SentenceForest, graph: AmasisGraph) -> list[Built]:
+def built(parsed: SentenceForest, graph: AmasisGraph) -> list[BuiltStep]:
     """The steps that build the best derivation: shifts, each followed by the reductions of its label."""
-    from smtplugins.contracts.contracts import Built
-    from smtplugins.host.decode.built_steps import rule_text
+    from smtplugins.contracts.decoders import BuiltStep
+    from smtplugins.contracts.tools.decoding import rule_text
 
     rules, firsts, lasts, scores = (
         column[graph.path].tolist() for column in (graph.rules, graph.firsts, graph.lasts, graph.scores)
@@ -118,7 +118,7 @@ def built(parsed: SentenceForest, graph: AmasisGraph) -> list[Built]:
     for place in range(len(rules) - 1, -1, -1):
         children[place] = [done.pop() for _ in range(widths[place])]
         done.append(place)
-    steps: list[Built] = []
+    steps: list[BuiltStep] = []
     numbers: dict[int, int] = {}
     for place in _upwards(children):
         below = [numbers[child] for child in children[place]]
@@ -126,7 +126,7 @@ def built(parsed: SentenceForest, graph: AmasisGraph) -> list[Built]:
         rule = rule_text(_rule(parsed, rules[place]))
         further = tuple((step, k + 1) for k, step in enumerate(below[1:]))
         numbers[place] = len(steps)
-        steps.append(Built(rule, firsts[place], lasts[place], beside, bool(below), 0, scores[place], further))
+        steps.append(BuiltStep(rule, firsts[place], lasts[place], beside, bool(below), 0, scores[place], further))
     return steps
 
 

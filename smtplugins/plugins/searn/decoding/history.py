@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.searn.decoding.following import load_policy, pair_columns
 from smtplugins.plugins.searn.learning.policy import BEGIN, History, Policy, operations, static_names
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Candidates
-    from smtplugins.host.features.segmentations import Phrase
+    from smtplugins.contracts.tools.features import Phrase
     from smtplugins.plugins.searn.labels.pair_columns import PairColumns
 
 COLUMNS = ("labels", "reversed", "unlabelled")
@@ -62,7 +62,7 @@ class ItgHistory:
         import numpy as np
 
         from smtformats.tokens import blanks
-        from smtplugins.host.features.segmentations import phrases_of
+        from smtplugins.contracts.tools.features import phrases_of
 
         if source is None:
             raise UsageError(f"list {candidates.id}: expected a source sentence for itg-history, found none")

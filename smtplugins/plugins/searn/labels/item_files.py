@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError
-from smtplugins.host.files.array_folders import Growing, read_array, read_record
+from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.tools.files import Growing, read_array, read_record
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 from smtplugins.plugins.searn.learning.policy import BEGIN, STATIC, static_names
 from smtplugins.plugins.searn.learning.sequences import Loss, Sequences
 

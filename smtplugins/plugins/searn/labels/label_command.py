@@ -6,20 +6,19 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.offers import Command
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
 
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.tools.running import Host
 
 _SHOWN = 12
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    from smtplugins.host.files.array_folders import add_output
+    from smtplugins.contracts.tools.files import add_output
 
     parser.add_argument("-s", "--source", required=True, metavar="FILE", help="source sentences, tokenised, one a line")
     parser.add_argument("-t", "--target", required=True, metavar="FILE", help="their translations")
@@ -52,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Label the text and print statistics."""
-    from smtplugins.core.extract.phrase_pairs import MAX_PHRASE
+    from smtplugins.contracts.tools.extraction import MAX_PHRASE
     from smtplugins.plugins.searn.labels.labelling import AlignedFiles, label_text
 
     if args.max_length is not None and not 1 <= args.max_length <= MAX_PHRASE:
@@ -100,11 +99,3 @@ def format_statistics(record: dict[str, Any]) -> str:
     width = max(len(name) for name, _, _ in rows)
     digits = max(len(str(count)) for _, count, _ in rows)
     return "".join(f"{name:<{width}}  {count:>{digits}}  {note}".rstrip() + "\n" for name, count, note in rows)
-
-
-LABEL = Command(
-    name="label",
-    summary="items, their labels and a translation table from word-aligned text",
-    configure=configure,
-    run=run,
-)

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from smtformats.errors import FormatError, quote
-from smtplugins.host.files.array_folders import new_folder
+from smtplugins.contracts.tools.files import new_folder
 from smtplugins.plugins.searn.labels.items import KINDS, ItemArrays, find_items
 
 if TYPE_CHECKING:
-    from smtplugins.host.files.aligned_text import Pair
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.tools.extraction import Pair
+    from smtplugins.contracts.tools.running import Host
     from smtplugins.plugins.searn.labels.item_files import ItemWriter
     from smtplugins.plugins.searn.labels.table import LeafTable
 
@@ -42,7 +42,7 @@ class AlignedFiles:
 
     def pairs(self, host: Host, skip_bad: bool, statistics: LabelStatistics) -> Iterator[AlignedWords]:
         """Yield words and links of each pair; one with links outside is an error, or empty with ``skip_bad``."""
-        from smtplugins.host.files.aligned_text import read_pairs
+        from smtplugins.contracts.tools.extraction import read_pairs
 
         read = read_pairs(self.source, self.target, self.alignment, format=self.format, formats=host.formats())
         for number, pair in enumerate(read, 1):
@@ -166,8 +166,8 @@ def label_text(
 ) -> dict[str, Any]:
     """Write the folder of a text's labels, replacing an old one with ``force``; return its statistics."""
     from smtformats.files import open_binary_write
-    from smtplugins.host.estimate.phrase_tables import Bitext, spill_folder
-    from smtplugins.host.progress import progress
+    from smtplugins.contracts.tools.extraction import Bitext, spill_folder
+    from smtplugins.contracts.tools.running import progress
     from smtplugins.plugins.searn.labels.item_files import ItemWriter
     from smtplugins.plugins.searn.labels.table import LeafTable, shares
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.tools.running import Host
 
 FeatureRow = tuple[tuple[str, ...], list[float]]
 """Names and values."""
@@ -19,7 +19,7 @@ class PairColumns:
     """
 
     def __init__(self, host: Host, specs: Sequence[str]) -> None:
-        from smtplugins.host.features.scoring import activate
+        from smtplugins.contracts.tools.features import activate
 
         self._active = activate(host.registry, specs) if specs else []
 

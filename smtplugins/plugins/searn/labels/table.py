@@ -20,7 +20,7 @@ class LeafTable:
     """Count leaves of sentence pairs and write their table; beyond ``memory`` bytes counts spill to ``folder``."""
 
     def __init__(self, folder: str, *, max_length: int | None = None, parts: bool = True, memory: int | None = None):
-        from smtplugins.core.extract.phrase_pairs import MAX_PHRASE, Phrases
+        from smtplugins.contracts.tools.extraction import MAX_PHRASE, Phrases
 
         self._phrases = Phrases(folder, max_length=max_length or MAX_PHRASE, memory=memory)
         self._parts = parts
@@ -59,7 +59,7 @@ def source_lengths(lines: bytes) -> Counter[int]:
 
 def table_lengths(path: Path) -> Counter[int]:
     """The number of entries of a table file by source length in words."""
-    from smtplugins.core.extract.phrase_pairs import read_lines
+    from smtplugins.contracts.tools.extraction import read_lines
 
     lengths: Counter[int] = Counter()
     for lines in read_lines(path):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,7 +77,7 @@ class Passes:
         """Train on the examples; return the weights."""
         import numpy as np
 
-        from smtplugins.host.progress import progress
+        from smtplugins.contracts.tools.running import progress
 
         weights, total, count = np.zeros(examples.size), np.zeros(examples.size), 1
         steps = range(self.passes * _PARTS)

@@ -16,8 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.spec import suggestion
-from smtplugins.host.errors import SmtError, UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtplugins.contracts.contracts import State, Step, Task
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.learners import LearnerState, LearnerStep
+from smtplugins.contracts.tasks import TaskProblem
 from smtplugins.plugins.searn.learning.base_learners import BaseLearner, Passes
 from smtplugins.plugins.searn.learning.mixtures import PolicyMixture, Roll
 from smtplugins.plugins.searn.learning.policy import Decide
@@ -23,8 +24,8 @@ from smtplugins.plugins.searn.learning.sequences import Sequences
 from smtplugins.plugins.searn.learning.task_material import SearchTaskMaterial
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Runner
-    from smtplugins.host.model import Model
+    from smtplugins.contracts.models import Model
+    from smtplugins.contracts.runners import Runner
 
 BETAS = tuple(k / 10 for k in range(1, 11))
 """The values of beta tried on held-out examples."""
@@ -61,7 +62,7 @@ class Searn:
     written into the weights. ``native=false`` treats sequence labelling like any other task.
     """
 
-    accepts = frozenset({Task})
+    accepts = frozenset({TaskProblem})
 
     def __init__(
         self,
@@ -101,8 +102,14 @@ class Searn:
         )
 
     def learn(
-        self, problem: Task, start: Model, *, resume: State | None = None, seed: int = 1, runner: Runner | None = None
-    ) -> Iterator[Step]:
+        self,
+        problem: TaskProblem,
+        start: Model,
+        *,
+        resume: LearnerState | None = None,
+        seed: int = 1,
+        runner: Runner | None = None,
+    ) -> Iterator[LearnerStep]:
         """Yield a step per iteration; the objective is the mean loss of the training examples."""
         import numpy as np
 
@@ -138,8 +145,10 @@ class Searn:
                 metrics |= _metrics("held_out_", losses[1])
             arrays = {"weights": mixture.weights, "shares": mixture.shares}
             values = {"names": list(material.names), "begun": begun, "done": done, "seed": seed}
-            state = State(arrays, values)
-            yield Step(material.model(start, mixture), losses[0].loss / max(losses[0].examples, 1), metrics, state)
+            state = LearnerState(arrays, values)
+            yield LearnerStep(
+                material.model(start, mixture), losses[0].loss / max(losses[0].examples, 1), metrics, state
+            )
 
     def _training_count(self, count: int) -> int:
         """The number of examples to learn from."""
@@ -151,7 +160,7 @@ class Searn:
         return count - held
 
     def _material(
-        self, problem: Task, trained: int, begun: dict[str, float], names: list[str], runner: Runner | None
+        self, problem: TaskProblem, trained: int, begun: dict[str, float], names: list[str], runner: Runner | None
     ) -> SequenceMaterial | SearchTaskMaterial:
         search, examples = problem.search, problem.examples
         whole = isinstance(search, Sequences) and examples == range(len(search))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.model import Model
+from smtplugins.contracts.models import Model
 from smtplugins.plugins.searn.learning.mixtures import PolicyMixture, Roll
 
 if TYPE_CHECKING:

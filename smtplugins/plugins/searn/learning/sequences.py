@@ -12,19 +12,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.searn.learning.policy import BEGIN, DEEPEST, HISTORY, History, Policy, operations
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Columns
-    from smtplugins.contracts.contracts import Metric
+    from smtplugins.contracts.metrics import Metric
 
     Array = NDArray[Any]
 
 Loss = Any
-"""``hamming``, or a :class:`~smtplugins.contracts.contracts.Metric`."""
+"""``hamming``, or a :class:`~smtplugins.contracts.metrics.Metric`."""
 
 
 @dataclass(frozen=True)

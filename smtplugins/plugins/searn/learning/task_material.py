@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.contracts import GuidedTask, OptimalTask
-from smtplugins.host.errors import SmtError
-from smtplugins.host.learn.search_tasks import Weights, follow, ranked
-from smtplugins.host.model import Model
+from smtplugins.contracts.errors import SmtError
+from smtplugins.contracts.models import Model
+from smtplugins.contracts.tasks import GuidedTask, OptimalTask
+from smtplugins.contracts.tools.learning import Weights, follow, ranked
 from smtplugins.plugins.searn.learning.mixtures import PolicyMixture, Roll
 from smtplugins.plugins.searn.learning.policy import Policy, draw_index
 from smtplugins.plugins.searn.learning.sequence_material import PolicyLoss
@@ -22,7 +22,8 @@ from smtplugins.plugins.searn.learning.sequence_material import PolicyLoss
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.contracts.contracts import Runner, Task
+    from smtplugins.contracts.runners import Runner
+    from smtplugins.contracts.tasks import TaskProblem
     from smtplugins.plugins.searn.learning.base_learners import Sparse
     from smtplugins.plugins.searn.learning.searn import Rolls
 
@@ -79,7 +80,12 @@ class SearchTaskMaterial:
     """A search task, the first ``trained`` examples for training and the rest held out."""
 
     def __init__(
-        self, problem: Task, trained: int, begun: Mapping[str, float], names: Sequence[str], runner: Runner | None
+        self,
+        problem: TaskProblem,
+        trained: int,
+        begun: Mapping[str, float],
+        names: Sequence[str],
+        runner: Runner | None,
     ) -> None:
         self._task = problem.search
         self._examples = problem.examples
@@ -145,7 +151,7 @@ class SearchTaskMaterial:
         return Model({name: merged[name] for name in sorted(merged)}, {**start.artefacts, "policy": policy})
 
     def _map(self, function: Any, which: range, label: str) -> Iterator[Any]:
-        from smtplugins.host.progress import progress
+        from smtplugins.contracts.tools.running import progress
 
         results = map(function, which) if self._runner is None else self._runner.map(function, which)
         return progress(results, label, total=len(which))

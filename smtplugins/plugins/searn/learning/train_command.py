@@ -10,15 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.offers import Command
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
 
-    from smtplugins.contracts.contracts import Step
-    from smtplugins.host.host import Host
-    from smtplugins.host.runs import RunDirectory
+    from smtplugins.contracts.learners import LearnerStep
+    from smtplugins.contracts.tools.running import Host, RunDirectory
     from smtplugins.plugins.searn.learning.searn import Searn
     from smtplugins.plugins.searn.learning.sequences import Sequences
 
@@ -75,7 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(host: Host, args: argparse.Namespace) -> None:
     """Learn the policy and write it with its configuration."""
-    from smtplugins.host import runs
+    from smtplugins.contracts.tools.running import runs
     from smtplugins.plugins.searn.learning.searn import Searn
 
     sequences, held = _sequences(host, args)
@@ -116,10 +114,9 @@ def _steps(
     table: _ProgressTable,
 ) -> int:
     """Learn, or continue learning; return the number of steps."""
-    from smtplugins.contracts.contracts import Task
-    from smtplugins.host.host import default_runner
-    from smtplugins.host.model import Model
-    from smtplugins.host.progress import hushed
+    from smtplugins.contracts.models import Model
+    from smtplugins.contracts.tasks import TaskProblem
+    from smtplugins.contracts.tools.running import default_runner, hushed
 
     done = run_folder.last_step()
     count, model, state = done if done is not None else (0, Model(), None)
@@ -127,7 +124,7 @@ def _steps(
         table.row(number, objective, metrics)
     runner = host.registry.make("runners", default_runner(args.jobs))
     with hushed(args.quiet):
-        task = Task(sequences, range(len(sequences)))
+        task = TaskProblem(sequences, range(len(sequences)))
         for step in learner.learn(task, model, resume=state, seed=args.seed, runner=runner):
             count, model = count + 1, step.model
             table.step(count, step)
@@ -212,7 +209,7 @@ class _ProgressTable:
         )
         sys.stdout.write(f"{'iteration':>9} {'beta':>5} {'accuracy':>9} {'loss':>8} {'held out':>9} {'loss':>8}\n")
 
-    def step(self, number: int, step: Step) -> None:
+    def step(self, number: int, step: LearnerStep) -> None:
         """Print the row of an iteration."""
         self.row(number, step.objective, dict(step.metrics))
 
@@ -236,7 +233,7 @@ def _publish(run_folder: RunDirectory, count: int, args: argparse.Namespace) -> 
     shutil.copytree(last / "model" / "policy", aside)
     shutil.rmtree(folder / "policy", ignore_errors=True)
     os.replace(aside, folder / "policy")
-    from smtplugins.host.learn.pools import write_json
+    from smtplugins.contracts.tools.files import write_json
 
     digest = json.loads((last / "model" / "model.json").read_text(encoding="utf-8"))["artefacts"]["policy"]
     metrics = json.loads((last / "step.json").read_text(encoding="utf-8"))["metrics"]
@@ -265,11 +262,3 @@ def _configuration(args: argparse.Namespace) -> str:
 
 def _tables(folder: Path) -> Sequence[Path]:
     return sorted(folder.glob("phrase-table*"))
-
-
-TRAIN = Command(
-    name="train",
-    summary="learn a policy from the output of `smt searn label`, with a run.yaml that decodes with it",
-    configure=configure,
-    run=run,
-)

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from smtplugins.contracts.offers import Command
-
 if TYPE_CHECKING:
     import argparse
 
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.tools.running import Host
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.host.study.options import add_metric, add_renamed, add_study, add_texts, add_tuning, file
+    from smtplugins.contracts.tools.study import add_metric, add_renamed, add_study, add_texts, add_tuning, file
     from smtplugins.plugins.searn.study.rows import HISTORY, KINDS, PAIRS, TABLES
 
     add = parser.add_argument
@@ -58,11 +56,3 @@ def run(host: Host, args: argparse.Namespace) -> None:
     from smtplugins.plugins.searn.study.steps import AmasisStudy
 
     AmasisStudy(host, args).make()
-
-
-COMPARE = Command(
-    name="compare",
-    summary="the paper's table for your bitext: amasis beside phrases of up to one, two and three words, tuned",
-    configure=configure,
-    run=run,
-)

@@ -9,16 +9,26 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.errors import UsageError
-from smtplugins.host.study.options import check_least, tuning_plan
-from smtplugins.host.study.study import Study
-from smtplugins.host.study.study_tables import StudyColumn, StudyTable, paper_column, score_columns
-from smtplugins.host.study.tuned_systems import StudySystem, TuningPlan, read_references, signature_of, tuned_rows
+from smtplugins.contracts.tools.study import (
+    Study,
+    StudyColumn,
+    StudySystem,
+    StudyTable,
+    TuningPlan,
+    check_least,
+    paper_column,
+    read_references,
+    score_columns,
+    signature_of,
+    tuned_rows,
+    tuning_plan,
+)
 from smtplugins.plugins.searn.study.rows import HISTORY, KINDS, OOV, PAPER, RATIOS, TABLES, AmasisRow, rows_of
 
 if TYPE_CHECKING:
-    from smtplugins.host.config.run_yaml import RunConfig
+    from smtplugins.contracts.tools.running import RunConfig
 
 LINKS, LABELS, PHRASES = "links.gz", "labels", "phrases-{}"
 
@@ -32,7 +42,7 @@ class AmasisStudy(Study):
 
     def check(self) -> None:
         """Raise an error if an option is wrong or a reference is missing, before anything is written."""
-        from smtplugins.core.lm.ngram_model import check_lm
+        from smtplugins.contracts.tools.language_models import check_lm
         from smtplugins.plugins.searn.learning.train_command import read_history
 
         args = self.args
@@ -102,7 +112,7 @@ class AmasisStudy(Study):
         return f"{letter}-E" if letter is not None and target == ".en" else None
 
     def _references(self, source: Path, references: Sequence[Path]) -> list[list[str]]:
-        from smtplugins.host.files.lists import read_corpus
+        from smtplugins.contracts.tools.files import read_corpus
 
         count = sum(1 for _ in read_corpus(source))
         if not count:
@@ -116,7 +126,7 @@ class AmasisStudy(Study):
             return Path(self.args.alignment)
         path = self.folder / LINKS
         if not path.exists():
-            from smtplugins.host.files.opening import find_format, write_all
+            from smtplugins.contracts.tools.files import find_format, write_all
 
             host, say = self.host, self.say
             say(f"links: {self.args.align}")
@@ -140,7 +150,7 @@ class AmasisStudy(Study):
 
     def table(self, row: AmasisRow) -> Path:
         """The table of a row."""
-        from smtplugins.host.estimate.phrase_tables import PHRASE_TABLE, Bitext, PhraseSettings, extract_phrases
+        from smtplugins.contracts.tools.extraction import PHRASE_TABLE, Bitext, PhraseSettings, extract_phrases
         from smtplugins.plugins.searn.labels.labelling import TABLE
 
         if not row.length:
@@ -160,25 +170,25 @@ class AmasisStudy(Study):
         return folder, self.step(f"{name}-done", lambda: self._learn_policy(folder, history))
 
     def _learn_policy(self, folder: Path, history: str) -> Mapping[str, Any]:
-        from smtplugins.plugins.searn.learning.train_command import TRAIN
+        from smtplugins.plugins.searn.learning import train_command
 
         self.labelled()
         self.say(f"policy with history {history}")
         # As the command does it.
         parser = argparse.ArgumentParser()
-        TRAIN.configure(parser)
+        train_command.configure(parser)
         labels = str(self.folder / LABELS)
         words = ["-i", labels, "-o", folder, "--history", history, "--resume", "-q", "--seed", self.args.seed]
         words += ["--iterations", self.args.searn_iterations, "--passes", self.args.passes]
         words += ["--min-count", self.args.min_count]
         words += ["--held-out", self.args.held_out] if self.args.held_out else []
-        TRAIN.run(self.host, parser.parse_args(list(map(str, words))))
+        train_command.run(self.host, parser.parse_args(list(map(str, words))))
         record: dict[str, Any] = json.loads((folder / "model.json").read_text(encoding="utf-8"))
         return record
 
     def prepare(self, row: AmasisRow) -> tuple[RunConfig, Mapping[str, float]]:
         """The configuration of a row and its initial weights."""
-        from smtplugins.host.config.run_yaml import ModelConfig, RunConfig
+        from smtplugins.contracts.tools.running import ModelConfig, RunConfig
         from smtplugins.plugins.searn.labels.labelling import NULLS
 
         options: dict[str, Any] = {

@@ -19,8 +19,8 @@ from typing import Any, TextIO
 
 from smtformats import Format, FormatError
 from smtformats.format import Number
-from smtplugins.host.errors import UsageError
-from smtplugins.host.judge.reporting import Report
+from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.tools.judging import Report
 
 CANDIDATES = 100
 TREES = 200

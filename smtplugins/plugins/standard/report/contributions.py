@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.host.judge.judging import Judged
+    from smtplugins.contracts.tools.judging import JudgedLists
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Contribution:
     misled: float
 
 
-def contributions(judged: Judged) -> list[Contribution]:
+def contributions(judged: JudgedLists) -> list[Contribution]:
     """Return the contributions of all features, by decreasing spread; without weights all are 1."""
     import numpy as np
 

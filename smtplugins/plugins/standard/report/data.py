@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from smtformats import Candidates
     from smtformats.tree.trees import Tree
-    from smtplugins.host.judge.judging import Judged
-    from smtplugins.host.judge.reporting import Report
+    from smtplugins.contracts.tools.judging import JudgedLists, Report
     from smtplugins.plugins.standard.report.trees import Shown
 
 _DIGITS = 6
@@ -30,7 +29,7 @@ def page_data(report: Report, candidates: int, trees: Shown | None = None) -> st
     return _json(data or None).translate(_HARMLESS)
 
 
-def _list_overview(judged: Judged, candidates: int) -> dict[str, Any]:
+def _list_overview(judged: JudgedLists, candidates: int) -> dict[str, Any]:
     lists = judged.lists
     names = lists.features.names
     weights = None if judged.weights is None else rounded([judged.weights.get(name, 0.0) for name in names])
@@ -49,7 +48,7 @@ def _list_overview(judged: Judged, candidates: int) -> dict[str, Any]:
     }
 
 
-def _block(judged: Judged, k: int, candidates: int) -> dict[str, Any]:
+def _block(judged: JudgedLists, k: int, candidates: int) -> dict[str, Any]:
     """Return the data of a list: its first hypotheses, and the oracle if it is not among them."""
     lists = judged.lists
     first, last = int(lists.offsets[k]), int(lists.offsets[k + 1])
@@ -75,7 +74,7 @@ def _block(judged: Judged, k: int, candidates: int) -> dict[str, Any]:
     return block
 
 
-def _features(judged: Judged, first: int, rows: list[int]) -> dict[str, Any]:
+def _features(judged: JudgedLists, first: int, rows: list[int]) -> dict[str, Any]:
     import numpy as np
 
     columns = judged.lists.features

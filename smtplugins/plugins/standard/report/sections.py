@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from smtplugins.plugins.standard.report.plots import Band, Line, bar, plot, short
 
 if TYPE_CHECKING:
-    from smtplugins.host.judge.histories import Run
-    from smtplugins.host.judge.reporting import Report
+    from smtplugins.contracts.tools.judging import Report, RunHistory
     from smtplugins.plugins.standard.report.trees import Shown
 
 MOST_WEIGHTS = 200
@@ -93,7 +92,7 @@ def _overview(report: Report) -> Iterator[str]:
 
 
 def _curves(report: Report) -> Iterator[str]:
-    from smtplugins.host.judge.histories import OBJECTIVE
+    from smtplugins.contracts.tools.judging import OBJECTIVE
 
     runs = report.runs
     yield f"<p>{_how_many(runs)}</p>"
@@ -129,7 +128,7 @@ def _curves(report: Report) -> Iterator[str]:
     yield "</div>"
 
 
-def _how_many(runs: Sequence[Run]) -> str:
+def _how_many(runs: Sequence[RunHistory]) -> str:
     if len(runs) == 1:
         steps = len(runs[0].steps)
         return f"One run of {steps} step{'s' * (steps > 1)}, {escape(runs[0].name)}."
@@ -214,7 +213,7 @@ def _weights(report: Report) -> Iterator[str]:
         yield f"<p>The first {len(shown)} of {len(rows):,} features.</p>"
 
 
-def _mean_weight(runs: Sequence[Run], name: str) -> float:
+def _mean_weight(runs: Sequence[RunHistory], name: str) -> float:
     return statistics.fmean(run.weights.get(name, 0.0) for run in runs)
 
 

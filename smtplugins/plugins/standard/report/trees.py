@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from smtplugins.plugins.standard.report.plots import short
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Built
-    from smtplugins.host.decode.built_steps import BuiltTree
+    from smtplugins.contracts.decoders import BuiltStep
+    from smtplugins.contracts.tools.decoding import BuiltTree
 
 LISTED = 5
 
@@ -69,7 +69,7 @@ class Shown:
         yield "</noscript>"
 
 
-def describe_step(step: Built) -> str:
+def describe_step(step: BuiltStep) -> str:
     """Describe where a rule was attached; steps are counted from 1, as in lists."""
     span, score = f"over [{step.first}, {step.last})", f"score {short(step.score) if _known(step) else 'not known'}"
     if step.beside < 0:
@@ -83,7 +83,7 @@ def describe_step(step: Built) -> str:
     return f"{span}, {place}; {score}"
 
 
-def _steps(step: Built) -> str:
+def _steps(step: BuiltStep) -> str:
     others = [(step.beside, step.child)] * step.above + [*step.further]
     numbers = [str(other + 1) for other, _ in sorted(others, key=lambda join: join[1])]
     return ("steps " if len(numbers) > 1 else "step ") + " and ".join(
@@ -91,12 +91,12 @@ def _steps(step: Built) -> str:
     )
 
 
-def _known(step: Built) -> bool:
+def _known(step: BuiltStep) -> bool:
     return math.isfinite(step.score)
 
 
 def _block(tree: BuiltTree) -> dict[str, Any]:
-    from smtplugins.host.decode.built_steps import children, sides
+    from smtplugins.contracts.tools.decoding import children, sides
     from smtplugins.plugins.standard.report.data import rounded
 
     steps = []

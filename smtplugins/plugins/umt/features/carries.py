@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from smtplugins.contracts.contracts import OUTSIDE
+from smtplugins.contracts.undirected import OUTSIDE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.contracts.contracts import Outside, Scorer, UndirectedScorer
-    from smtplugins.core.grammar.rules import Edges
-    from smtplugins.core.vocabulary import Vocabulary
+    from smtplugins.contracts.features import Scorer
+    from smtplugins.contracts.tools.grammars import Edges, Vocabulary
+    from smtplugins.contracts.undirected import Outside, UndirectedScorer
 
     Array = NDArray[Any]
 
@@ -69,7 +69,7 @@ class Carries:
         """Set the target sides of the sentence's rules: word ids, or -1 - k for the k-th tail."""
         import numpy as np
 
-        from smtplugins.core.grammar.rules import Rules
+        from smtplugins.contracts.tools.grammars import Rules
 
         self._targets = Rules(self._vocabulary, targets, offsets, ordered=False).target
         self._offsets = offsets
@@ -181,8 +181,7 @@ class Carries:
         return known
 
     def _edges(self, rules: Array) -> Edges:
-        from smtplugins.core.grammar.rules import Edges, Rules
-        from smtplugins.core.grammar.tables import gathered
+        from smtplugins.contracts.tools.grammars import Edges, Rules, gathered
 
         offsets, places = gathered(self._offsets, rules)
         return Edges(Rules(self._vocabulary, self._targets[places], offsets))
@@ -270,7 +269,7 @@ class Completed:
         """Return scores and states of complete edges; equal edges are scored once and cached."""
         import numpy as np
 
-        from smtplugins.core.grammar.rules import Edges, Rules
+        from smtplugins.contracts.tools.grammars import Edges, Rules
 
         keys = [(rise.target, rise.states) for rise in ready]
         new = list(dict.fromkeys(key for key in keys if key not in self._known))

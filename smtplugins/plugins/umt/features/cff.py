@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.umt.growing.search import SLOTS, CffMode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core.grammar.rules import Rules
+    from smtplugins.contracts.tools.grammars import Rules
 
 
 class Cff:
@@ -81,7 +81,7 @@ class Cff:
         writes them; the configuration's weights; the run's own weights.
         """
         if self.first_pass_path is not None:
-            from smtplugins.host.files.lists import read_weights
+            from smtplugins.contracts.tools.files import read_weights
 
             return read_weights(self.first_pass_path)
         prefixed = {name[len(label) + 1 :]: weight for name, weight in weights.items() if name.startswith(f"{label}:")}

@@ -13,14 +13,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from smtplugins.contracts.contracts import OUTSIDE, SimpleStateful, SimpleUndirected
+from smtplugins.contracts.adapters import SimpleStateful, SimpleUndirected
+from smtplugins.contracts.undirected import OUTSIDE
 from smtplugins.plugins.umt.growing.search import LmMode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Candidates
-    from smtplugins.core.vocabulary import Vocabulary
+    from smtplugins.contracts.tools.grammars import Vocabulary
 
 Words = tuple[str, ...]
 BEGIN, END = "<s>", "</s>"
@@ -72,7 +73,7 @@ class UndirectedLm(SimpleStateful, SimpleUndirected):
         base: Literal["e", "10"] = "e",
         markers: Literal["sentence", "rules"] = "sentence",
     ) -> None:
-        from smtplugins.core.lm.ngram_model import read_native_lm
+        from smtplugins.contracts.tools.language_models import read_native_lm
 
         self._model = read_native_lm(path)
         self.lm_mode = mode
@@ -83,7 +84,7 @@ class UndirectedLm(SimpleStateful, SimpleUndirected):
 
     def native(self) -> Any:
         """Return the model's scorer for native searches."""
-        from smtplugins.core.search.stateful_search import lm_scorer
+        from smtplugins.contracts.tools.search import lm_scorer
 
         return lm_scorer(self._model, (), markers=self._markers, scale=self._scale)
 

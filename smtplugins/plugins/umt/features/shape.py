@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core.grammar.rules import Rules
+    from smtplugins.contracts.tools.grammars import Rules
 
 KINDS = ("above", "below", "arity[0]", "arity[1]", "arity[2]")
 """Rules with more than two gaps count as ``arity[2]``."""

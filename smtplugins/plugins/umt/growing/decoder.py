@@ -13,13 +13,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.contracts import Decoding
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.contracts.options import option
-from smtplugins.host.decode.forest_decoding import ForestDecoder
-from smtplugins.host.decode.parsing import SentenceParser
-from smtplugins.host.decode.parsing_options import ParsingOptions
-from smtplugins.host.decode.statistics import Times, added
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.tools.decoding import ForestDecoder, ParsingOptions, SentenceParser, Times, added
 from smtplugins.plugins.umt.features.cff import Cff
 from smtplugins.plugins.umt.growing.beams import beams
 from smtplugins.plugins.umt.growing.search import CffMode, LmMode
@@ -29,12 +26,13 @@ from smtplugins.plugins.umt.growing.working import Working
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.contracts.contracts import Metric, Sentence, Task
-    from smtplugins.core.graph.hypergraph import Hypergraph
-    from smtplugins.core.search.stateful_search import SearchForest
-    from smtplugins.host.config.resources import Resources
-    from smtplugins.host.decode.parsing import SentenceForest, WeightedParser
-    from smtplugins.host.model import Model
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.metrics import Metric
+    from smtplugins.contracts.models import Model
+    from smtplugins.contracts.tasks import TaskProblem
+    from smtplugins.contracts.tools.decoding import Resources, SentenceForest, WeightedParser
+    from smtplugins.contracts.tools.graphs import Hypergraph
+    from smtplugins.contracts.tools.search import SearchForest
     from smtplugins.plugins.umt.growing.search import Grown, Searcher
 
     Array = NDArray[Any]
@@ -132,7 +130,7 @@ class Umt(ForestDecoder["WeightedTables"]):
 
     def task(
         self, sentences: Sequence[Sentence], references: Sequence[Sequence[str]], metric: Metric, model: Model
-    ) -> Task:
+    ) -> TaskProblem:
         """The decoder's decisions as a task for learners of policies."""
         from smtplugins.plugins.umt.growing.task import make_task
 
@@ -188,7 +186,7 @@ class _Worker:
         self._estimates = working.estimates(system.first_pass)
 
     def decode(self, sentence: Sentence) -> Decoding:
-        from smtplugins.core.search.stateful_search import forest_of_parse
+        from smtplugins.contracts.tools.search import forest_of_parse
 
         forest, bounds = self._system.forest(sentence)
         times = Times()
@@ -254,7 +252,7 @@ class _Worker:
         return sums | dict(zip(self._working.shown, best.shown.sum(axis=0).tolist(), strict=True))
 
     def _graph(self, forest: SentenceForest, derivations: Sequence[GrownDerivation]) -> Hypergraph:
-        from smtplugins.core.search.refining import hypergraph_of
+        from smtplugins.contracts.tools.search import hypergraph_of
 
         refined = kept((grown.tree, grown.scores, grown.shown) for grown in derivations)
         return hypergraph_of(forest.forest, refined, forest.features, self._working.shown, id=forest.sentence.id)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.core.search.stateful_search import SearchForest
+    from smtplugins.contracts.tools.search import SearchForest
     from smtplugins.plugins.umt import _umt
 
     Array = NDArray[Any]

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.contracts import Task
-from smtplugins.host.learn.search_tasks import Path, Weights
+from smtplugins.contracts.tasks import TaskProblem
+from smtplugins.contracts.tools.learning import Path, Weights
 from smtplugins.plugins.umt.growing.search import rows
 from smtplugins.plugins.umt.growing.trees import GrownTree
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smtformats import Columns
-    from smtplugins.contracts.contracts import Metric, Sentence
-    from smtplugins.core.search.stateful_search import SearchForest
-    from smtplugins.host.decode.parsing import SentenceForest
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.metrics import Metric
+    from smtplugins.contracts.tools.decoding import SentenceForest
+    from smtplugins.contracts.tools.search import SearchForest
     from smtplugins.plugins.umt.growing.decoder import Umt, WeightedTables
     from smtplugins.plugins.umt.growing.search import Searcher
 
@@ -37,10 +38,10 @@ def make_task(
     references: Sequence[Sequence[str]],
     metric: Metric,
     weights: Mapping[str, float],
-) -> Task:
+) -> TaskProblem:
     """Return the decoder's search task; an example is a sentence number."""
     search = TranslationSearch(decoder, sentences, references, metric, weights)
-    return Task(search, range(len(sentences)), search.starts)
+    return TaskProblem(search, range(len(sentences)), search.starts)
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class TranslationSearch:
         metric: Metric,
         weights: Mapping[str, float],
     ) -> None:
-        from smtplugins.host.judge.consensus import prepare_references
+        from smtplugins.contracts.tools.judging import prepare_references
 
         self._system: WeightedTables = decoder.system(weights)
         self._sentences = sentences
@@ -178,7 +179,7 @@ class TranslationSearch:
         """Return the sparse features of actions: their rules' features, then the search's columns."""
         import numpy as np
 
-        from smtplugins.core.grammar.tables import gathered
+        from smtplugins.contracts.tools.grammars import gathered
 
         rules = prepared.forest.forest.native.rules[actions[:, 0]]
         starts, places = gathered(prepared.offsets, rules)
@@ -206,7 +207,7 @@ class TranslationSearch:
         """Set up the search for the sentence and weights, unless it is already set up."""
         import numpy as np
 
-        from smtplugins.core.grammar.tables import row_scores
+        from smtplugins.contracts.tools.grammars import row_scores
 
         prepared = self._example(sentence)
         local = weights.column(prepared.names)
@@ -234,7 +235,7 @@ class TranslationSearch:
     def _prepare(self, sentence: Sentence) -> _Example:
         import numpy as np
 
-        from smtplugins.core.search.stateful_search import forest_of_parse
+        from smtplugins.contracts.tools.search import forest_of_parse
 
         forest, bounds = self._system.forest(sentence)
         offsets, ids, values = forest.features

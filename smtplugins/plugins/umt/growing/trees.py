@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.contracts.contracts import Built
-    from smtplugins.core.grammar.parsed_forest import Forest
+    from smtplugins.contracts.decoders import BuiltStep
+    from smtplugins.contracts.tools.grammars import Forest
     from smtplugins.plugins.umt.growing.search import Grown
 
     Array = NDArray[Any]
@@ -150,10 +150,10 @@ def kept(trees: Iterable[tuple[GrownTree, Array, Array]]) -> KeptTrees:
     )
 
 
-def built(tree: GrownTree, grown: Grown) -> list[Built]:
+def built(tree: GrownTree, grown: Grown) -> list[BuiltStep]:
     """The steps in which the tree grew."""
-    from smtplugins.contracts.contracts import Built
-    from smtplugins.host.decode.built_steps import rule_text
+    from smtplugins.contracts.decoders import BuiltStep
+    from smtplugins.contracts.tools.decoding import rule_text
 
     nodes = tree.forest.native.nodes[tree.heads()][:, 1:].tolist()
     steps = []
@@ -162,7 +162,7 @@ def built(tree: GrownTree, grown: Grown) -> list[Built]:
         above = slot >= 0
         child = slot if above else max(link - 1, 0)
         first, last = nodes[step]
-        steps.append(Built(rule_text(rule), first, last, place, above, child, float(grown.scores[step])))
+        steps.append(BuiltStep(rule_text(rule), first, last, place, above, child, float(grown.scores[step])))
     return steps
 
 

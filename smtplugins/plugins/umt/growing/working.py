@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.contracts import UndirectedFeature
-from smtplugins.host.errors import UsageError
-from smtplugins.host.features.rule_columns import column_names
+from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.tools.features import column_names
+from smtplugins.contracts.undirected import UndirectedFeature
 from smtplugins.plugins.umt.features.carries import Carries, Completed, ScorerPart
 from smtplugins.plugins.umt.features.shape import KINDS, UndirectedShape
 from smtplugins.plugins.umt.growing.search import Grown, LmMode, Searcher, lm_part, python_part, shape_part
@@ -16,10 +16,10 @@ from smtplugins.plugins.umt.growing.search import Grown, LmMode, Searcher, lm_pa
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.contracts.contracts import Sentence
-    from smtplugins.core.search.stateful_search import SearchForest
-    from smtplugins.core.vocabulary import Vocabulary
-    from smtplugins.host.features.scoring import Active
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.tools.features import Active
+    from smtplugins.contracts.tools.grammars import Vocabulary
+    from smtplugins.contracts.tools.search import SearchForest
     from smtplugins.plugins.umt.features.cff import Cff
 
     Array = NDArray[Any]
@@ -148,7 +148,7 @@ class Working:
 
 
 def _native(active: Active, mode: LmMode) -> _Native | None:
-    from smtplugins.core.search.stateful_search import is_lm_scorer
+    from smtplugins.contracts.tools.search import is_lm_scorer
 
     scorer = active.feature.native() if hasattr(active.feature, "native") else None
     if scorer is None or not is_lm_scorer(scorer):

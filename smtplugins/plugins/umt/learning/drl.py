@@ -15,18 +15,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from smtplugins.contracts.contracts import Runner, State, Step, Task
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.learners import LearnerState, LearnerStep
+from smtplugins.contracts.runners import Runner
 from smtplugins.contracts.spec import suggestion
-from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.learn.search_tasks import Weights, follow, ranked
+from smtplugins.contracts.tasks import TaskProblem
+from smtplugins.contracts.tools.learning import Weights, follow, ranked
 from smtplugins.plugins.umt.learning.samplers import ActionSampler, StateSampler, action_sampler, state_sampler
 from smtplugins.plugins.umt.learning.updates import Scale, Update, longer, squares_of, update_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from smtplugins.contracts.contracts import SearchTask
-    from smtplugins.host.model import Model
+    from smtplugins.contracts.models import Model
+    from smtplugins.contracts.tasks import SearchTask
 
     Array = NDArray[Any]
 
@@ -63,7 +65,7 @@ class Drl:
     len(scores) - 1)`` always tries the worst action.
     """
 
-    accepts = frozenset({Task})
+    accepts = frozenset({TaskProblem})
 
     def __init__(
         self,
@@ -99,10 +101,16 @@ class Drl:
         self.both, self.scaled = both, scaling == "variance"
 
     def learn(
-        self, problem: Task, start: Model, *, resume: State | None = None, seed: int = 1, runner: Runner | None = None
-    ) -> Iterator[Step]:
+        self,
+        problem: TaskProblem,
+        start: Model,
+        *,
+        resume: LearnerState | None = None,
+        seed: int = 1,
+        runner: Runner | None = None,
+    ) -> Iterator[LearnerStep]:
         """Yield a step for each epoch; its objective is the mean reward of the policy's paths."""
-        from smtplugins.host.progress import progress
+        from smtplugins.contracts.tools.running import progress
 
         examples = problem.examples
         if not len(examples):
@@ -117,7 +125,7 @@ class Drl:
             if not epoch.actions:
                 raise SmtError("drl: expected examples with actions to choose from, found final states only")
             run.check_fixed()
-            yield Step(run.model(start, self.average), _mean(epoch.totals), epoch.metrics(), run.state())
+            yield LearnerStep(run.model(start, self.average), _mean(epoch.totals), epoch.metrics(), run.state())
 
     def _example(self, search: SearchTask, example: Any, run: _Learnt, epoch: _Epoch) -> None:
         """Sample an alternative and update the weights if it was better (or, with ``both``, worse)."""
@@ -187,7 +195,7 @@ class _Learnt:
     _free: Array | None = None
 
     @classmethod
-    def begin(cls, start: Model, fixed: str, seed: int, resume: State | None, scaled: bool) -> _Learnt:
+    def begin(cls, start: Model, fixed: str, seed: int, resume: LearnerState | None, scaled: bool) -> _Learnt:
         """Begin with the start weights, or resume after the step that left a state."""
         import numpy as np
 
@@ -207,7 +215,7 @@ class _Learnt:
         """Move the weights towards the features ``good``, away from ``bad``; returns whether they changed."""
         import numpy as np
 
-        from smtplugins.core.learn.objectives import difference
+        from smtplugins.contracts.tools.optimisers import difference
 
         ids, values = difference(good, bad)
         kept = self._free_of(ids)
@@ -278,7 +286,7 @@ class _Learnt:
         weights = {**start.weights, **Weights(self.weights.names, values).mapping()}
         return start.with_weights({name: weights[name] for name in sorted(weights)})
 
-    def state(self) -> State:
+    def state(self) -> LearnerState:
         """Return everything needed to resume."""
         arrays = {"weights": self.weights.array.copy(), "total": self.total.copy()}
         if self.scale is not None:
@@ -289,4 +297,4 @@ class _Learnt:
             "done": self.done,
             "random": self.random.bit_generator.state,
         }
-        return State(arrays, values)
+        return LearnerState(arrays, values)

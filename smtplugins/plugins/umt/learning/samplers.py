@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import suggestion
-from smtplugins.host.errors import UsageError
 
 if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from smtplugins.host.learn.search_tasks import Path
+    from smtplugins.contracts.tools.learning import Path
 
 
 class StateSampler(Protocol):

@@ -12,8 +12,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import suggestion
-from smtplugins.host.errors import UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

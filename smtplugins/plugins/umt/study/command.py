@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.contracts.offers import Command
-
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.tools.running import Host
 
 
 def add_case(parser: argparse.ArgumentParser, offers: Sequence[str]) -> None:
     """Add the fields of :class:`UmtCase` and options of decoders and learners: shared with ``sensitivity``."""
-    from smtplugins.host.study.options import add_metric
+    from smtplugins.contracts.tools.study import add_metric
 
     add = parser.add_argument
     add("-c", "--config", required=True, metavar="FILE", help="run.yaml, cdec.ini, moses.ini or joshua.config")
@@ -41,7 +39,7 @@ def add_case(parser: argparse.ArgumentParser, offers: Sequence[str]) -> None:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    from smtplugins.host.study.options import add_loop, add_renamed, add_study
+    from smtplugins.contracts.tools.study import add_loop, add_renamed, add_study
     from smtplugins.plugins.umt.study.systems import OWN
     from smtplugins.plugins.umt.study.tables import ROWS, TABLES
 
@@ -61,17 +59,9 @@ def run(host: Host, args: argparse.Namespace) -> None:
     UmtStudy(host, args).make()
 
 
-COMPARE = Command(
-    name="compare",
-    summary="the paper's tables for your data: umt with drl beside hiero with mert; times and translations",
-    configure=configure,
-    run=run,
-)
-
-
 def configure_sensitivity(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``smt umt sensitivity``."""
-    from smtplugins.host.study.options import add_study
+    from smtplugins.contracts.tools.study import add_study
     from smtplugins.plugins.umt.study.sensitivity import VARIED
 
     add_case(parser, ("umt", "drl"))
@@ -86,11 +76,3 @@ def run_sensitivity(host: Host, args: argparse.Namespace) -> None:
     from smtplugins.plugins.umt.study.sensitivity import SensitivityStudy
 
     SensitivityStudy(host, args).make()
-
-
-SENSITIVITY = Command(
-    name="sensitivity",
-    summary="what options do to translations, each with several seeds: exponent, smoothing, bounds, epochs",
-    configure=configure_sensitivity,
-    run=run_sensitivity,
-)

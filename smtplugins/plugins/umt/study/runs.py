@@ -8,12 +8,9 @@ from dataclasses import asdict
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from smtplugins.host.files.opening import find_format, write_all
-from smtplugins.host.learn.loop import LoopPlan, tune_decoder
-from smtplugins.host.learn.pools import write_json
-from smtplugins.host.learn.tuning import plan_of
-from smtplugins.host.study.options import check_least, choose
-from smtplugins.host.study.study import Study
+from smtplugins.contracts.tools.files import find_format, write_all, write_json
+from smtplugins.contracts.tools.learning import LoopPlan, plan_of, tune_decoder
+from smtplugins.contracts.tools.study import Study, check_least, choose
 from smtplugins.plugins.umt.study import tables
 from smtplugins.plugins.umt.study.systems import UmtCase
 from smtplugins.plugins.umt.study.tables import DecodedTest, Learnt, Verdict
@@ -21,10 +18,12 @@ from smtplugins.plugins.umt.study.tables import DecodedTest, Learnt, Verdict
 if TYPE_CHECKING:
     import argparse
 
-    from smtplugins.contracts.contracts import Decoding, Metric, Sentence
-    from smtplugins.host.decode.translator import Translator
-    from smtplugins.host.host import Host
-    from smtplugins.host.study.study_tables import StudyTable
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.decoders import Decoding
+    from smtplugins.contracts.metrics import Metric
+    from smtplugins.contracts.tools.decoding import Translator
+    from smtplugins.contracts.tools.running import Host
+    from smtplugins.contracts.tools.study import StudyTable
     from smtplugins.plugins.umt.study.systems import LearntSystem
 
 

@@ -14,16 +14,15 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.errors import UsageError
-from smtplugins.host.study.options import check_least
-from smtplugins.host.study.study_tables import SCORE, StudyColumn, StudyTable
+from smtplugins.contracts.tools.study import SCORE, StudyColumn, StudyTable, check_least
 from smtplugins.plugins.umt.study.runs import CaseStudy, decode, judge_runs
 
 if TYPE_CHECKING:
     import argparse
 
-    from smtplugins.host.host import Host
+    from smtplugins.contracts.tools.running import Host
     from smtplugins.plugins.umt.study.systems import LearntSystem, UmtCase
 
 _PARTS = ("umt", "drl", "metric")

@@ -11,18 +11,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.contracts.spec import Spec
-from smtplugins.host.config.override import kept_options
-from smtplugins.host.config.run_yaml import RunConfig, load_config
-from smtplugins.host.errors import UsageError
-from smtplugins.host.loading.manager import load_plugins
-from smtplugins.host.study.tuned_systems import refuse_runner
+from smtplugins.contracts.tools.decoding import kept_options
+from smtplugins.contracts.tools.running import RunConfig, load_config, load_plugins
+from smtplugins.contracts.tools.study import refuse_runner
 
 if TYPE_CHECKING:
-    from smtplugins.contracts.contracts import Sentence
-    from smtplugins.host.decode.translator import Translator
-    from smtplugins.host.host import Host
-    from smtplugins.host.judge.evaluation import Texts
+    from smtplugins.contracts.data import Sentence
+    from smtplugins.contracts.tools.decoding import Translator
+    from smtplugins.contracts.tools.judging import Texts
+    from smtplugins.contracts.tools.running import Host
 
 OWN = ("umt", "hiero", "drl", "mert")
 """The decoders and learners that take options on the command line."""
@@ -139,8 +138,7 @@ class UmtCase:
 
     def check(self, systems: Sequence[LearntSystem]) -> None:
         """Raise an error if plugins, options or files are missing, before hours of work."""
-        from smtplugins.host.learn.run_inputs import check_sentences
-        from smtplugins.host.learn.tuning import plan_of
+        from smtplugins.contracts.tools.learning import check_sentences, plan_of
 
         for system in systems:
             self.host.registry.make("learners", plan_of(self.host, system.learner).learner)
@@ -164,8 +162,7 @@ class UmtCase:
 
     def sentences(self, path: str | Path, translator: Translator | None = None) -> list[Sentence]:
         """Read the sentences of a file as the configuration says; for a decoder, numbers of arcs get names."""
-        from smtplugins.host.decode.lattices import holds_both
-        from smtplugins.host.decode.sentences import read_sentences
+        from smtplugins.contracts.tools.decoding import holds_both, read_sentences
 
         decoder = self.loaded.decoder
         lattice = bool(decoder and decoder.options.get("input") == "lattice")
@@ -181,6 +178,6 @@ class UmtCase:
 
     def texts(self, references: Sequence[str | Path]) -> list[Texts]:
         """Read references by line."""
-        from smtplugins.host.files.joining import by_line, references_of
+        from smtplugins.contracts.tools.files import by_line, references_of
 
         return by_line(references_of(references, self.host.formats()))

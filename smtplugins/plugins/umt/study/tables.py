@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from smtplugins.host.study.study_tables import CHANGE, SCORE, P, StudyColumn, StudyTable
+from smtplugins.contracts.tools.study import CHANGE, SCORE, P, StudyColumn, StudyTable
 
 TABLES = {
     "decoding": "the paper's table 1, times",

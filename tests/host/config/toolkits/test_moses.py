@@ -8,9 +8,9 @@ import pytest
 
 from smtformats.config.moses import SECTIONS
 from smtformats.config.settings import words
+from smtplugins.contracts.errors import SmtError
 from smtplugins.contracts.spec import Spec
 from smtplugins.host.config.run_yaml import OutputConfig, RunConfig, load_config, show_config
-from smtplugins.host.errors import SmtError
 
 PHRASES = """\
 [input-factors]

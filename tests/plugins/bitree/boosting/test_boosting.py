@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.plugins.bitree._bitree import Boosting
 from smtplugins.plugins.bitree.boosting.boosted_model import BoostedModel, Trees, costs
 from smtplugins.plugins.bitree.boosting.boosting import boost

@@ -11,24 +11,24 @@ import pytest
 import smtplugins as smt
 from smtformats import Candidates, Columns
 from smtplugins.cli.main import main
-from smtplugins.contracts.contracts import Lists, Rows
-from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.model import Model
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.learners import ListProblem, RowProblem
+from smtplugins.contracts.models import Model
 from smtplugins.plugins.bitree.boosting.binarising import Binarising
 from smtplugins.plugins.bitree.boosting.boosted_feature import Boosted
 from smtplugins.plugins.bitree.boosting.l1_boost import BoostedRows, L1Boost
 from smtplugins.testing import check_plugin, samples
 
 
-def rows_of(count: int = 200) -> Rows:
+def rows_of(count: int = 200) -> RowProblem:
     """Binary rows whose label is that a and b are unlike."""
     random = np.random.default_rng(3)
     table = (random.random((count, 6)) < 0.5).astype(float)
     labels = np.where(table[:, 0] != table[:, 1], 1, -1)
-    return Rows(Columns.dense(("a", "b", "c", "d", "e", "f"), table), labels)
+    return RowProblem(Columns.dense(("a", "b", "c", "d", "e", "f"), table), labels)
 
 
-def lists_of(count: int = 40) -> Lists:
+def lists_of(count: int = 40) -> ListProblem:
     """Lists whose best hypothesis is one for which two signs agree, and whose score tells nothing alone."""
     random = np.random.default_rng(4)
     metric = samples.WordOverlap()
@@ -43,7 +43,7 @@ def lists_of(count: int = 40) -> Lists:
         layouts = [("p", "q", "r", "s")] * 6
         made.append(Candidates(id=str(number), texts=texts, layouts=layouts, values=values))
         stats.append(metric.stats(texts, [["a b c d"] * 6]))
-    return Lists(made, stats, metric)
+    return ListProblem(made, stats, metric)
 
 
 def artefact(model: Model) -> BoostedRows:
@@ -97,7 +97,7 @@ def test_weights_and_labels_of_either_kind_count() -> None:
     # A row of weight 2 is two rows.
     table = problem.features.table()
     assert table is not None
-    twice = Rows(
+    twice = RowProblem(
         Columns.dense(problem.features.names, np.concatenate([table, table[:50]])),
         np.append(problem.labels, problem.labels[:50]),
     )

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from smtplugins.contracts.contracts import Sentence
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.models import Model
 from smtplugins.host.loading.manager import load_plugins
-from smtplugins.host.model import Model
 from smtplugins.plugins.bitree.study.transducers import judge_by_gtm, transduce
 from smtplugins.plugins.bitree.transduce.decoder import BitreeDecoder, BitreeOptions
 from smtplugins.plugins.bitree.transduce.transducing import bitrees_of, learn_generative, shaped

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from smtplugins.contracts.contracts import Sentence
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.models import Model
 from smtplugins.core.graph.inference import kbest
 from smtplugins.host.decode.built_steps import source_words, target_words
-from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.model import Model
 from smtplugins.plugins.bitree.transduce.bitree_graphs import built, hypergraph
 from smtplugins.plugins.bitree.transduce.decoder import BitreeDecoder, BitreeOptions
 from smtplugins.plugins.bitree.transduce.search import SearchLimits, search

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from smtformats.tree.trees import tree_of
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.plugins.bitree.boosting.boosted_model import costs
 from smtplugins.plugins.bitree.boosting.examples import Examples
 from smtplugins.plugins.bitree.transduce.joins import JoinAtoms, JoinCosts, join_problem, production

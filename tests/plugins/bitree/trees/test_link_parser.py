@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from smtplugins.cli.main import main
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 from smtplugins.plugins.bitree.trees.link_parser import bracketed, parse, tag
 
 TREE = "(S (NP a man.n) (VP is.v (VP riding.v {his} (NP bike{?}.n (PP at (NP joe{!} &apos{?}.n {;} {s} .))))))"

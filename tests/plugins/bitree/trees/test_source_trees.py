@@ -11,7 +11,7 @@ import pytest
 from smtformats.files import Lines
 from smtformats.tree import conllu
 from smtformats.tree.trees import tree_of
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 from smtplugins.plugins.bitree.trees.heads import head_child
 from smtplugins.plugins.bitree.trees.source_trees import SourceTree, TreeView
 from smtplugins.plugins.bitree.trees.tree_making import SHAPES, branching, from_brackets, from_dependencies

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from smtformats import Candidates
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.plugins.bitree.boosting.boosted_model import costs
 from smtplugins.plugins.bitree.trial import transducer_trial, words_trial
 from smtplugins.plugins.bitree.words.feature import AlignedWords, BitreeWords

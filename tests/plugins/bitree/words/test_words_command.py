@@ -12,9 +12,9 @@ import pytest
 
 import smtplugins as smt
 from smtplugins.cli.main import main
-from smtplugins.contracts.contracts import Sentence
-from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.model import Model
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.models import Model
 from smtplugins.plugins.bitree.boosting.boosted_model import costs
 from smtplugins.plugins.bitree.boosting.examples import Examples
 from smtplugins.plugins.bitree.words.bag import Bag, BagOptions

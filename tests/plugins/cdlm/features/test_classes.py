@@ -9,7 +9,7 @@ import pytest
 
 from smtformats import FormatError
 from smtplugins.cli.main import main
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.plugins.cdlm.features.class_making import dominant_tags, make_classes, read_tagged, word_counts
 from smtplugins.plugins.cdlm.features.classes import ClassMap, load_classes, read_classes
 

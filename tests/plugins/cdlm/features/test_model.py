@@ -16,15 +16,16 @@ import pytest
 import smtplugins as smt
 from smtformats import Candidates
 from smtplugins.cli.main import main
-from smtplugins.contracts.contracts import Decoding, Sentence
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.models import Model
 from smtplugins.contracts.spec import Spec
 from smtplugins.core.graph.hypergraph import Hypergraph
 from smtplugins.core.graph.inference import viterbi
 from smtplugins.host.config.run_yaml import load_config
 from smtplugins.host.decode.translator import Translator
-from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.host import Host
-from smtplugins.host.model import Model
 from smtplugins.plugins.cdlm.features.class_making import make_classes, word_counts
 from smtplugins.plugins.cdlm.features.classes import ClassMap
 from smtplugins.plugins.cdlm.features.model import OverRules, cdlm, load_model, save_model

@@ -19,9 +19,9 @@ from smtformats.format import shortest
 from smtformats.structure import tree_of
 from smtformats.tree.trees import Tree
 from smtplugins.cli.main import main
+from smtplugins.contracts.errors import UsageError
 from smtplugins.core.grammar.rules import Rules
 from smtplugins.core.vocabulary import Vocabulary
-from smtplugins.host.errors import UsageError
 from smtplugins.plugins.cdlm.features.classes import ClassMap
 from smtplugins.plugins.cdlm.features.tsrb import Alphabet, Tsrb, bigram_of, feature_name, rules_of_trees
 from smtplugins.testing import samples

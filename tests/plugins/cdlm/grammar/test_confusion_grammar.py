@@ -18,11 +18,11 @@ from smtformats.files import Lines
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.grammar.shared.gather import grammar_columns
 from smtformats.hypergraph.graph import Edge, GraphBuilder, GraphColumns
+from smtplugins.contracts.errors import UsageError
 from smtplugins.core.grammar.parsing import parse
 from smtplugins.core.grammar.tables import Grammar, Tables, glue
 from smtplugins.core.graph.hypergraph import Hypergraph
 from smtplugins.core.graph.inference import kbest
-from smtplugins.host.errors import UsageError
 from smtplugins.host.files.opening import find_format, load_grammar, number
 from smtplugins.plugins.cdlm.grammar.choices import Choices
 from smtplugins.plugins.cdlm.grammar.confusion_grammar import COST, NATIVE, Confusions, confusion_grammar, of_forests

@@ -115,7 +115,7 @@ def test_format_of_one_number(grammar: Path, capfd: pytest.CaptureFixture[str]) 
     assert run(*options, "--to", "homework-phrases,feature=Confusion") == 0
     assert capfd.readouterr().out.splitlines()[1] == "building ||| home ||| 1.0986123"
     assert run(*options, "--to", "homework-phrases") == 1
-    assert "the feature log10p alone" in capfd.readouterr().err
+    assert "only the feature log10p" in capfd.readouterr().err
 
 
 RUN = """\

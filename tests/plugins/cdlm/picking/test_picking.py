@@ -10,9 +10,9 @@ import pytest
 
 import smtplugins as smt
 from smtplugins.cli.main import main
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.core.graph.inference import kbest
 from smtplugins.core.lm.ngram_model import read_lm
-from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.host import Host
 from smtplugins.plugins.cdlm.features.classes import ClassMap
 from smtplugins.plugins.cdlm.features.model import save_model

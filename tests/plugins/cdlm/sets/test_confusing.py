@@ -11,11 +11,11 @@ import pytest
 
 import smtplugins as smt
 from smtplugins.cli.main import main
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.models import Model
 from smtplugins.core.graph.hypergraph import Hypergraph
 from smtplugins.core.graph.inference import kbest
-from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.host import Host
-from smtplugins.host.model import Model
 from smtplugins.plugins.cdlm.sets.confusing import (
     ConfusionSetting,
     confusion_sets,

@@ -15,14 +15,14 @@ import pytest
 
 import smtplugins as smt
 from smtplugins.cli.main import main
-from smtplugins.contracts.contracts import Forests
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.learners import ForestProblem
+from smtplugins.contracts.models import Model
 from smtplugins.contracts.spec import Spec
 from smtplugins.core.graph.inference import kbest
 from smtplugins.host import runs
-from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.host import Host
 from smtplugins.host.learn import loop
-from smtplugins.host.model import Model
 from smtplugins.plugins.cdlm.sets.confusing import ConfusionSetting, confusion_sets, read_text
 from smtplugins.plugins.cdlm.training.rounds import RUN, Training, lm_weights, save, train
 from smtplugins.plugins.tuning.gains import ForestSource
@@ -58,7 +58,7 @@ def source_of(
     text = read_text(host, setting.grammar.parent / name)
     graphs = [[graph.with_scores(None)] for graph in confusion_sets(host, setting, text)]
     references = [[one.text for one in text], *paraphrases]
-    return ForestSource(Forests(graphs, references, host.metric(BLEU)), {"blm": 1.0}, 1.0, 0)
+    return ForestSource(ForestProblem(graphs, references, host.metric(BLEU)), {"blm": 1.0}, 1.0, 0)
 
 
 class TestRisk:

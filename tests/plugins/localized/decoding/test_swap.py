@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smtplugins.contracts.contracts import Sentence
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.models import Model
 from smtplugins.contracts.offers import Offer
 from smtplugins.core.grammar.rules import Edges, Rules
 from smtplugins.core.graph.hypergraph import Hypergraph
@@ -20,7 +21,6 @@ from smtplugins.core.graph.inference import kbest, paths
 from smtplugins.core.lm.ngram_model import read_native_lm
 from smtplugins.host.config.resources import Resources, Table
 from smtplugins.host.features.scoring import Active
-from smtplugins.host.model import Model
 from smtplugins.plugins.localized.decoding.swap import Swap, SwapOptions
 from smtplugins.plugins.localized.events.collecting import collect
 from smtplugins.plugins.localized.learning.material import BlockMaterial

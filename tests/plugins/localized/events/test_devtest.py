@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from smtplugins.contracts.contracts import Sentence
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.models import Model
 from smtplugins.core.graph.inference import kbest
 from smtplugins.core.lm.ngram_model import read_native_lm
-from smtplugins.host.model import Model
 from smtplugins.plugins.localized.events.collecting import collect
 from smtplugins.plugins.localized.events.devtest import Chosen, Modified, Numbers, choose, events_of
 from smtplugins.plugins.localized.learning.material import BlockMaterial, Recipe, learn_floats

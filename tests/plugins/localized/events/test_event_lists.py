@@ -14,7 +14,7 @@ import pytest
 from smtformats.alignment.links import Alignment
 from smtformats.grammar.rules import NonTerminal, Rule
 from smtformats.grammar.shared.gather import grammar_columns
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.plugins.localized.events.blocks import BlockSet
 from smtplugins.plugins.localized.events.collecting import collect
 from smtplugins.plugins.localized.events.event_lists import EventList

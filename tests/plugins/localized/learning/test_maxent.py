@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from smtformats import Columns
-from smtplugins.contracts.contracts import EventRows, Events, State, Step
-from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.model import Model
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.learners import EventProblem, EventRows, LearnerState, LearnerStep
+from smtplugins.contracts.models import Model
 from smtplugins.plugins.localized.learning.maxent import LocalMaxent
 from smtplugins.plugins.localized.model.bigrams import BigramWeights
 from smtplugins.testing import samples
@@ -22,7 +22,7 @@ from tests.plugins.localized.made import random_case
 from .test_problem import listed_of, problem_of
 
 
-def separable(count: int = 30) -> Events:
+def separable(count: int = 30) -> EventProblem:
     """Events of three alternatives; the right one has the largest x + 2y, by 0.5 at least."""
     random = np.random.default_rng(4)
     rows, right = [], []
@@ -34,10 +34,10 @@ def separable(count: int = 30) -> Events:
             rows.append(table)
             right.append(order[-1])
     ends = 3 * np.arange(count + 1)
-    return Events([EventRows(Columns.dense(("x", "y"), np.concatenate(rows)), ends, np.array(right))])
+    return EventProblem([EventRows(Columns.dense(("x", "y"), np.concatenate(rows)), ends, np.array(right))])
 
 
-def margins(problem: Events, weights: dict[str, float]) -> list[float]:
+def margins(problem: EventProblem, weights: dict[str, float]) -> list[float]:
     """By how much the right alternative of each event is ahead."""
     piece = problem.pieces[0]
     scores = piece.features.dot(np.array([weights.get(name, 0.0) for name in piece.features.names]))
@@ -48,7 +48,7 @@ def margins(problem: Events, weights: dict[str, float]) -> list[float]:
     return found
 
 
-def last(problem: Events, start: Model | None = None, **options: Any) -> Step:
+def last(problem: EventProblem, start: Model | None = None, **options: Any) -> LearnerStep:
     *_, step = LocalMaxent(**options).learn(problem, start or Model())
     return step
 
@@ -150,7 +150,7 @@ def test_block_events_go_on_to_the_last_bit(schedule: str, tmp_path: Path) -> No
     first = whole[1]
     first.model.save(tmp_path / "model")
     first.state.save(tmp_path / "state")
-    model, state = Model.load(tmp_path / "model"), State.load(tmp_path / "state")
+    model, state = Model.load(tmp_path / "model"), LearnerState.load(tmp_path / "state")
     assert model.digest() == first.model.digest()
     rest = list(LocalMaxent(**options).learn(problem, model, resume=state, seed=3))
     assert [one.model.digest() for one in rest] == [one.model.digest() for one in whole[2:]]
@@ -178,9 +178,9 @@ def test_options_that_make_no_sense(options: dict[str, Any], message: str) -> No
         last(samples.event_problem(), **{"passes": 1, **options})
 
 
-def event_rows(right: Sequence[int], values: Sequence[float], offsets: Sequence[int]) -> Events:
+def event_rows(right: Sequence[int], values: Sequence[float], offsets: Sequence[int]) -> EventProblem:
     table = Columns.dense(("x",), np.array(values).reshape(-1, 1))
-    return Events([EventRows(table, np.array(offsets), np.array(right))])
+    return EventProblem([EventRows(table, np.array(offsets), np.array(right))])
 
 
 def test_events_that_make_no_sense() -> None:
@@ -189,7 +189,7 @@ def test_events_that_make_no_sense() -> None:
     with pytest.raises(SmtError, match="piece 1 of the events: groups must rise to the number of rows"):
         last(event_rows([0], [1.0, 2.0], [0, 3]))
     with pytest.raises(SmtError, match="expected events to learn from, found none"):
-        last(Events([]))
+        last(EventProblem([]))
     with pytest.raises(SmtError, match="the objective is not finite"):
         last(event_rows([0, 1], [1e200, -1e200, 1e200, -1e200], [0, 2, 4]), rate=1e200, passes=3)
 

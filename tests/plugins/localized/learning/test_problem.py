@@ -138,15 +138,15 @@ def test_one_step_follows_the_gradient(seed: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("update", ["maxent", "perceptron"])
 def test_native_events_and_their_rows_learn_the_same(update: str, tmp_path: Path) -> None:
-    from smtplugins.contracts.contracts import Events
-    from smtplugins.host.model import Model
+    from smtplugins.contracts.learners import EventProblem
+    from smtplugins.contracts.models import Model
     from smtplugins.plugins.localized.learning.maxent import LocalMaxent
 
     listed = listed_of(tmp_path, 1)
     problem = problem_of(tmp_path, listed)
     settings = {"passes": 3, "rate": 0.01, "update": update, "schedule": "inverse"}
     native = list(LocalMaxent(**settings).learn(problem, Model()))  # type: ignore[arg-type]
-    rows = list(LocalMaxent(**settings).learn(Events(problem.pieces), Model()))  # type: ignore[arg-type]
+    rows = list(LocalMaxent(**settings).learn(EventProblem(problem.pieces), Model()))  # type: ignore[arg-type]
     for first, second in zip(native, rows, strict=True):
         assert first.objective == pytest.approx(second.objective, rel=1e-4)
         known = first.model.artefacts["block-bigram"]

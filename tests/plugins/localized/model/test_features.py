@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from smtplugins.contracts.errors import UsageError
 from smtplugins.core.lm.ngram_model import read_native_lm
-from smtplugins.host.errors import UsageError
 from smtplugins.plugins.localized.events.collecting import collect
 from smtplugins.plugins.localized.events.event_lists import EventList
 from smtplugins.plugins.localized.model.features import BoundaryLm, Estimates, LexNorm, block_columns

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import smtplugins as smt
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 from smtplugins.plugins.localized.events.collecting import collect
 from smtplugins.plugins.localized.events.event_lists import EventList
 from smtplugins.plugins.localized.model.bigrams import BigramWeights

@@ -13,14 +13,15 @@ import pytest
 import smtplugins as smt
 from smtformats import Candidates, FormatError
 from smtformats.grammar.rules import Rule
-from smtplugins.contracts.contracts import Decoding, Sentence
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.models import Model
 from smtplugins.core.graph.inference import kbest
 from smtplugins.host.config.resources import Resources, Table
 from smtplugins.host.decode.built_steps import source_words, target_words
-from smtplugins.host.errors import SmtError, UsageError
 from smtplugins.host.features.scoring import Active
 from smtplugins.host.host import Host
-from smtplugins.host.model import Model
 from smtplugins.plugins.searn.decoding.decoder import Amasis, AmasisOptions
 from smtplugins.plugins.searn.labels.labels import tree_of
 from smtplugins.plugins.searn.labels.trees import target_order

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from smtformats import Candidates
-from smtplugins.host.errors import UsageError
+from smtplugins.contracts.errors import UsageError
 from smtplugins.plugins.searn.decoding.history import ItgHistory
 from smtplugins.plugins.searn.learning.policy import HISTORY, PAPER, History, static_names
 from tests.plugins.searn.made_policies import history, random_policy

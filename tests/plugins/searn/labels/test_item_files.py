@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 from smtplugins.plugins.searn.labels.item_files import RECORD, ItemFolder, ItemWriter
 
 SENTENCES = [

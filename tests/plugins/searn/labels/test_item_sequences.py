@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import smtplugins as smt
-from smtplugins.host.errors import SmtError
+from smtplugins.contracts.errors import SmtError
 from smtplugins.plugins.searn.labels.item_files import ItemFolder, ItemWriter
 from smtplugins.plugins.searn.labels.item_sequences import item_sequences
 from smtplugins.plugins.searn.labels.pair_columns import PairColumns

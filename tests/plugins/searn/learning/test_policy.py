@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
 from smtplugins.plugins.searn.learning.policy import BEGIN, History, Policy, draw_index, operations, static_names
 
 LABELS = ("S", "S,R+", "S,R-,R+")

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import smtplugins as smt
-from smtplugins.contracts.contracts import OptimalTask, State, Step, Task
-from smtplugins.host.errors import SmtError, UsageError
-from smtplugins.host.model import Model
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.learners import LearnerState, LearnerStep
+from smtplugins.contracts.models import Model
+from smtplugins.contracts.tasks import OptimalTask, TaskProblem
 from smtplugins.plugins.searn.learning.base_learners import Passes
 from smtplugins.plugins.searn.learning.policy import Policy
 from smtplugins.plugins.searn.learning.searn import BETAS, Searn
@@ -39,11 +40,11 @@ tagging = beside("tagging")
 HISTORY = ("label", "label2", "depth", "fragment")
 
 
-def whole(given: Sequences) -> Task:
-    return Task(given, range(len(given)))
+def whole(given: Sequences) -> TaskProblem:
+    return TaskProblem(given, range(len(given)))
 
 
-def steps(given: Sequences, seed: int = 1, **options: Any) -> list[Step]:
+def steps(given: Sequences, seed: int = 1, **options: Any) -> list[LearnerStep]:
     return list(Searn(**options).learn(whole(given), Model(), seed=seed))
 
 
@@ -203,7 +204,7 @@ def test_resumed_behind_every_iteration(tmp_path: Path, native: bool, options: d
     for number, step in enumerate(every):
         step.state.save(tmp_path / f"{number}-state")
         step.model.save(tmp_path / f"{number}-model")
-        state, model = State.load(tmp_path / f"{number}-state"), Model.load(tmp_path / f"{number}-model")
+        state, model = LearnerState.load(tmp_path / f"{number}-state"), Model.load(tmp_path / f"{number}-model")
         rest = list(Searn(**made).learn(whole(given), model, resume=state, seed=1))
         assert [one.model.digest() for one in rest] == [one.model.digest() for one in every[number + 1 :]]
         assert [(one.objective, one.metrics) for one in rest] == [
@@ -326,7 +327,7 @@ class TestWrongUse:
     def test_nothing_to_learn(self) -> None:
         for native in (True, False):
             with pytest.raises(SmtError, match="expected examples to learn from, found none"):
-                list(Searn(native=native).learn(Task(samples.Tagging(), []), Model()))
+                list(Searn(native=native).learn(TaskProblem(samples.Tagging(), []), Model()))
             one = whole(Sequences.of([[], [(["a"], "X")]]))
             with pytest.raises(
                 SmtError, match="expected examples with actions to choose from, found only final states"

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smtplugins.contracts.contracts import Sentence, SimpleStateful
+from smtplugins.contracts.adapters import SimpleStateful
+from smtplugins.contracts.data import Sentence
 from smtplugins.core.vocabulary import Vocabulary
 from smtplugins.plugins.umt.features.carries import Carries, Completed, ScorerPart
 from tests.plugins.umt.made import loose_forest, random_forest, span_forest

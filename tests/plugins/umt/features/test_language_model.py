@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from smtplugins.contracts.contracts import Sentence
+from smtplugins.contracts.data import Sentence
 from smtplugins.core.search.stateful_search import lm_scorer
 from smtplugins.core.vocabulary import Vocabulary
 from smtplugins.plugins.umt.features.carries import Carries, ScorerPart

@@ -12,15 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import smtplugins as smt
-from smtplugins.contracts.contracts import Decoding, Sentence, SimpleStateful
+from smtplugins.contracts.adapters import SimpleStateful
+from smtplugins.contracts.data import Sentence
+from smtplugins.contracts.decoders import Decoding
+from smtplugins.contracts.errors import UsageError
+from smtplugins.contracts.models import Model
 from smtplugins.contracts.offers import Offer
 from smtplugins.contracts.spec import Spec
 from smtplugins.core.graph.inference import kbest
 from smtplugins.host.config.resources import Resources, resources
 from smtplugins.host.config.run_yaml import ModelConfig, load_config
-from smtplugins.host.errors import UsageError
 from smtplugins.host.features.scoring import Active
-from smtplugins.host.model import Model
 from smtplugins.plugins.umt.features.cff import Cff
 from smtplugins.plugins.umt.features.shape import UndirectedShape
 from smtplugins.plugins.umt.growing.decoder import Umt, UmtOptions

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smtplugins.contracts.contracts import Sentence
+from smtplugins.contracts.data import Sentence
 from smtplugins.core.search.stateful_search import forest_of_parse, lm_scorer
 from smtplugins.core.vocabulary import Vocabulary
 from smtplugins.plugins.umt.features.carries import Carries, Completed, ScorerPart

@@ -16,10 +16,11 @@ import pytest
 
 from smtformats import Columns
 from smtplugins import Offer
-from smtplugins.contracts.contracts import State, Task
-from smtplugins.host.errors import SmtError, UsageError
+from smtplugins.contracts.errors import SmtError, UsageError
+from smtplugins.contracts.learners import LearnerState
+from smtplugins.contracts.models import Model
+from smtplugins.contracts.tasks import TaskProblem
 from smtplugins.host.learn.search_tasks import Weights, follow
-from smtplugins.host.model import Model
 from smtplugins.plugins.umt.learning.drl import Drl
 from smtplugins.testing import samples
 from smtplugins.testing.cases import LearnerChecks
@@ -151,7 +152,7 @@ def test_it_is_algorithm_2(seed: int, whole: bool) -> None:
             average=average,
             counter=counter,  # type: ignore[arg-type]
         )
-        steps = list(learner.learn(Task(maze, range(count)), Model(start), seed=seed))
+        steps = list(learner.learn(TaskProblem(maze, range(count)), Model(start), seed=seed))
         assert len(steps) == epochs
         for number, step in enumerate(steps, 1):
             part = trajectory[: number * count]
@@ -193,7 +194,7 @@ def test_both_directions_with_logistic_steps_of_scaled_features(seed: int) -> No
 
     trajectory, rewards = algorithm_2(maze, 7, 4, seed, 1.0, True, start, move)
     learner = Drl(epochs=4, average=False, update="logistic", both=True, scaling="variance", rate=rate, width=width)
-    for number, step in enumerate(learner.learn(Task(maze, range(7)), Model(start), seed=seed)):
+    for number, step in enumerate(learner.learn(TaskProblem(maze, range(7)), Model(start), seed=seed)):
         wanted, found = trajectory[7 * number + 6], step.model.weights
         assert {k: found.get(k, 0.0) for k in wanted} == pytest.approx(wanted, abs=1e-9)
         assert step.objective == pytest.approx(np.mean(rewards[number]))
@@ -205,13 +206,13 @@ def test_with_scaling_units_do_not_matter() -> None:
             return {k: 1024 * v if k < "d" else v for k, v in super().row(state, action).items()}
 
     learner, start = Drl(update="logistic", both=True, scaling="variance", rate=0.1), {"a": 1.0, "e": 0.5}
-    *_, one = learner.learn(Task(Maze(4), range(9)), Model(start))
-    *_, other = learner.learn(Task(Larger(4), range(9)), Model({**start, "a": 1 / 1024}))
+    *_, one = learner.learn(TaskProblem(Maze(4), range(9)), Model(start))
+    *_, other = learner.learn(TaskProblem(Larger(4), range(9)), Model({**start, "a": 1 / 1024}))
     assert one.model.weights != start
     assert dict(one.model.weights) == {k: 1024 * v if k < "d" else v for k, v in other.model.weights.items()}
 
 
-def accuracy(problem: Task, weights: Any) -> float:
+def accuracy(problem: TaskProblem, weights: Any) -> float:
     task = problem.search
     found = [follow(task, task.begin(one), Weights.of(weights)).value(0) for one in problem.examples]
     return sum(found) / len(found)
@@ -240,12 +241,14 @@ def test_an_averaged_tagger_is_nearly_as_good() -> None:
 
 @pytest.mark.parametrize("options", [{}, {"update": "logistic", "both": True, "scaling": "variance", "rate": 0.1}])
 def test_resumed_behind_every_epoch(tmp_path: Path, options: dict[str, Any]) -> None:
-    problem, start = Task(Maze(3), range(9)), Model({"a": 0.5, "z": 1.0})
+    problem, start = TaskProblem(Maze(3), range(9)), Model({"a": 0.5, "z": 1.0})
     steps = list(Drl(epochs=6, **options).learn(problem, start, seed=5))
     for number, step in enumerate(steps):
         step.state.save(tmp_path / f"{number}")
         rest = list(
-            Drl(epochs=6, **options).learn(problem, step.model, resume=State.load(tmp_path / f"{number}"), seed=5),
+            Drl(epochs=6, **options).learn(
+                problem, step.model, resume=LearnerState.load(tmp_path / f"{number}"), seed=5
+            ),
         )
         assert len(rest) == 5 - number
         for one, other in zip(rest, steps[number + 1 :], strict=True):
@@ -279,7 +282,7 @@ class TestFixed:
             def row(self, state: Any, action: int) -> dict[str, float]:
                 return {{"a": "t[0]", "b": "t0"}.get(k, k): v for k, v in super().row(state, action).items()}
 
-        *_, step = Drl(epochs=3, fixed="t[0]").learn(Task(Boxed(2), range(9)), Model())
+        *_, step = Drl(epochs=3, fixed="t[0]").learn(TaskProblem(Boxed(2), range(9)), Model())
         assert step.model.weights["t[0]"] == 0 != step.model.weights["t0"]
 
     def test_names_that_there_are_not(self) -> None:
@@ -344,7 +347,7 @@ class TestParts:
         examples = samples.task_problem().examples
         for shuffle in (False, True):
             Noting.seen.clear()
-            list(Drl(epochs=2, shuffle=shuffle).learn(Task(Noting(), examples), Model()))
+            list(Drl(epochs=2, shuffle=shuffle).learn(TaskProblem(Noting(), examples), Model()))
             rounds = [Noting.seen[: len(examples)], Noting.seen[len(examples) :]]
             assert all(sorted(one) == sorted(examples) for one in rounds)
             assert (rounds == [list(examples)] * 2) == (not shuffle)
@@ -353,12 +356,12 @@ class TestParts:
 class TestNothingToLearn:
     def test_no_examples(self) -> None:
         with pytest.raises(SmtError, match="drl: expected examples to learn from, found none"):
-            list(Drl().learn(Task(samples.Tagging(), []), Model()))
+            list(Drl().learn(TaskProblem(samples.Tagging(), []), Model()))
         with pytest.raises(SmtError, match="expected examples with actions to choose from, found final states only"):
-            list(Drl().learn(Task(samples.Tagging(), [((), ())]), Model()))
+            list(Drl().learn(TaskProblem(samples.Tagging(), [((), ())]), Model()))
 
     def test_a_single_action_everywhere(self) -> None:
-        problem = Task(samples.Tagging(("N",)), samples.task_problem().examples)
+        problem = TaskProblem(samples.Tagging(("N",)), samples.task_problem().examples)
         *_, last = Drl(epochs=2).learn(problem, Model({"word:a|N": 1.0}))
         assert (last.metrics["samples"], last.metrics["alternatives"]) == (0, 0)
         assert last.model.weights["word:a|N"] == 1.0
@@ -370,4 +373,4 @@ class TestNothingToLearn:
                 return Columns(found.names, found.offsets, found.ids, found.values * 1e300)
 
         with pytest.raises(SmtError, match=r"expected finite weights|expected finite scores"):
-            list(Drl(rate=1e10).learn(Task(Steep(), samples.task_problem().examples), Model()))
+            list(Drl(rate=1e10).learn(TaskProblem(Steep(), samples.task_problem().examples), Model()))

@@ -16,7 +16,7 @@ from smtplugins.cli.main import main
 from smtplugins.contracts.spec import parameters
 from smtplugins.host.study.study_tables import StudyTable, render_tables
 from smtplugins.plugins.umt.study import tables
-from smtplugins.plugins.umt.study.command import COMPARE
+from smtplugins.plugins.umt.study.command import configure
 from smtplugins.plugins.umt.study.runs import judge_runs
 from smtplugins.plugins.umt.study.sensitivity import Varied
 from smtplugins.plugins.umt.study.systems import UmtCase
@@ -139,7 +139,7 @@ class TestTables:
 
 def case(*overrides: str) -> UmtCase:
     parser = argparse.ArgumentParser()
-    COMPARE.configure(parser)
+    configure(parser)
     changes = [word for text in overrides for word in ("--set", text)]
     return UmtCase(smt_.load_plugins(), parser.parse_args([*TEST, "-m", METRIC, "-o", "out", *changes]))
 
@@ -335,7 +335,7 @@ class TestSensitivity:
 
     @pytest.mark.parametrize("text", ["drl.epochs", "epochs=1", "mert.runs=1", "drl.epochs=1,", "drl.=1"])
     def test_what_varies_has_a_form(self, text: str) -> None:
-        with pytest.raises(smt_.host.errors.UsageError, match="expected umt"):
+        with pytest.raises(smt_.contracts.errors.UsageError, match="expected umt"):
             Varied.parse(text)
 
     def test_errors(self, run: Run) -> None:

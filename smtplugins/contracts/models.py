@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from smtplugins.host.errors import SmtError, UsageError
-
-if TYPE_CHECKING:
-    from smtformats import Candidates
+from smtplugins.contracts.errors import SmtError
 
 WEIGHTS = "weights.txt"
 
@@ -110,46 +106,3 @@ class Model:
         if model.digest() != expected:
             raise SmtError(f"{folder}: expected the model as saved, found changed files")
         return model
-
-
-class Weigher:
-    """Computes total scores of lists under weights.
-
-    A feature without a weight counts 0 if its name is in an open namespace (``prefix:key``); otherwise it gets the
-    weight ``missing``, or raises SmtError if that is None.
-    """
-
-    def __init__(self, weights: Mapping[str, float], missing: float | None = None) -> None:
-        for name, value in weights.items():
-            if not math.isfinite(value):
-                raise UsageError(f"weight of {name!r}: expected a finite number, found {value}")
-        if missing is not None and not math.isfinite(missing):
-            raise UsageError(f"weight of features without one: expected a finite number, found {missing}")
-        self.weights = weights
-        self.missing = missing
-        self.used: set[str] = set()
-
-    def totals(self, nbest: Candidates) -> list[float]:
-        """The weighted sum of each hypothesis of a list, summed in the order of the names."""
-        import numpy as np
-
-        features = nbest.features()
-        row = np.zeros(len(features.names))
-        for i, name in enumerate(features.names):
-            value = self.weights.get(name)
-            if value is None:
-                value = 0.0 if ":" in name else self.missing
-                if value is None:
-                    raise SmtError(
-                        f"{nbest.file or '<data>'}:{nbest.line}: feature {name!r} has no weight; "
-                        "--missing-weight 0 counts such features as 0"
-                    )
-            else:
-                self.used.add(name)
-            row[i] = value
-        with np.errstate(over="ignore", invalid="ignore"):
-            totals: list[float] = features.dot(row).tolist()
-        for i, total in enumerate(totals):
-            if not math.isfinite(total):
-                raise SmtError(f"{nbest.file or '<data>'}:{nbest.line + i}: expected a finite total, found {total}")
-        return totals

@@ -1,0 +1,35 @@
+"""Sentences to be translated, and the scores that features return."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from smtformats.corpus.segments import Mark
+    from smtformats.hypergraph.graph import GraphColumns
+
+Scores = Any
+"""Columns, an array (rows, or rows x components), or a sequence of floats: one row for each item scored."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A source sentence: an id, tokens or a lattice, references and annotations.
+
+    ``grammars`` are files of rules for this sentence alone; ``marks`` are tags on its words, as in Moses' XML markup.
+    """
+
+    id: str
+    tokens: tuple[str, ...]
+    references: tuple[str, ...] = ()
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    lattice: GraphColumns | None = None
+    grammars: tuple[str, ...] = ()
+    marks: tuple[Mark, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The tokens joined by blanks."""
+        return " ".join(self.tokens)

@@ -1,0 +1,23 @@
+"""The exceptions that become messages: raise them for what a user can put right."""
+
+from __future__ import annotations
+
+
+class SmtError(Exception):
+    """A failure with a message for the user: bad data or a failed run. Exit code 1."""
+
+    exit_code = 1
+
+
+class UsageError(SmtError):
+    """A wrong call: an unknown name, option or combination. Exit code 2."""
+
+    exit_code = 2
+
+
+class PluginError(UsageError):
+    """A plugin that cannot be used as requested."""
+
+
+class FeatureError(SmtError):
+    """A feature that failed on a list or sentence."""

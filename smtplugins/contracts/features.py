@@ -1,0 +1,175 @@
+"""What a feature function implements: one contract for each kind of context it needs.
+
+``RuleFeature`` sees single rules, ``StatefulFeature`` the words of neighbouring rules, ``CandidateFeature`` whole
+hypotheses. The host applies the first two to n-best lists, too, so a feature is written once. A stateful feature may
+also be an :class:`~smtplugins.contracts.undirected.UndirectedFeature`, for decoders that do not build trees bottom-up.
+The other protocols are optional: the host looks for each of their members on a feature and uses it if it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from smtformats import Candidates, GrammarColumns
+    from smtplugins.contracts.data import Scores, Sentence
+    from smtplugins.core.grammar.rules import Edges, Rules
+    from smtplugins.core.vocabulary import Vocabulary
+
+S = TypeVar("S")
+
+
+@runtime_checkable
+class RuleFeature(Protocol):
+    """Scores rules out of context: called once for all rules of a grammar, or all made for a sentence."""
+
+    def score_rules(self, rules: Rules) -> Scores: ...
+
+
+class Scorer(Protocol[S]):
+    """A stateful feature on one sentence.
+
+    ``combine`` scores a batch of edges and returns their new states; ``tails[i]`` are the states of edge i's children
+    in target order. States are hashable; edges whose states are equal are recombined. ``finish`` scores complete
+    derivations. ``estimate`` is a heuristic for pruning and never part of a score.
+    """
+
+    def combine(self, edges: Edges, tails: Sequence[Sequence[S]]) -> tuple[Scores, Sequence[S]]: ...
+
+    def finish(self, states: Sequence[S]) -> Scores: ...
+
+    def estimate(self, edges: Edges) -> Scores: ...
+
+
+@runtime_checkable
+class TargetScorer(Protocol[S]):
+    """A scorer that also takes target sides as lists of words and child numbers, which saves building ``Edges``."""
+
+    def combine_targets(
+        self, targets: Sequence[Sequence[str | int]], tails: Sequence[Sequence[S]]
+    ) -> tuple[Scores, Sequence[S]]: ...
+
+
+@runtime_checkable
+class StatefulFeature(Protocol):
+    """Needs the words of neighbouring rules. Immutable: the state of a sentence lives in the scorer.
+
+    It may have ``score_rules``, too, for columns that are local to rules. If its offer needs ``segmentation``, it
+    scores phrase-based derivations: edges say which source words they translate (``firsts``, ``lasts`` of ``Edges``).
+    """
+
+    def start(self, sentence: Sentence) -> Scorer[Any]: ...
+
+
+@runtime_checkable
+class MultiColumnFeature(Protocol):
+    """A feature with several columns, named ``LABEL[0]``, ``LABEL[1]`` and so on."""
+
+    components: int
+
+
+@runtime_checkable
+class NamedColumns(Protocol):
+    """A feature that names its own columns: those of states first, then those of rules.
+
+    ``label`` is the feature's name in the run. Other features have ``LABEL``, or ``LABEL[0]`` and so on.
+    """
+
+    def column_names(self, label: str) -> tuple[str, ...]: ...
+
+
+@runtime_checkable
+class NativeFeature(Protocol):
+    """A stateful feature that native decoders score without calling Python.
+
+    ``native()`` returns a scorer of ``core/search/stateful_search.py`` for one thread; ``numbers`` maps each word of
+    a vocabulary to the scorer's own numbers.  Scores must equal those of the Python contract.
+    """
+
+    def native(self) -> Any: ...
+
+    def numbers(self, vocabulary: Vocabulary) -> NDArray[Any]: ...
+
+
+@runtime_checkable
+class CompiledFeature(Protocol):
+    """A stateful feature in C: the capsule of ``smtplugins/include/smt_feature.h``."""
+
+    smt_feature_v1: Any
+
+
+@runtime_checkable
+class SourceScorer(Protocol):
+    """A native scorer that needs the source words: called before each sentence."""
+
+    def set_sentence(self, words: Sequence[str]) -> None: ...
+
+
+@runtime_checkable
+class FragmentFeature(Protocol):
+    """A stateful feature that estimates its score for a rule out of context, to prune tables with a ``limit``."""
+
+    def fragment_scores(self, columns: GrammarColumns) -> NDArray[Any]: ...
+
+
+@runtime_checkable
+class PhrasePositionFeature(Protocol):
+    """A feature of phrase positions that native phrase search computes itself.
+
+    ``positional`` is ``"jump"`` for the distance between phrases, or ``"orientation"`` for a lexicalised reordering
+    model, which the feature then has as ``model``.
+    """
+
+    positional: str
+
+
+@runtime_checkable
+class ArcCosts(Protocol):
+    """A feature under whose name the numbers on lattice arcs are read; ``arcs`` is how many each arc has."""
+
+    arcs: int
+
+
+@runtime_checkable
+class ArcFeature(Protocol):
+    """Turns the numbers on a lattice arc into features; ``word`` is ``None`` on an arc without a word.
+
+    Raises :class:`smtformats.tokens.BadField` for an arc with other numbers than it expects.
+    """
+
+    def arc_features(self, label: str, features: Mapping[str, float], word: str | None) -> Mapping[str, float]: ...
+
+
+@runtime_checkable
+class UnknownWordFeature(Protocol):
+    """A feature of rules made for unknown words, whose value may depend on the label that a rule is given.
+
+    With ``labelled_unknowns`` true the parser writes the log probability of each label (cdec's and Joshua's lists of
+    labels for unknown words) into this feature's column, and ``score_rules`` is not called for these rules.
+    """
+
+    labelled_unknowns: bool
+
+
+@runtime_checkable
+class CandidateFeature(Protocol):
+    """Scores whole hypotheses, one call per n-best list."""
+
+    def score_candidates(self, source: str | None, candidates: Candidates) -> Scores: ...
+
+
+@runtime_checkable
+class CountingFeature(Protocol):
+    """A feature whose own data has a row per hypothesis; it checks the number after the last list."""
+
+    def done(self, hypotheses: int) -> None: ...
+
+
+@runtime_checkable
+class ClosableFeature(Protocol):
+    """A feature that holds a process, file or connection, to be closed after the last list."""
+
+    def close(self) -> None: ...

@@ -1,0 +1,49 @@
+"""Building blocks of decoders: tables and features of a run, parsing options, forests of sentences, workers."""
+
+from __future__ import annotations
+
+from smtplugins.host.config.override import kept_options
+from smtplugins.host.config.resources import Resources, Table
+from smtplugins.host.decode.built_steps import BuiltTree, children, rule_text, sides
+from smtplugins.host.decode.forest_decoding import ForestDecoder
+from smtplugins.host.decode.lattices import holds_both
+from smtplugins.host.decode.parsing import SentenceForest, SentenceParser, WeightedParser
+from smtplugins.host.decode.parsing_options import MARKS, NO_LIMIT, GrammarOptions, ParsingOptions
+from smtplugins.host.decode.phrase_decoding import PhraseDecoder, PhraseWorker
+from smtplugins.host.decode.phrase_options import PhraseOptions, PhraseTableOptions, StackOptions, nats
+from smtplugins.host.decode.sentences import read_sentences, read_source
+from smtplugins.host.decode.statistics import Times, added
+from smtplugins.host.decode.threads import in_order
+from smtplugins.host.decode.translator import Translator, make_translator
+
+__all__ = [
+    "MARKS",
+    "NO_LIMIT",
+    "BuiltTree",
+    "ForestDecoder",
+    "GrammarOptions",
+    "ParsingOptions",
+    "PhraseDecoder",
+    "PhraseOptions",
+    "PhraseTableOptions",
+    "PhraseWorker",
+    "Resources",
+    "SentenceForest",
+    "SentenceParser",
+    "StackOptions",
+    "Table",
+    "Times",
+    "Translator",
+    "WeightedParser",
+    "added",
+    "children",
+    "holds_both",
+    "in_order",
+    "kept_options",
+    "make_translator",
+    "nats",
+    "read_sentences",
+    "read_source",
+    "rule_text",
+    "sides",
+]

@@ -1,0 +1,28 @@
+"""Rules, grammars, reordering tables, vocabularies, and the forests that parsing makes of them."""
+
+from __future__ import annotations
+
+from smtplugins.core.grammar.lattice_distances import distances
+from smtplugins.core.grammar.parsed_forest import TOP, Forest
+from smtplugins.core.grammar.reordering import ReorderingTable
+from smtplugins.core.grammar.rules import GLUE, MINTED, Edges, Origins, Rules
+from smtplugins.core.grammar.tables import Tables, fragment_scores, gathered, own_label, row_scores
+from smtplugins.core.vocabulary import Vocabulary
+
+__all__ = [
+    "GLUE",
+    "MINTED",
+    "TOP",
+    "Edges",
+    "Forest",
+    "Origins",
+    "ReorderingTable",
+    "Rules",
+    "Tables",
+    "Vocabulary",
+    "distances",
+    "fragment_scores",
+    "gathered",
+    "own_label",
+    "row_scores",
+]

@@ -1,0 +1,22 @@
+"""Hypergraphs and inference over them: Viterbi, k best, posteriors, intersection, pruning."""
+
+from __future__ import annotations
+
+from smtplugins.core.graph.compacting import compacted
+from smtplugins.core.graph.hypergraph import Hypergraph, HypergraphBuilder, core_graph
+from smtplugins.core.graph.inference import covariance, intersect, kbest, posteriors, prune, viterbi
+from smtplugins.core.graph.weighing import Weighing
+
+__all__ = [
+    "Hypergraph",
+    "HypergraphBuilder",
+    "Weighing",
+    "compacted",
+    "core_graph",
+    "covariance",
+    "intersect",
+    "kbest",
+    "posteriors",
+    "prune",
+    "viterbi",
+]

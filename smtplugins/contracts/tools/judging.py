@@ -1,0 +1,18 @@
+"""Scores with significance tests, consensus, and the data of reports."""
+
+from __future__ import annotations
+
+from smtplugins.host.judge.consensus import prepare_references
+from smtplugins.host.judge.evaluation import Texts
+from smtplugins.host.judge.histories import OBJECTIVE, RunHistory
+from smtplugins.host.judge.judging import JudgedLists
+from smtplugins.host.judge.reporting import Report
+
+__all__ = [
+    "OBJECTIVE",
+    "JudgedLists",
+    "Report",
+    "RunHistory",
+    "Texts",
+    "prepare_references",
+]

@@ -1,0 +1,26 @@
+"""The host, run.yaml, run folders, errors, progress and printed tables."""
+
+from __future__ import annotations
+
+from smtplugins.host import runs
+from smtplugins.host.config.run_yaml import ModelConfig, RunConfig, load_config
+from smtplugins.host.errors import exit_error
+from smtplugins.host.host import Host, default_runner
+from smtplugins.host.loading.manager import load_plugins
+from smtplugins.host.progress import hushed, progress
+from smtplugins.host.runs import RunDirectory, prepared_folder
+
+__all__ = [
+    "Host",
+    "ModelConfig",
+    "RunConfig",
+    "RunDirectory",
+    "default_runner",
+    "exit_error",
+    "hushed",
+    "load_config",
+    "load_plugins",
+    "prepared_folder",
+    "progress",
+    "runs",
+]

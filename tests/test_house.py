@@ -1,0 +1,53 @@
+"""The rooms: their size, what they say of themselves, and who imports whom by which door."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCES = Path(__file__).parents[1]
+PACKAGES = [SOURCES / "smtplugins", SOURCES / "formats/smtformats"]
+FOLDERS = sorted({path.parent for package in PACKAGES for path in package.rglob("*.py")})
+NATIVE = sorted({path.parent for path in SOURCES.glob("smtplugins/**/native/**/*.?pp")} | {SOURCES / "formats/native"})
+MODULES = sorted(path for package in PACKAGES for path in package.rglob("*.py"))
+PUBLIC = ("smtplugins", "smtplugins.contracts", "smtplugins.testing", "smtplugins.include", "smtformats")
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(SOURCES))
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=name_of)
+def test_a_room_is_small_and_says_what_belongs_there(folder: Path) -> None:
+    modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
+    assert len(modules) <= 15
+    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+    assert text
+
+
+@pytest.mark.parametrize("folder", NATIVE, ids=name_of)
+def test_a_native_room_is_small(folder: Path) -> None:
+    assert len([*folder.glob("*.?pp"), *folder.glob("*.h")]) <= 25
+
+
+def test_modules_and_functions_are_short() -> None:
+    long = []
+    for path in MODULES:
+        text = path.read_text(encoding="utf-8")
+        if text.count("\n") > 450:
+            long.append(f"{name_of(path)}: {text.count(chr(10))} lines")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.end_lineno - node.lineno >= 60:
+                long.append(f"{name_of(path)}: {node.name}, {node.end_lineno - node.lineno + 1} lines")
+    assert long == []
+
+
+def test_a_public_class_name_means_one_thing() -> None:
+    places: dict[str, set[str]] = {}
+    for path in MODULES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, set()).add(name_of(path))
+    assert {name: sorted(found) for name, found in places.items() if len(found) > 1} == {}
